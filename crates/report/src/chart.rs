@@ -1,12 +1,12 @@
-//! A chart as plain data, and what can be made of it: an SVG, a table, a document for scripts, a PNG.
+//! A chart as plain data, with conversions to SVG, PNG, a table and JSON.
 //!
 //! - [`svg`](mod@svg): an SVG with a title, a description and the colours of its page, or of its own.
-//! - [`table`](mod@table): the same values as a table, for those who read rather than theme.
-//! - [`json`](mod@json): the same for the script that draws it again where scripts run.
+//! - [`table`](mod@table): the same values as a table, for readers who cannot see the picture.
+//! - [`json`](mod@json): the same for the script that draws interactive charts.
 //! - [`png`](mod@png): a picture.
-//! - [`axis`]: ticks, and how values are written on them.
+//! - [`axis`]: ticks, and the format of values on them.
 //!
-//! Pure: a chart and a theme in, text out.
+//! Pure functions of a chart and a theme.
 
 pub mod axis;
 pub mod json;
@@ -22,32 +22,33 @@ pub use table::{Table, table};
 
 use serde::Serialize;
 
-/// The colours of series, in turn: those that people with any colour vision tell apart (Okabe and Ito, 2008), none too light or
-/// dark for a white or a black background. From the seventh series on they come again with dashes.
+/// Colours of series, in turn. People with any colour vision can distinguish them (Okabe and Ito,
+/// 2008), on a white or a black background. From the seventh series on they are repeated with
+/// dashes.
 pub const HUES: [&str; 6] = ["#0082c8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#7a68d6"];
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
-    /// Its name on the page and as a file: small letters, digits and `-`.
+    /// Identifier on the page and in file names: lower-case letters, digits and `-`.
     pub id: String,
-    /// What it shows, as a heading.
+    /// Heading.
     pub title: String,
-    /// What is to be seen in it, for those who can't: one or two sentences.
+    /// Description for readers who cannot see the chart: one or two sentences.
     pub description: String,
-    /// How its values came to be, where that isn't plain.
+    /// Explanation of its values; empty if they are obvious.
     pub note: String,
     /// Along.
     pub x: Axis,
     /// Up.
     pub y: Axis,
-    /// What is drawn, in order.
+    /// Series in drawing order.
     pub series: Vec<Series>,
     /// Levels that matter: goals.
     pub levels: Vec<Level>,
-    /// What happened along the way.
+    /// Events.
     pub marks: Vec<At>,
-    /// A stretch that doesn't count: from, to, and why.
+    /// A range that is not evaluated: from, to, and the reason.
     pub aside: Option<(f64, f64, String)>,
 }
 
@@ -56,15 +57,15 @@ pub struct Chart {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// Its colour: a place in [`HUES`], counted around, with other dashes each time around.
+    /// Index into [`HUES`], modulo its length; each repetition has other dashes.
     pub colour_index: usize,
-    /// How it is drawn.
+    /// Shape of the series.
     pub shape: Shape,
-    /// Its points, by rising `x`.
+    /// Points by increasing `x`.
     pub points: Vec<Datum>,
 }
 
-/// How a series is drawn.
+/// Shape of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
@@ -81,11 +82,11 @@ pub enum Shape {
 /// A point of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Datum {
-    /// Where along; on an axis of names the name's place.
+    /// Position; on an axis of names the index of the name.
     pub x: f64,
-    /// Its value; `None` where there is none, and the line has a gap.
+    /// Value; `None` for a gap.
     pub y: Option<f64>,
-    /// The least of what it stands for.
+    /// Minimum of the values that the point represents.
     pub low: Option<f64>,
     /// The largest.
     pub high: Option<f64>,
@@ -102,16 +103,16 @@ pub struct Level {
     pub colour_index: Option<usize>,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct At {
-    /// Where it began.
+    /// Begin.
     pub x: f64,
-    /// How far it went on; 0 for a moment.
+    /// Duration; 0 for a moment.
     pub length: f64,
     /// A sign for it: one or two letters.
     pub sign: String,
-    /// What it was.
+    /// Label of the event.
     pub label: String,
     /// The series whose colour it has; `None` for all.
     pub colour_index: Option<usize>,
@@ -129,7 +130,7 @@ impl Datum {
         }
     }
 
-    /// Its values: itself and its range.
+    /// The value and its range.
     pub fn values(&self) -> impl Iterator<Item = f64> {
         [self.low, self.y, self.high]
             .into_iter()
@@ -170,7 +171,7 @@ impl Chart {
             .all(|series| series.points.iter().all(|point| point.values().next().is_none()))
     }
 
-    /// The least and the largest value along and up, levels included; `None` when there is nothing.
+    /// Minimum and maximum along both axes, levels included; `None` without points.
     #[must_use]
     pub fn extent(&self) -> Option<[(f64, f64); 2]> {
         let wider = |range: Option<(f64, f64)>, value: f64| match range {

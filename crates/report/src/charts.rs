@@ -1,6 +1,6 @@
-//! The charts of a run: which there are, and what each is made of.
+//! The charts of a run.
 //!
-//! Every workload has one colour in all of them, counted through the stations in the plan's order.
+//! Every workload has the same colour in all charts, assigned in the plan's order.
 
 mod air;
 mod latency;
@@ -10,7 +10,7 @@ mod shares;
 use crate::chart::{At, Axis, Chart, Datum, Scale, Unit};
 use crate::view::{MarkKind, StationView, View, WorkloadView};
 
-/// All charts of a run, in the order of the page; those with nothing to show are left out.
+/// All charts of a run, in the order of the page; empty ones are omitted.
 #[must_use]
 pub fn charts(view: &View) -> Vec<Chart> {
     let all = [
@@ -33,16 +33,16 @@ pub fn charts(view: &View) -> Vec<Chart> {
 const MAX_MARKS: usize = 120;
 
 /// A workload with its colour and its station.
-struct Use<'a> {
+struct ChartedWorkload<'a> {
     colour_index: usize,
     station: &'a StationView,
     workload: &'a WorkloadView,
-    /// As a legend calls it.
+    /// Name in the legend.
     name: String,
 }
 
 /// All workloads.
-fn uses(view: &View) -> Vec<Use<'_>> {
+fn workloads(view: &View) -> Vec<ChartedWorkload<'_>> {
     let several = view.stations.iter().any(|station| station.workloads.len() > 1);
     let all = view.stations.iter().flat_map(|station| {
         let named = move |workload: &WorkloadView| {
@@ -57,12 +57,14 @@ fn uses(view: &View) -> Vec<Use<'_>> {
             .iter()
             .map(move |workload| (station, workload, named(workload)))
     });
-    let all = all.enumerate().map(|(colour_index, (station, workload, name))| Use {
-        colour_index,
-        station,
-        workload,
-        name,
-    });
+    let all = all
+        .enumerate()
+        .map(|(colour_index, (station, workload, name))| ChartedWorkload {
+            colour_index,
+            station,
+            workload,
+            name,
+        });
     all.collect()
 }
 
@@ -114,7 +116,7 @@ fn named(view: &View, id: &str, title: &str, y: Axis) -> Chart {
     }
 }
 
-/// What happened of these kinds.
+/// Events of these kinds.
 fn marks(view: &View, kinds: &[MarkKind]) -> Vec<At> {
     let colours = station_colours(view);
     let wanted = view
@@ -165,7 +167,7 @@ pub(crate) const fn sign(kind: MarkKind) -> &'static str {
     }
 }
 
-/// What is even only over a while, by whole seconds at least: the mean of each, and from the least to the largest of its bins.
+/// Averages bins over whole seconds: mean, minimum and maximum of each second.
 fn evened(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
     let each = (EVEN_S / view.bin_s).ceil().max(1.0) as usize;
     let values: Vec<f64> = values.collect();
@@ -184,7 +186,7 @@ fn evened(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
 /// The shortest span that is evened out, in s.
 const EVEN_S: f64 = 1.0;
 
-/// Returns how such a chart came to be.
+/// Note for averaged charts.
 fn evened_note(view: &View) -> String {
     if view.bin_s < EVEN_S {
         format!(
@@ -196,7 +198,7 @@ fn evened_note(view: &View) -> String {
     }
 }
 
-/// Returns how the bins of a chart over time came to be.
+/// Note for charts with bins.
 fn bins_note(view: &View) -> String {
     let runs = match view.runs {
         0 | 1 => String::new(),
@@ -205,7 +207,7 @@ fn bins_note(view: &View) -> String {
     format!("Bins of {}{runs}", Unit::Seconds.write(view.bin_s))
 }
 
-/// What is said of several, the first few; nothing of none.
+/// The first few items as a sentence; empty for none.
 fn sentence(each: impl Iterator<Item = String>) -> String {
     let all: Vec<String> = each.collect();
     let more = match all.len() {

@@ -1,4 +1,4 @@
-//! What was measured, and what was not: the sentence that every output begins with.
+//! The sentence about the environment with which every output begins.
 
 use netburn_record::Environment;
 

@@ -1,12 +1,11 @@
-//! What a run's values suggest, and why: causes, each only from evidence in the record, with the
-//! value that says so.
+//! Likely causes of a run's problems, each with evidence from the record.
 //!
-//! - [`explain()`] reads a run folder; [`Evidence`] takes rows as they come, for whoever has them already.
-//! - Each cause is a rule in a file of its own: it samples at the evidence and either names itself or keeps silent.
+//! - [`explain()`] reads a run folder; [`Evidence`] takes rows as they arrive.
+//! - Each cause has a rule in a file of its own, which examines the evidence.
 //! - [`lines()`] writes causes for a terminal.
 //!
-//! A cause is named only where somebody suffers from it or is held back by it, and where the
-//! results leave no likelier one: what the rules can't tell, they don't say.
+//! A cause is reported only if it affects a station, and if the evidence leaves no more likely
+//! cause.
 
 mod analysis;
 mod cause;
@@ -20,7 +19,7 @@ pub use text::lines;
 
 use netburn_record::{Error, Run};
 
-/// What the results of a run suggest. With `--repeat` all its runs are taken together.
+/// Likely causes of a run's problems. The runs of a run set are analysed together.
 ///
 /// # Errors
 /// When the columns can't be read.

@@ -1,11 +1,11 @@
-//! Pages of one file each: everything is inside, nothing is asked for from anywhere, and they open from disk and from an e-mail.
+//! Self-contained pages: they load nothing, and open from disk and from an e-mail.
 //!
 //! - [`report()`]: the page of a run.
-//! - [`document()`], [`figure()`], [`escaped()`]: what every page is made of.
+//! - [`document()`], [`figure()`], [`escaped()`]: elements of every page.
 //!
-//! Charts are there as SVG; where scripts run, `web/shared/chart.js` draws them again for zooming
-//! and hovering. Text from elsewhere enters markup through [`escaped()`] alone, and scripts through
-//! a document of JSON whose every `<` is escaped.
+//! Charts are SVG; if scripts run, `web/shared/chart.js` draws them again for zooming and hovering.
+//! Foreign text enters markup only through [`escaped()`], and scripts only through a JSON document
+//! whose every `<` is escaped.
 
 mod causes;
 mod events;
@@ -23,7 +23,7 @@ use crate::view::View;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Nothing is fetched from anywhere and nothing sent.
+/// Nothing is loaded, and nothing is sent.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 const STYLE: &str = include_str!("../../../web/shared/style.css");
@@ -100,7 +100,7 @@ pub fn document(title: &str, body: &str, charts: &[Chart]) -> String {
     out
 }
 
-/// A chart on a page: as SVG, with what it says, how it came to be, and its table.
+/// A chart on a page: SVG, description, note and table.
 #[must_use]
 pub fn figure(chart: &Chart) -> String {
     let table = table(chart);
@@ -165,7 +165,7 @@ pub fn cells(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// A part of a page under its heading; nothing where it is empty.
+/// A section of a page under its heading; empty without content.
 #[must_use]
 pub fn section(id: &str, heading: &str, content: &str) -> String {
     if content.is_empty() {
@@ -187,7 +187,7 @@ fn for_script(value: &Value) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// A module as a part of one: without its imports, which stand before it, and with its names for all.
+/// A module as part of one script: without imports, and with its names in the common scope.
 fn inlined(module: &str) -> String {
     let lines = module.lines().filter(|line| !line.starts_with("import "));
     let mut out = String::new();
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
     }
 
-    /// What is inlined has no `import` or `export` left, and nothing that could end its element.
+    /// An inlined module has no `import` or `export`, and nothing that could end its element.
     #[test]
     fn modules_become_one() {
         for module in MODULES {

@@ -6,8 +6,7 @@ use crate::text::verdict;
 use netburn_record::runs::{RunEntry, State};
 use netburn_record::{Environment, UnixTime};
 
-/// A line per run, in a table; then a line per folder that has more to say: one that can't be read, and one that was left by a
-/// run that was killed.
+/// A table with a row per run, then a line per unreadable or unfinished folder.
 #[must_use]
 pub fn text(listed: &[RunEntry], width: usize, colour: bool) -> String {
     let rows: Vec<Vec<Cell>> = listed

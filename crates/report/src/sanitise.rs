@@ -1,10 +1,10 @@
-//! Text from elsewhere, made harmless, and lines that fit.
+//! Foreign text without control characters, and lines that fit.
 
 use crate::style::painted_width;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// `text` without anything that a terminal would act on: control characters (C0, DEL, C1), and the characters that
-/// change the direction or vanish (bidirectional controls, zero-width ones, line separators) become `\u{fffd}`.
+/// Replaces characters that a terminal interprets by `\u{fffd}`: control characters (C0, DEL, C1),
+/// bidirectional controls, zero-width characters and line separators.
 #[must_use]
 pub fn sanitise(text: &str) -> String {
     text.chars().map(|c| if harmful(c) { '\u{fffd}' } else { c }).collect()
@@ -38,8 +38,9 @@ pub fn truncate(text: &str, columns: usize) -> String {
     kept
 }
 
-/// `text`, which may be painted, as lines of at most `columns`, broken at spaces; lines after the first begin with `indent`. A word longer
-/// than a line stays whole: addresses and paths are there to be copied. Spaces in front of the first stay.
+/// Wraps `text`, which may contain colours, at spaces into lines of at most `columns`; lines after
+/// the first begin with `indent`. A word longer than a line stays whole, so that addresses and
+/// paths can be copied. Leading spaces stay.
 #[must_use]
 pub fn wrap(text: &str, columns: usize, indent: &str) -> Vec<String> {
     let front = &text[..text.len() - text.trim_start_matches(' ').len()];

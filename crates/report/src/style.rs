@@ -1,9 +1,9 @@
-//! Colour, where it is wanted.
+//! Colours.
 
 use crate::sanitise::width;
 use netburn_stats::judge::Judgement;
 
-/// What a piece of text means; how it looks is decided here alone.
+/// Meaning of a piece of text; only this module maps it to colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
     /// Nothing particular.
@@ -13,11 +13,11 @@ pub enum Tone {
     Heading,
     /// Less important.
     Quiet,
-    /// It is good.
+    /// Good.
     Good,
-    /// It is not quite good.
+    /// Not quite good, or unreliable.
     Unreliable,
-    /// It is bad.
+    /// Bad.
     Bad,
 }
 

@@ -14,7 +14,7 @@ use netburn_record::Summary;
 use netburn_record::summary::verdict_name;
 use netburn_workload::Verdict;
 
-/// The narrowest text: below it lines are longer than asked for rather than unreadable.
+/// Minimum width: lines are never wrapped below it.
 const MIN_WIDTH: usize = 40;
 
 /// Maximum number of reasons of the self-check that are listed.
@@ -23,9 +23,9 @@ const MAX_REASONS: usize = 10;
 /// Maximum number of intervals that are listed.
 const MAX_INTERVALS: usize = 40;
 
-/// `summary` as lines of at most `width` columns (paths and single words may be longer), with ANSI colours where
-/// `colour`. The first line says what was measured; then who passed, why not, and whether that can be believed.
-/// Names and texts from elsewhere come without control characters.
+/// `summary` as lines of at most `width` columns (paths and single words may be longer), with ANSI
+/// colours if `colour`. The first line is about the environment; then follow verdicts, reasons and
+/// the self-check. Foreign names and texts have no control characters.
 #[must_use]
 pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     let width = width.max(MIN_WIDTH);
@@ -52,7 +52,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     text
 }
 
-/// Returns how a verdict looks: its name and its colour.
+/// A verdict as a cell: name and tone.
 pub(crate) fn verdict(of: Verdict, provisional: bool) -> Cell {
     let tone = match of {
         Verdict::None => Tone::Quiet,
@@ -103,7 +103,7 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
 }
 
 fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
-    // In virtual time nothing can be late: there is nothing to say.
+    // In simulated time nothing can be late.
     if summary.self_check.ok && !summary.environment.is_real() {
         return Vec::new();
     }
@@ -139,7 +139,7 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
     lines
 }
 
-/// Why the run as a whole could not be measured.
+/// Reasons for which the run as a whole could not be measured.
 fn whole(summary: &Summary, colour: bool) -> Vec<String> {
     let reasons: Vec<String> = summary.reasons.iter().map(|reason| sanitise(reason)).collect();
     if reasons.is_empty() {
@@ -216,8 +216,7 @@ fn run_tables(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     lines
 }
 
-/// Returns true if people compare this value between runs: what a station got, how long it took,
-/// what was kept of a goal.
+/// Returns true if users compare this metric between runs: throughput, latency, share of met goals.
 fn telling(path: &str) -> bool {
     let end = |suffix: &str| path.ends_with(suffix);
     if path.contains(".workloads.") {

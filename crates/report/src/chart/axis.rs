@@ -1,4 +1,4 @@
-//! Axes: where ticks stand, and how values are written.
+//! Axes: positions of ticks, and the format of values.
 
 use crate::text::format;
 use serde::Serialize;
@@ -6,31 +6,31 @@ use serde::Serialize;
 /// An axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
-    /// What is counted along it.
+    /// Quantity along the axis.
     pub label: String,
-    /// In what.
+    /// Unit of the values.
     pub unit: Unit,
-    /// How values become places.
+    /// Scale of the axis.
     pub scale: Scale,
-    /// Its ends, where they aren't those of the data.
+    /// Fixed ends; `None` for those of the data.
     pub ends: (Option<f64>, Option<f64>),
 }
 
-/// How values become places.
+/// Mapping from values to positions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Evenly.
     Linear,
-    /// By their logarithm.
+    /// Logarithmic.
     Log,
-    /// Percentiles, by how many nines: 0.5, 0.9, 0.99, 0.999 stand evenly.
+    /// Percentiles by the number of nines: 0.5, 0.9, 0.99 and 0.999 have equal distances.
     Percentile,
     /// One after another.
     Names(Vec<String>),
 }
 
-/// What values are in.
+/// Unit of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -50,12 +50,12 @@ pub enum Unit {
     None,
 }
 
-/// A tick: where, and what stands there.
+/// A tick: position and text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
     /// The value.
     pub value: f64,
-    /// As it is written; empty for one without.
+    /// Text; empty for a tick without one.
     pub label: String,
 }
 
@@ -71,7 +71,7 @@ impl Axis {
         }
     }
 
-    /// What is written along it: the label, and that it is logarithmic where it is.
+    /// Label of the axis, with a note if it is logarithmic.
     #[must_use]
     pub fn heading(&self) -> String {
         match self.scale {
@@ -192,7 +192,7 @@ pub fn nines(level: f64) -> f64 {
     -(1.0 - level).max(1e-9).log10()
 }
 
-/// Every power of ten, with 2 and 5 between where there are few.
+/// Every power of ten, with 2 and 5 in between if there are few.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let between: &[f64] = match last - first {

@@ -1,4 +1,4 @@
-//! A chart as a document for the script that draws it again: columns over one row of places.
+//! A chart as JSON for the script that draws interactive charts: columns over common positions.
 
 use super::svg::thin;
 use super::{Chart, Datum, Scale, Shape};
@@ -11,8 +11,8 @@ const MAX_POINTS: usize = 1200;
 /// Values of all series of a chart together.
 const ALTOGETHER: usize = 16_000;
 
-/// The chart for `chart.js`: `x` holds the places, each series of `y` a value or null for each of them, and `low` and `high`
-/// where they stand for more than one.
+/// The chart for `chart.js`. `x` holds the positions; each series of `y` has a value or null for
+/// each of them, with `low` and `high` if a point represents several values.
 #[must_use]
 pub fn json(chart: &Chart) -> Value {
     let most = (ALTOGETHER / chart.series.len().max(1)).clamp(60, MAX_POINTS);
@@ -70,7 +70,7 @@ pub fn json(chart: &Chart) -> Value {
     })
 }
 
-/// Four values that matter: more can't be seen.
+/// Four significant digits: more are not visible.
 fn number(value: Option<f64>) -> Value {
     let Some(value) = value.filter(|value| value.is_finite()) else {
         return Value::Null;

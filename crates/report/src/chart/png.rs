@@ -15,7 +15,7 @@ const SCALE: f32 = 2.0;
 /// The chart as a PNG file on white, twice as large as the SVG.
 ///
 /// # Errors
-/// When it can't be drawn, with the reason; no chart of ours is known to be so.
+/// When it cannot be drawn, with the reason. No chart of netburn is known to fail.
 pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
     let mut fonts = usvg::fontdb::Database::new();
     fonts.load_font_data(FONT.to_vec());

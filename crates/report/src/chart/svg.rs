@@ -13,9 +13,10 @@ pub use writer::escaped;
 /// The colours and the letters of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
-    /// Those of the page that it is part of: custom properties `--ink`, `--quiet`, `--grid`, `--h0` to `--h5`.
+    /// Theme of the page around it: custom properties `--ink`, `--quiet`, `--grid`, `--h0` to
+    /// `--h5`.
     Page,
-    /// Its own, on white: a file for itself.
+    /// Own colours on white, for a file.
     File,
 }
 
@@ -30,7 +31,8 @@ const DRAWN: usize = 4000;
 /// Maximum number of series that are drawn: the table has all.
 pub const MAX_SERIES: usize = 24;
 
-/// The chart as an SVG document without a prologue. Texts from elsewhere are escaped; nothing in it refers to anything outside.
+/// The chart as an SVG document without a prologue. Foreign text is escaped, and nothing refers to
+/// other documents.
 #[must_use]
 pub fn svg(chart: &Chart, theme: Theme) -> String {
     if chart.series.iter().any(|series| series.shape == Shape::Bars) {

@@ -9,15 +9,15 @@ pub const MAX_ROWS: usize = 40;
 /// Rows of text under a heading each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Table {
-    /// What stands in each column.
+    /// Headings of the columns.
     pub head: Vec<String>,
     /// The rows; the first cell of each description what it is about.
     pub rows: Vec<Vec<String>>,
 }
 
-/// The chart's values: a row for each place along it, or for several that follow each other, and a
-/// column for each series. A cell that stands for several values has the least and the largest. Of
-/// percentiles the last point is the slowest.
+/// The chart's values: a row for each position, or for several consecutive ones, and a column for
+/// each series. A cell for several values shows minimum and maximum. The last point of percentiles
+/// is the slowest operation.
 #[must_use]
 pub fn table(chart: &Chart) -> Table {
     let mut along: Vec<f64> = chart.series.iter().flat_map(|s| s.points.iter().map(|p| p.x)).collect();

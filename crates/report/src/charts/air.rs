@@ -1,10 +1,10 @@
-//! The air over time.
+//! Airtime over time.
 
 use super::{evened, evened_note, sentence, station_colours, timed};
 use crate::chart::{Axis, Chart, Scale, Series, Unit};
 use crate::view::{AirBin, View};
 
-/// Returns how much of the time each station's data held the air.
+/// Airtime share of each station's data.
 pub(super) fn over_time(view: &View) -> Chart {
     let y = Axis::new("share of the time", Unit::Share, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "airtime-over-time", "Airtime over time", y);
@@ -22,7 +22,7 @@ pub(super) fn over_time(view: &View) -> Chart {
     chart
 }
 
-/// What waited for each station and at it.
+/// Packets queued for each station and at it.
 pub(super) fn backlog(view: &View) -> Chart {
     let y = Axis::new("packets", Unit::Count, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "backlog-over-time", "Queued packets", y);

@@ -1,22 +1,22 @@
-//! Throughput, the players' buffers and links over time.
+//! Throughput, player buffers and links over time.
 
-use super::{bins_note, evened, evened_note, marks, station_colours, timed, uses};
+use super::{bins_note, evened, evened_note, marks, station_colours, timed, workloads};
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{LinkBin, MarkKind, View};
 
-/// What each workload got.
+/// Throughput of each workload.
 pub(super) fn throughput(view: &View) -> Chart {
     let y = Axis::new("throughput, Mbit/s", Unit::Mbps, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "throughput-over-time", "Throughput over time", y);
-    let uses = uses(view);
-    for of in &uses {
+    let workloads = workloads(view);
+    for of in &workloads {
         let both = of.workload.down_mbps.iter().zip(&of.workload.up_mbps);
         let points = evened(view, both.map(|(down, up)| down + up));
         if points.iter().any(|point| point.y > Some(0.0)) {
             chart.series.push(Series::line(&of.name, of.colour_index, points));
         }
     }
-    let goals: Vec<(f64, usize)> = uses
+    let goals: Vec<(f64, usize)> = workloads
         .iter()
         .filter_map(|of| Some((of.workload.rate_goal_mbps?, of.colour_index)))
         .collect();
@@ -30,7 +30,7 @@ pub(super) fn throughput(view: &View) -> Chart {
             });
         }
     }
-    let each: Vec<String> = uses
+    let each: Vec<String> = workloads
         .iter()
         .zip(
             view.stations
@@ -46,12 +46,12 @@ pub(super) fn throughput(view: &View) -> Chart {
     chart
 }
 
-/// What each player held.
+/// Buffer of each player.
 pub(super) fn buffer(view: &View) -> Chart {
     let y = Axis::new("buffered media, s", Unit::Seconds, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "buffer-over-time", "Player buffer", y);
     let mut said = Vec::new();
-    for of in uses(view) {
+    for of in workloads(view) {
         let Some(buffer) = &of.workload.buffer else { continue };
         let points = view
             .times()
@@ -120,7 +120,7 @@ fn links(view: &View, chart: &mut Chart, of: fn(&LinkBin) -> Option<f64>) {
             continue;
         }
         let points = view.times().zip(values).map(|(x, y)| Datum::new(x, y));
-        // Links are looked at once a second: between looks there is no gap.
+        // Links are sampled once a second; between samples there is no gap.
         let points = points.filter(|point| point.y.is_some() || view.bin_s >= 2.0);
         chart.series.push(Series::steps(&station.name, colour_index, points));
     }

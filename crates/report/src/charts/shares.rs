@@ -1,4 +1,4 @@
-//! Figures of whole stations side by side.
+//! Values of stations side by side.
 
 use super::{named, sentence};
 use crate::chart::{Axis, Chart, Datum, Scale, Series, Shape, Unit};
@@ -32,7 +32,7 @@ pub(super) fn idle_and_loaded(view: &View) -> Chart {
     chart
 }
 
-/// Each station's part of the airtime beside its part of the bytes.
+/// Airtime share and data share of each station.
 pub(super) fn air_and_bytes(view: &View) -> Chart {
     let y = Axis::new("share of all stations", Unit::Share, Scale::Linear).within(Some(0.0), None);
     let mut chart = named(view, "airtime-shares", "Airtime and data shares", y);
@@ -67,7 +67,7 @@ pub(super) fn air_and_bytes(view: &View) -> Chart {
     chart
 }
 
-/// Returns the number of MPDUs went together.
+/// Mean number of MPDUs per transmission.
 pub(super) fn aggregates(view: &View) -> Chart {
     let y = Axis::new("mean MPDUs per transmission", Unit::Count, Scale::Linear).within(Some(0.0), None);
     let mut chart = named(view, "aggregates", "Aggregate sizes", y);
@@ -104,7 +104,7 @@ fn bars(name: &str, colour_index: usize, values: &[Option<(f64, Option<f64>)>]) 
     }
 }
 
-/// What a station's round trips were under load.
+/// Round-trip times of a station under load.
 fn loaded(station: &StationView) -> Option<&Curve> {
     let probe = station
         .workloads

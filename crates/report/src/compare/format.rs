@@ -1,4 +1,4 @@
-//! How values and differences are written for people.
+//! Text form of values and differences.
 
 use super::metric::{Key, Quantity, Unit};
 use super::pairwise::MetricComparison;
@@ -24,7 +24,7 @@ pub fn value(value: f64, unit: Unit) -> String {
     }
 }
 
-/// A difference, with its sign; what rounds to nothing has none.
+/// A difference with its sign; no sign if it rounds to zero.
 pub(super) fn signed(difference: f64, unit: Unit) -> String {
     if difference.is_infinite() {
         return if difference > 0.0 { "+∞" } else { "−∞" }.to_owned();
@@ -38,7 +38,7 @@ pub(super) fn signed(difference: f64, unit: Unit) -> String {
     }
 }
 
-/// A difference as a share of what it was, where that says something.
+/// A difference as a share of the baseline, if that is meaningful.
 pub(super) fn share(share: Option<f64>, unit: Unit) -> String {
     match share {
         Some(share) if unit != Unit::Share && share.abs() >= 10.0 => format!(" (×{:.0})", share + 1.0),
@@ -79,9 +79,9 @@ pub(super) fn probability(p: f64) -> String {
     (usual..17).find_map(as_it_is).unwrap_or_else(|| p.to_string())
 }
 
-/// Returns how large the effect on a value that came out better or worse is: in a word, and in how
-/// many of a hundred pairs of runs it shows. Of other values nothing: among few runs chance alone
-/// often makes an effect that would be called large.
+/// Size of the effect on a metric that came out better or worse: a word, and the percentage of
+/// pairs of runs that show it. Empty for other metrics, because among few runs chance alone often
+/// causes an effect that looks large.
 pub(super) fn effect(of: &MetricComparison) -> String {
     if !of.is_told() {
         return String::new();
@@ -95,7 +95,7 @@ pub(super) fn effect(of: &MetricComparison) -> String {
     format!("{}, {way} in {:.0} %", effect.size().name(), (share * 100.0).floor())
 }
 
-/// Which value, without its station; goals by what they ask where a use has `several_goals`.
+/// Name of a metric, without its station. If a workload has `several_goals`, their texts are used.
 #[must_use]
 pub fn metric_name(key: &Key, several_goals: bool) -> String {
     let what = match &key.quantity {
@@ -125,7 +125,7 @@ pub(super) fn counts<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> S
     some.collect::<Vec<_>>().join(", ")
 }
 
-/// So many runs.
+/// Number of runs in words.
 pub(super) fn runs(count: usize) -> String {
     match count {
         1 => "1 run".to_owned(),

@@ -1,6 +1,6 @@
-//! Comparisons as pages of one file each.
+//! Comparisons as self-contained pages.
 //!
-//! Text from elsewhere enters markup through [`escaped`] alone.
+//! Foreign text enters markup only through [`escaped`].
 
 mod matrix;
 mod ranking;
@@ -20,12 +20,12 @@ use std::fmt::Write as _;
 /// A difference beyond this share is drawn as an arrow.
 const FAR: f64 = 0.5;
 
-/// The cells of words, which may take several lines: the numbers beside them don't, and the table fits a page's column.
+/// Style of text cells, which may wrap, while numbers do not.
 const WRAPS: &str = "white-space: normal; min-width: 5rem";
 
 impl Comparison {
-    /// As a page, with the curves of both sides over each other: a view for each folder of `these`, and of what it is metric
-    /// against; none where there are none.
+    /// The comparison as a page with charts of both sides: a view for each folder of `these` and of
+    /// the baseline.
     #[must_use]
     pub fn html(&self, these: &[View], against: &[View]) -> String {
         let charts = overlays(&[
@@ -149,7 +149,7 @@ fn head(title: &str, side: &Side) -> String {
         let _ = writeln!(out, "<p class=\"question\">{}</p>", escaped(question));
     }
     if let Some(environment) = side.environment() {
-        // Commands stand between backticks.
+        // Commands are in backticks.
         let words = escaped(sentence(environment));
         let parts = words.split('`').enumerate();
         let marked = parts.map(|(place, part)| match place % 2 {
@@ -179,7 +179,7 @@ fn curves(charts: &[Chart], views: &[&[View]]) -> String {
     section("curves", "Charts", &out)
 }
 
-/// A judgement with a sign, so that it isn't by colour alone.
+/// A judgement with a sign, so that it does not depend on colour alone.
 fn badge(of: Judgement, words: &str) -> String {
     let (sign, class) = match of {
         Judgement::Better => ("✓", "pass"),
@@ -197,8 +197,8 @@ fn labelled(sign: &str, class: &str, words: &str) -> String {
     )
 }
 
-/// A difference and its interval as a share of the baseline, zero in the middle; what lies beyond
-/// the ends is an arrow. The values stand beside it.
+/// Difference and interval as a share of the baseline, with zero in the middle. Values beyond the
+/// ends are drawn as an arrow; the numbers are in the next column.
 fn picture(metric: &MetricComparison) -> String {
     const WIDE: f64 = 160.0;
     const HALF: f64 = 75.0;

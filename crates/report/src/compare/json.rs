@@ -16,7 +16,7 @@ pub(super) const RANKING: &str = "netburn.ranking/1";
 pub(super) const MATRIX: &str = "netburn.matrix/1";
 
 impl Comparison {
-    /// As a document: what is unknown, and what is infinite, is `null`.
+    /// JSON form; unknown and infinite values are `null`.
     #[must_use]
     pub fn json(&self) -> Value {
         let changed_keys = self.changed_keys.as_ref().map(|changed_keys| {
@@ -88,7 +88,7 @@ impl Comparison {
 }
 
 impl Ranking {
-    /// As a document.
+    /// JSON form.
     #[must_use]
     pub fn json(&self) -> Value {
         let variants = self.standings.iter().map(|standing| {
@@ -135,7 +135,7 @@ impl Ranking {
 }
 
 impl Matrix {
-    /// As a document: rows, worst first, and the whole comparison of every scenario and variant, to which cells point.
+    /// JSON form: rows, worst first, and all comparisons, to which cells refer.
     #[must_use]
     pub fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| {

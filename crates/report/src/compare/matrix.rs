@@ -8,10 +8,10 @@ use crate::style::{Tone, paint};
 use crate::table::{Cell as TextCell, left, render};
 use netburn_stats::judge::Judgement;
 
-/// Scenarios × variants, each metric against the scenario's baseline.
+/// Scenarios × variants, each compared with the scenario's baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
-    /// Quantity everything is metric against: the name of a variant.
+    /// Name of the baseline variant.
     pub baseline: String,
     /// The other variants, in their order.
     pub variants: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Row {
     pub scenario: String,
     /// The station; `None` for in total.
     pub station: Option<String>,
-    /// A cell for each variant; `None` where there are no runs, or none of the results is shared.
+    /// A cell for each variant; `None` without runs or without a common metric.
     pub cells: Vec<Option<Cell>>,
 }
 
@@ -39,9 +39,9 @@ pub struct Cell {
     pub variant: usize,
     /// The place of the comparison that it is of.
     pub comparison: usize,
-    /// The station's worst judgement; better where nothing is worse.
+    /// The station's worst judgement; better if nothing is worse.
     pub judgement: Judgement,
-    /// The place, in that comparison, of the value that says so by the largest share.
+    /// Index of the metric with the largest difference in that comparison.
     pub figure: Option<usize>,
 }
 
@@ -92,14 +92,13 @@ impl Matrix {
         matrix
     }
 
-    /// Returns the number of values of all comparisons came to a judgement.
+    /// Number of metrics of all comparisons with this judgement.
     #[must_use]
     pub fn count(&self, wanted: Judgement) -> usize {
         self.comparisons.iter().map(|comparison| comparison.count(wanted)).sum()
     }
 
-    /// Returns how bad a row's worst cell is: what is worse above all else, by its share; what is
-    /// better below.
+    /// Sort key of a row's worst cell: worse ones first, by their share.
     fn badness(&self, row: &Row) -> f64 {
         let cells = row.cells.iter().flatten().map(|cell| {
             let metric = cell
@@ -118,7 +117,7 @@ impl Matrix {
         cells.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Quantity a cell says: `worse: p95 ms +12 %`.
+    /// Text of a cell: `worse: p95 ms +12 %`.
     #[must_use]
     pub fn words(&self, cell: &Cell) -> String {
         let Some(place) = cell.figure else {
@@ -135,8 +134,8 @@ impl Matrix {
         format!("{}: {}{by}", cell.judgement.name(), metric_name(&metric.key, false))
     }
 
-    /// As lines of about `width` columns, with colours where `colour`. Each comparison has a number, and a line that says how to see
-    /// it whole.
+    /// Lines of about `width` columns, with colours if `colour`. Each comparison has a number and a
+    /// command that shows it in full.
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
         let answers = self
@@ -187,7 +186,7 @@ impl Matrix {
                     .collect::<Vec<_>>()
                     .join(" ")
             };
-            // To be copied: never broken.
+            // Commands are never wrapped, so that they can be copied.
             lines.push(format!(
                 "[{}] netburn compare {} --against {}",
                 number + 1,

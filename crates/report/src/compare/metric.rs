@@ -1,4 +1,4 @@
-//! The values of a run that are compared: quantity a person would ask of each station and each use.
+//! Metrics of a run that are compared.
 
 use netburn_record::Summary;
 use netburn_record::summary::{LatencyMs, StationSummary, WorkloadSummary};
@@ -6,23 +6,23 @@ use netburn_stats::judge::{Better, Tolerance};
 use netburn_stats::{P50, P95, percentile::supported};
 use netburn_units::Probability;
 
-/// Which value of which station and use.
+/// A metric of a station and a workload.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The station; `None` for the whole run.
     pub station: Option<String>,
     /// Its workload; `None` for the whole station.
     pub workload: Option<String>,
-    /// Quantity is looked at.
+    /// Quantity that is compared.
     pub quantity: Quantity,
 }
 
-/// Quantity is looked at.
+/// A quantity that is compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// Content moved, in Mbit/s.
     Throughput,
-    /// Jain's index of the shares of the air.
+    /// Jain's index of the airtime shares.
     Jain,
     /// The median round trip before the load, in ms.
     Idle,
@@ -50,7 +50,7 @@ pub enum Unit {
 }
 
 impl Quantity {
-    /// Which way is better.
+    /// Direction of improvement.
     #[must_use]
     pub const fn better(&self) -> Better {
         match self {
@@ -59,8 +59,7 @@ impl Quantity {
         }
     }
 
-    /// Quantity is too little to matter. A share that was asked for stands instead of the usual
-    /// one.
+    /// Tolerance below which a difference is irrelevant. `share` replaces the default.
     #[must_use]
     pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
         let usual = match self {
@@ -71,7 +70,7 @@ impl Quantity {
         };
         match share {
             Some(share) if usual.share > 0.0 => Tolerance { share, ..usual },
-            // Of a share that is the larger part of all, a share is the same as so much of all.
+            // For a quantity that is a share itself, the tolerance is absolute.
             Some(share) => Tolerance { least: share, ..usual },
             None => usual,
         }
@@ -87,7 +86,7 @@ impl Quantity {
         }
     }
 
-    /// In a word or two, with the unit that people read it in.
+    /// Short name with the displayed unit.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -104,7 +103,7 @@ impl Quantity {
 }
 
 impl Unit {
-    /// As documents name it.
+    /// Name in JSON documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -140,9 +139,8 @@ impl Key {
     }
 }
 
-/// The values of one run with their values, in the order in which they are shown; those that it
-/// doesn't know are left out. A percentile that falls among operations that never ended is
-/// infinite.
+/// Metrics of one run with their values, in display order; unknown ones are omitted. A percentile
+/// among operations that never ended is infinite.
 #[must_use]
 pub fn metrics(summary: &Summary) -> Vec<(Key, f64)> {
     let mut all = Vec::new();
@@ -167,14 +165,15 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
         workload: workload.map(|workload| workload.name.clone()),
         quantity,
     };
-    // Where a station has one use, quantity the station moved is quantity that moved.
+    // The throughput of a station with one workload equals that of the workload.
     let several = station.workloads.iter().filter(|workload| moves(workload)).count() > 1;
     for workload in &station.workloads {
         let mut add = |quantity, value| all.push((of(Some(workload), quantity), value));
         if several && moves(workload) {
             add(Quantity::Throughput, Some(workload.throughput_mbps));
         }
-        // Quantity one waits for; of a download the end, of a stream its windows say more.
+        // Latency matters for workloads that a user waits for. For downloads and streams,
+        // throughput and windows say more.
         if !moves(workload) {
             let latency = &workload.latency_ms;
             add(Quantity::P50, at(latency.p50, P50, latency));

@@ -1,7 +1,7 @@
-//! Runs metric against runs: what a change made better, and what worse.
+//! Comparison of runs: metrics that a change made better or worse.
 //!
-//! - [`Side`]: the runs of one side; every repeat is a run, and all that is resampled and ranked are runs.
-//! - [`Comparison`]: two sides, value by value. [`judge_together`] judges several as one.
+//! - [`Side`]: the runs of one side. Statistics use one value per run.
+//! - [`Comparison`]: two sides, metric by metric. [`judge_together`] judges several as one set.
 //! - [`Ranking`]: more than two sides. [`Matrix`]: many scenarios, each under several variants.
 //! - Each as text, as JSON and as a page.
 

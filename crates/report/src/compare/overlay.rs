@@ -1,4 +1,4 @@
-//! Charts in which the curves of several variants lie over each other.
+//! Charts with the curves of several variants.
 
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{Curve, StationView, View, WorkloadView};
@@ -18,16 +18,16 @@ const MAX_VARIANTS: usize = 24;
 /// Maximum number of views of one variant that are drawn.
 const VIEWS: usize = 4;
 
-/// Latency by percentile for every use that somebody waits for, then every station's throughput over time; those that only one
-/// variant has are left out.
+/// Latency by percentile for every workload that a user waits for, then the throughput over time of
+/// every station. Charts with only one variant are omitted.
 #[must_use]
 pub fn overlays(variants: &[Variant<'_>]) -> Vec<Chart> {
     let stations = stations(variants);
-    let uses = stations.iter().flat_map(|station| {
-        let uses = uses(variants, station);
-        uses.into_iter().map(|workload| (station.clone(), workload))
+    let workloads = stations.iter().flat_map(|station| {
+        let workloads = workloads(variants, station);
+        workloads.into_iter().map(|workload| (station.clone(), workload))
     });
-    let latency = uses
+    let latency = workloads
         .enumerate()
         .map(|(number, (station, workload))| latency(variants, number, &station, &workload));
     let mut charts: Vec<Chart> = latency.filter(worthwhile).take(MAX_VARIANTS).collect();
@@ -52,7 +52,7 @@ fn worthwhile(chart: &Chart) -> bool {
     colours.len() > 1 && !chart.is_empty()
 }
 
-/// The names of all stations, in the order in which they come.
+/// Names of all stations, in order of appearance.
 fn stations(variants: &[Variant<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for station in variants
@@ -67,8 +67,8 @@ fn stations(variants: &[Variant<'_>]) -> Vec<String> {
     names
 }
 
-/// The workloads of a station that somebody waits for.
-fn uses(variants: &[Variant<'_>], station: &str) -> Vec<String> {
+/// Workloads of a station that a user waits for.
+fn workloads(variants: &[Variant<'_>], station: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (.., station) in each(variants, station) {
         for workload in &station.workloads {
@@ -193,7 +193,7 @@ fn curve(of: &Curve) -> Vec<Datum> {
     points
 }
 
-/// Where the slowest of so many stands: in the middle of its share.
+/// Position of the slowest of `count` operations: the middle of its share.
 fn end(count: u64) -> f64 {
     1.0 - 0.5 / count.max(2) as f64
 }

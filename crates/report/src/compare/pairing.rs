@@ -1,4 +1,4 @@
-//! Which runs of two sides belong together.
+//! Pairs of runs of two sides.
 
 use super::side::Side;
 use netburn_record::{Environment, Summary};
@@ -6,7 +6,8 @@ use netburn_record::{Environment, Summary};
 /// Quantity the runs of one side have in common with those of the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairing {
-    /// Each pair as the places of the two runs in the first side and in the second; empty where the runs are no pairs.
+    /// Indices of the two runs of each pair, in the first and the second side; empty if runs are
+    /// not paired.
     pub pairs: Vec<[usize; 2]>,
     /// Number of runs of the second side are there in the first as well: the same to the last digit
     /// of every value.
@@ -33,7 +34,8 @@ impl Pairing {
     }
 }
 
-/// Pairs of simulated runs from one seed; `None` where a run was not simulated or a seed comes twice.
+/// Pairs of simulated runs with equal seeds; `None` if a run was not simulated or a seed occurs
+/// twice.
 fn seeded(first: &Side, second: &Side) -> Option<Vec<[usize; 2]>> {
     for side in [first, second] {
         let mut seeds: Vec<u64> = side.runs.iter().map(|run| run.seed).collect();
@@ -46,9 +48,9 @@ fn seeded(first: &Side, second: &Side) -> Option<Vec<[usize; 2]>> {
     Some(matched(first, second, |one, other| one.seed == other.seed))
 }
 
-/// For each run of the second side the first of the first side that is like it and not taken yet.
+/// For each run of the second side, the first similar run of the first side that is not paired yet.
 fn matched(first: &Side, second: &Side, alike: impl Fn(&Summary, &Summary) -> bool) -> Vec<[usize; 2]> {
-    // Where a run is kept tells nothing of it.
+    // The folder of a run is irrelevant.
     let nameless = |side: &Side| -> Vec<Summary> {
         let runs = side.runs.iter().cloned();
         runs.map(|run| Summary {

@@ -1,4 +1,4 @@
-//! Two sides, value by value.
+//! Comparison of two sides, metric by metric.
 
 use super::metric::{Key, metrics};
 use super::pairing::Pairing;
@@ -14,7 +14,7 @@ use netburn_units::Seed;
 use netburn_workload::{Verdict, worst};
 use std::collections::HashMap;
 
-/// How a comparison is made.
+/// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Bootstrap resamples for the intervals of a ranking.
@@ -36,46 +36,46 @@ impl Default for Options {
     }
 }
 
-/// Two sides metric against each other.
+/// Comparison of two sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Quantity is looked at.
+    /// Candidate.
     pub these: Side,
-    /// Quantity it is metric against.
+    /// Baseline.
     pub against: Side,
     /// Every value that both have.
     pub metrics: Vec<MetricComparison>,
-    /// In what the scenarios differ; `None` where one is unknown.
+    /// Keys in which the scenarios differ; `None` if one scenario is unknown.
     pub changed_keys: Option<Vec<ChangedKey>>,
     /// Stations and workloads (`laptop`, `laptop.voip`) that only `these` has, and those that only `against` has.
     pub only: [Vec<String>; 2],
-    /// Which runs belong together.
+    /// Pairs of runs.
     pub pairing: Pairing,
     /// Number of values that vary were judged together.
     pub judged_with: usize,
-    /// How it was made.
+    /// Options of the comparison.
     pub options: Options,
 }
 
 /// A value of both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricComparison {
-    /// Which.
+    /// Metric.
     pub key: Key,
-    /// Its value in each run of the baseline that knows it, and in each of the others.
+    /// Values of the baseline's runs and of the candidate's runs, without unknown ones.
     pub values: [Vec<f64>; 2],
-    /// Quantity the runs say.
+    /// Statistics of the runs.
     pub question: Question,
-    /// Quantity it comes to.
+    /// Result of the test.
     pub answer: Answer,
 }
 
-/// Why a value that isn't told could not be.
+/// Reason for which a metric is undecided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undecided {
-    /// There are too few runs for so many metrics, whatever they say: so many of each would do.
+    /// Too few runs for so many metrics; the number of runs that each side needs.
     TooFew(usize),
-    /// Quantity they say lies between the same and another.
+    /// The interval overlaps the tolerance.
     Between,
 }
 
@@ -119,7 +119,7 @@ impl Comparison {
         let (in_these, in_against) = (names(&these), names(&against));
         let without = |all: &[String], others: &[String]| {
             let mut only: Vec<String> = all.iter().filter(|name| !others.contains(name)).cloned().collect();
-            // Of a station that isn't there its uses aren't, either.
+            // Workloads of a missing station are not listed.
             let stations = only.clone();
             only.retain(|name| {
                 !stations
@@ -140,14 +140,15 @@ impl Comparison {
         }
     }
 
-    /// Returns the number of values came to a judgement.
+    /// Number of metrics with this judgement.
     #[must_use]
     pub fn count(&self, wanted: Judgement) -> usize {
         let those = self.metrics.iter().filter(|metric| metric.answer.judgement == wanted);
         those.count()
     }
 
-    /// Quantity it comes to: worse where anything is, else better where anything is; the same where all is.
+    /// Overall judgement: worse if any metric is worse, else better if any is better; same if all
+    /// are.
     #[must_use]
     pub fn judgement(&self) -> Judgement {
         let any = |wanted| self.count(wanted) > 0;
@@ -159,7 +160,7 @@ impl Comparison {
         }
     }
 
-    /// The same in words, for people: something can be worse and something else better.
+    /// Overall judgement in words; `mixed` if some metrics are worse and others better.
     #[must_use]
     pub fn headline(&self) -> &'static str {
         match (self.judgement(), self.count(Judgement::Better)) {
@@ -193,11 +194,11 @@ impl Comparison {
         })
     }
 
-    /// Why a value is unknown.
+    /// Reason for which a metric is undecided.
     #[must_use]
     pub fn undecided(&self, metric: &MetricComparison) -> Option<Undecided> {
         let [without, with] = metric.question.contrast.runs;
-        // The signed-rank test is taken only where there are pairs enough for it.
+        // The signed-rank test is used only with enough pairs.
         let least = match metric.answer.test {
             Test::RankSum => least_p(without, with) * self.judged_with as f64,
             Test::SignedRank => 0.0,
@@ -211,8 +212,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the number of runs of each it would take to tell anything, where there are too few
-    /// for a value.
+    /// Number of runs of each side that a decision needs, if there are too few for a metric.
     #[must_use]
     pub fn too_few(&self) -> Option<usize> {
         self.metrics.iter().find_map(|metric| match self.undecided(metric) {
@@ -229,19 +229,19 @@ impl Comparison {
 }
 
 impl MetricComparison {
-    /// Quantity the runs say.
+    /// Statistics of the runs.
     #[must_use]
     pub fn contrast(&self) -> &Contrast {
         &self.question.contrast
     }
 
-    /// Returns true if it came out better or worse.
+    /// Returns true if it is better or worse.
     #[must_use]
     pub fn is_told(&self) -> bool {
         matches!(self.answer.judgement, Judgement::Better | Judgement::Worse)
     }
 
-    /// The difference as a share of the baseline's median; `None` where that is zero or never came.
+    /// Difference as a share of the baseline's median; `None` if that is zero or infinite.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         let base = self.contrast().medians[0].abs();
@@ -291,7 +291,7 @@ pub(super) fn known(runs: &[Option<f64>]) -> Vec<f64> {
 
 /// The values of a side's runs.
 pub(super) struct Table {
-    /// In the order in which they are shown.
+    /// Display order.
     pub(super) order: Vec<Key>,
     /// A value for each run, where it knows the value.
     values: HashMap<Key, Vec<Option<f64>>>,
@@ -321,7 +321,7 @@ impl Table {
     }
 }
 
-/// Quantity a value is looked up by: a goal by what it asks, not by its place.
+/// Key for lookups: a goal by its text, not by its index.
 fn identity(key: &Key) -> Key {
     let mut key = key.clone();
     if let super::Quantity::Met(number, _) = &mut key.quantity {

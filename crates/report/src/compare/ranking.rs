@@ -1,4 +1,4 @@
-//! More than two sides: who is best at what, and how surely.
+//! Ranking of more than two sides.
 
 use super::format::{metric_name, value};
 use super::metric::Key;
@@ -29,34 +29,34 @@ pub struct Ranking {
     pub metrics: Vec<Ranked>,
     /// Number of pairs that vary were judged together.
     pub judged_with: usize,
-    /// How it was made.
+    /// Options of the ranking.
     pub options: Options,
 }
 
-/// How a side does over all metrics.
+/// Overall result of a side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// Which side, by its place.
+    /// Index of the side.
     pub side: usize,
     /// Its name.
     pub name: String,
-    /// The mean of its ranks over all values by medians, 1 the best; those who are even share the
-    /// mean.
+    /// Mean rank over all metrics by medians, 1 is the best; ties share the mean.
     pub mean_rank: f64,
-    /// Where that lies, 95 % sure: a bootstrap that resamples each side's runs. `None` where a side has fewer than two.
+    /// 95 % confidence interval of the mean rank: a bootstrap over each side's runs. `None` if a
+    /// side has fewer than two runs.
     pub interval: Option<Interval>,
-    /// In how many values it is the best, or is unknown from the best.
+    /// Number of metrics in which the side is the best, or cannot be distinguished from the best.
     pub best_in: usize,
 }
 
 /// A value of all sides; by the sides' places.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
-    /// Which.
+    /// Metric.
     pub key: Key,
     /// The medians of the runs.
     pub medians: Vec<f64>,
-    /// Where each lies, 95 % sure; `None` with fewer than two runs, or where one never came.
+    /// 95 % confidence intervals; `None` with fewer than two runs, or if a value is infinite.
     pub intervals: Vec<Option<Interval>>,
     /// Their ranks, 1 the best.
     pub ranks: Vec<f64>,
@@ -100,7 +100,7 @@ impl Ranking {
         self.metrics.iter().any(|ranked| ranked.key.station.is_some())
     }
 
-    /// Quantity makes the ranking doubtful, a sentence each.
+    /// Warnings about the ranking, one message each.
     pub(super) fn warnings(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.shares_a_station() {
@@ -128,7 +128,7 @@ impl Ranking {
         lines
     }
 
-    /// As lines of about `width` columns, with colours where `colour`.
+    /// Lines of about `width` columns, with colours if `colour`.
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
         let mut lines = Vec::new();
@@ -325,7 +325,7 @@ fn standings(sides: &[Side], metrics: &[Ranked], values: &[Vec<Vec<f64>>], optio
     all
 }
 
-/// The interval of each side's mean rank: each draw resamples every side's runs, ranks all values
+/// Interval of each side's mean rank. Each draw resamples every side's runs, ranks all metrics
 /// again and takes the means.
 fn mean_ranks(sides: usize, metrics: &[Ranked], values: &[Vec<Vec<f64>>], options: Options) -> Option<Vec<Interval>> {
     let few = values.iter().flatten().any(|values| values.len() < 2);

@@ -1,4 +1,4 @@
-//! In what two scenarios differ.
+//! Differences between two scenarios.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -8,21 +8,21 @@ use std::collections::BTreeMap;
 pub struct ChangedKey {
     /// The key, as in the file: `ap.home.queue`.
     pub key: String,
-    /// Its value in what it is metric against; `None` where it isn't there.
+    /// Value in the baseline; `None` if missing.
     pub baseline: Option<String>,
-    /// Its value in the other.
+    /// Value in the candidate; `None` if missing.
     pub value: Option<String>,
 }
 
 /// Keys that are words for people.
 const WORDS: [&str; 4] = ["title", "question", "assumptions", "name"];
 
-/// Quantity of a station means something where the air is real, or there is none: the rest says how it is modelled.
+/// Keys of a station that matter without a model; the others describe the model.
 const REAL: [&str; 6] = ["workload", "start", "stop", "cc", "agent", "label"];
 
-/// All keys that differ between two plans, each written as a scenario document, in the order of their names. A station that
-/// is in one of them alone is one key, with its workloads for a value. `modelled`: whether one of them was run where the
-/// network is modelled; else the keys that only say how are left out.
+/// Keys that differ between two plans, each given as a scenario document, sorted by name. A station
+/// in only one of them is one key, with its workloads as the value. If `modelled` is false, neither
+/// side models the network, and keys that only describe the model are omitted.
 #[must_use]
 pub fn changed_keys(baseline: &Value, value: &Value, modelled: bool) -> Vec<ChangedKey> {
     let mut all: BTreeMap<String, [Option<String>; 2]> = BTreeMap::new();
@@ -44,7 +44,7 @@ pub fn changed_keys(baseline: &Value, value: &Value, modelled: bool) -> Vec<Chan
                         let key = format!("station.{name}");
                         match other.pointer("/station").and_then(|others| others.get(name)) {
                             Some(_) => walk(key, station, &mut put),
-                            None => put(key, uses(station)),
+                            None => put(key, workloads(station)),
                         }
                     }
                 }
@@ -58,7 +58,7 @@ pub fn changed_keys(baseline: &Value, value: &Value, modelled: bool) -> Vec<Chan
         .collect()
 }
 
-/// Returns true if a key means something where nothing is modelled.
+/// Returns true if a key matters without a model.
 fn means_something(key: &str) -> bool {
     let mut parts = key.split('.');
     match (parts.next(), parts.next(), parts.next()) {
@@ -70,7 +70,7 @@ fn means_something(key: &str) -> bool {
 }
 
 /// A station in few words: what it does.
-fn uses(station: &Value) -> String {
+fn workloads(station: &Value) -> String {
     let names = station.get("workload").and_then(Value::as_array).into_iter().flatten();
     let names: Vec<&str> = names.filter_map(Value::as_str).collect();
     if names.is_empty() {
@@ -122,7 +122,7 @@ mod tests {
         );
     }
 
-    /// On a fleet and on local nothing is modelled: how is nothing that tells two runs apart.
+    /// On fleet and local nothing is modelled, so keys of the model do not differ.
     #[test]
     fn what_is_not_modelled_does_not_differ() {
         let station = |workload: &str, signal: &str| json!({ "workload": [workload], "start": "0 s", "gro": true, "queue": "fq-codel", "signal": signal });

@@ -87,7 +87,7 @@ fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
 fn few_runs_tell_nothing_and_say_how_many_would() {
     let comparison = Comparison::new(around("new", 400.0, 2), around("old", 100.0, 8), Options::default());
     assert_eq!(comparison.count(Judgement::CantTell), comparison.metrics.len());
-    // Of 6 values 2 vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
+    // 2 of 6 metrics vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
     assert_eq!((comparison.metrics.len(), comparison.too_few()), (6, Some(5)));
     assert!(comparison.text(100, false).contains("--repeat 5"));
     let three = Comparison::new(around("new", 400.0, 3), around("old", 100.0, 3), Options::default());
@@ -213,7 +213,7 @@ fn three_variants_are_ranked() {
         .map(|standing| standing.name.as_str())
         .collect();
     assert_eq!(names, ["fast", "middle", "slow"]);
-    // Of six values two differ: (1 + 1 + 2 + 2 + 2 + 2) / 6, and 2 and 3 instead of 1.
+    // 2 of 6 metrics differ: (1 + 1 + 2 + 2 + 2 + 2) / 6, and 2 and 3 instead of 1.
     let means: Vec<f64> = ranking.standings.iter().map(|standing| standing.mean_rank).collect();
     assert!(
         (means[0] - 10.0 / 6.0).abs() < 1e-12 && (means[1] - 2.0).abs() < 1e-12,
@@ -279,7 +279,7 @@ fn a_matrix_has_its_worst_row_first() {
         },
     );
     assert_eq!(matrix.comparisons.len(), 3);
-    // Of each of three comparisons' six metrics, p50 and p95 vary.
+    // In each of three comparisons with six metrics, p50 and p95 vary.
     assert_eq!(matrix.comparisons[0].judged_with, 6);
     let first = &matrix.rows[0];
     assert_eq!(
@@ -311,9 +311,9 @@ fn seeded(seed: u64, p50: f64, mbps: f64) -> Summary {
     run
 }
 
-/// Six runs against six of which the pages take three times as long. Quantity is the same in all
-/// runs (met, throughput of the laptop, idle latency) doesn't count: of three values that vary the
-/// least probability is 3 × 2 / 924.
+/// Six runs against six whose pages take three times as long. Metrics that are the same in all runs
+/// (met, throughput of the laptop, idle latency) do not count: for three varying metrics the least
+/// probability is 3 × 2 / 924.
 #[test]
 fn what_is_constant_costs_no_power() {
     let old = side(
@@ -333,7 +333,7 @@ fn what_is_constant_costs_no_power() {
         .unwrap();
     assert_eq!(p50.answer.judgement, Judgement::Worse);
     assert!((p50.answer.corrected - 3.0 * 2.0 / 924.0).abs() < 1e-12);
-    // The effect is written where something was found, and nowhere else.
+    // The effect size is shown only for better and worse.
     let text = comparison.text(140, false);
     let line = |words: &str| text.lines().find(|line| line.contains(words)).unwrap().to_owned();
     assert!(line("browsing p50 ms").contains("large, higher in 100 %"), "{text}");
@@ -350,7 +350,8 @@ fn what_is_constant_costs_no_power() {
     assert!(!text.contains("compared in pairs"), "{text}");
 }
 
-/// Fourteen seeds, far apart from each other; the change adds a tenth to each. As sets nothing could be told.
+/// Fourteen very different seeds; the change adds a tenth to each. Without pairs nothing could be
+/// decided.
 #[test]
 fn runs_of_one_seed_are_pairs() {
     let pages = |seed: u64| 50.0 * seed as f64;
@@ -374,7 +375,8 @@ fn runs_of_one_seed_are_pairs() {
     let strangers = Comparison::new(new(101), old(), Options::default());
     assert!(strangers.pairing.pairs.is_empty());
     assert_eq!(judged(&strangers, "latency_ms.p50"), Judgement::CantTell);
-    // Seeds of another environment bring nothing about, and one that comes twice leaves it open which runs belong together.
+    // Seeds do not determine runs of other environments. A seed that occurs twice makes pairs
+    // ambiguous.
     let lab = side(
         "lab",
         (1..=14).map(|seed| Summary {

@@ -18,7 +18,7 @@ const NAME: usize = 18;
 const DIFFERING: usize = 12;
 
 impl Comparison {
-    /// As lines of about `width` columns, with colours where `colour`.
+    /// Lines of about `width` columns, with colours if `colour`.
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
         let mut lines = Vec::new();
@@ -51,7 +51,7 @@ impl Comparison {
         lines
     }
 
-    /// Quantity it comes to, in one line.
+    /// Overall result in one line.
     fn top(&self, colour: bool) -> String {
         let headline = self.headline();
         let judgement = self.judgement();
@@ -80,7 +80,7 @@ impl Comparison {
         )
     }
 
-    /// Quantity was compared, and what tells it apart before anything is measured.
+    /// Compared runs, and known differences between them.
     pub(super) fn premises(&self) -> Vec<String> {
         let side = |side: &super::Side| {
             let environment = side
@@ -193,7 +193,7 @@ impl Comparison {
         ]
     }
 
-    /// Returns true if the use has several goals, so that each needs its name.
+    /// Returns true if the workload has several goals, so that each needs its name.
     pub(super) fn several_goals(&self, metric: &MetricComparison) -> bool {
         let of = |other: &&MetricComparison| {
             let (one, other) = (&metric.key, &other.key);
@@ -204,7 +204,7 @@ impl Comparison {
         self.metrics.iter().filter(of).count() > 1
     }
 
-    /// Quantity is missing, and what would tell more.
+    /// Missing data, and the number of runs that would help.
     pub(super) fn remarks(&self) -> Vec<String> {
         if self.metrics.is_empty() {
             return vec!["The two sides have no station or metric in common; nothing to compare.".to_owned()];
@@ -228,7 +228,7 @@ impl Comparison {
         lines
     }
 
-    /// Returns how it was judged; empty where there was nothing to judge.
+    /// Description of the method; empty without metrics.
     #[must_use]
     pub fn method(&self) -> String {
         if self.metrics.is_empty() {

@@ -1,4 +1,5 @@
-//! The evidence arranged as the rules ask for it: who suffers and when, who shares the air, which line is full.
+//! The evidence in the form that the rules need: degraded stations and times, airtime shares, full
+//! links.
 
 mod air;
 mod demand;
@@ -14,23 +15,25 @@ use netburn_units::{BitRate, Duration};
 use netburn_workload::{Kind, Verdict};
 use std::collections::BTreeMap;
 
-/// What a data transmission needs of the air besides itself: AIFS, the mean of the first backoff, SIFS and a BlockAck at 24 Mbit/s
-/// (802.11-2020 10.3.2.3: 34 + 7.5 × 9 + 16 + 32 µs).
+/// Airtime that a data transmission needs besides itself: AIFS, the mean of the first backoff, SIFS
+/// and a BlockAck at 24 Mbit/s (802.11-2020 10.3.2.3: 34 + 7.5 × 9 + 16 + 32 µs).
 const AROUND: Duration = Duration::from_micros(150);
-/// What data moves of a link's rate while it holds the air, with aggregates: the rest is preambles, headers and what surrounds frames.
+/// Content rate during airtime as a share of the link rate, with aggregates; the rest is preambles,
+/// headers and overhead of frames.
 pub(super) const OF_RATE: f64 = 0.7;
-/// A round trip above this, and above three times the idle one, is slow where no goal says what is:
-/// people notice a tenth of a second.
+/// Limit of a round-trip time without a goal, in ms; it must also exceed three times the idle one.
+/// People notice a tenth of a second.
 const SLOW_MS: f64 = 100.0;
-/// A connection whose round trips are above this, and above four times the idle one, has its packets wait in a queue.
+/// Limit of a connection's median round-trip time, in ms. Above it, and above four times the idle
+/// one, packets are queued.
 const BLOATED_MS: f64 = 30.0;
-/// Maximum number of MPDUs in an aggregate where nothing else is said (BlockAck window of 802.11n
-/// and ac).
+/// Maximum number of MPDUs in an aggregate by default (BlockAck window of 802.11n and ac).
 const WINDOW: f64 = 64.0;
-/// A line that carries this share of its rate in content is full: headers take some 6 %, and TCP's saw its share.
+/// Share of a link's rate above which it is full: headers take about 6 %, and TCP's sawtooth its
+/// share.
 const FULL: f64 = 0.8;
 
-/// All that a rule may airtime at.
+/// Input of the rules.
 #[derive(Debug)]
 pub(super) struct Analysis<'a> {
     pub(super) evidence: &'a Evidence,
@@ -49,13 +52,13 @@ pub(super) struct Analysis<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct DegradedStation {
     pub(super) station: usize,
-    /// True if a goal of its isn't kept.
+    /// True if it missed a goal.
     pub(super) serious: bool,
-    /// What is wrong with it first: `browsing kept …`.
+    /// Its first problem: `browsing met …`.
     pub(super) what: String,
     /// The same of each of its workloads with which something is wrong.
     pub(super) all: Vec<String>,
-    /// The workloads whose goals aren't kept, by their places in the plan.
+    /// Indices of the workloads that missed goals.
     pub(super) failed: Vec<usize>,
 }
 
@@ -69,32 +72,32 @@ pub(super) struct Group {
     pub(super) peers: Vec<usize>,
 }
 
-/// What a group had of the air in some bins.
+/// Airtime of a group in some bins.
 #[derive(Debug, Clone)]
 pub(super) struct AirtimeBreakdown {
-    /// Those of its members that moved data.
+    /// Members that moved data.
     pub(super) shares: Vec<Share>,
-    /// Shares of the time: taken by data, by what data needs around it, by others that aren't modelled, and by stations of other radios
-    /// with what their data needs around it.
+    /// Shares of the time: data, overhead of data, networks that are not modelled, and stations of
+    /// other radios with their overhead.
     pub(super) data: f64,
     pub(super) around: f64,
     pub(super) others: f64,
     pub(super) peers: f64,
-    /// True if airtime is unknown and was estimated from bytes and the links' rates.
+    /// True if airtime is unknown and was estimated from bytes and link rates.
     pub(super) estimated: bool,
 }
 
-/// What one station had of it.
+/// Share of one station.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
     pub(super) station: usize,
-    /// Of the airtime of all, and of the bytes of all.
+    /// Share of the airtime, and of the data.
     pub(super) air: f64,
     pub(super) bytes: f64,
     pub(super) sum: Bin,
 }
 
-/// A line that can be full.
+/// Load of a link.
 #[derive(Debug, Clone)]
 pub(super) struct LinkLoad {
     pub(super) rate: BitRate,
@@ -104,14 +107,14 @@ pub(super) struct LinkLoad {
     pub(super) full: f64,
 }
 
-/// A direction, as a station sees it.
+/// A direction, as seen from a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Direction {
     Down,
     Up,
 }
 
-/// Where a group's air is: its channel and its radio, where they are modelled, else its frequency in MHz.
+/// Channel and radio of a group if they are modelled, otherwise its frequency in MHz.
 type Air = (Option<usize>, Option<String>, Option<u32>);
 
 impl<'a> Analysis<'a> {
@@ -155,7 +158,7 @@ impl<'a> Analysis<'a> {
             .or_else(|| self.summary.stations.iter().find(|summary| summary.name == *name))
     }
 
-    /// Its round trip before the load; 0 where it is unknown.
+    /// Idle round-trip time; 0 if unknown.
     pub(super) fn idle_ms(&self, station: usize) -> f64 {
         self.station(station).and_then(|s| s.idle_latency_ms).unwrap_or(0.0)
     }
@@ -177,7 +180,7 @@ impl<'a> Analysis<'a> {
             .find(|degraded_station| degraded_station.station == station)
     }
 
-    /// Those of a group who degraded.
+    /// Degraded members of a group.
     pub(super) fn degraded_in(&self, group: &Group) -> Vec<usize> {
         let members = group.members.iter().copied();
         members
@@ -185,12 +188,12 @@ impl<'a> Analysis<'a> {
             .collect()
     }
 
-    /// Returns true if round trips of that median are those of packets that wait in a queue.
+    /// Returns true if a median round-trip time indicates queueing.
     pub(super) fn is_bloated(&self, median_ms: f64, station: usize) -> bool {
         median_ms > BLOATED_MS && median_ms > 4.0 * self.idle_ms(station)
     }
 
-    /// Returns true if a probe of its says that it is slow.
+    /// Returns true if one of its probes is slow.
     pub(super) fn is_slow(&self, station: usize) -> bool {
         let summary = self.station(station);
         summary.is_some_and(|summary| {
@@ -236,8 +239,7 @@ impl<'a> Analysis<'a> {
         groups.flat_map(|group| group.members.iter().copied()).collect()
     }
 
-    /// Returns the number of frames fit into one aggregate of a group's radio, of a link that
-    /// carries so many in a second.
+    /// Number of frames that fit into one aggregate of a group's radio, at this frame rate.
     pub(super) fn fits(&self, group: &Group, frames_per_second: f64) -> Option<f64> {
         let ap = self.ap_of(group)?;
         let radio = ap
@@ -249,7 +251,7 @@ impl<'a> Analysis<'a> {
         Some(by_time.min(aggregation.frames.map_or(WINDOW, f64::from)).max(1.0))
     }
 
-    /// The bins in which one of these waited for something; where nobody did in any, all.
+    /// Bins in which one of these stations waited for an operation; all bins if there are none.
     pub(super) fn bad_bins(&self, stations: &[usize]) -> Vec<bool> {
         let waits = |bin: usize| {
             let of = |station: &usize| {
@@ -275,7 +277,7 @@ impl<'a> Analysis<'a> {
         (0..self.evidence.bins).map(moved).collect()
     }
 
-    /// What a station had in these bins.
+    /// Sums of a station's values in these bins.
     pub(super) fn sum(&self, station: usize, mask: &[bool]) -> Bin {
         let mut sum = Bin::default();
         let bins = self.evidence.stations[station].bins.iter().zip(mask);
@@ -302,7 +304,7 @@ impl<'a> Analysis<'a> {
         left.min(width).max(1) as f64
     }
 
-    /// Returns how full a line of that rate was with what these stations moved one direction.
+    /// Load that these stations put on a link of that rate in one direction.
     pub(super) fn line(&self, stations: &[usize], direction: Direction, rate: BitRate) -> LinkLoad {
         let (mut used, mut full, mut moved, mut span) = (0_u64, 0_u64, 0.0, 0.0);
         for index in 0..self.evidence.bins {
@@ -415,7 +417,7 @@ impl<'a> Analysis<'a> {
             }
             Environment::Fleet => {
                 for (station, seen) in self.evidence.stations.iter().enumerate() {
-                    // Those of whom nothing is known may be anywhere.
+                    // Stations without a known frequency may be on any channel.
                     if let Some(mhz) = seen.link.frequency_mhz {
                         groups.entry((None, None, Some(mhz))).or_default().push(station);
                     }

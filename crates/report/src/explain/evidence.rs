@@ -1,4 +1,4 @@
-//! What the rules airtime at, gathered from a run's rows.
+//! Evidence for the rules, collected from a run's rows.
 
 use super::{Explanation, Unexplained, analysis::Analysis, rules};
 use netburn_record::row::BASELINE;
@@ -14,23 +14,23 @@ use std::collections::BTreeMap;
 
 /// Maximum number of bins of time that a station has.
 const BINS: u64 = 300;
-/// The shortest bin. Tenths would split a page load into parts that say little.
+/// Minimum bin. Shorter bins would split page loads.
 const MIN_BIN: Duration = Duration::from_secs(1);
-/// A round trip that somebody notices, where no goal says what is good.
+/// Noticeable round-trip time, for workloads without a goal.
 const NOTICED: Duration = Duration::from_millis(100);
-/// Maximum number of spans of waiting and of roaming that are kept for each station; what comes
-/// after them is counted only.
+/// Maximum number of recorded waiting and roaming spans for each station; later ones are only
+/// counted.
 const MAX_SPANS: usize = 10_000;
-/// Maximum number of connections that are told apart; those beyond count for nothing.
+/// Maximum number of tracked connections; further ones are ignored.
 const MAX_CONNECTIONS: usize = 100_000;
 /// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
 const SEGMENT: u64 = 1_448;
-/// Fewer segments tell nothing of how many are lost.
+/// Minimum number of segments for a loss rate.
 const MIN_SEGMENTS: u64 = 500;
-/// Maximum number of quality_issues that are told apart.
+/// Maximum number of recorded quality issues.
 const MAX_QUALITY_ISSUES: usize = 100;
 
-/// What the rules airtime at, gathered from a run's rows in bounded memory.
+/// Evidence for the rules, collected from a run's rows in bounded memory.
 ///
 /// **Call order:** [`new`](Self::new), [`row`](Self::row) for every row of the run in any order (of several runs of one plan: all of
 /// theirs), then [`explain`](Self::explain).
@@ -40,48 +40,49 @@ pub struct Evidence {
     pub(super) environment: Environment,
     /// Time for which a bin is.
     pub(super) width: Duration,
-    /// Number of there are.
+    /// Number of bins.
     pub(super) bins: usize,
     pub(super) stations: Vec<StationEvidence>,
-    /// By station and workload; `None` where no operation can be late.
+    /// By station and workload; `None` if no operation can be late.
     limits: Vec<Vec<Option<Limits>>>,
-    /// Round trips of connections of which the server couldn't tell whose they are.
+    /// Round-trip times of connections that the server could not assign to a station.
     pub(super) unattributed_rtts: RoundTrips,
-    /// Why no result is reliable, as whoever carried the packets says.
+    /// Reasons for which no result is reliable, as reported by the component that forwarded the
+    /// packets.
     pub(super) quality_issues: Vec<String>,
-    /// What each connection had sent when it was looked at last, by station, side and port.
+    /// Last counters of each connection, by station, side and port.
     connections: BTreeMap<(u16, Side, u16), Sent>,
 }
 
-/// When an operation is late, and how long one without an end is waited for.
+/// Limit of latency, and longest waiting time for an operation without an end.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     good: Duration,
     longest: Duration,
 }
 
-/// What is known of one station.
+/// Evidence about one station.
 #[derive(Debug, Clone, Default)]
 pub(super) struct StationEvidence {
-    /// By bin; empty when nothing was seen of it.
+    /// By bin; empty without data.
     pub(super) bins: Vec<Bin>,
     /// Round trips of its uploads, as it saw them.
     pub(super) sending: RoundTrips,
     /// Round trips of what it downloads, as the server saw them.
     pub(super) receiving: RoundTrips,
-    /// What was sent to it over TCP, as the server saw it, and what it sent.
+    /// TCP data sent to it, as seen by the server, and data that it sent.
     pub(super) to: Sent,
     pub(super) from: Sent,
     /// Spans in which an operation of its missed its goal, in ns.
     pub(super) waits: Vec<(i64, i64)>,
-    /// Its moves between access points: when nothing arrived any more, and for how long.
+    /// Roams: begin and duration of the interruption, in ns.
     pub(super) roams: Vec<(i64, u64)>,
     pub(super) link: Link,
-    /// True if its rows say what networks that aren't modelled took of its channel.
+    /// True if its rows contain the airtime of networks that are not modelled.
     pub(super) knows_others: bool,
 }
 
-/// What a station had in one bin; of several runs, in all of them together.
+/// Values of a station in one bin, summed over all runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bin {
     /// Airtime of data, in ns.
@@ -93,7 +94,7 @@ pub(super) struct Bin {
     pub(super) backlog: u64,
     pub(super) samples: u64,
     pub(super) drops: u64,
-    /// Time for which networks that aren't modelled held its channel, in ns.
+    /// Airtime of networks that are not modelled on its channel, in ns.
     pub(super) others: u64,
     /// Content.
     pub(super) bytes_down: u64,
@@ -102,7 +103,7 @@ pub(super) struct Bin {
     pub(super) waits: u64,
 }
 
-/// What is known of a Wi-Fi link.
+/// Evidence about a Wi-Fi link.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Link {
     /// Rates of what was sent last, in bit/s.
@@ -121,7 +122,7 @@ pub(super) struct Link {
 pub(super) struct Sent {
     /// Bytes that were acknowledged.
     pub(super) bytes: u64,
-    /// Segments that were sent again.
+    /// Retransmitted segments.
     pub(super) again: u64,
 }
 
@@ -140,7 +141,7 @@ pub(super) struct RoundTrips {
 }
 
 impl Evidence {
-    /// Of a run of that plan there.
+    /// Evidence of a run of that plan in that environment.
     #[must_use]
     pub fn new(plan: &Plan, environment: Environment) -> Self {
         let width = MIN_BIN.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
@@ -180,7 +181,7 @@ impl Evidence {
         }
     }
 
-    /// What it all suggests; `summary` and `health` are those of the same run.
+    /// Likely causes; `summary` and `health` must belong to the same run.
     #[must_use]
     pub fn explain(&self, summary: &Summary, health: &[Health]) -> Explanation {
         let analysis = Analysis::new(self, summary, health);
@@ -210,7 +211,7 @@ impl Evidence {
         }
     }
 
-    /// Somebody waited for something.
+    /// Records that a station waited for an operation.
     fn wait(&mut self, station: u16, from: Instant, to: Instant) {
         let end = Instant::ZERO + self.plan.duration;
         let (from, to) = (from.max(Instant::ZERO), to.min(end));
@@ -256,7 +257,7 @@ impl Evidence {
 
     fn connection(&mut self, row: &ConnectionRow) {
         self.sent(row);
-        // A connection that has no round trip yet says 0.
+        // A connection without a round-trip time yet reports 0.
         if row.rtt_us == 0 || row.at < Instant::ZERO {
             return;
         }
@@ -271,7 +272,8 @@ impl Evidence {
         }
     }
 
-    /// Counts what a connection has sent since it was looked at before. A port whose counts fall is another connection's.
+    /// Adds what a connection sent since its previous sample. Decreasing counters mean that another
+    /// connection uses the port.
     fn sent(&mut self, row: &ConnectionRow) {
         let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
             return;
@@ -346,7 +348,7 @@ impl Evidence {
         }
     }
 
-    /// The bin of a station that an instant is in; `None` outside the load, and for a station that isn't in the plan.
+    /// Bin of a station at an instant; `None` outside the load, and for unknown stations.
     fn bin(&mut self, station: u16, at: Instant) -> Option<&mut Bin> {
         let index = usize::try_from(at.as_nanos().div_euclid(self.width.as_nanos() as i64)).ok()?;
         let count = self.bins;
@@ -362,7 +364,7 @@ impl Evidence {
 }
 
 impl Limits {
-    /// Of such a workload; of a probe without a goal, what somebody notices is too late.
+    /// Limits of a workload; a probe without a goal has a noticeable time as the limit.
     fn from_config(config: &Config) -> Option<Limits> {
         let goals = config.goals.iter().filter_map(|goal| match goal {
             Goal::Latency { limit } => Some(*limit),
@@ -383,7 +385,7 @@ impl Link {
         rates.reduce(f64::max).map(|rate| rate / 1e6)
     }
 
-    /// Its mean received signal, in dBm.
+    /// Mean received signal, in dBm.
     pub(super) fn signal_dbm(&self) -> Option<f64> {
         let (sum, count) = self.signal;
         (count > 0).then(|| sum as f64 / f64::from(count) / 100.0)
@@ -391,7 +393,7 @@ impl Link {
 }
 
 impl Sent {
-    /// The share of segments that had to be sent again; `None` of fewer than support one.
+    /// Share of retransmitted segments; `None` with too few segments.
     pub(super) fn lost(&self) -> Option<f64> {
         let segments = self.bytes / SEGMENT + self.again;
         (segments >= MIN_SEGMENTS).then(|| self.again as f64 / segments as f64)
@@ -430,7 +432,7 @@ impl Mean {
         }
     }
 
-    /// `None` of nothing.
+    /// `None` without values.
     pub(super) fn value(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }

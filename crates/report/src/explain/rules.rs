@@ -1,5 +1,5 @@
-//! The rules, in the order in which they are demanded_mbps: those that put facts in doubt first, then those that explain most. A rule sees
-//! what those before it named, and keeps silent where that explains the same.
+//! Rules in order: first those that make results unreliable, then those that explain most. A rule
+//! receives the causes found before and skips what they already explain.
 
 mod adapter;
 mod distant_server;
@@ -42,7 +42,7 @@ const fn rule(kind: Kind) -> Rule {
     }
 }
 
-/// What the rules name, the gravest first.
+/// All causes, the most severe first.
 pub(super) fn causes(analysis: &Analysis<'_>) -> Vec<Cause> {
     let mut found = Vec::new();
     for kind in Kind::ALL {
@@ -78,7 +78,7 @@ fn severity(analysis: &Analysis<'_>, stations: impl IntoIterator<Item = usize>) 
     }
 }
 
-/// What the worst served of these have of it, for the end of a value: ` laptop's browsing kept …`.
+/// Worst problem of these stations, as the end of the evidence: ` laptop's browsing met …`.
 fn worst_symptom(analysis: &Analysis<'_>, stations: &[usize]) -> String {
     let of = stations
         .iter()

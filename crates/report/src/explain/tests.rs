@@ -1,4 +1,5 @@
-//! Rules on rows made by hand: what the simulator can't bring about. What it can is held to the confusion matrix (crate `study`).
+//! Rules on rows made by hand that the simulator cannot produce. The confusion matrix (crate
+//! `study`) covers the rest.
 
 use super::*;
 use netburn_record::health::Role;
@@ -25,7 +26,7 @@ fn plan() -> Plan {
     document.resolve_for(Environment::Fleet).unwrap().0
 }
 
-/// What is named in a fleet's run of these rows.
+/// Causes found in a fleet run with these rows.
 fn causes_of(rows: &[Row], health: &[Health]) -> Vec<Cause> {
     let plan = plan();
     let header = Header {
@@ -63,7 +64,7 @@ fn frame(ms: i64, took: u64) -> Row {
     })
 }
 
-/// Content that came to a station in each second.
+/// Content that a station receives in each second.
 fn moved(station: u16, mbps: u64) -> impl Iterator<Item = Row> {
     (0..20).map(move |second| {
         Row::Interval(IntervalRow {
@@ -76,7 +77,7 @@ fn moved(station: u16, mbps: u64) -> impl Iterator<Item = Row> {
     })
 }
 
-/// A airtime at a station's link in each second, from before the load on.
+/// A sample of a station's link in each second, from before the load on.
 fn link(station: u16, rate_mbps: u64, before: u32, during: u32) -> impl Iterator<Item = Row> {
     (-3..20).map(move |second| {
         Row::Link(LinkRow {
@@ -160,7 +161,7 @@ fn a_generator_or_server_out_of_breath_is_a_doubt() {
     );
 }
 
-/// The strictest goal is a call's 150 ms, so that 15 ms are believed.
+/// The strictest goal is 150 ms for calls, so the limit is 15 ms.
 #[test]
 fn who_stood_still_is_a_doubt() {
     let stood = Health {
@@ -256,7 +257,7 @@ fn a_channel_that_was_busy_before_the_load_is_a_full_band() {
 
 #[test]
 fn a_rate_that_keeps_still_far_below_its_link_is_the_adapters() {
-    // The laptop moves most: neither line nor server is the tablet's limit.
+    // The laptop moves most: neither the WAN link nor the server limits the tablet.
     let rows = |other, link_rate| -> Vec<Row> {
         moved(1, 40)
             .chain(moved(0, other))
@@ -286,7 +287,7 @@ fn what_is_late_around_a_roam_is_the_roams() {
             text: String::new(),
         })
     };
-    // Those due from 5 to 6.2 s are late.
+    // Operations due from 5 s to 6.2 s are late.
     let frames = || (0..190).map(|n| frame(n * 100, if (50..62).contains(&n) { 800 } else { 20 }));
     let rows: Vec<Row> = frames().chain([roam(1_200_000_000)]).collect();
     let causes = causes_of(&rows, &[]);
@@ -371,7 +372,7 @@ fn rows_that_claim_more_than_can_be_are_answered() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whatever rows there are, in whatever order: an answer, without a value that is no number.
+    /// Any rows in any order give a result, and no value that is not a number.
     #[test]
     fn any_rows_are_answered(rows in prop::collection::vec((0_u8..6, 0_u16..4, -50_i64..300, 0_u64..u64::MAX), 0..80)) {
         let rows: Vec<Row> = rows

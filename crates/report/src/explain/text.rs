@@ -1,10 +1,11 @@
-//! What the facts suggest, for a terminal.
+//! Likely causes as text.
 
 use super::{Explanation, Severity};
 use crate::sanitise::{sanitise, wrap};
 use crate::style::{Tone, paint};
 
-/// `explanation` as lines of at most `width` columns, an empty one and a heading first; nothing where there is nothing to say.
+/// `explanation` as lines of at most `width` columns, after an empty line and a heading; no lines
+/// if nothing was found.
 #[must_use]
 pub fn lines(explanation: &Explanation, width: usize, colour: bool) -> Vec<String> {
     if explanation.is_empty() {

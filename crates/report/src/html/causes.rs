@@ -1,4 +1,4 @@
-//! What the results suggest, as a list.
+//! Likely causes as a list.
 
 use super::escaped;
 use super::head::ticked;

@@ -1,4 +1,4 @@
-//! What happened, in words.
+//! Table of events.
 
 use super::cells;
 use crate::chart::Unit;

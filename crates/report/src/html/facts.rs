@@ -1,4 +1,4 @@
-//! Figures and facts as tables: every workload's, the Wi-Fi's, the self-check's, the machines'.
+//! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
 use crate::text::format::{mbps, percent, short, span, span_us};

@@ -1,4 +1,4 @@
-//! The top of a page: the question, the environment, the verdict, and why, station by station.
+//! Head of a page: question, environment, verdict and reasons, station by station.
 
 use super::escaped;
 use crate::environment;
@@ -10,7 +10,7 @@ use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_workload::Verdict;
 use std::fmt::Write as _;
 
-/// What the page is called.
+/// Title of the page.
 pub(super) fn title(view: &View) -> String {
     let summary = &view.summary;
     let name = summary.title.as_deref().unwrap_or(&summary.scenario);
@@ -60,7 +60,7 @@ pub(super) fn head(view: &View) -> String {
     out
 }
 
-/// A verdict with a sign, so that it isn't by colour alone.
+/// A verdict with a sign, so that it does not depend on colour alone.
 pub(super) fn badge(verdict: Verdict, provisional: bool) -> String {
     let (sign, class) = match verdict {
         Verdict::Pass => ("✓", "pass"),
@@ -83,7 +83,7 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Why the verdict is what it is: one sentence.
+/// Reason for the verdict in one sentence.
 fn in_short(summary: &Summary) -> String {
     if !summary.reasons.is_empty() {
         return format!("The run could not be measured: {}.", summary.reasons.join("; "));
@@ -193,7 +193,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
     out
 }
 
-/// A sentence of ours, what stands between backquotes as code.
+/// Formats text in backquotes as code.
 pub(super) fn ticked(text: &str) -> String {
     let parts = escaped(text);
     let parts = parts.split('`').enumerate().map(|(place, part)| match place % 2 {

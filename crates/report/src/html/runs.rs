@@ -1,4 +1,4 @@
-//! The runs that were pooled, each with its page.
+//! The pooled runs with links to their pages.
 
 use super::{cells, escaped, head};
 use crate::text::format::{mbps, short};
@@ -62,7 +62,7 @@ pub(super) fn runs(view: &View) -> String {
     out
 }
 
-/// Returns true if a folder's name may stand in a link as it is.
+/// Returns true if a folder's name is safe in a link.
 fn plain(folder: &str) -> bool {
     !folder.is_empty()
         && folder

@@ -1,10 +1,10 @@
-//! The scenario as it was resolved.
+//! The resolved scenario.
 
 use super::escaped;
 use crate::view::View;
 use std::fmt::Write as _;
 
-/// What the scenario takes for granted, and the resolved file.
+/// Assumptions of the scenario, and the resolved file.
 pub(super) fn scenario(view: &View) -> String {
     let mut out = String::new();
     if !view.assumptions.is_empty() {

@@ -10,18 +10,19 @@ use netburn_units::{Duration, Instant};
 use netburn_workload::{Goal, Outcome};
 use std::collections::VecDeque;
 
-/// How far back "now" reaches, or one period of a use that asks for something less often.
+/// Averaging window, or one period of a workload with a longer interval.
 const WINDOW: Duration = Duration::from_secs(1);
 /// The longest that it reaches.
 const MAX_WINDOW: Duration = Duration::from_secs(30);
 
-/// Intervals come in batches: until this long after its end, a tenth of a second may still be on its way.
+/// Delay of intervals, which arrive in batches: for this time after its end, an interval may still
+/// arrive.
 const ON_ITS_WAY: Duration = Duration::from_millis(500);
 
 /// The length of an interval row.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Where a run stands.
+/// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Server and agents are started and join.
@@ -32,7 +33,7 @@ pub enum Phase {
     Baseline,
     /// The load runs.
     Load,
-    /// What is under way finishes.
+    /// Running operations finish.
     Drain,
     /// The record is written.
     Writing,
@@ -53,8 +54,8 @@ impl Phase {
     }
 }
 
-/// What the live view knows: one line per workload, in the plan's order. Feed it with [`Model::put`] and
-/// [`Model::phase`], read it with [`Model::table`] or [`Model::plain`]; any order does.
+/// State of the live view: one line per workload, in the plan's order. Feed it with [`Model::put`]
+/// and [`Model::phase`], read it with [`Model::table`] or [`Model::plain`], in any order.
 #[derive(Debug, Clone)]
 pub struct Model {
     scenario: String,
@@ -122,7 +123,7 @@ impl Model {
         self.phase = phase;
     }
 
-    /// Takes a row. Rows of stations that the plan doesn't have are nobody's.
+    /// Takes a row. Rows of unknown stations are ignored.
     pub fn put(&mut self, row: &Row) {
         match row {
             Row::Operation(row) => self.operation(row),
@@ -175,7 +176,8 @@ impl Model {
         lines
     }
 
-    /// The view at `now` as plain lines: one for the run, one per workload that has begun (at most 20 of them).
+    /// The view at `now` as plain lines: one for the run, one per started workload (at most 20 of
+    /// them).
     #[must_use]
     pub fn plain(&self, now: Instant) -> Vec<String> {
         const MAX_LINES: usize = 20;
@@ -205,7 +207,7 @@ impl Model {
         lines
     }
 
-    /// What is going on, in words.
+    /// Current status in words.
     #[must_use]
     pub fn status(&self, now: Instant) -> &'static str {
         match self.phase {
@@ -214,7 +216,7 @@ impl Model {
         }
     }
 
-    /// One line: what is going on, and for how long.
+    /// One line with the status and the remaining time.
     #[must_use]
     pub fn headline(&self, now: Instant) -> String {
         let left = match self.phase {
@@ -253,7 +255,7 @@ impl Model {
         };
         u.bytes.push_back((row.at, row.bytes_down.saturating_add(row.bytes_up)));
         u.newest = u.newest.max(Some(row.at));
-        // Twice the window is always enough, in whatever order the rows come.
+        // Twice the window is always enough, for any order of the rows.
         while u.bytes.len() > 2 * (u.window.as_nanos() / INTERVAL.as_nanos()) as usize {
             u.bytes.pop_front();
         }
@@ -268,7 +270,8 @@ impl Model {
 }
 
 impl WorkloadRow {
-    /// Mean rate in Mbit/s over the last second that has been heard of, or the last period of a use that has a longer one.
+    /// Mean rate in Mbit/s over the last second with data, or the last period of a workload with a
+    /// longer one.
     fn rate(&self, now: Instant) -> f64 {
         let heard = self.newest.and_then(|at| at.checked_add(INTERVAL));
         let expected = now.checked_sub(ON_ITS_WAY);
@@ -340,7 +343,7 @@ fn millis(latency: Duration) -> String {
     }
 }
 
-/// Whole seconds from `now` to `end`, rounded up; none when it has passed.
+/// Whole seconds from `now` to `end`, rounded up; zero if it has passed.
 fn seconds(end: Instant, now: Instant) -> String {
     let left = end.checked_since(now).unwrap_or(Duration::ZERO);
     let secs = left.as_nanos().div_ceil(1_000_000_000);

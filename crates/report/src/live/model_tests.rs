@@ -121,7 +121,7 @@ fn a_lost_station_is_said_to_be() {
             at: Instant::ZERO,
             length: 0,
             kind,
-            // Whatever a text says, it decides nothing.
+            // The text of an event has no effect.
             text: netburn_record::amend::lost("desktop", "gone"),
         }));
         model.plain(Instant::ZERO)[3].ends_with(", lost")

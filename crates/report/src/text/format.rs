@@ -1,4 +1,4 @@
-//! How values are written: three values that matter, never rounded into a better verdict.
+//! Text form of values: three significant digits, never rounded to a better verdict.
 
 use netburn_record::Summary;
 
@@ -54,7 +54,7 @@ pub(crate) fn stations(summary: &Summary) -> String {
     }
 }
 
-/// Before how long one took, how many runs there are: `3 runs of `, nothing where there is one.
+/// Prefix of a duration with the number of runs: `3 runs of `; empty for one run.
 pub(crate) fn runs_of(summary: &Summary) -> String {
     match summary.repeats.len() {
         0 | 1 => String::new(),

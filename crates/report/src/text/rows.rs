@@ -26,7 +26,7 @@ const COLUMNS: [Column; 12] = [
     right("max ms"),
 ];
 
-/// A row per goal, or per workload without one; what stays the same from row to row is said once.
+/// A row per goal, or per workload without one; repeated names are omitted.
 pub(super) fn table(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     let mut rows = Vec::new();
     for station in &summary.stations {
@@ -64,7 +64,7 @@ fn row(station: Option<&StationSummary>, workload: Option<&WorkloadSummary>, goa
         None => [dash(), Cell::new("none", Tone::Quiet)],
     });
     cells.push(workload.map_or_else(Cell::default, |w| mbps(w.throughput_mbps).into()));
-    // Without air in any row the column is left out.
+    // The column is omitted if no row has airtime.
     cells.push(
         station
             .and_then(|s| s.airtime_share)
@@ -103,8 +103,8 @@ fn met(goal: &GoalSummary) -> Cell {
     }
 }
 
-/// A percentile: a value; `–` where there are too few samples for it; `never` where it falls among
-/// those that never ended.
+/// A percentile: a value; `–` with too few samples; `never` if it falls among operations that never
+/// ended.
 fn at(value: Option<f64>, level: Probability, of: &LatencyMs) -> Cell {
     match value {
         Some(value) => ms(value).into(),

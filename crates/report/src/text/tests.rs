@@ -299,7 +299,7 @@ fn a_goal_without_samples_is_said_once() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    // As records of before have it.
+    // Older records have no reasons.
     assert_eq!(
         of(&laptop),
         ["laptop is inconclusive: browsing has no samples for `page load ≤ 500 ms`."]

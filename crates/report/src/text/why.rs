@@ -1,4 +1,4 @@
-//! Why a station did not pass: one plain sentence each.
+//! Reasons for a station's verdict, one sentence each.
 
 use super::format::{percent, short, span};
 use crate::sanitise::sanitise;
@@ -7,7 +7,8 @@ use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_workload::Verdict;
 
-/// A sentence per goal that was not passed, per doubt, and per workload with failures; nothing for those who are well.
+/// A sentence per missed goal, per reason for which a station is inconclusive, and per workload
+/// with failures; none for stations without problems.
 pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut by_self_check = Vec::new();
@@ -16,7 +17,7 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
         for (tone, sentence) in sentences(station, &summary.self_check.reasons) {
             lines.push(format!("{} {sentence}", paint(&name, tone, colour)));
         }
-        // What the self-check says of several is not said again for each.
+        // Reasons of the self-check that concern several stations are not repeated for each.
         if !station.reasons.is_empty() && station.reasons.iter().all(|r| summary.self_check.reasons.contains(r)) {
             by_self_check.push(paint(&name, Tone::Unreliable, colour));
         }
@@ -28,7 +29,8 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
     lines
 }
 
-/// The same for one station without colours, and for one that is well what it kept: never nothing where there is a goal.
+/// The same for one station without colours. A station without problems gets a sentence per met
+/// goal.
 pub(crate) fn plain(station: &StationSummary, known: &[String]) -> Vec<String> {
     let mut said: Vec<String> = sentences(station, known)
         .into_iter()
@@ -81,7 +83,7 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
     for workload in &station.workloads {
         for goal in &workload.goals {
             let (tone, verb) = match goal.verdict {
-                // What could not be measured has neither failed nor been met.
+                // An inconclusive goal has neither failed nor been met.
                 Verdict::Fail if doubted => (Tone::Unreliable, "would fail"),
                 Verdict::Marginal if doubted => (Tone::Unreliable, "would be marginal"),
                 Verdict::Fail => (Tone::Bad, "fails"),
@@ -145,7 +147,7 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     }
 }
 
-/// What would have been enough, where the share is what was missing.
+/// Required share, if the share caused the verdict.
 fn wanted(goal: &GoalSummary, met: f64) -> &'static str {
     match goal.verdict {
         Verdict::Fail => " (pass needs 99 %, marginal 95 %)",

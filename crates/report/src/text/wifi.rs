@@ -1,11 +1,11 @@
-//! A line about the Wi-Fi of each station that had any.
+//! A line about the Wi-Fi link of each station.
 
 use super::format::{percent, short};
 use crate::sanitise::sanitise;
 use netburn_record::Summary;
 use netburn_record::summary::WifiSummary;
 
-/// `laptop's Wi-Fi: …`, for those whose driver told something.
+/// `laptop's Wi-Fi: …`, for stations whose driver reported something.
 pub(crate) fn lines(summary: &Summary) -> Vec<String> {
     let stations = summary.stations.iter();
     let lines = stations.filter_map(|station| Some(line(&sanitise(&station.name), station.wifi.as_ref()?)));

@@ -1,4 +1,4 @@
-//! Time cut into bins.
+//! Division of time into bins.
 
 use netburn_scenario::Plan;
 use netburn_workload::config::BIN;
@@ -9,7 +9,7 @@ const MAX_BINS: u64 = 600;
 /// The fewest into which a run is cut for the sake of memory.
 const MIN_BINS: u64 = 60;
 
-/// Bins of all workloads together: what is kept grows with this alone.
+/// Maximum number of bins of all workloads together, which limits memory.
 const ALTOGETHER: u64 = 40_000;
 
 /// Bins of equal width from the beginning of the load on, a multiple of the record's 100 ms.
@@ -21,8 +21,9 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// `duration` / 600 wide and at least 100 ms; wider where there are more than 66 workloads, or what is under way at the end may take
-    /// longer than the load did. They reach to where the last operation is settled.
+    /// Bins are `duration` / 600 wide and at least 100 ms; wider with more than 66 workloads, or if
+    /// the drain may take longer than the load. They reach to the time at which the last operation
+    /// is settled.
     pub(super) fn for_plan(plan: &Plan) -> Self {
         let workloads: usize = plan.stations.iter().map(|station| station.workloads.len().max(1)).sum();
         let most = (ALTOGETHER / (workloads as u64).max(1)).clamp(MIN_BINS, MAX_BINS);

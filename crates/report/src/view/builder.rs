@@ -1,4 +1,4 @@
-//! Rows in, a view out.
+//! Builds a view from rows.
 
 mod counts;
 
@@ -18,12 +18,12 @@ use netburn_workload::config::BIN;
 use std::path::Path;
 
 impl View {
-    /// The view of a run folder: a run that was cut short is finished first, and what can't be read of a damaged one is
-    /// left out and said in [`missing`](View::missing).
+    /// The view of a run folder. An unfinished run is finished first. Unreadable parts of a damaged
+    /// one are omitted and listed in [`missing`](View::missing).
     ///
     /// # Errors
-    /// When there is nothing to show: it isn't a run folder, is still being recorded, was written by a newer netburn, or its
-    /// `run.json` is damaged.
+    /// When nothing can be shown: it is no run folder, is still being recorded, was written by a
+    /// newer netburn, or its `run.json` is damaged.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let (run, damage) = Run::open_partly(path)?;
         let mut view = View::from_run(&run);
@@ -36,7 +36,8 @@ impl View {
         Ok(view)
     }
 
-    /// The view of a run that is open. What can't be read is left out and said in [`missing`](View::missing).
+    /// The view of an open run. Unreadable parts are omitted and listed in
+    /// [`missing`](View::missing).
     #[must_use]
     pub fn from_run(run: &Run) -> Self {
         let plan = &run.header().plan;
@@ -58,7 +59,7 @@ impl View {
     }
 }
 
-/// What is counted of a run's rows.
+/// Counts of a run's rows.
 struct ViewBuilder<'a> {
     plan: &'a Plan,
     evidence: Evidence,
@@ -71,7 +72,7 @@ struct ViewBuilder<'a> {
     missing: Vec<String>,
     /// The last bin in which there was something.
     last: usize,
-    /// Where the last bytes of this round end, in ns.
+    /// End of the last bytes of this run, in ns.
     newest: i64,
 }
 
@@ -123,7 +124,7 @@ impl<'a> ViewBuilder<'a> {
         self.missing.extend(damage.iter().map(ToString::to_string));
         for (station, plan) in self.stations.iter_mut().zip(&self.plan.stations) {
             let end = plan.end(self.plan.duration).as_nanos() as i64;
-            // What a player held is known for as long as its station was there and the run went on.
+            // The buffer is known as long as the station was connected and the run continued.
             let known = match run.status() {
                 RunStatus::Complete => i64::MAX,
                 _ => self.newest,
@@ -301,7 +302,7 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    /// Keeps the marks that say most: changes, roams and losses before what is many.
+    /// Keeps the most informative marks: changes, roams and losses.
     fn thin(&mut self) {
         if self.marks.len() <= MAX_MARKS {
             return;

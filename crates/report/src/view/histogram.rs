@@ -1,15 +1,15 @@
-//! A histogram of integers whose buckets grow with what they hold.
+//! A histogram of integers with buckets of equal relative width.
 
 use crate::view::{Curve, Point};
 use netburn_stats::percentile::{rank, supported};
 use netburn_units::Probability;
 
-/// Counts of nanoseconds in buckets of equal relative width: 2^`BITS` to each power of two, so that a value read back is
-/// off by at most 2^−(`BITS` + 1) of itself. The least and the largest are kept exactly. Room is taken for the buckets
-/// between them alone, at most 8 × (65 − `BITS`) × 2^`BITS` bytes.
+/// Counts of nanoseconds in 2^`BITS` buckets per power of two. A value read back is off by at most
+/// 2^−(`BITS` + 1) of itself. Minimum and maximum are exact. Memory is used only for the buckets
+/// between them, at most 8 × (65 − `BITS`) × 2^`BITS` bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Histogram<const BITS: u32> {
-    /// The number of the first bucket kept.
+    /// Number of the first bucket.
     first: usize,
     counts: Vec<u64>,
     count: u64,
@@ -29,7 +29,7 @@ impl<const BITS: u32> Histogram<BITS> {
         self.counts[place] += 1;
     }
 
-    /// One more that never ended: it ranks above all others.
+    /// Adds an operation that never ended; it ranks above all others.
     pub fn add_unbounded(&mut self) {
         self.unbounded += 1;
     }
@@ -40,7 +40,7 @@ impl<const BITS: u32> Histogram<BITS> {
         self.count + self.unbounded
     }
 
-    /// Those that never ended.
+    /// Operations that never ended.
     #[must_use]
     pub fn unbounded(&self) -> u64 {
         self.unbounded
@@ -74,7 +74,8 @@ impl<const BITS: u32> Histogram<BITS> {
         Some(Some(most))
     }
 
-    /// The percentile at `level` in ms, where the count supports it and it isn't among those that never ended.
+    /// Percentile at `level` in ms; `None` if the count does not support it or it falls among
+    /// operations that never ended.
     #[must_use]
     pub fn supported_ms(&self, level: Probability) -> Option<f64> {
         if supported(level, self.count()) {
@@ -84,8 +85,8 @@ impl<const BITS: u32> Histogram<BITS> {
         }
     }
 
-    /// The whole distribution, at every level that the count supports. `exact` holds levels, in rising order, whose values
-    /// are known exactly; those between are kept between them.
+    /// The whole distribution at every level that the count supports. `exact` holds levels, in
+    /// increasing order, with exact values; values between them are clamped to them.
     #[must_use]
     pub fn curve(&self, exact: &[(Probability, f64)]) -> Curve {
         let mut points = Vec::new();
@@ -129,7 +130,7 @@ impl<const BITS: u32> Histogram<BITS> {
         };
     }
 
-    /// Where a bucket is kept, with room made for it.
+    /// Index of a bucket, which is created if necessary.
     fn place(&mut self, bucket: usize) -> usize {
         if self.counts.is_empty() {
             self.first = bucket;

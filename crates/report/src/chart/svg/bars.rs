@@ -1,4 +1,4 @@
-//! Bars, lying: one group for each name, one bar for each series.
+//! Horizontal bars: one group for each name, one bar for each series.
 
 use super::{Theme, legend, writer};
 use crate::chart::{Chart, Scale};
@@ -14,7 +14,7 @@ const TOP: f64 = 8.0;
 /// Maximum number of groups that are drawn: the table has all.
 const MAX_BARS: usize = 60;
 
-/// The chart, whose axis along holds names, as an SVG document.
+/// The chart as an SVG document. Its horizontal axis must hold names.
 pub(super) fn svg(chart: &Chart, theme: Theme) -> String {
     let Scale::Names(names) = &chart.x.scale else {
         return String::new();

@@ -1,4 +1,5 @@
-//! Points become paths: in tenths of a unit, each relative to the one before, which keeps them short.
+//! Converts points to paths: in tenths of a unit, relative to the previous point, which keeps them
+//! short.
 
 use super::writer::SvgWriter;
 use crate::chart::Datum;
@@ -6,8 +7,8 @@ use std::fmt::Write as _;
 
 type Place<'a> = &'a dyn Fn(f64) -> f64;
 
-/// At most `most` points in place of all: each stands for as many neighbours as it takes, from their least to their largest, at
-/// their median. No extreme is lost.
+/// Reduces points to at most `most`. Each represents some neighbours by their minimum, maximum and
+/// median, so no extreme is lost.
 pub(crate) fn thin(all: &[Datum], most: usize) -> Vec<Datum> {
     if all.len() <= most {
         return all.to_vec();
@@ -27,7 +28,7 @@ pub(crate) fn thin(all: &[Datum], most: usize) -> Vec<Datum> {
     thinned.collect()
 }
 
-/// A line through all that have a value; one between gaps is a dot.
+/// A line through all points with a value; a single point between gaps is a dot.
 pub(super) fn line(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, steps: bool, x: Place<'_>, y: Place<'_>) {
     let (mut path, mut dots) = (Path::default(), Path::default());
     for run in all.split(|datum| datum.y.is_none()).filter(|run| !run.is_empty()) {
@@ -71,7 +72,7 @@ pub(super) fn band(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, x: P
     svg.stroke(&whiskers.text, colour_index, 2.0, 0.4);
 }
 
-/// Dots, each with the range it stands for.
+/// Dots, each with its range.
 pub(super) fn points(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, x: Place<'_>, y: Place<'_>) {
     let (mut dots, mut whiskers) = (Path::default(), Path::default());
     for datum in all {
@@ -89,11 +90,11 @@ pub(super) fn points(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, x:
     svg.stroke(&dots.text, colour_index, 4.0, 1.0);
 }
 
-/// A path under way.
+/// A path under construction.
 #[derive(Default)]
 struct Path {
     text: String,
-    /// Where the pen is, in tenths.
+    /// Position of the pen, in tenths of a unit.
     at: (i64, i64),
 }
 

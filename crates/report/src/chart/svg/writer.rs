@@ -100,7 +100,7 @@ impl SvgWriter {
         self.text(x, y, anchor, self.ink(), text);
     }
 
-    /// A thin line of the grid.
+    /// A thin grid line.
     pub(super) fn rule(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) {
         let grid = match self.theme {
             Theme::Page => "var(--grid)",
@@ -121,7 +121,7 @@ impl SvgWriter {
         );
     }
 
-    /// A bar with what it stands for.
+    /// A bar with its description.
     pub(super) fn bar(&mut self, [x, y, width, height]: [f64; 4], colour_index: usize, description: &str) {
         let (fill, description) = (self.colour_index(Some(colour_index)), escaped(description));
         let _ = writeln!(
@@ -130,7 +130,7 @@ impl SvgWriter {
         );
     }
 
-    /// Something that happened, with its sign.
+    /// An event, with its sign.
     pub(super) fn mark(&mut self, x: f64, top: f64, height: f64, mark: &At, signed: bool) {
         let stroke = self.colour_index(mark.colour_index);
         let sign = if signed {
@@ -218,7 +218,7 @@ impl SvgWriter {
     }
 }
 
-/// A name of the legend and where it stands.
+/// A name of the legend with its position.
 pub(super) struct Placed {
     x: f64,
     line: usize,
@@ -226,7 +226,7 @@ pub(super) struct Placed {
     colour_index: usize,
 }
 
-/// Puts names into lines of that width; and how many lines.
+/// Arranges names in lines of that width; also returns the number of lines.
 pub(super) fn flow(names: &[(String, usize)], width: f64) -> (Vec<Placed>, usize) {
     let (mut x, mut line) = (8.0, 0);
     let placed = names.iter().map(|(name, colour_index)| {

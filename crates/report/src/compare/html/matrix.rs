@@ -7,7 +7,7 @@ use crate::html::{document, escaped, section};
 use std::fmt::Write as _;
 
 impl Matrix {
-    /// As a page: the table, each cell a link to its comparison below.
+    /// The matrix as a page: each cell of the table links to its comparison below.
     #[must_use]
     pub fn html(&self) -> String {
         let title = format!("{} against {}", self.variants.join(", "), self.baseline);

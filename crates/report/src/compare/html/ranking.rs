@@ -10,7 +10,7 @@ use crate::view::View;
 use std::fmt::Write as _;
 
 impl Ranking {
-    /// As a page, with the curves of all sides over each other; `views` by the sides' places.
+    /// The ranking as a page with charts of all sides; `views` are in the order of the sides.
     #[must_use]
     pub fn html(&self, views: &[Vec<View>]) -> String {
         let variants: Vec<Variant<'_>> = self

@@ -1,14 +1,14 @@
-//! What the stations of one channel had of its air.
+//! Airtime of the stations of one channel.
 
 use super::*;
 
 impl Analysis<'_> {
-    /// What a group had in these bins; `None` where its airtime is unknown.
+    /// Airtime of a group in these bins; `None` if unknown.
     pub(in crate::explain) fn airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
         self.airtime_of(group, &group.members, &group.peers, mask)
     }
 
-    /// What all stations on a group's channel had, whatever their radio.
+    /// Airtime of all stations on a group's channel, on any radio.
     pub(in crate::explain) fn channel_airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
         let all: Vec<usize> = group.members.iter().chain(&group.peers).copied().collect();
         self.airtime_of(group, &all, &[], mask)
@@ -54,7 +54,7 @@ impl Analysis<'_> {
         })
     }
 
-    /// Fills in how long what a station moved took on the air, by its link's rates.
+    /// Estimates the airtime of a station's data from its link rates.
     fn estimate_airtime(&self, station: usize, sum: &mut Bin) {
         let link = &self.evidence.stations[station].link;
         let took = |bytes: u64, rate: Option<f64>| {
@@ -65,8 +65,9 @@ impl Analysis<'_> {
         sum.air_up = took(sum.bytes_up, link.up.value()).unwrap_or(0);
     }
 
-    /// What others took of a group's channel in these bins. Where the air is modelled that was measured; of records from before it was, it
-    /// is what the scenario says. Elsewhere it is how busy the channel was before the load began.
+    /// Share of a group's channel that other networks used in these bins. It is measured where
+    /// airtime is modelled; older records use the scenario's value. On a fleet it is the channel
+    /// utilisation before the load.
     pub(in crate::explain) fn others(&self, group: &Group, mask: &[bool]) -> f64 {
         let measured = group
             .members
@@ -87,7 +88,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// What the scenario says that others take, with its timed changes.
+    /// Share for other networks in the scenario, with its timed changes.
     fn said_busy(&self, radio: &str, mask: &[bool]) -> f64 {
         let planned = self.plan.aps.iter().flat_map(|ap| {
             let is_named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
@@ -133,7 +134,7 @@ impl AirtimeBreakdown {
 }
 
 impl Share {
-    /// What it moves in a second of air, in Mbit/s.
+    /// Content per second of airtime, in Mbit/s.
     pub(in crate::explain) fn speed(&self) -> f64 {
         match self.sum.air() {
             0 => 0.0,
@@ -142,7 +143,7 @@ impl Share {
     }
 }
 
-/// What so many data transmissions need of the air besides themselves, in ns.
+/// Overhead of data transmissions, in ns.
 fn around(transmissions: u64) -> f64 {
     transmissions as f64 * AROUND.as_nanos() as f64
 }

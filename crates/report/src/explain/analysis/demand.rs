@@ -1,26 +1,26 @@
-//! What workloads ask of the network, whatever it gives them.
+//! Demand of workloads, whatever the network delivers.
 
 use super::{Analysis, Direction};
 use netburn_scenario::plan::Http;
 use netburn_workload::{Config, Connections, Goal, Kind};
 
-/// Segments that a connection may send before it hears anything (RFC 6928), and what one holds (RFC 9293, RFC 7323).
+/// Initial window in segments (RFC 6928), and content of a segment (RFC 9293, RFC 7323).
 const INITIAL_WINDOW: u64 = 10;
 const SEGMENT: u64 = 1_448;
 
-/// What one workload needs for its goals to be kept at all.
+/// Rate that one workload needs to meet its goals.
 #[derive(Debug, Clone)]
 pub(in crate::explain) struct Need {
-    /// Which direction.
+    /// Direction.
     pub(in crate::explain) direction: Direction,
-    /// In Mbit/s of content.
+    /// Mbit/s of content.
     pub(in crate::explain) mbps: f64,
-    /// Why: `browsing needs 1.31 MB within 500 ms (21.0 Mbit/s)`.
+    /// Text form: `browsing needs 1.31 MB within 500 ms (21.0 Mbit/s)`.
     pub(in crate::explain) why: String,
 }
 
 impl Analysis<'_> {
-    /// What a station's workload needs; `None` where its goals ask for no rate.
+    /// Rate that a station's workload needs; `None` if its goals require none.
     pub(in crate::explain) fn need(&self, station: usize, workload: usize) -> Option<Need> {
         let workload = self.plan.stations[station].workloads.get(workload)?;
         let config = &workload.config;
@@ -52,7 +52,7 @@ impl Analysis<'_> {
         })
     }
 
-    /// What a station's workloads that have a pace of their own ask for in the long run one direction, in Mbit/s of content.
+    /// Mean rate of a station's periodic workloads in one direction, in Mbit/s of content.
     pub(in crate::explain) fn demanded_mbps(&self, station: usize, wanted: Direction) -> f64 {
         let workloads = self.plan.stations[station]
             .workloads
@@ -64,9 +64,8 @@ impl Analysis<'_> {
         each.sum()
     }
 
-    /// Returns the number of times a packet must go to the server and back before an operation of a
-    /// workload can end (of a stream, its first object), and the time that its goal leaves for
-    /// that, in ms; `None` where its goals ask for no time.
+    /// Round trips that an operation needs (for a stream, its first object), and the time that its
+    /// goal allows, in ms; `None` without a goal of time.
     pub(in crate::explain) fn round_trips(&self, station: usize, workload: usize) -> Option<(u32, f64)> {
         let config = &self.plan.stations[station].workloads.get(workload)?.config;
         let windows_of_rates = config.goals.iter().filter_map(|goal| match goal {
@@ -121,7 +120,7 @@ fn bytes_at_once(config: &Config) -> u64 {
     config.object_size.as_bytes().saturating_mul(config.objects.into())
 }
 
-/// So many bytes: `1.31 MB`, `16 kB`.
+/// An amount of bytes: `1.31 MB`, `16 kB`.
 fn amount(bytes: f64) -> String {
     match bytes {
         1e6.. => format!("{:.2} MB", bytes / 1e6),

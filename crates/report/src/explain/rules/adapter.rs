@@ -1,21 +1,22 @@
-//! The adapter is the limit: a station moves what its adapter can, though the air would carry more.
+//! Adapter bottleneck: a station moves what its adapter can, although more airtime is available.
 
 use super::{is_named, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction};
 use crate::explain::{Cause, Kind};
 use crate::text::format::{mbps, percent};
 use netburn_scenario::Environment;
-use netburn_workload::Kind as Use;
+use netburn_workload::Kind as WorkloadKind;
 
 /// An adapter that is full for this share of the time in which it moves anything is the limit.
 const FULL_SHARE: f64 = 0.3;
-/// A real station whose rate keeps so still at its top …
+/// Maximum relative difference between the median and the 90th percentile of a flat rate.
 const FLAT: f64 = 0.06;
-/// … though its link's rate is at least so many times that …
+/// Minimum ratio of the link rate to a flat rate.
 const BELOW_LINK: f64 = 2.5;
-/// … and another one meanwhile moves so many times as much, so that neither server nor line can be the limit.
+/// Minimum ratio of another station's rate to a flat rate, which excludes the server and the WAN
+/// link.
 const OTHERS_MORE: f64 = 1.5;
-/// Bins below which a rate can't be called flat.
+/// Minimum number of bins for a flat rate.
 const BINS: usize = 10;
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
@@ -31,7 +32,7 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     }
 }
 
-/// By the limit that the scenario gives it.
+/// Uses the adapter rate of the scenario.
 fn configured(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
     let limit = &analysis.plan.stations[station].air.adapter_rate;
     let ways = [(Direction::Down, limit.down), (Direction::Up, limit.up)];
@@ -56,9 +57,9 @@ fn configured(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
     Some(cause(analysis, station, evidence))
 }
 
-/// By a rate that keeps still below all that could bound it.
+/// Detects a rate that stays constant below all other limits.
 fn flat(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
-    if !analysis.moves(station, Use::Download) && !analysis.moves(station, Use::Upload) {
+    if !analysis.moves(station, WorkloadKind::Download) && !analysis.moves(station, WorkloadKind::Upload) {
         return None;
     }
     let top = |station: usize| {

@@ -1,14 +1,13 @@
-//! A distant server: going round trip as often as an operation must takes the time that its goal
-//! leaves, with nothing else on the direction.
+//! Distant server: the idle round trips of an operation already take most of its goal.
 
 use super::{list, severity, worst_symptom};
 use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
 use crate::text::format::span;
 
-/// What the round trips must take of the time that a goal leaves: the rest is for what is sent.
+/// Minimum share of the goal's time that round trips take; the rest is for the data.
 const MIN_SHARE: f64 = 0.7;
-/// A round trip below this, in ms, is no distance: within a city.
+/// Minimum idle round-trip time, in ms; shorter ones occur within a city.
 const NEAR_MS: f64 = 20.0;
 
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
@@ -37,7 +36,7 @@ pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     }]
 }
 
-/// What a station's round trips add up to, where that is most of the time that a goal leaves which isn't kept.
+/// Text about a station's round trips, if they take most of the time of a missed goal.
 fn far(analysis: &Analysis<'_>, station: usize) -> Option<String> {
     let idle = analysis.idle_ms(station);
     let failed = &analysis.degraded_station(station)?.failed;

@@ -1,15 +1,15 @@
-//! Download bloat: a download keeps a queue full that others' packets wait in, though nobody is slow.
+//! Download bufferbloat: a download fills a queue that other stations share.
 
 use super::{is_named, list, severity, share, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction, Group};
 use crate::explain::{Cause, Kind};
 use crate::text::format::{mbps, percent};
 use netburn_medium::config::QueueKind;
-use netburn_workload::Kind as Use;
+use netburn_workload::Kind as WorkloadKind;
 
-/// A channel that is taken for this share of the time is where packets wait.
+/// Channel utilisation above which packets are queued.
 const BUSY_CHANNEL: f64 = 0.85;
-/// So is a line that is full for this share of the time in which it is used.
+/// Share of the time in use above which a link is a bottleneck.
 const FULL_SHARE: f64 = 0.3;
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
@@ -25,7 +25,7 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
     let bloats = |station: &usize| {
         let median = analysis.evidence.stations[*station].receiving.median_ms()?;
-        let downloads = analysis.moves(*station, Use::Download) && analysis.is_bloated(median, *station);
+        let downloads = analysis.moves(*station, WorkloadKind::Download) && analysis.is_bloated(median, *station);
         downloads.then_some((*station, median))
     };
     let by: Vec<(usize, f64)> = group.members.iter().filter_map(bloats).collect();
@@ -72,7 +72,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
     })
 }
 
-/// Where packets wait.
+/// Location of the queue.
 struct Place {
     evidence: String,
     advice: String,

@@ -1,4 +1,4 @@
-//! A band too full: others take much of the channel, and what is left is used up.
+//! Crowded channel: other networks use much of it, and little is idle.
 
 use super::{is_named_for, list, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Group};
@@ -6,7 +6,7 @@ use crate::explain::{Cause, Kind};
 use crate::text::format::percent;
 use netburn_scenario::Environment;
 
-/// What others must take of the air to be the cause.
+/// Minimum share of other networks.
 const OTHERS: f64 = 0.3;
 /// A channel that is taken for this share of the time has no room left.
 const BUSY_CHANNEL: f64 = 0.9;
@@ -22,7 +22,7 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
 }
 
 fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
-    // Whoever one slow station of another network keeps from the air is explained.
+    // Stations that a slow station of another network affects are explained already.
     let explained = |station: &usize| is_named_for(found, Kind::SlowCochannel, &analysis.name(*station));
     let mut degraded = analysis.degraded_in(group);
     degraded.retain(|station| !explained(station));
@@ -68,7 +68,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
     })
 }
 
-/// What others take and the value that says so, as drivers' surveys have it.
+/// Share of other networks according to the drivers' surveys, with the evidence.
 fn surveyed(analysis: &Analysis<'_>, group: &Group) -> Option<(f64, String)> {
     let others = analysis.others(group, &[]);
     let loaded = group

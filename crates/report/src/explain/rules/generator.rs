@@ -1,4 +1,4 @@
-//! The generator is the limit: what drove the stations was itself late, or out of processor.
+//! Load generator bottleneck: an agent was late or used its whole processor.
 
 use super::list;
 use crate::explain::analysis::Analysis;
@@ -46,7 +46,7 @@ fn cause((agent, evidence): (&Health, String)) -> Cause {
     }
 }
 
-/// What it says of its own measuring, where that is beyond belief. `limit_us` is that of a standstill.
+/// Exceeded limits of an agent's health report. `limit_us` is the limit of a standstill.
 fn agent_evidence(agent: &Health, limit_us: f64) -> Option<String> {
     let due = agent.operations_due();
     let mut facts = Vec::new();

@@ -1,4 +1,4 @@
-//! A line that loses packets: segments are sent again though no queue is full, so that they were not lost to one.
+//! Lossy link: segments are retransmitted although no queue is full.
 
 use super::{is_named, list, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction};
@@ -7,15 +7,14 @@ use crate::text::format::{percent, span};
 use netburn_scenario::Environment;
 use netburn_units::BitRate;
 
-/// Of lines without faults less than this share of segments is lost: a connection with 20 ms round
-/// trip and this loss is held to 1448 B × 1.22 / (20 ms × √0.003) = 13 Mbit/s (Mathis, Semke,
-/// Mahdavi and Ott 1997).
+/// Minimum loss rate. A connection with a round-trip time of 20 ms and this loss reaches 1448 B ×
+/// 1.22 / (20 ms × √0.003) = 13 Mbit/s (Mathis, Semke, Mahdavi and Ott 1997).
 const LOST: f64 = 0.003;
-/// Fewer that were sent again may be chance.
+/// Minimum number of retransmissions; fewer may be chance.
 const MIN_RETRANSMISSIONS: u64 = 10;
-/// A channel that is taken for this share of the time is where packets wait, and are dropped.
+/// Channel utilisation above which packets are queued and dropped.
 const BUSY_CHANNEL: f64 = 0.85;
-/// So is a line that is full for this share of the time in which it is used.
+/// Share of the time in use above which a link is a bottleneck.
 const FULL_SHARE: f64 = 0.3;
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
@@ -53,7 +52,7 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     }]
 }
 
-/// What a degraded station's connections lose, where that is much and nothing else explains it.
+/// Loss rate of a degraded station's connections, if it is high and nothing else explains it.
 fn lost(analysis: &Analysis<'_>, station: usize, found: &[Cause]) -> Option<f64> {
     analysis.degraded_station(station)?;
     let name = analysis.name(station);
@@ -75,7 +74,7 @@ fn round_trip(analysis: &Analysis<'_>, station: usize) -> Option<f64> {
     seen.receiving.median_ms().or(seen.sending.median_ms())
 }
 
-/// Returns true if a queue that its packets pass is full: the air's, or the line's.
+/// Returns true if a queue on its path is full: that of the channel or of the link.
 fn is_full(analysis: &Analysis<'_>, station: usize) -> bool {
     let full = |stations: &[usize], direction: Direction, rate: Option<BitRate>| {
         rate.is_some_and(|rate| analysis.line(stations, direction, rate).full >= FULL_SHARE)

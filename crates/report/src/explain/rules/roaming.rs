@@ -1,13 +1,14 @@
-//! Roaming gaps: nothing arrives while a station moves between access points, and what was due then is late.
+//! Roaming: operations are late around the interruptions by roams.
 
 use super::severity;
 use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
 use crate::text::format::{percent, span};
 
-/// A gap that nobody notices, in ns.
+/// Minimum noticeable interruption, in ns.
 const SHORT: u64 = 100_000_000;
-/// What was late because of a gap was due at most so long after it began to be felt, in ns: a queue has to drain.
+/// Time after an interruption in which operations may still be late, in ns, because a queue has to
+/// drain.
 const AFTER: i64 = 2_000_000_000;
 /// The share of what was late that must have been so around a gap.
 const MIN_SHARE: f64 = 0.3;

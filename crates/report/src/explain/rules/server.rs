@@ -1,4 +1,4 @@
-//! The server is the limit: its processor, its own faults, or the hop that it is behind.
+//! Server bottleneck: its processor, its errors, or its link.
 
 use super::{list, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction, LinkLoad};
@@ -16,7 +16,7 @@ pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     itself(analysis).or_else(|| hop(analysis)).into_iter().collect()
 }
 
-/// By what it says of itself.
+/// Uses the server's health report.
 fn itself(analysis: &Analysis<'_>) -> Option<Cause> {
     if !analysis.environment.is_real() {
         return None;
@@ -56,7 +56,7 @@ fn itself(analysis: &Analysis<'_>) -> Option<Cause> {
     })
 }
 
-/// By how full its hop was.
+/// Uses the load of the server's link.
 fn hop(analysis: &Analysis<'_>) -> Option<Cause> {
     let configured = analysis.plan.server.link.rate;
     let rate = match analysis.environment {
@@ -72,8 +72,7 @@ fn hop(analysis: &Analysis<'_>) -> Option<Cause> {
         .filter(|station| analysis.is_greedy(*station) || analysis.degraded_station(*station).is_some())
         .collect();
     let severity = severity(analysis, held.iter().copied());
-    // Whoever configured nothing of the server's rate is reported of it only where somebody
-    // suffers.
+    // A default server rate is reported only if a station missed a goal.
     if held.is_empty() || configured.is_none() && severity == Severity::Notable {
         return None;
     }
@@ -99,7 +98,7 @@ fn hop(analysis: &Analysis<'_>) -> Option<Cause> {
     })
 }
 
-/// The direction in which a hop of all these was full most often, if that was often.
+/// Direction in which the link was full most often, if it is a bottleneck.
 fn fullest(analysis: &Analysis<'_>, stations: &[usize], rate: BitRate) -> Option<(Direction, LinkLoad)> {
     let lines = [Direction::Down, Direction::Up].map(|direction| (direction, analysis.line(stations, direction, rate)));
     let fuller = lines.into_iter().max_by(|(_, a), (_, b)| a.full.total_cmp(&b.full));

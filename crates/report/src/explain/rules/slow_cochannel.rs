@@ -1,15 +1,17 @@
-//! A slow station of another network: it belongs to another radio on the same channel, and its long transmissions leave little of the air.
+//! Slow co-channel station: it belongs to another radio on the same channel, and its long
+//! transmissions use much airtime.
 
 use super::{list, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Group, Share};
 use crate::explain::{Cause, Kind};
 use crate::text::format::{mbps, percent};
 
-/// It is slow for somebody who moves so many times as much in the same air.
+/// Minimum ratio of the content per second of airtime of an affected station to that of the slow
+/// one.
 const SLOWER: f64 = 3.0;
-/// What it must take of the time.
+/// Minimum share of the time that it uses.
 const MIN_AIRTIME: f64 = 0.3;
-/// The channel must be taken for this share of the time, else nobody waits for air.
+/// Minimum channel utilisation; below it no station waits for the channel.
 const BUSY_CHANNEL: f64 = 0.85;
 
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {

@@ -1,4 +1,4 @@
-//! A line too slow: what is demanded_mbps of it is more than its rate carries, though nothing fills it that has no end.
+//! Slow link: its workloads need more than its rate, even without greedy transfers.
 
 use super::{is_named, list, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction};
@@ -7,13 +7,13 @@ use crate::text::format::{mbps, percent};
 use netburn_scenario::Environment;
 use netburn_units::BitRate;
 
-/// What a line carries of its rate in content: 1448 of 1538 bytes of each full Ethernet frame.
+/// Content as a share of a link's rate: 1448 of 1538 bytes of each full Ethernet frame.
 const CONTENT: f64 = 0.94;
-/// A line that is full for this share of the time in which it is used is one that is waited for.
+/// Share of the time in use above which a link is a bottleneck.
 const FULL_SHARE: f64 = 0.3;
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
-    // Elsewhere nothing is known of lines.
+    // Other environments do not know the rates of links.
     if !matches!(analysis.environment, Environment::Simulate | Environment::Lab) || is_named(found, Kind::Server) {
         return Vec::new();
     }
@@ -23,9 +23,9 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
         .collect()
 }
 
-/// A line and who is behind it.
+/// A link with the stations that use it.
 struct StationsBehind {
-    /// Whose it is: `home's line`.
+    /// Name in messages: `home's link`.
     name: String,
     direction: Direction,
     rate: BitRate,
@@ -66,7 +66,7 @@ fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause
     } else {
         "upstream"
     };
-    // Whatever else there is: one workload alone needs more than the line has.
+    // One workload alone needs more than the link's rate.
     let alone = |station: &usize| {
         let failed = &analysis.degraded_station(*station)?.failed;
         let needs = failed.iter().filter_map(|workload| analysis.need(*station, *workload));
@@ -100,7 +100,7 @@ fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause
         ),
         None => return None,
     };
-    // Where it is full, whoever suffers waits in its queue.
+    // If the link is full, degraded stations wait in its queue.
     let is_degraded = |station: &usize| full && analysis.degraded_station(*station).is_some();
     let is_affected = |station: &usize| is_degraded(station) || short.iter().any(|(other, _)| other == station);
     let affected: Vec<usize> = line.stations.iter().copied().filter(is_affected).collect();

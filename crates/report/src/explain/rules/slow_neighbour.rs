@@ -1,4 +1,4 @@
-//! A slow neighbour: a station that moves little in much air, and others that wait or get little because of it.
+//! Slow neighbour: a station that uses much airtime for little data, which delays others.
 
 use super::{list, severity, worst_symptom};
 use crate::explain::analysis::{AirtimeBreakdown, Analysis, Group, Share};
@@ -6,13 +6,14 @@ use crate::explain::{Cause, Kind};
 use crate::text::format::{mbps, percent};
 use netburn_medium::config::QueueKind;
 
-/// A neighbour is slow for somebody who moves so many times as much in the same air.
+/// Minimum ratio of the content per second of airtime of an affected station to that of the slow
+/// one.
 const SLOWER: f64 = 3.0;
-/// It takes the air when it has so many times an equal share of it.
+/// Minimum airtime share of the slow station, in equal shares.
 const MORE: f64 = 1.4;
-/// Somebody who wants all there is gets little below this part of an equal share of what those leave who want less.
+/// A greedy station is affected below this part of an equal share of the remaining airtime.
 const LITTLE: f64 = 0.7;
-/// The channel must be taken for this share of the time, else nobody waits for air.
+/// Minimum channel utilisation; below it no station waits for the channel.
 const BUSY_CHANNEL: f64 = 0.85;
 
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
@@ -35,7 +36,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
     if slow.air < large || slow.bytes > slow.air {
         return None;
     }
-    // Those who want all there is could share what the others leave.
+    // Greedy stations could share the airtime that the others leave.
     let (greedy, modest): (Vec<&Share>, Vec<&Share>) =
         airtime.shares.iter().partition(|s| analysis.is_greedy(s.station));
     let left = 1.0 - modest.iter().map(|share| share.air).sum::<f64>();
@@ -83,7 +84,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
     })
 }
 
-/// Returns true if it suffers, and its packets wait where that is known.
+/// Returns true if it is degraded and, as far as known, its packets are queued.
 fn waits(analysis: &Analysis<'_>, station: usize) -> bool {
     let seen = &analysis.evidence.stations[station];
     let waits = |median: Option<f64>| median.is_none_or(|ms| analysis.is_bloated(ms, station));

@@ -1,18 +1,18 @@
-//! Small queues starving aggregation: an upload that keeps so little below TCP that frames go out few at a time.
+//! Small queues: an upload keeps so little data below TCP that aggregates stay small.
 
 use super::{is_named, severity};
 use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
 use crate::text::format::{mbps, percent, short};
-use netburn_workload::Kind as Use;
+use netburn_workload::Kind as WorkloadKind;
 
 /// Aggregates are small below this part of what would fit.
 const SMALL: f64 = 0.34;
-/// What waits is little when it is below so many aggregates that would fit.
+/// Maximum queue length for this cause, in full aggregates.
 const WAITING: f64 = 2.0;
-/// A packet on the air: 1500 bytes, MAC header, CCMP and delimiter.
+/// Bits of a packet on the channel: 1500 bytes, MAC header, CCMP and delimiter.
 const FRAME_BITS: f64 = 1_546.0 * 8.0;
-/// Fewer transmissions in the run tell nothing.
+/// Minimum number of transmissions.
 const MIN_TRANSMISSIONS: u64 = 100;
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
@@ -29,7 +29,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let explained = found
         .iter()
         .any(|cause| cause.by.contains(&name) || cause.stations.contains(&name));
-    if explained || !analysis.moves(station, Use::Upload) {
+    if explained || !analysis.moves(station, WorkloadKind::Upload) {
         return None;
     }
     let group = analysis.group_of(station)?;
@@ -43,7 +43,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let fits = analysis.fits(group, rate / FRAME_BITS)?;
     let mean = sum.mpdus as f64 / sum.transmissions as f64;
     let waiting = sum.backlog as f64 / sum.samples as f64;
-    // Several that send at once wait for each other, not for TCP.
+    // Several stations that send at once wait for each other, not for TCP.
     let alone = airtime.of(station)?.air >= 0.8;
     if !alone || mean > SMALL * fits || waiting > WAITING * fits.min(32.0) {
         return None;

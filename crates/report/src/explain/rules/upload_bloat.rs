@@ -1,12 +1,12 @@
-//! Upload bloat: an upload keeps a queue full, and whoever sends anything waits behind it.
+//! Upload bufferbloat: an upload fills a queue that other stations share.
 
 use super::{is_named, list, severity, share, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction};
 use crate::explain::{Cause, Kind};
 use crate::text::format::{mbps, percent};
-use netburn_workload::Kind as Use;
+use netburn_workload::Kind as WorkloadKind;
 
-/// A line that is full for this share of the time in which it is used is where packets wait.
+/// Share of the time in use above which a link is a bottleneck.
 const FULL_SHARE: f64 = 0.3;
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
@@ -16,7 +16,7 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     let all = 0..analysis.plan.stations.len();
     let bloats = |station: usize| {
         let median = analysis.evidence.stations[station].sending.median_ms()?;
-        let uploads = analysis.moves(station, Use::Upload) && analysis.is_bloated(median, station);
+        let uploads = analysis.moves(station, WorkloadKind::Upload) && analysis.is_bloated(median, station);
         (uploads && upwards(analysis, station)).then_some((station, median))
     };
     let by: Vec<(usize, f64)> = all.clone().filter_map(bloats).collect();
@@ -53,14 +53,14 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     }]
 }
 
-/// Returns true if what a station waits for is the direction up: its line is full that direction,
-/// or most of its channel's air goes up.
+/// Returns true if a station is limited by its uplink: its uplink is full, or most of the channel's
+/// data goes up.
 fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
     if full_line(analysis, station).is_some() {
         return true;
     }
     let Some(group) = analysis.group_of(station) else {
-        return !(0..analysis.plan.stations.len()).any(|other| analysis.moves(other, Use::Download));
+        return !(0..analysis.plan.stations.len()).any(|other| analysis.moves(other, WorkloadKind::Download));
     };
     let mask = analysis.busy_bins(station);
     let sums = group.members.iter().map(|member| analysis.sum(*member, &mask));
@@ -70,7 +70,7 @@ fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
     up > down
 }
 
-/// Returns true if it suffers and waits in the same queue.
+/// Returns true if it is degraded and waits in the same queue.
 fn waits(analysis: &Analysis<'_>, station: usize, by: &[(usize, f64)]) -> bool {
     let seen = &analysis.evidence.stations[station];
     let known = seen.receiving.median_ms();
@@ -84,8 +84,8 @@ fn waits(analysis: &Analysis<'_>, station: usize, by: &[(usize, f64)]) -> bool {
         )
 }
 
-/// Returns true if what two stations send can wait in one queue: they have one access point, or one
-/// channel where access points are unknown. Of those of whom nothing is known it is taken to be so.
+/// Returns true if packets of two stations can share a queue: they have one access point, or one
+/// channel if access points are unknown. Without any information this is assumed.
 fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
     let wired = |station: usize| analysis.plan.stations[station].link.is_some();
     if one == other || wired(one) || wired(other) {
@@ -101,7 +101,7 @@ fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
     }
 }
 
-/// What says that the line away from a station's access point, or its own, is full.
+/// Evidence that the uplink of a station's access point, or its own, is full.
 fn full_line(analysis: &Analysis<'_>, station: usize) -> Option<String> {
     let (stations, rate) = match analysis.group_of(station) {
         Some(group) => {

@@ -1,4 +1,4 @@
-//! A weak signal: the rates at which a station's link works carry less than a workload needs, even with all of the air.
+//! Weak signal: a station's link rate is too low for a workload, even with all airtime.
 
 use super::{is_named_for, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction, OF_RATE};
@@ -29,7 +29,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let name = analysis.name(station);
     let link = &analysis.evidence.stations[station].link;
     let signal = link.signal_dbm().filter(|signal| *signal <= WEAK_DBM)?;
-    // While nothing reaches it the rates tell nothing.
+    // Link rates are meaningless during interruptions.
     if is_named_for(found, Kind::Roaming, &name) {
         return None;
     }

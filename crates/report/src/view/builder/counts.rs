@@ -1,4 +1,4 @@
-//! What is counted of one station: its round trips, its workloads, its air.
+//! Counts of one station: round trips, workloads, airtime.
 
 use super::super::bins::Bins;
 use super::super::buffer::{Arrivals, Levels};
@@ -11,11 +11,11 @@ use netburn_units::{Instant, Probability};
 use netburn_workload::{Config, Goal};
 
 pub(super) struct StationBuilder {
-    /// Its clock in this round, where it is known to drift.
+    /// Its clock in this run, if it drifts.
     pub(super) clock: Option<Clock>,
-    /// When it was lost in this round, in ns of its clock.
+    /// Time at which it was lost in this run, in ns of its clock.
     pub(super) lost: Option<i64>,
-    /// Its evaluated time begins here, in ns.
+    /// Begin of its evaluated time, in ns.
     pub(super) from: i64,
     pub(super) idle: Histogram<7>,
     pub(super) loaded: Histogram<7>,
@@ -34,7 +34,7 @@ pub(super) struct WorkloadBuilder {
 
 pub(super) struct AirGathering {
     pub(super) bins: Vec<AirCount>,
-    /// In the evaluated time.
+    /// Within the evaluated time.
     pub(super) all: AirCount,
 }
 
