@@ -1,6 +1,7 @@
-//! How fast a record of many operations is written, finished and summed up, and in how much memory.
+//! Time and memory for writing, finishing and summarising a record of many operations.
 //!
-//! `cargo bench -p netburn-record` does 10 million; `-- 1000000 /some/folder` another number, elsewhere.
+//! `cargo bench -p netburn-record` uses 10 million operations; `-- 1000000 /some/folder` another
+//! number and folder.
 
 use netburn_record::{Environment, Header, Host, IntervalRow, OperationRow, Recorder, Row, Run, RunStatus, Sink};
 use netburn_scenario::{Plan, Station, StationWorkload};
@@ -144,7 +145,7 @@ fn spool(recorder: &mut Recorder, operations: u64) {
             };
             recorder.put(&Row::Interval(row)).expect("room on the disk");
         }
-        // As `run` does.
+        // The same steps as `netburn run`.
         if number % 1000 == 0 && synced.elapsed() >= time::Duration::from_secs(1) {
             synced = time::Instant::now();
             recorder.sync().expect("room on the disk");

@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn bytes_go_where_their_time_says() {
+    fn bytes_are_counted_at_their_time() {
         let mut bins = Bins::default();
         assert_eq!(bins.add(Instant::from_millis(-30), 1, 0), None);
         let before = Bin {

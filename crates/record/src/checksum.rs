@@ -96,7 +96,7 @@ mod tests {
 
     /// The check value of CRC-32/ISO-HDLC in the catalogue of parametrised CRC algorithms (Cook): of the nine digits "123456789".
     #[test]
-    fn the_checksum_is_the_published_one() {
+    fn the_checksum_matches_the_published_check_value() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"123456789").unwrap();
         assert_eq!(Checksum::from_file(file.path()).unwrap(), Checksum(0xcbf4_3926));

@@ -105,7 +105,7 @@ pub fn check_writer(bytes: &[u8]) {
         };
         errors += u32::from(result.is_err());
         assert_eq!(errors > 0, spool.is_closed(), "the first error closes it");
-        assert!(errors <= 1, "an error is said once");
+        assert!(errors <= 1, "an error is returned once");
     }
     let disk = spool.into_disk();
     let mut read = SpoolReader::open(&disk.bytes[..]).expect("its header was written");

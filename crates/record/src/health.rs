@@ -185,7 +185,7 @@ mod tests {
     /// Compared 10 s before the start, and 100 ppm fast: at 290 s it has gained 300 s × 100 ppm = 30 ms, and at the start
     /// 1 ms.
     #[test]
-    fn raw_times_become_common_ones_by_hand() {
+    fn clock_conversion_matches_a_calculation_by_hand() {
         let fast = clock(Some(100.0));
         let at = |nanos| fast.to_common(Instant::from_nanos(nanos)).as_nanos();
         assert_eq!(at(290_030_000_000), 290_000_000_000);

@@ -21,12 +21,12 @@ pub(crate) fn check(kind: FileType) -> io::Result<()> {
     } else {
         Err(io::Error::other(format!(
             "found {}, expected a regular file",
-            what(kind)
+            describe(kind)
         )))
     }
 }
 
-fn what(kind: FileType) -> &'static str {
+fn describe(kind: FileType) -> &'static str {
     if kind.is_dir() {
         return "a folder";
     }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_are_opened_and_everything_else_is_named() {
+    fn only_regular_files_are_opened() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("file"), "text").unwrap();
@@ -63,13 +63,13 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
         std::os::unix::fs::symlink("/dev/zero", at("device")).unwrap();
         std::fs::create_dir(at("folder")).unwrap();
-        for (name, said) in [
+        for (name, expected) in [
             ("fifo", "found a FIFO, expected a regular file"),
             ("socket", "found a socket, expected a regular file"),
             ("device", "found a device, expected a regular file"),
             ("folder", "found a folder, expected a regular file"),
         ] {
-            assert_eq!(open(&at(name)).unwrap_err().to_string(), said);
+            assert_eq!(open(&at(name)).unwrap_err().to_string(), expected);
         }
     }
 }

@@ -73,7 +73,7 @@ impl Run {
             let spooled = open_spool(path)?;
             crate::document::header_from_json(spooled.header()).map_err(|why| Error::damaged(&spool, why))?
         };
-        let document = finish(path, &header, killed)?;
+        let document = finish(path, &header, killed_status)?;
         Ok(Run::from_parts(path.to_owned(), header, document))
     }
 
@@ -336,7 +336,7 @@ fn difference(table: &Path, facts: &TableFacts) -> io::Result<Option<String>> {
 }
 
 /// The ending of a run whose controller left only a spool.
-fn killed(dropped: u64) -> RunStatus {
+fn killed_status(dropped: u64) -> RunStatus {
     let torn = match dropped {
         0 => String::new(),
         1 => "; the last byte of its spool is incomplete".to_owned(),

@@ -162,11 +162,11 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     for (run, number) in runs.iter().zip(1..) {
         same_scenario(header, run.header())?;
         let mut one = run.evidence()?;
-        let said = |reason: &String| format!("run {number}: {reason}");
-        why.extend(inconclusive_reasons(run.header(), run.status(), &one).iter().map(said));
-        add_self_check(&mut self_check, run_self_check(run.header(), run.status(), &one), said);
+        let label = |reason: &String| format!("run {number}: {reason}");
+        why.extend(inconclusive_reasons(run.header(), run.status(), &one).iter().map(label));
+        add_self_check(&mut self_check, run_self_check(run.header(), run.status(), &one), label);
         for station in &mut one.stations {
-            station.lost = station.lost.iter().map(said).collect();
+            station.lost = station.lost.iter().map(label).collect();
         }
         match number {
             1 => evidence = one,
@@ -210,7 +210,7 @@ fn same_scenario(one: &Header, other: &Header) -> Result<(), Error> {
     }
 }
 
-fn add_self_check(all: &mut Checked, one: Checked, said: impl Fn(&String) -> String) {
+fn add_self_check(all: &mut Checked, one: Checked, label: impl Fn(&String) -> String) {
     let (lateness, worst) = (one.self_check.timer_lateness_us, &mut all.self_check.timer_lateness_us);
     if lateness.p99 >= worst.p99 {
         *worst = lateness;
@@ -221,13 +221,13 @@ fn add_self_check(all: &mut Checked, one: Checked, said: impl Fn(&String) -> Str
         .into_iter()
         .chain(one.self_check.standstill_us_max);
     all.self_check.standstill_us_max = longest.max_by(f64::total_cmp);
-    all.self_check.reasons.extend(one.self_check.reasons.iter().map(&said));
+    all.self_check.reasons.extend(one.self_check.reasons.iter().map(&label));
     all.self_check.ok &= one.self_check.ok;
     for (station, reasons) in one.quality_issues {
         all.quality_issues
             .entry(station)
             .or_default()
-            .extend(reasons.iter().map(&said));
+            .extend(reasons.iter().map(&label));
     }
 }
 

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_concerns_those_whom_it_served() {
+    fn a_server_concerns_the_stations_that_used_it() {
         let tv = Health {
             stations: vec!["tv".into()],
             ..agent()
@@ -397,7 +397,7 @@ mod tests {
 
     /// Affected stations and message for one change to healthy reports.
     #[test]
-    fn each_limit_has_its_sentence() {
+    fn each_limit_has_its_message() {
         type Change = fn(&mut Health, &mut Health);
         let one = &["laptop"][..];
         let both = &["laptop", "tv"][..];
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn one_machine_is_said_once() {
+    fn one_machine_is_reported_once() {
         let busy = |share| Health {
             machine_busy: share,
             ..agent()
@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lab_concerns_every_station_and_its_machine_is_said_once() {
+    fn a_lab_concerns_every_station_and_its_machine_is_reported_once() {
         let lab = LabHealth {
             span_us: 9e6,
             standstill_us_max: 31_000.0,
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_a_doubt_where_clocks_are_real_and_there_was_time_to_speak() {
+    fn a_missing_health_report_is_a_quality_issue_in_real_time() {
         let checked = check(Environment::Local, &[agent()], &[], true);
         assert_eq!(
             checked.self_check.reasons,
@@ -587,7 +587,7 @@ mod tests {
     }
 
     #[test]
-    fn in_virtual_time_nothing_is_in_doubt() {
+    fn the_self_check_passes_in_simulated_time() {
         let slow = Health {
             lateness_us_p99: 1e9,
             cpu: 1.0,
@@ -597,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_poorly_known_is_a_doubt() {
+    fn a_clock_with_a_large_uncertainty_is_a_quality_issue() {
         let clock = |error_ns| Clock {
             name: "a1".into(),
             stations: vec!["laptop".into()],
@@ -624,7 +624,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_jumped_is_a_doubt() {
+    fn a_clock_that_jumped_is_a_quality_issue() {
         let jumped = |jump_ns| Clock {
             name: "a1".into(),
             stations: vec!["laptop".into()],
@@ -651,7 +651,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_generator_gives_the_self_checks_lateness() {
+    fn the_worst_agent_gives_the_lateness_of_the_self_check() {
         let worse = Health {
             name: "a2".into(),
             stations: vec!["tv".into()],

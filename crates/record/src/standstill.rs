@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn looks_in_time_are_no_standstill() {
+    fn polls_in_time_are_no_standstill() {
         assert_eq!(seen(&[]), (0, 0, 0));
         assert_eq!(seen(&[7_000_000]), (0, 0, 0));
         assert_eq!(seen(&[0, 1_000, 1_400, 2_400]), (0, 0, 0));
     }
 
     #[test]
-    fn a_late_look_counts_from_when_it_was_promised() {
+    fn a_late_poll_counts_from_its_due_time() {
         // After the poll at 0, another one was due within 1 ms.
         assert_eq!(seen(&[0, 1_201_000, 1_202_000]), (1_200_000, 1_200_000, 1));
         assert_eq!(seen(&[0, 41_000, 101_000]), (59_000, 99_000, 2));
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_look_is_one_period_after_the_last() {
+    fn the_next_poll_is_one_period_after_the_last() {
         assert_eq!(after(&[]).next_poll(), None);
         let next = Instant::ZERO + Duration::from_micros(8_000);
         assert_eq!(after(&[0, 7_000]).next_poll(), Some(next));
@@ -127,7 +127,7 @@ mod tests {
         /// For any position between polls, a standstill is detected except for one period, and
         /// never overestimated.
         #[test]
-        fn a_stop_is_seen_but_for_one_period(begin in 1_u64..20_000, length in 0_u64..3_000_000) {
+        fn a_stop_is_detected_except_for_one_period(begin in 1_u64..20_000, length in 0_u64..3_000_000) {
             let looks: Vec<u64> = (0..3_100)
                 .map(|look| look * 1_000)
                 .map(|at| if (begin..begin + length).contains(&at) { begin + length } else { at })

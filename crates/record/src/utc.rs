@@ -18,13 +18,13 @@ impl UnixTime {
     /// RFC 3339 form, to the second: `2026-11-21T18:30:00Z`.
     #[must_use]
     pub fn rfc3339(self) -> String {
-        self.written(':')
+        self.format(':')
     }
 
     /// The same, fit for a file name: `2026-11-21T18-30-00Z`.
     #[must_use]
     pub fn for_file_name(self) -> String {
-        self.written('-')
+        self.format('-')
     }
 
     /// The same with microseconds: `2026-11-21T18:30:00.000000Z`.
@@ -34,7 +34,7 @@ impl UnixTime {
         format!("{}.{micros:06}Z", self.rfc3339().trim_end_matches('Z'))
     }
 
-    fn written(self, between: char) -> String {
+    fn format(self, between: char) -> String {
         let seconds = self.0.div_euclid(1_000_000_000);
         let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (year, month, day) = civil(day);

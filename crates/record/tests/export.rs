@@ -1,4 +1,4 @@
-//! Exports of a run whose every value is known.
+//! Exports of a run whose values are all known.
 
 mod util;
 
@@ -101,7 +101,7 @@ fn every_workload_is_a_line() {
         (cell(0, "jitter_ms"), cell(0, "idle_latency_ms")),
         (number(500.0), number(2.0))
     );
-    // The first look and the last; −61.49 dBm is −61, and 49 of 70.
+    // First and last link sample; −61.49 dBm is −61, and 49 of 70.
     assert_eq!(
         (cell(0, "essid"), cell(0, "bitrate_before_mbps")),
         (text(""), Cell::Number(None))
@@ -134,7 +134,7 @@ fn every_workload_is_a_line() {
     assert_eq!(document["runs"][0]["link"][2]["signal_cdbm"], -6149);
 }
 
-/// Pages and streams are no pings, nor are probes that stop where the load begins.
+/// Pages and streams are no pings, and neither are probes that stop where the load begins.
 #[test]
 fn a_station_without_a_probe_or_a_call_has_no_ping() {
     let folder = tempfile::tempdir().unwrap();
@@ -161,7 +161,7 @@ fn a_station_without_a_probe_or_a_call_has_no_ping() {
 }
 
 #[test]
-fn flents_series_are_as_reckoned() {
+fn flent_series_match_a_calculation_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let run = run(folder.path());
     let all = files(&run, None).unwrap();
@@ -235,7 +235,7 @@ fn flents_series_are_as_reckoned() {
 }
 
 #[test]
-fn a_run_in_doubt_is_an_error_and_no_failure() {
+fn an_unreliable_run_is_an_error_and_not_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = Recorder::create(&folder.path().join("run"), header(plan())).unwrap();
     for row in good_rows() {

@@ -1,4 +1,4 @@
-//! A run folder from its making to its reading, on good days and bad ones.
+//! Creating and reading run folders, with and without faults.
 
 mod util;
 
@@ -69,7 +69,7 @@ fn a_good_run_passes_and_reads_back() {
 
 /// `run.json` is there, and the process that wrote it was killed before it deleted the spool.
 #[test]
-fn a_spool_left_in_a_finished_folder_is_deleted_unless_it_is_locked() {
+fn a_remaining_spool_of_a_finished_folder_is_deleted_unless_locked() {
     let dir = tempfile::tempdir().unwrap();
     let (path, spool) = (dir.path().join("run"), dir.path().join("run/spool"));
     let summary = record(&path, &good_rows(), &RunStatus::Complete).summary().clone();
@@ -82,7 +82,7 @@ fn a_spool_left_in_a_finished_folder_is_deleted_unless_it_is_locked() {
     assert!(!spool.exists());
 }
 
-/// A folder as a killed controller leaves it: the spool, perhaps torn, and nothing else.
+/// The folder of a killed controller: only a spool, perhaps truncated.
 fn leave(path: &Path, rows: &[Row], cut: usize) {
     let mut recorder = Recorder::create(path, header(plan())).unwrap();
     for row in rows {
@@ -96,7 +96,7 @@ fn leave(path: &Path, rows: &[Row], cut: usize) {
 }
 
 #[test]
-fn a_killed_controllers_folder_is_finished_by_opening_it() {
+fn opening_finishes_the_folder_of_a_killed_controller() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let rows = good_rows();
@@ -117,7 +117,7 @@ fn a_killed_controllers_folder_is_finished_by_opening_it() {
 }
 
 #[test]
-fn a_torn_spool_loses_its_last_row_and_says_so() {
+fn a_truncated_spool_loses_its_last_row_and_reports_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let rows = [
@@ -135,7 +135,7 @@ fn a_torn_spool_loses_its_last_row_and_says_so() {
 }
 
 #[test]
-fn a_live_folder_is_not_stolen() {
+fn an_active_folder_is_not_opened() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = Recorder::create(&path, header(plan())).unwrap();
@@ -150,7 +150,7 @@ fn a_live_folder_is_not_stolen() {
 }
 
 #[test]
-fn a_taken_folder_gets_a_neighbour() {
+fn an_existing_folder_gets_a_numbered_sibling() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let first = Recorder::create(&path, header(plan())).unwrap();
@@ -162,7 +162,7 @@ fn a_taken_folder_gets_a_neighbour() {
 }
 
 #[test]
-fn what_is_no_record_is_refused_plainly() {
+fn invalid_records_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let said = |path: &Path| Run::open(path).unwrap_err().to_string();
     assert!(said(dir.path()).contains("is not a run folder"), "{}", said(dir.path()));
@@ -207,7 +207,7 @@ fn damage(file: &Path) {
 }
 
 #[test]
-fn a_table_with_another_checksum_is_named_and_its_rows_are_left_out() {
+fn a_table_with_a_wrong_checksum_is_reported_and_skipped() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["operations", "intervals", "connections", "link", "events"] {
         let path = dir.path().join(name);
@@ -242,7 +242,7 @@ fn a_table_with_another_checksum_is_named_and_its_rows_are_left_out() {
 }
 
 #[test]
-fn all_damaged_tables_are_told_together() {
+fn all_damaged_tables_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     drop(record(&path, &modelled_rows(), &RunStatus::Complete));
@@ -257,9 +257,9 @@ fn all_damaged_tables_are_told_together() {
     );
 }
 
-/// The CRC-32 that zlib gives of the same bytes stands in run.json.
+/// run.json holds the CRC-32 that zlib computes for the same bytes.
 #[test]
-fn the_checksum_is_one_that_other_programs_compute() {
+fn the_checksum_matches_zlib() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     drop(record(&path, &modelled_rows(), &RunStatus::Complete));
@@ -295,7 +295,7 @@ fn a_record_from_before_checksums_is_read() {
 }
 
 #[test]
-fn a_spool_that_is_none_or_newer_is_refused() {
+fn an_invalid_or_newer_spool_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     leave(&path, &[], 0);
@@ -314,7 +314,7 @@ fn a_spool_that_is_none_or_newer_is_refused() {
 
 /// A recorder that dies between the rename of `run.json` and the removal of the spool leaves both.
 #[test]
-fn a_spool_beside_a_finished_record_changes_nothing() {
+fn a_spool_next_to_a_finished_record_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let run = record(&path, &good_rows(), &RunStatus::Complete);
@@ -362,7 +362,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// What a simulated run puts: no health, no clocks, the air.
+/// Rows of a simulated run: no health reports or clocks, but airtime.
 fn modelled_rows() -> Vec<Row> {
     let mut rows: Vec<Row> = good_rows();
     rows.retain(|row| !matches!(row, Row::Event(_)));
@@ -382,7 +382,7 @@ fn modelled_rows() -> Vec<Row> {
     rows
 }
 
-/// A run in virtual time records nothing of the machine or the hour.
+/// The record of a simulated run does not depend on the machine or the time.
 #[test]
 fn one_scenario_and_seed_give_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
@@ -397,7 +397,7 @@ fn one_scenario_and_seed_give_the_same_bytes() {
         for (row, number) in modelled_rows().iter().zip(0..) {
             recorder.put(row).unwrap();
             if path.ends_with("other") && number % 500 == 0 {
-                // When it was synced leaves no trace.
+                // The time of a sync has no effect.
                 recorder.sync().unwrap();
             }
         }
@@ -444,7 +444,8 @@ fn same(one: &Summary, other: &Summary) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What a summariser makes of the rows of a run with that header and ending, as a folder's document has it.
+/// Summary of a summariser for the rows of a run with that header and status, as in a folder's
+/// document.
 fn in_memory(run: &Run, rows: &[Row]) -> String {
     let mut summariser = Summariser::new(run.header().clone());
     for row in rows {
@@ -468,7 +469,8 @@ fn a_good_run_needs_no_folder() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Rows of any kind come back as they were put, and the summary of the columns is that of the rows.
+    /// Rows of any kind are read back unchanged, and the summary of the tables equals that of the
+    /// rows.
     #[test]
     fn any_rows_read_back(rows in prop::collection::vec(any_row(), 0..80), ending in 0..3) {
         let dir = tempfile::tempdir().unwrap();
@@ -486,8 +488,7 @@ proptest! {
         prop_assert_eq!(in_memory(&run, &rows), on_disk(&run));
     }
 
-    /// Wherever a spool is cut, what is recovered is a beginning of what was put, and both
-    /// directions to its summary agree.
+    /// A truncated spool gives a prefix of the rows, and both ways of computing its summary agree.
     #[test]
     fn a_cut_spool_is_a_shorter_run(rows in prop::collection::vec(any_row(), 1..40), cut in 0_usize..400) {
         let dir = tempfile::tempdir().unwrap();
@@ -509,7 +510,7 @@ proptest! {
 }
 
 #[test]
-fn an_event_with_a_long_text_is_cut_to_fit() {
+fn a_long_event_text_is_truncated() {
     let dir = tempfile::tempdir().unwrap();
     let row = |text: String| {
         Row::Event(netburn_record::EventRow {

@@ -1,4 +1,4 @@
-//! flent's files as runs: values by hand, real files where there are some, and bad ones.
+//! Import of flent's files: values by hand, real files if available, and invalid files.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -53,7 +53,7 @@ fn packed(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn figures_are_as_reckoned() {
+fn values_match_a_calculation_by_hand() {
     let bytes = packed(small().to_string().as_bytes());
     let imported = read(&bytes, "small.flent.gz").unwrap();
     assert_eq!(
@@ -96,7 +96,7 @@ fn figures_are_as_reckoned() {
 }
 
 #[test]
-fn without_raw_values_the_interpolated_ones_stand_for_them() {
+fn interpolated_values_replace_missing_raw_values() {
     let mut file = small();
     file["raw_values"] = json!({});
     let rate: Vec<Value> = (0..=100)
@@ -121,7 +121,7 @@ fn without_raw_values_the_interpolated_ones_stand_for_them() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn unreadable_files_have_an_error() {
     let text = small().to_string();
     let told = |text: &str| read(text.as_bytes(), "f").unwrap_err().to_string();
     assert!(told("").contains("invalid JSON"));
@@ -156,7 +156,7 @@ fn what_cannot_be_read_is_told() {
     }
 }
 
-/// Files that others made with flent in 2016, where they lie beside the checkout.
+/// Files that others made with flent in 2016, if they are next to the checkout.
 fn real() -> Vec<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let folder = root.join("../../../shared/data/flent");
@@ -171,7 +171,7 @@ fn real() -> Vec<PathBuf> {
 
 /// Medians and rates against those estimated here from the file itself.
 #[test]
-fn real_files_come_to_what_they_say() {
+fn real_files_have_their_documented_values() {
     for path in real() {
         let bytes = std::fs::read(&path).unwrap();
         let mut text = String::new();
@@ -182,7 +182,8 @@ fn real_files_come_to_what_they_say() {
         let imported = read(&bytes, &path.file_name().unwrap().to_string_lossy()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let run = record(&folder.path().join("run"), &imported).unwrap();
-        // T0 is where the first ping's number 1 was sent, nearly: what the file says of the second host's first one.
+        // T0 is close to the time at which the first ping with number 1 was sent, according to the
+        // second host's first one.
         let zero = imported.header.started.unwrap().0 as f64 / 1e9;
         let hosts = file["metadata"]["HOSTS"].as_array().unwrap();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Several runs of one scenario, and lists of runs.
+//! Run sets, and lists of runs.
 
 mod util;
 
@@ -138,7 +138,7 @@ fn two_runs_have_no_intervals() {
 }
 
 #[test]
-fn one_run_of_three_that_was_interrupted_leaves_the_whole_inconclusive() {
+fn one_interrupted_run_makes_a_run_set_inconclusive() {
     let dir = tempfile::tempdir().unwrap();
     let mut repeats = RunSet::create(&dir.path().join("runs")).unwrap();
     repeats.add(record(&repeats.next_path(), header(plan(3)), 100, &RunStatus::Complete));
@@ -160,7 +160,7 @@ fn one_run_of_three_that_was_interrupted_leaves_the_whole_inconclusive() {
 }
 
 #[test]
-fn a_folder_of_runs_that_was_left_is_finished_by_opening_it() {
+fn opening_finishes_an_unfinished_run_set() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs");
     let mut repeats = RunSet::create(&path).unwrap();
@@ -208,7 +208,7 @@ fn different_scenarios_are_not_pooled() {
 }
 
 #[test]
-fn run_folders_are_listed_with_what_became_of_them() {
+fn run_folders_are_listed_with_their_state() {
     let dir = tempfile::tempdir().unwrap();
     let runs = dir.path().join("runs");
     assert_eq!(list(&runs).unwrap(), []);

@@ -1,4 +1,4 @@
-//! What the summary counts, each rule by rows whose answer is known by hand.
+//! Rules of the summary, each with rows whose result is known by hand.
 
 mod util;
 
@@ -100,7 +100,7 @@ fn a_percentile_among_the_unbounded_is_unknown() {
 }
 
 #[test]
-fn what_is_cut_or_due_during_warm_up_does_not_count() {
+fn censored_and_warm_up_operations_do_not_count() {
     let rows = [
         page(1, Outcome::Finished, 9000),
         page(4, Outcome::TimedOut, 0),
@@ -122,7 +122,7 @@ fn what_is_cut_or_due_during_warm_up_does_not_count() {
 }
 
 #[test]
-fn without_a_latency_goal_misses_are_those_that_never_began() {
+fn without_a_latency_goal_misses_are_operations_that_never_started() {
     let rows = [
         page(1, Outcome::Finished, 9000),
         page(2, Outcome::NotStarted, 0),
@@ -139,7 +139,7 @@ fn without_a_latency_goal_misses_are_those_that_never_began() {
 
 /// 1 MB in each tenth of a second is 80 Mbit/s; in the judged part of the time only.
 #[test]
-fn throughput_is_content_over_the_judged_time() {
+fn throughput_is_content_over_the_evaluated_time() {
     let rows: Vec<Row> = (0..120).map(|n| interval(0, 0, n * 100, 1_000_000)).collect();
     let download = || plan("download", Config::download(), 10);
     assert_eq!(
@@ -164,8 +164,9 @@ fn stream(rows: &[Row]) -> Summary {
     summary(plan("4kstream", Config::stream_4k(), 20), rows, &RunStatus::Complete)
 }
 
-/// 20 s of 25 Mbit/s with a hole of one second from 10 s: of the 181 windows of 2 s, those that hold five tenths or
-/// more of the hole (500 ms × 25 > 2 s × 5) bring less than 20 Mbit/s. They begin from 8.5 s to 10.5 s: 21 windows.
+/// 20 s of 25 Mbit/s with a gap of one second from 10 s. Of the 181 windows of 2 s, those with five
+/// tenths or more of the gap (500 ms × 25 > 2 s × 5) have less than 20 Mbit/s. They begin from 8.5
+/// s to 10.5 s: 21 windows.
 #[test]
 fn a_hole_in_a_stream_fails_the_windows_around_it() {
     let mut rows = vec![operation(0, 0, 0, ms(0), Outcome::Finished, took(300))];
@@ -212,7 +213,7 @@ fn stalls_are_counted_and_timed() {
 }
 
 #[test]
-fn a_probe_tells_loss_order_and_what_queues_added() {
+fn a_probe_measures_loss_reordering_and_queueing() {
     let probe = |sequence: u64, up: i64, down: i64| {
         let due = ms(50 * sequence as i64);
         // The far end's clock runs 7 s ahead.
@@ -239,7 +240,7 @@ fn a_probe_tells_loss_order_and_what_queues_added() {
 }
 
 #[test]
-fn dialling_and_first_bytes_are_told_apart() {
+fn dial_times_and_first_bytes_are_separate() {
     let rows: Vec<Row> = (0..10)
         .map(|n| {
             let Row::Operation(OperationRow { mut operation, .. }) = page(n, Outcome::Finished, 200) else {
@@ -286,9 +287,9 @@ fn idle_latency_is_the_median_before_the_load() {
     assert_eq!(pages(&rows).totals.operations, 0, "they are no operations of the load");
 }
 
-/// What makes a run or a station inconclusive, and what that does to the others.
+/// Reasons that make a run or a station inconclusive, and their effect on other stations.
 #[test]
-fn doubts_make_a_verdict_inconclusive() {
+fn quality_issues_make_a_verdict_inconclusive() {
     let run = |rows: &[Row], ending: &RunStatus| {
         let dir = tempfile::tempdir().unwrap();
         let mut recorder = Recorder::create(&dir.path().join("run"), header(util::plan())).unwrap();
@@ -315,7 +316,7 @@ fn doubts_make_a_verdict_inconclusive() {
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
     assert_eq!(summary.stations[1].reasons, ["its agent was lost"]);
 
-    // Another station's fail stands.
+    // Another station's fail stays.
     let mut failed = lost;
     failed.extend((0..100).map(|n| page(400 + n, Outcome::TimedOut, 0)));
     assert_eq!(
@@ -331,7 +332,7 @@ fn doubts_make_a_verdict_inconclusive() {
         ["no health report from the agent of hall-tv"]
     );
 
-    // The server is in everybody's values.
+    // The server affects the results of all stations.
     let mut busy = good.clone();
     busy.push(changed_health(&health("server", Role::Server, &[]), |health| {
         health.cpu = 0.99
@@ -341,7 +342,7 @@ fn doubts_make_a_verdict_inconclusive() {
         (Inconclusive, Inconclusive, Inconclusive)
     );
 
-    // Unless it is lost and served nobody: then it is in nobody's.
+    // A lost server that served no station affects no results.
     let told = |station: Option<u16>, kind: EventKind| {
         let Row::Event(mut row) = event(station, None, 30_000, Duration::ZERO, kind) else {
             unreachable!()
@@ -363,8 +364,7 @@ fn doubts_make_a_verdict_inconclusive() {
     let summary = without(told(None, EventKind::ServerLost));
     assert_eq!(verdicts(&summary), (Inconclusive, Inconclusive, Inconclusive));
 
-    // What an agent writes decides nothing but for its own station: the server stays in everybody's
-    // values.
+    // Events of an agent affect only its own station: the server still affects all.
     for kind in [EventKind::Warning, EventKind::Incomplete] {
         let mut forged = busy.clone();
         forged.push(told(Some(1), kind));
@@ -405,9 +405,9 @@ fn doubts_make_a_verdict_inconclusive() {
     assert_eq!(summary.reasons, ["the server did not start (before the load began)"]);
 }
 
-/// What a station reports beyond what the run's server counted for it makes it inconclusive, and stays out of the total.
+/// Bytes beyond the server's count make a station inconclusive and are excluded from the total.
 #[test]
-fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
+fn bytes_that_the_server_did_not_count_are_excluded_from_the_total() {
     let run = |served: &[(&str, u64)], extra: &[Row]| {
         let dir = tempfile::tempdir().unwrap();
         let mut recorder = Recorder::create(&dir.path().join("run"), header(util::plan())).unwrap();
@@ -439,7 +439,7 @@ fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
     let honest = run(&[("laptop", laptop), ("hall-tv", tv)], &[]);
     assert!(honest.self_check.ok, "{:?}", honest.self_check.reasons);
     assert_eq!(honest.verdict, Verdict::Pass);
-    // What is unknown of a station is checked against nothing: it measured against another server.
+    // Without a count of the server there is no check: the station used another server.
     assert_eq!(run(&[("laptop", laptop)], &[]).stations, honest.stations);
 
     let forged = run(&[("laptop", laptop), ("hall-tv", tv / 2)], &[]);
@@ -460,7 +460,8 @@ fn bytes_that_the_server_did_not_count_stay_out_of_the_total() {
     );
 }
 
-/// A station may be called as the server is: their clocks are told apart by what they drove.
+/// A station may have the server's name: the clocks are distinguished by the stations that they
+/// drove.
 #[test]
 fn a_station_called_server_keeps_its_own_clock() {
     let clock = |stations: &[&str], error_ns: u64| {
@@ -491,7 +492,7 @@ fn a_station_called_server_keeps_its_own_clock() {
     let rows = [
         clock(&[], 1_000),
         clock(&["server"], 9_000_000),
-        // Compared again, and the server once more.
+        // Compared again, and the server again.
         clock(&["server"], 8_000_000),
         clock(&[], 2_000),
     ];
@@ -559,9 +560,9 @@ fn a_verdict_of_few_samples_is_provisional() {
     assert_eq!(of(60, Outcome::TimedOut), (Verdict::Fail, false));
 }
 
-/// The strictest of several latency goals says what a miss is.
+/// Goal misses are those of the strictest latency goal.
 #[test]
-fn several_goals_are_judged_each() {
+fn each_of_several_goals_is_judged() {
     let config = Config {
         goals: [200, 1000].map(|limit| Goal::Latency { limit: took(limit) }).into(),
         ..Config::browsing()
@@ -577,9 +578,9 @@ fn several_goals_are_judged_each() {
     );
 }
 
-/// Who had nothing to judge is reported why, in the document as in the text.
+/// A station without samples has a reason, in the document and in the text.
 #[test]
-fn a_goal_without_samples_says_so() {
+fn a_goal_without_samples_has_a_reason() {
     let reasons = |name: &str, config: Config| {
         let summary = summary(plan(name, config, 60), &[], &RunStatus::Complete);
         assert_eq!(summary.verdict, Verdict::Inconclusive);
@@ -601,9 +602,9 @@ fn a_goal_without_samples_says_so() {
     );
 }
 
-/// Where another goal fails, the verdict is that, and not in doubt.
+/// If another goal fails, the verdict is fail and not inconclusive.
 #[test]
-fn a_goal_without_samples_is_no_doubt_about_one_that_failed() {
+fn a_goal_without_samples_does_not_change_a_fail() {
     let both = Plan {
         stations: vec![station(
             "laptop",

@@ -1,6 +1,7 @@
-//! How fast the page of a run of many operations is made, and in how much memory.
+//! Time and memory for the page of a run of many operations.
 //!
-//! `cargo bench -p netburn-report` does 10 million; `-- 1000000 /some/folder` another number, elsewhere.
+//! `cargo bench -p netburn-report` uses 10 million operations; `-- 1000000 /some/folder` another
+//! number and folder.
 
 use netburn_record::{Header, IntervalRow, OperationRow, Recorder, Row, RunStatus, Sink};
 use netburn_report::{View, html};
@@ -21,7 +22,7 @@ fn main() {
         .map_or(10_000_000, |count| count.parse().expect("a number of operations"));
     let folder = arguments.get(1).map_or_else(std::env::temp_dir, Into::into);
     let path = folder.join(format!("netburn-bench-page-{}", std::process::id()));
-    // Another process makes the record, so that its memory isn't counted.
+    // Another process makes the record, so that its memory is not counted.
     if std::env::var_os("NETBURN_BENCH_RECORD").is_some() {
         return record(operations, &folder);
     }

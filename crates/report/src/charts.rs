@@ -126,7 +126,7 @@ fn marks(view: &View, kinds: &[MarkKind]) -> Vec<At> {
     let marks = wanted.take(MAX_MARKS).map(|mark| {
         let station = mark.station.and_then(|place| view.stations.get(place));
         let who = station.map_or_else(String::new, |station| format!("{}: ", station.name));
-        let round = mark.run.map_or_else(String::new, |round| format!(" (run {round})"));
+        let run = mark.run.map_or_else(String::new, |run| format!(" (run {run})"));
         let text = if mark.text.is_empty() {
             String::new()
         } else {
@@ -142,7 +142,7 @@ fn marks(view: &View, kinds: &[MarkKind]) -> Vec<At> {
             length: mark.length_s,
             sign: sign(mark.kind).to_owned(),
             label: format!(
-                "{who}{}{span} at {}{text}{round}",
+                "{who}{}{span} at {}{text}{run}",
                 mark.kind.name(),
                 Unit::Seconds.write(mark.at_s)
             ),
@@ -168,8 +168,8 @@ pub(crate) const fn sign(kind: MarkKind) -> &'static str {
 }
 
 /// Averages bins over whole seconds: mean, minimum and maximum of each second.
-fn evened(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
-    let each = (EVEN_S / view.bin_s).ceil().max(1.0) as usize;
+fn averaged(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
+    let each = (AVERAGE_S / view.bin_s).ceil().max(1.0) as usize;
     let values: Vec<f64> = values.collect();
     if each == 1 {
         return view.times().zip(values).map(|(x, y)| Datum::new(x, Some(y))).collect();
@@ -183,12 +183,12 @@ fn evened(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
     spans.collect()
 }
 
-/// The shortest span that is evened out, in s.
-const EVEN_S: f64 = 1.0;
+/// The shortest span that is averaged out, in s.
+const AVERAGE_S: f64 = 1.0;
 
 /// Note for averaged charts.
-fn evened_note(view: &View) -> String {
-    if view.bin_s < EVEN_S {
+fn averaged_note(view: &View) -> String {
+    if view.bin_s < AVERAGE_S {
         format!(
             "The line is the mean of each second, the area the range of its bins of {}",
             Unit::Seconds.write(view.bin_s)
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_none_nothing_is_said_and_of_many_that_there_are_more() {
+    fn a_sentence_lists_the_first_items() {
         let named = |count: usize| sentence((0..count).map(|n| n.to_string()));
         assert_eq!(named(0), "");
         assert_eq!(named(2), "0; 1.");

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_in_a_script_cannot_end_it() {
+    fn embedded_json_cannot_end_the_script() {
         let value = serde_json::json!({ "name": "</script><script>alert(1)</script>" });
         let text = for_script(&value);
         assert!(!text.contains('<'), "{text}");

@@ -71,7 +71,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_escape_sequence_becomes_harmless() {
+    fn escape_sequences_are_replaced() {
         assert_eq!(
             sanitise("a\x1b[31mred\u{9b}0m\nb"),
             "a\u{fffd}[31mred\u{fffd}0m\u{fffd}b"
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_says_so() {
+    fn truncated_text_ends_with_an_ellipsis() {
         assert_eq!(truncate("laptop", 6), "laptop");
         assert_eq!(truncate("laptop-2", 6), "lapto…");
         assert_eq!(truncate("laptop", 0), "");
@@ -100,17 +100,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_a_terminal_acts_on_survives(text in any::<String>()) {
+        fn control_characters_are_removed(text in any::<String>()) {
             prop_assert!(!sanitise(&text).chars().any(char::is_control));
         }
 
         #[test]
-        fn a_cut_text_fits(text in any::<String>(), columns in 0_usize..40) {
+        fn a_truncated_text_fits(text in any::<String>(), columns in 0_usize..40) {
             prop_assert!(width(&truncate(&sanitise(&text), columns)) <= columns);
         }
 
         #[test]
-        fn wrapping_loses_no_word(text in "[a-z ]{0,80}", columns in 1_usize..30) {
+        fn wrapping_keeps_all_words(text in "[a-z ]{0,80}", columns in 1_usize..30) {
             let lines = wrap(&text, columns, "  ");
             let back: Vec<&str> = lines.iter().flat_map(|l| l.split_whitespace()).collect();
             prop_assert_eq!(back, text.split_whitespace().collect::<Vec<_>>());

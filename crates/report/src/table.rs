@@ -169,7 +169,7 @@ mod tests {
     const COLUMNS: [Column; 4] = [left("STATION"), left("VERDICT"), right("ms"), right("n")];
 
     #[test]
-    fn words_stand_left_and_numbers_right() {
+    fn text_is_left_aligned_and_numbers_right_aligned() {
         assert_eq!(
             render(&COLUMNS, &rows(), 1, 80, false),
             [
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_further_table_begins_where_it_makes_sense() {
+    fn a_table_splits_at_a_marked_column() {
         let columns = [COLUMNS[0], COLUMNS[1].apart(), COLUMNS[2], COLUMNS[3]];
         // All four take 7 + 2 + 7 + 2 + 4 + 2 + 1 = 25.
         assert_eq!(render(&columns, &rows(), 1, 25, false).len(), 3);
@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_wider_than_the_limit_where_that_is_possible(
+        fn lines_keep_the_limit_if_possible(
             texts in prop::collection::vec("[a-z]{0,9}", 12),
             limit in 25_usize..80,
         ) {

@@ -35,7 +35,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
     lines.push(String::new());
     lines.extend(rows::table(summary, width, colour));
     for part in [
-        whole(summary, colour),
+        run_reasons(summary, colour),
         why::paragraphs(summary, colour),
         wifi::lines(summary),
         self_check(summary, colour),
@@ -140,7 +140,7 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
 }
 
 /// Reasons for which the run as a whole could not be measured.
-fn whole(summary: &Summary, colour: bool) -> Vec<String> {
+fn run_reasons(summary: &Summary, colour: bool) -> Vec<String> {
     let reasons: Vec<String> = summary.reasons.iter().map(|reason| sanitise(reason)).collect();
     if reasons.is_empty() {
         Vec::new()
@@ -192,9 +192,13 @@ fn run_tables(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
         lines.push(String::new());
         lines.extend(render(&columns, &rows, 1, width, colour));
     }
-    let telling: Vec<_> = summary.intervals.iter().filter(|(path, _)| telling(path)).collect();
-    if !telling.is_empty() {
-        let rows: Vec<Vec<Cell>> = telling
+    let common: Vec<_> = summary
+        .intervals
+        .iter()
+        .filter(|(path, _)| is_common_metric(path))
+        .collect();
+    if !common.is_empty() {
+        let rows: Vec<Vec<Cell>> = common
             .into_iter()
             .take(MAX_INTERVALS)
             .map(|(path, [low, high])| {
@@ -217,7 +221,7 @@ fn run_tables(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
 }
 
 /// Returns true if users compare this metric between runs: throughput, latency, share of met goals.
-fn telling(path: &str) -> bool {
+fn is_common_metric(path: &str) -> bool {
     let end = |suffix: &str| path.ends_with(suffix);
     if path.contains(".workloads.") {
         [

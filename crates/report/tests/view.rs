@@ -1,4 +1,4 @@
-//! Runs whose rows are written by hand, as views, charts and pages.
+//! Views, charts and pages of runs whose rows are written by hand.
 
 use netburn_record::{
     AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Recorder, Row, Run, RunStatus, Sink,
@@ -19,7 +19,7 @@ fn station(name: &str, workload: &str, config: Config) -> Station {
     }
 }
 
-/// A caller and a television for ten seconds, the first two of which aren't judged.
+/// A caller and a television for ten seconds, of which the first two are not evaluated.
 fn plan(names: [&str; 2]) -> Plan {
     Plan {
         duration: Duration::from_secs(10),
@@ -120,11 +120,12 @@ fn view(text: &str) -> View {
 }
 
 #[test]
-fn a_view_is_what_the_rows_say() {
+fn a_view_matches_its_rows() {
     let view = view("the microwave");
     assert_eq!((view.bin_s, view.bins, view.runs), (0.1, 100, 1));
     let caller = &view.stations[0].workloads[0];
-    // Those due before 2 s aren't judged: 800 that took 1 to 100 ms, eight times each, and one that never ended.
+    // Operations due before 2 s are not evaluated: 800 that took 1 to 100 ms, eight times each, and
+    // one that never ended.
     let curve = &caller.latency;
     assert_eq!((curve.count, curve.unbounded), (801, 1));
     assert_eq!((curve.min_ms, curve.max_ms), (Some(1.0), Some(100.0)));
@@ -248,7 +249,7 @@ fn every_chart_is_well_formed_and_has_its_table() {
 
 /// Percentiles in the table are the summary's; one that never ended makes the slowest unknown.
 #[test]
-fn the_table_of_percentiles_has_the_summarys_figures() {
+fn the_table_of_percentiles_matches_the_summary() {
     let charts = charts(&view(""));
     let chart = chart(&charts, "latency-percentiles");
     assert_eq!(chart.x.scale, Scale::Percentile);
@@ -302,7 +303,7 @@ fn svg_titles(view: &View) -> usize {
     titles.sum()
 }
 
-/// Each table has a caption that says what it holds.
+/// Each table has a caption.
 #[test]
 fn every_table_has_a_caption() {
     let page = html::report(&view(""));
@@ -311,7 +312,7 @@ fn every_table_has_a_caption() {
     assert_eq!(page.matches("<table><caption>").count(), tables);
 }
 
-/// Nothing in the page asks for anything from anywhere.
+/// The page loads nothing.
 #[test]
 fn a_page_is_one_file() {
     let page = html::report(&view(""));
@@ -334,10 +335,10 @@ fn a_page_is_one_file() {
     assert_eq!(page, html::report(&view("")), "the same rows, the same page");
 }
 
-/// A folder of which any column is cut off at any byte is shown without it, and says so; one without its `run.json`, or with half of it,
-/// is refused.
+/// A folder with a table that is truncated at any byte is shown without the table, with a message.
+/// A folder without its `run.json`, or with half of it, is rejected.
 #[test]
-fn a_damaged_folder_shows_what_is_left() {
+fn a_damaged_folder_shows_its_readable_parts() {
     let bench = tempfile::tempdir().unwrap();
     let folder = bench.path().join("run");
     recorded(&folder, plan(["caller", "tv"]), "");
@@ -380,7 +381,7 @@ fn a_damaged_folder_shows_what_is_left() {
     assert!(View::open(&folder).is_err());
 }
 
-/// A run that was cut short at its very beginning has nothing to draw, and a page all the same.
+/// A run that ended at its very beginning has nothing to draw, but a page.
 #[test]
 fn an_empty_run_has_a_page() {
     let bench = tempfile::tempdir().unwrap();

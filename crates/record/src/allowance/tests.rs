@@ -102,7 +102,7 @@ fn said(row: &Row) -> Result<(), Rejection> {
 }
 
 #[test]
-fn values_that_can_not_be_are_rejected() {
+fn impossible_values_are_rejected() {
     let with = |change: &dyn Fn(&mut OperationRow)| {
         let mut row = call(0, 0);
         change(&mut row);
@@ -168,7 +168,7 @@ fn admitted(elapsed: Duration, row: impl Fn(u64) -> Row) -> u64 {
 }
 
 #[test]
-fn no_more_is_admitted_than_the_plan_can_have_by_then() {
+fn admission_follows_the_plan() {
     let calls = |elapsed| admitted(elapsed, |number| Row::Operation(call(number, 0)));
     // 100 at any time, and two for each 131.072 ms so far and of the 10 s that clocks may differ by: 76, 183.
     assert_eq!(calls(Duration::ZERO), 100 + 2 * 76);
@@ -186,7 +186,7 @@ fn no_more_is_admitted_than_the_plan_can_have_by_then() {
 }
 
 #[test]
-fn what_a_whole_run_comes_to_at_most() {
+fn the_maximum_of_a_whole_run_follows_the_plan() {
     let most = allowance().most();
     // The call, the download of 1 GiB (8.59 ms at 1 Tbit/s), and the probe every 50 ms: 14 s and 10 s.
     assert_eq!(most.operations, 300 + 2 * (183 + 2793 + 480));
@@ -195,7 +195,7 @@ fn what_a_whole_run_comes_to_at_most() {
 }
 
 #[test]
-fn a_server_reports_looks_at_connections_and_nothing_else() {
+fn a_server_reports_only_connection_samples() {
     let mut allowance = Allowance::for_server(&plan());
     let mut foreign = look(1);
     if let Row::Connection(row) = &mut foreign {
@@ -225,7 +225,7 @@ fn a_download_moves_what_the_fastest_link_carries() {
 }
 
 #[test]
-fn rows_that_are_rejected_use_up_nothing_and_are_told_by_their_reasons() {
+fn rejected_rows_do_not_reduce_the_allowance_and_are_counted_by_reason() {
     let mut allowance = allowance();
     for _ in 0..1000 {
         assert_eq!(allowance.admit(&interval(0, 0, u64::MAX), WHOLE), Err(Rejection::Bytes));
@@ -295,7 +295,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     /// For every period, size and network, the rows of a correct driver are within the limits.
     #[test]
-    fn an_honest_driver_is_within_its_bounds(
+    fn a_correct_driver_is_within_its_limits(
         kind in 0_usize..4,
         every_us in prop_oneof![200_u64..5_000, 5_000_u64..2_000_000],
         size in 1_u64..2_000_000,

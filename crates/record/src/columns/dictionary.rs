@@ -235,7 +235,7 @@ mod tests {
 
     /// The example of the Parquet documentation: 0 to 7 in three bits each are 88 C6 FA.
     #[test]
-    fn packed_values_are_those_of_the_specification() {
+    fn packed_values_match_the_specification() {
         let numbers = Some((0..8).collect());
         assert_eq!(decoded(&[0b11, 0x88, 0xc6, 0xfa], 3, 8), numbers);
         assert_eq!(decoded(&[0b11, 0x88, 0xc6, 0xfa], 3, 5), Some((0..5).collect()));
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_torn_or_too_wide_is_none() {
+    fn truncated_or_too_wide_values_are_rejected() {
         assert_eq!(decoded(&[], 3, 1), None);
         assert_eq!(decoded(&[0b11, 0x88], 3, 8), None);
         assert_eq!(decoded(&[2], 9, 1), None);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_never_panics_and_never_gives_more_than_was_asked_for() {
+    fn random_input_never_panics_and_output_is_bounded() {
         let mut chance = netburn_units::Seed(3).stream("hybrid", 0);
         for _ in 0..5_000 {
             let bytes: Vec<u8> = (0..chance.below(40)).map(|_| chance.next_u64() as u8).collect();

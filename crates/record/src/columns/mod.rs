@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_several_groups_and_pages_read_back_with_what_is_missing() {
+    fn rows_of_several_groups_and_pages_read_back_with_missing_values() {
         let plan = plan(3, |number| format!("s{number}"));
         let event = |number: usize| EventRow {
             station: (number % 7 > 2).then_some((number % 5) as u16),
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_what_others_take_is_read() {
+    fn a_table_without_airtime_of_other_networks_is_read() {
         let names = Names::new(&plan(3, |number| format!("s{number}")));
         let mut table = TableWriter::new(tempfile::tempfile().unwrap()).unwrap();
         let row = |number: u16| AirRow {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_another_kind_is_refused() {
+    fn a_table_of_another_kind_is_rejected() {
         let names = Names::new(&plan(1, |_| "s".to_owned()));
         let table = TableWriter::<IntervalTableRow, _>::new(tempfile::tempfile().unwrap()).unwrap();
         let (_, file) = table.finish().unwrap();

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_ends_with_idle_latency() {
+    fn legacy_columns_end_with_idle_latency() {
         assert_eq!(
             (HEADING[0], HEADING[LEGACY_COLUMNS - 1]),
             ("hostname", "idle latency ms")

@@ -232,7 +232,7 @@ mod tests {
 
     /// −110 dBm is 0 and −40 dBm is 70; values beyond are clamped.
     #[test]
-    fn quality_is_that_of_the_wireless_extensions() {
+    fn link_quality_matches_the_wireless_extensions() {
         for (cdbm, quality_) in [
             (-4000, 70.0),
             (-3000, 70.0),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_said() {
+    fn changes_of_a_link_are_listed() {
         let link = |rate, signal| LinkRow {
             tx_rate_bps: Some(rate),
             signal: Some(signal),

@@ -24,7 +24,7 @@ pub fn check_watched(bytes: &[u8]) {
         Config::upload(),
     ][usize::from(which % 4)]
     .clone();
-    let way = match which % 4 {
+    let direction = match which % 4 {
         3 => Direction::Up,
         _ => Direction::Down,
     };
@@ -49,7 +49,7 @@ pub fn check_watched(bytes: &[u8]) {
             0..=99 => now += STEP * u64::from(size),
             100..=159 => {
                 let bytes = u64::from(size) << (step % 16);
-                watched.handle_bytes(now, id, way, bytes, &mut rows);
+                watched.handle_bytes(now, id, direction, bytes, &mut rows);
                 moved += bytes;
             }
             160..=199 => {
@@ -62,7 +62,7 @@ pub fn check_watched(bytes: &[u8]) {
             }
             210..=229 => watched.interval_ended(now, &mut rows),
             230..=239 => watched.take_rows_with(&mut rows, |_| shown += 1),
-            240..=253 => watched.handle_bytes(now, id, way, 0, &mut rows),
+            240..=253 => watched.handle_bytes(now, id, direction, 0, &mut rows),
             _ => watched.machine_mut().handle_stop(now),
         }
         while watched.machine().poll_timeout().is_some_and(|(at, _)| at <= now) {
@@ -82,14 +82,14 @@ pub fn check_watched(bytes: &[u8]) {
         watched.machine().poll_timeout().is_none(),
         watched.machine().is_settled()
     );
-    told(&rows, way, moved, shown);
+    check_rows(&rows, direction, moved, shown);
     let before = rows.len();
     watched.finish(&mut rows);
-    assert_eq!(rows.len(), before, "nothing is said twice");
+    assert_eq!(rows.len(), before, "no row is repeated");
 }
 
 /// Holds rows against what happened.
-fn told(rows: &[Row], way: Direction, moved: u64, shown: usize) {
+fn check_rows(rows: &[Row], direction: Direction, moved: u64, shown: usize) {
     let (mut counted, mut wrong_way, mut operations, mut startups) = (0, 0, 0, 0);
     let mut last = None;
     for row in rows {
@@ -99,7 +99,7 @@ fn told(rows: &[Row], way: Direction, moved: u64, shown: usize) {
                 (Some(row.station), Some(row.workload))
             }
             Row::Interval(row) => {
-                let (one, other) = match way {
+                let (one, other) = match direction {
                     Direction::Down => (row.bytes_down, row.bytes_up),
                     Direction::Up => (row.bytes_up, row.bytes_down),
                 };

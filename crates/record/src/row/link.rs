@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_written_as_people_write_it() {
+    fn a_bssid_has_colons() {
         let bssid = Bssid([2, 0, 0xab, 0xff, 1, 0x10]);
         assert_eq!(bssid.to_string(), "02:00:ab:ff:01:10");
         assert_eq!("02:00:AB:ff:01:10".parse(), Ok(bssid));

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_server_counted_and_what_may_be_on_its_way() {
+    fn reported_bytes_are_limited_by_the_servers_count() {
         assert_eq!(beyond(10_000_000 + 1_048_576, 0, 0), None);
         assert_eq!(beyond(0, 5_000_000 + 16_777_216, 0), None);
         // Two uploads were cut, and another was running at the end.

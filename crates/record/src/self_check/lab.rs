@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_has_its_sentence() {
+    fn each_limit_has_its_message() {
         type Change = fn(&mut LabHealth);
         let table: &[(Change, &[&str])] = &[
             (|_| (), &[]),

@@ -301,7 +301,7 @@ mod tests {
   "repeats": [], "intervals": {} }"#;
 
     #[test]
-    fn the_contracts_example_is_a_summary() {
+    fn the_example_of_the_schema_is_a_summary() {
         let summary: Summary = serde_json::from_str(EXAMPLE).unwrap();
         assert_eq!(summary.environment, Environment::Simulate);
         assert_eq!(summary.verdict, Verdict::Fail);

@@ -270,11 +270,11 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
 /// Returns true if a verdict may change with more samples. One firm fail makes a fail firm; a pass
 /// or a marginal needs every part to be firm, for any of them may turn out worse.
 pub(crate) fn provisional(verdict: Verdict, parts: impl Iterator<Item = (Verdict, bool)>) -> bool {
-    let mut said = parts.filter(|(part, _)| *part != Verdict::None).peekable();
+    let mut judged_parts = parts.filter(|(part, _)| *part != Verdict::None).peekable();
     match verdict {
         Verdict::None | Verdict::Inconclusive => false,
-        Verdict::Fail => said.all(|(part, provisional)| part != Verdict::Fail || provisional),
-        Verdict::Pass | Verdict::Marginal => said.any(|(_, provisional)| provisional),
+        Verdict::Fail => judged_parts.all(|(part, provisional)| part != Verdict::Fail || provisional),
+        Verdict::Pass | Verdict::Marginal => judged_parts.any(|(_, provisional)| provisional),
     }
 }
 

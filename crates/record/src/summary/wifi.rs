@@ -125,7 +125,7 @@ mod tests {
     use crate::row::Bssid;
 
     #[test]
-    fn ranges_and_means_are_of_what_was_seen() {
+    fn ranges_and_means_cover_all_samples() {
         let mut counted = WifiEvidence::default();
         counted.link(&LinkRow {
             signal: Some(-6000),

@@ -1,4 +1,4 @@
-//! What the tests share: a plan, rows for it, and any row at all.
+//! Shared by the tests: a plan, rows for it, and arbitrary rows.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -104,7 +104,7 @@ pub fn event(station: Option<u16>, workload: Option<u16>, at: i64, length: Durat
     })
 }
 
-/// A health report in which nothing is in doubt.
+/// A health report without quality issues.
 pub fn health(name: &str, role: Role, stations: &[&str]) -> Row {
     let health = Health {
         name: name.into(),

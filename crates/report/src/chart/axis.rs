@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithmic_axis_says_so() {
+    fn a_logarithmic_axis_is_labelled() {
         let heading = |scale| Axis::new("latency", Unit::Ms, scale).heading();
         assert_eq!(heading(Scale::Log), "latency (log scale)");
         assert_eq!(heading(Scale::Linear), "latency");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_between_the_ends() {
+    fn positions_are_between_the_ends() {
         let nines = Axis::new("", Unit::Share, Scale::Percentile);
         assert!((nines.place(0.99, (0.9, 0.999)) - 0.5).abs() < 1e-9);
         let log = Axis::new("", Unit::Ms, Scale::Log);

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_as_long_as_they_must_be() {
+    fn values_have_the_necessary_digits() {
         for (value, text) in [
             (0.0, "0"),
             (12.0, "12"),

@@ -1,6 +1,6 @@
 //! Airtime over time.
 
-use super::{evened, evened_note, sentence, station_colours, timed};
+use super::{averaged, averaged_note, sentence, station_colours, timed};
 use crate::chart::{Axis, Chart, Scale, Series, Unit};
 use crate::view::{AirBin, View};
 
@@ -17,7 +17,7 @@ pub(super) fn over_time(view: &View) -> Chart {
     chart.description = format!("On average: {}.", each.take(8).collect::<Vec<_>>().join("; "));
     chart.note = format!(
         "{}; airtime of data to and from a station, including preambles and failed transmissions. The rest is contention, acknowledgements, other networks and idle time. Only stations on one channel share a sum.",
-        evened_note(view)
+        averaged_note(view)
     );
     chart
 }
@@ -37,7 +37,7 @@ pub(super) fn backlog(view: &View) -> Chart {
     chart.description = sentence(each);
     chart.note = format!(
         "{}; packets queued for a station and at it: the maximum over the ends of the 100 ms intervals.",
-        evened_note(view)
+        averaged_note(view)
     );
     chart
 }
@@ -45,7 +45,7 @@ pub(super) fn backlog(view: &View) -> Chart {
 fn series(view: &View, chart: &mut Chart, of: fn(&AirBin) -> f64) {
     for (station, colour_index) in view.stations.iter().zip(station_colours(view)) {
         let Some(air) = &station.air else { continue };
-        let points = evened(view, air.bins.iter().map(of));
+        let points = averaged(view, air.bins.iter().map(of));
         chart.series.push(Series::line(&station.name, colour_index, points));
     }
 }

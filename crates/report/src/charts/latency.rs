@@ -9,7 +9,7 @@ const MAX_NEVER_MARKS: usize = 40;
 
 /// Latency of each workload from the median to the maximum, with goals as lines.
 pub(super) fn percentiles(view: &View) -> Chart {
-    let workloads = waited(view);
+    let workloads = with_latency(view);
     let most = workloads
         .iter()
         .map(|of| of.workload.latency.count)
@@ -38,7 +38,7 @@ pub(super) fn percentiles(view: &View) -> Chart {
 
 /// Latency over time: median, minimum and maximum.
 pub(super) fn over_time(view: &View) -> Chart {
-    let workloads = waited(view);
+    let workloads = with_latency(view);
     let series: Vec<Series> = workloads
         .iter()
         .map(|of| Series::line(&of.name, of.colour_index, binned(view, &of.workload.over_time)))
@@ -83,7 +83,7 @@ fn never(view: &View, workloads: &[ChartedWorkload<'_>]) -> Vec<At> {
 }
 
 /// Workloads whose latency matters to a user: not downloads and uploads.
-fn waited(view: &View) -> Vec<ChartedWorkload<'_>> {
+fn with_latency(view: &View) -> Vec<ChartedWorkload<'_>> {
     let mut all = workloads(view);
     all.retain(|of| !matches!(of.workload.kind.as_str(), "download" | "upload") && of.workload.latency.count > 0);
     all
@@ -154,23 +154,23 @@ fn goals(workloads: &[ChartedWorkload<'_>]) -> Vec<Level> {
 fn describe(workloads: &[ChartedWorkload<'_>]) -> String {
     let each = workloads.iter().map(|of| {
         let curve = &of.workload.latency;
-        let mut said = Vec::new();
+        let mut parts = Vec::new();
         for (level, words) in [(0.5, "half"), (0.95, "95 %"), (0.99, "99 %")] {
             match curve.at(level) {
-                Some(Some(ms)) => said.push(format!("{words} within {}", Unit::Ms.write(ms))),
-                Some(None) => said.push(format!("fewer than {words} finished")),
+                Some(Some(ms)) => parts.push(format!("{words} within {}", Unit::Ms.write(ms))),
+                Some(None) => parts.push(format!("fewer than {words} finished")),
                 None => {}
             }
         }
         match (curve.unbounded, curve.max_ms) {
-            (0, Some(ms)) => said.push(format!("slowest {}", Unit::Ms.write(ms))),
+            (0, Some(ms)) => parts.push(format!("slowest {}", Unit::Ms.write(ms))),
             (0, None) => {}
-            (never, _) => said.push(format!("{never} never finished")),
+            (never, _) => parts.push(format!("{never} never finished")),
         }
         if let Some(goal) = of.workload.latency_goal_ms {
-            said.push(format!("goal {}", Unit::Ms.write(goal)));
+            parts.push(format!("goal {}", Unit::Ms.write(goal)));
         }
-        format!("{}: {}", of.name, said.join(", "))
+        format!("{}: {}", of.name, parts.join(", "))
     });
     sentence(each)
 }

@@ -1,6 +1,6 @@
 //! Throughput, player buffers and links over time.
 
-use super::{bins_note, evened, evened_note, marks, station_colours, timed, workloads};
+use super::{averaged, averaged_note, bins_note, marks, station_colours, timed, workloads};
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{LinkBin, MarkKind, View};
 
@@ -11,7 +11,7 @@ pub(super) fn throughput(view: &View) -> Chart {
     let workloads = workloads(view);
     for of in &workloads {
         let both = of.workload.down_mbps.iter().zip(&of.workload.up_mbps);
-        let points = evened(view, both.map(|(down, up)| down + up));
+        let points = averaged(view, both.map(|(down, up)| down + up));
         if points.iter().any(|point| point.y > Some(0.0)) {
             chart.series.push(Series::line(&of.name, of.colour_index, points));
         }
@@ -42,7 +42,10 @@ pub(super) fn throughput(view: &View) -> Chart {
         .map(|(of, judged)| format!("{} {}", of.name, Unit::Mbps.write(judged.throughput_mbps)))
         .collect();
     chart.description = format!("On average: {}.", each.join("; "));
-    chart.note = format!("{}; content only, both directions, without headers.", evened_note(view));
+    chart.note = format!(
+        "{}; content only, both directions, without headers.",
+        averaged_note(view)
+    );
     chart
 }
 
@@ -50,7 +53,7 @@ pub(super) fn throughput(view: &View) -> Chart {
 pub(super) fn buffer(view: &View) -> Chart {
     let y = Axis::new("buffered media, s", Unit::Seconds, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "buffer-over-time", "Player buffer", y);
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     for of in workloads(view) {
         let Some(buffer) = &of.workload.buffer else { continue };
         let points = view
@@ -69,7 +72,7 @@ pub(super) fn buffer(view: &View) -> Chart {
             named.and_then(|judged| judged.player)
         });
         if let Some(player) = player {
-            said.push(match player.stalls {
+            parts.push(match player.stalls {
                 0 => format!("{} never stalled", of.name),
                 1 => format!("{} stalled once, {}", of.name, Unit::Ms.write(player.stalled_ms)),
                 n => format!(
@@ -82,8 +85,8 @@ pub(super) fn buffer(view: &View) -> Chart {
     }
     chart.marks.extend(marks(view, &[MarkKind::Stall]));
     chart.marks.sort_by(|one, other| one.x.total_cmp(&other.x));
-    if !said.is_empty() {
-        chart.description = format!("{}.", said.join("; "));
+    if !parts.is_empty() {
+        chart.description = format!("{}.", parts.join("; "));
     }
     chart.note = format!(
         "{}: buffer at the end of each bin, and the minimum within it. Computed from the bytes of each 100 ms and the recorded stalls; accurate to 100 ms.",

@@ -17,14 +17,14 @@ pub(super) fn idle_and_loaded(view: &View) -> Chart {
     if loaded.iter().all(Option::is_none) {
         return chart;
     }
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     for ((station, idle), loaded) in view.stations.iter().zip(&idle).zip(&loaded) {
         if let (Some((idle, _)), Some((loaded, _))) = (idle, loaded) {
             let (before, under) = (Unit::Ms.write(*idle), Unit::Ms.write(*loaded));
-            said.push(format!("{}: {before} idle, {under} under load", station.name));
+            parts.push(format!("{}: {before} idle, {under} under load", station.name));
         }
     }
-    chart.description = sentence(said.into_iter());
+    chart.description = sentence(parts.into_iter());
     chart.series = vec![bars("idle", 2, &idle), bars("under load", 1, &loaded)];
     chart.note =
         "Idle: probes before the load. Under load: the probe's round-trip times if the station has a probe, otherwise samples of TCP's smoothed round-trip time. Samples of idle connections are less meaningful."

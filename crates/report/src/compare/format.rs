@@ -83,7 +83,7 @@ pub(super) fn probability(p: f64) -> String {
 /// pairs of runs that show it. Empty for other metrics, because among few runs chance alone often
 /// causes an effect that looks large.
 pub(super) fn effect(of: &MetricComparison) -> String {
-    if !of.is_told() {
+    if !of.is_decided() {
         return String::new();
     }
     let effect = of.contrast().effect;
@@ -138,7 +138,7 @@ mod tests {
     use super::probability;
 
     #[test]
-    fn a_probability_shows_on_which_side_of_the_limit_it_is() {
+    fn a_probability_is_printed_on_its_side_of_the_limit() {
         for (p, text) in [
             (0.0519, "0.052"),
             (0.0433, "0.043"),

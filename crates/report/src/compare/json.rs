@@ -67,7 +67,7 @@ impl Comparison {
             "test": metric.answer.test.name(),
             "p": metric.answer.p,
             "p_corrected": metric.answer.corrected,
-            "effect": metric.is_told().then(|| contrast.effect.size().name()),
+            "effect": metric.is_decided().then(|| contrast.effect.size().name()),
             "delta": contrast.effect.delta,
             "higher_in": contrast.effect.larger(),
             "same_within": metric.question.same_within(),

@@ -122,7 +122,7 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
             });
         }
     }
-    let said = found.iter().map(|(name, _, of)| {
+    let parts = found.iter().map(|(name, _, of)| {
         let at = |level, words: &str| {
             of.latency
                 .at(level)
@@ -139,7 +139,7 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
             }
         )
     });
-    let description = said.collect::<Vec<_>>().join("; ");
+    let description = parts.collect::<Vec<_>>().join("; ");
     Chart {
         id: format!("latency-{number}"),
         title: format!("{station}, {workload}: latency by percentile"),

@@ -237,7 +237,7 @@ impl MetricComparison {
 
     /// Returns true if it is better or worse.
     #[must_use]
-    pub fn is_told(&self) -> bool {
+    pub fn is_decided(&self) -> bool {
         matches!(self.answer.judgement, Judgement::Better | Judgement::Worse)
     }
 

@@ -103,7 +103,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn keys_are_told_by_their_names() {
+    fn changed_keys_are_sorted_by_name() {
         let one = json!({ "title": "a", "ap": { "home": { "queue": "fifo", "ecn": false } }, "station": { "tv": {} } });
         let other =
             json!({ "title": "b", "ap": { "home": { "queue": "airtime", "ecn": false } }, "at": [{ "time": "5 s" }] });
@@ -124,7 +124,7 @@ mod tests {
 
     /// On fleet and local nothing is modelled, so keys of the model do not differ.
     #[test]
-    fn what_is_not_modelled_does_not_differ() {
+    fn keys_of_the_model_do_not_differ_without_a_model() {
         let station = |workload: &str, signal: &str| json!({ "workload": [workload], "start": "0 s", "gro": true, "queue": "fq-codel", "signal": signal });
         let one = json!({
             "duration": "8 s",

@@ -49,7 +49,7 @@ fn judged(comparison: &Comparison, figure: &str) -> Judgement {
 }
 
 #[test]
-fn what_is_slower_is_worse_and_the_rest_the_same() {
+fn slower_metrics_are_worse_and_others_the_same() {
     let comparison = Comparison::new(around("new", 130.0, 8), around("old", 100.0, 8), Options::default());
     assert_eq!(judged(&comparison, "latency_ms.p50"), Judgement::Worse);
     // All values of either side are equal, and 200 against 260.
@@ -70,7 +70,7 @@ fn what_is_slower_is_worse_and_the_rest_the_same() {
 }
 
 #[test]
-fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
+fn a_mixed_result_is_shown_as_mixed() {
     // Half as long for most, and the goal missed more often.
     let new = side("new", (0..8).map(|_| run("home", "simulate", 50.0, Some(100.0), 0.5)));
     let comparison = Comparison::new(new, around("old", 100.0, 8), Options::default());
@@ -84,7 +84,7 @@ fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
 }
 
 #[test]
-fn few_runs_tell_nothing_and_say_how_many_would() {
+fn too_few_runs_report_the_required_number() {
     let comparison = Comparison::new(around("new", 400.0, 2), around("old", 100.0, 8), Options::default());
     assert_eq!(comparison.count(Judgement::CantTell), comparison.metrics.len());
     // 2 of 6 metrics vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
@@ -117,7 +117,7 @@ fn pages_that_never_end_are_worse_than_any() {
 }
 
 #[test]
-fn other_environments_and_strangers_are_told() {
+fn other_environments_and_missing_stations_are_reported() {
     let lab = side("lab", (0..8).map(|_| run("home", "lab", 100.0, Some(200.0), 1.0)));
     let comparison = Comparison::new(lab, around("sim", 100.0, 8), Options::default());
     assert!(
@@ -154,7 +154,7 @@ fn a_summary_without_its_plan_mixes_nothing() {
 }
 
 #[test]
-fn goals_are_matched_by_what_they_ask() {
+fn goals_are_matched_by_their_text() {
     let mut other = run("home", "simulate", 100.0, Some(200.0), 0.5);
     other.stations[0].workloads[0].goals[0].goal = "page load ≤ 100 ms".to_owned();
     let comparison = Comparison::new(side("new", vec![other; 8]), around("old", 100.0, 8), Options::default());
@@ -232,7 +232,7 @@ fn three_variants_are_ranked() {
 }
 
 #[test]
-fn a_ranking_of_strangers_names_no_first_and_one_of_two_environments_says_so() {
+fn a_ranking_without_common_stations_has_warnings() {
     let mut stranger = run("home", "lab", 100.0, Some(200.0), 1.0);
     stranger.stations[0].name = "desktop".to_owned();
     let ranking = Ranking::new(
@@ -315,7 +315,7 @@ fn seeded(seed: u64, p50: f64, mbps: f64) -> Summary {
 /// (met, throughput of the laptop, idle latency) do not count: for three varying metrics the least
 /// probability is 3 × 2 / 924.
 #[test]
-fn what_is_constant_costs_no_power() {
+fn constant_metrics_do_not_reduce_power() {
     let old = side(
         "old",
         (0..6).map(|i| seeded(1 + i, 4.0 + i as f64 / 10.0, 50.0 + i as f64)),
@@ -353,7 +353,7 @@ fn what_is_constant_costs_no_power() {
 /// Fourteen very different seeds; the change adds a tenth to each. Without pairs nothing could be
 /// decided.
 #[test]
-fn runs_of_one_seed_are_pairs() {
+fn runs_with_the_same_seed_are_pairs() {
     let pages = |seed: u64| 50.0 * seed as f64;
     let old = || side("old", (1..=14).map(|seed| seeded(seed, pages(seed), 50.0)));
     // Not in the same order.
@@ -395,7 +395,7 @@ fn runs_of_one_seed_are_pairs() {
 }
 
 #[test]
-fn runs_that_are_identical_are_said_to_be() {
+fn identical_runs_are_reported() {
     let runs = || (1..=6).map(|seed| seeded(seed, 100.0 + 30.0 * seed as f64, 50.0));
     let itself = Comparison::new(side("a", runs()), side("b", runs()), Options::default());
     assert_eq!(itself.pairing.identical, 6);

@@ -119,7 +119,7 @@ fn agent(name: &str, station: &str) -> Health {
 }
 
 #[test]
-fn whoever_is_well_has_no_cause() {
+fn stations_without_problems_have_no_cause() {
     let rows: Vec<Row> = (0..190)
         .map(|n| frame(n * 100, 20))
         .chain(moved(1, 80))
@@ -130,7 +130,7 @@ fn whoever_is_well_has_no_cause() {
 }
 
 #[test]
-fn a_generator_or_server_out_of_breath_is_a_doubt() {
+fn an_overloaded_generator_or_server_has_severity_measurement() {
     let tired = Health {
         cpu: 0.97,
         lateness_us_p99: 12_500.0,
@@ -163,7 +163,7 @@ fn a_generator_or_server_out_of_breath_is_a_doubt() {
 
 /// The strictest goal is 150 ms for calls, so the limit is 15 ms.
 #[test]
-fn who_stood_still_is_a_doubt() {
+fn a_standstill_has_severity_measurement() {
     let stood = Health {
         standstill_us_max: Some(400_000.0),
         ..agent("a1", "laptop")
@@ -203,7 +203,7 @@ fn who_stood_still_is_a_doubt() {
 
 /// The tablet's 20 Mbit/s on a link of 30 took 20 / (30 × 0.7) = 95 % of the air; the laptop's 1 on 866 took 0.16 %.
 #[test]
-fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
+fn a_slow_neighbour_in_a_fleet_is_found_by_link_rates() {
     let late = (0..190).map(|n| frame(n * 100, 300));
     let rows: Vec<Row> = late
         .chain(moved(0, 1))
@@ -236,7 +236,7 @@ fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
 }
 
 #[test]
-fn a_channel_that_was_busy_before_the_load_is_a_full_band() {
+fn a_channel_that_was_busy_before_the_load_is_crowded() {
     let rows = |before| -> Vec<Row> {
         (0..190)
             .map(|n| frame(n * 100, 300))
@@ -256,7 +256,7 @@ fn a_channel_that_was_busy_before_the_load_is_a_full_band() {
 }
 
 #[test]
-fn a_rate_that_keeps_still_far_below_its_link_is_the_adapters() {
+fn a_flat_rate_far_below_the_link_rate_is_an_adapter_limit() {
     // The laptop moves most: neither the WAN link nor the server limits the tablet.
     let rows = |other, link_rate| -> Vec<Row> {
         moved(1, 40)
@@ -276,7 +276,7 @@ fn a_rate_that_keeps_still_far_below_its_link_is_the_adapters() {
 }
 
 #[test]
-fn what_is_late_around_a_roam_is_the_roams() {
+fn late_operations_around_a_roam_have_cause_roaming() {
     let roam = |length| {
         Row::Event(EventRow {
             station: Some(0),
@@ -312,7 +312,7 @@ fn what_is_late_around_a_roam_is_the_roams() {
 }
 
 #[test]
-fn lines_hold_no_character_that_a_terminal_acts_on() {
+fn lines_have_no_control_characters() {
     let cause = Cause {
         kind: Kind::Adapter,
         severity: Severity::Serious,
@@ -343,7 +343,7 @@ fn lines_hold_no_character_that_a_terminal_acts_on() {
 
 /// An agent may claim anything.
 #[test]
-fn rows_that_claim_more_than_can_be_are_answered() {
+fn rows_with_impossible_values_are_rejected() {
     let mut rows: Vec<Row> = (0..100).map(|n| frame(n * 100, 2000)).collect();
     for station in [0, 1, 0, 1] {
         rows.extend(link(station, 100, 0, 900_000));
@@ -374,7 +374,7 @@ proptest! {
 
     /// Any rows in any order give a result, and no value that is not a number.
     #[test]
-    fn any_rows_are_answered(rows in prop::collection::vec((0_u8..6, 0_u16..4, -50_i64..300, 0_u64..u64::MAX), 0..80)) {
+    fn any_rows_have_a_result(rows in prop::collection::vec((0_u8..6, 0_u16..4, -50_i64..300, 0_u64..u64::MAX), 0..80)) {
         let rows: Vec<Row> = rows
             .into_iter()
             .map(|(kind, station, tenth, value)| {

@@ -1,7 +1,7 @@
 //! Likely causes as a list.
 
 use super::escaped;
-use super::head::ticked;
+use super::head::with_code;
 use crate::explain::{Cause, Severity};
 use crate::view::View;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub(super) fn causes(view: &View) -> String {
         out.push_str(&listed(&view.explanation.causes));
     }
     for unexplained in &view.explanation.unexplained {
-        let _ = writeln!(out, "<p>{}</p>", ticked(&unexplained.sentence()));
+        let _ = writeln!(out, "<p>{}</p>", with_code(&unexplained.sentence()));
     }
     out
 }
@@ -31,7 +31,7 @@ fn listed(causes: &[Cause]) -> String {
             "<li>{mark}<strong>{}</strong><p>{}</p><p>{}</p></li>",
             escaped(&cause.title),
             escaped(&cause.evidence),
-            ticked(&cause.advice)
+            with_code(&cause.advice)
         );
     }
     out.push_str("</ol>\n");

@@ -29,13 +29,13 @@ pub(super) fn head(view: &View) -> String {
     let _ = writeln!(
         out,
         "<p class=\"environment\">{}</p>",
-        ticked(environment::sentence(summary.environment))
+        with_code(environment::sentence(summary.environment))
     );
     let _ = writeln!(
         out,
         "<p class=\"verdict\">{} <span class=\"why\">{}</span></p>",
         badge(summary.verdict, summary.provisional),
-        escaped(&in_short(summary))
+        escaped(&verdict_reason(summary))
     );
     let _ = writeln!(out, "<p class=\"facts\">{}</p>", escaped(&facts(view)));
     for missing in &view.missing {
@@ -84,7 +84,7 @@ fn word(verdict: Verdict) -> &'static str {
 }
 
 /// Reason for the verdict in one sentence.
-fn in_short(summary: &Summary) -> String {
+fn verdict_reason(summary: &Summary) -> String {
     if !summary.reasons.is_empty() {
         return format!("The run could not be measured: {}.", summary.reasons.join("; "));
     }
@@ -171,7 +171,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
     );
     let sentences = why::plain(station, &summary.self_check.reasons);
     for sentence in &sentences {
-        let _ = write!(out, "<p>{}</p>", ticked(sentence));
+        let _ = write!(out, "<p>{}</p>", with_code(sentence));
     }
     let mut facts = vec![format!("{} Mbit/s", format::mbps(station.throughput_mbps))];
     if let Some(share) = station.airtime_share {
@@ -194,7 +194,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
 }
 
 /// Formats text in backquotes as code.
-pub(super) fn ticked(text: &str) -> String {
+pub(super) fn with_code(text: &str) -> String {
     let parts = escaped(text);
     let parts = parts.split('`').enumerate().map(|(place, part)| match place % 2 {
         1 => format!("<code>{part}</code>"),
@@ -208,7 +208,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said(verdicts: &[(&str, &str)]) -> String {
+    fn sentence(verdicts: &[(&str, &str)]) -> String {
         let station = |(name, verdict): &(&str, &str)| {
             json!({ "name": name, "verdict": verdict, "throughput_mbps": 0.0, "airtime_share": null, "idle_latency_ms": null,
                 "workloads": [] })
@@ -219,11 +219,11 @@ mod tests {
             "self_check": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
             "totals": { "throughput_mbps": 0.0, "airtime_jain": null },
             "stations": verdicts.iter().map(station).collect::<Vec<_>>(), "repeats": [], "intervals": {} });
-        in_short(&serde_json::from_value(summary).unwrap())
+        verdict_reason(&serde_json::from_value(summary).unwrap())
     }
 
     #[test]
-    fn the_sentence_says_of_each_what_is_so() {
+    fn the_sentence_lists_the_stations_by_verdict() {
         let (tv, laptop, phone) = (("tv", "pass"), ("laptop", "fail"), ("phone", "inconclusive"));
         for (verdicts, wanted) in [
             (vec![tv, laptop], "laptop missed its goals; tv met its goals."),
@@ -235,7 +235,7 @@ mod tests {
             (vec![tv, ("box", "marginal")], "box only just met its goals."),
             (vec![tv, ("box", "none")], "tv met its goals."),
         ] {
-            assert_eq!(said(&verdicts), wanted);
+            assert_eq!(sentence(&verdicts), wanted);
         }
     }
 }

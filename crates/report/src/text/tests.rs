@@ -153,7 +153,7 @@ fn a_narrow_terminal_has_two() {
 }
 
 #[test]
-fn what_never_ended_is_said_to_be_endless() {
+fn unbounded_percentiles_are_shown_as_never() {
     // Of 100, 60 never ended: p50 and p95 fall among them, p99 isn't supported by 100.
     let voip = latency(100, 60, [None, None, None, Some(1.0), Some(90.0)]);
     let goals = json!([{ "goal": "latency ≤ 150 ms", "met": 0.4, "excess": 0.6, "verdict": "fail", "samples": 100 }]);
@@ -174,7 +174,7 @@ fn what_never_ended_is_said_to_be_endless() {
 }
 
 #[test]
-fn doubts_and_repeats_are_said() {
+fn quality_issues_and_runs_are_listed() {
     let calls = |met: f64| {
         workload(
             "voip",
@@ -242,7 +242,7 @@ fn doubts_and_repeats_are_said() {
 }
 
 #[test]
-fn on_the_modelled_air_shares_of_it_are_shown_and_nothing_is_late() {
+fn simulated_runs_show_airtime_and_no_self_check() {
     let mut whole = four();
     whole.environment = netburn_record::Environment::Simulate;
     whole.totals.airtime_jain = Some(0.5263);
@@ -269,7 +269,7 @@ fn on_the_modelled_air_shares_of_it_are_shown_and_nothing_is_late() {
 }
 
 #[test]
-fn whoever_reads_of_modelled_air_is_told_how_to_measure_theirs() {
+fn modelled_environments_explain_how_to_test_a_real_network() {
     use netburn_record::Environment;
     for environment in [Environment::Simulate, Environment::Lab] {
         let sentence = crate::environment::sentence(environment);
@@ -286,7 +286,7 @@ fn whoever_reads_of_modelled_air_is_told_how_to_measure_theirs() {
 }
 
 #[test]
-fn a_goal_without_samples_is_said_once() {
+fn a_goal_without_samples_is_reported_once() {
     let goal =
         json!([{ "goal": "page load ≤ 500 ms", "met": null, "excess": null, "verdict": "inconclusive", "samples": 0 }]);
     let browsing = workload("browsing", "pages", "inconclusive", latency(0, 0, [None; 5]), goal);
@@ -312,7 +312,7 @@ fn a_goal_without_samples_is_said_once() {
 }
 
 #[test]
-fn what_could_not_be_measured_has_not_failed() {
+fn an_inconclusive_station_has_not_failed() {
     let mut whole = four();
     whole.stations[0].verdict = Verdict::Inconclusive;
     let text = text(&whole, 120, false);
@@ -342,7 +342,7 @@ fn a_summary_of_nothing_is_still_a_report() {
 
 proptest! {
     #[test]
-    fn nothing_from_elsewhere_reaches_the_terminal_raw(evil in any::<String>()) {
+    fn foreign_text_is_sanitised(evil in any::<String>()) {
         let mut summary = four();
         let evil = format!("{evil}\x1b]0;x\x07");
         summary.scenario = evil.clone();
@@ -362,7 +362,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_fit_where_words_do(width in 60_usize..200) {
+    fn lines_fit_if_words_do(width in 60_usize..200) {
         for line in text(&four(), width, false).lines() {
             prop_assert!(painted_width(line) <= width, "{line:?} in {width}");
         }

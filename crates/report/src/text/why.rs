@@ -32,25 +32,25 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
 /// The same for one station without colours. A station without problems gets a sentence per met
 /// goal.
 pub(crate) fn plain(station: &StationSummary, known: &[String]) -> Vec<String> {
-    let mut said: Vec<String> = sentences(station, known)
+    let mut out: Vec<String> = sentences(station, known)
         .into_iter()
         .map(|(_, sentence)| capital(&sentence))
         .collect();
-    if said.is_empty() && !station.reasons.is_empty() {
-        said.push("Could not be measured: see the self-check below.".to_owned());
+    if out.is_empty() && !station.reasons.is_empty() {
+        out.push("Could not be measured: see the self-check below.".to_owned());
     }
-    if said.is_empty() {
-        let kept = station.workloads.iter().flat_map(|workload| {
+    if out.is_empty() {
+        let met_goals = station.workloads.iter().flat_map(|workload| {
             let goals = workload.goals.iter().filter(|goal| goal.verdict == Verdict::Pass);
-            goals.map(move |goal| kept(workload, goal))
+            goals.map(move |goal| met_goal(workload, goal))
         });
-        said.extend(kept);
+        out.extend(met_goals);
     }
-    said
+    out
 }
 
 /// A goal that was passed.
-fn kept(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
+fn met_goal(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     match &workload.player {
         Some(player) if !goal.goal.contains(['≤', '≥']) && player.stalls == 0 => {
             format!("{} never stalled.", capital(&sanitise(&workload.name)))
@@ -69,7 +69,7 @@ fn capital(text: &str) -> String {
 }
 
 fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> {
-    let mut said = Vec::new();
+    let mut out = Vec::new();
     let own: Vec<String> = station
         .reasons
         .iter()
@@ -77,15 +77,15 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
         .map(|reason| sanitise(reason))
         .collect();
     if !own.is_empty() {
-        said.push((Tone::Unreliable, format!("could not be measured: {}.", own.join("; "))));
+        out.push((Tone::Unreliable, format!("could not be measured: {}.", own.join("; "))));
     }
-    let doubted = station.verdict == Verdict::Inconclusive;
+    let inconclusive = station.verdict == Verdict::Inconclusive;
     for workload in &station.workloads {
         for goal in &workload.goals {
             let (tone, verb) = match goal.verdict {
                 // An inconclusive goal has neither failed nor been met.
-                Verdict::Fail if doubted => (Tone::Unreliable, "would fail"),
-                Verdict::Marginal if doubted => (Tone::Unreliable, "would be marginal"),
+                Verdict::Fail if inconclusive => (Tone::Unreliable, "would fail"),
+                Verdict::Marginal if inconclusive => (Tone::Unreliable, "would be marginal"),
                 Verdict::Fail => (Tone::Bad, "fails"),
                 Verdict::Marginal => (Tone::Unreliable, "is marginal"),
                 // Said already, with its reason.
@@ -100,13 +100,13 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
                 Verdict::Inconclusive => (Tone::Unreliable, "is inconclusive"),
                 Verdict::Pass | Verdict::None => continue,
             };
-            said.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));
+            out.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));
         }
         if workload.failures > 0 {
-            said.push((Tone::Bad, failures(workload)));
+            out.push((Tone::Bad, failures(workload)));
         }
     }
-    said
+    out
 }
 
 fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
@@ -119,7 +119,7 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
             "{} of {} {name} operations met `{text}`{}{}",
             percent(met),
             goal.samples,
-            wanted(goal, met),
+            required(goal, met),
             worst_operation(workload, goal)
         )
     } else if text.contains('≥') {
@@ -131,7 +131,7 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
             "{} of {} {name} windows met `{text}`{}; {slowest}",
             percent(met),
             goal.samples,
-            wanted(goal, met)
+            required(goal, met)
         )
     } else {
         match &workload.player {
@@ -148,7 +148,7 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
 }
 
 /// Required share, if the share caused the verdict.
-fn wanted(goal: &GoalSummary, met: f64) -> &'static str {
+fn required(goal: &GoalSummary, met: f64) -> &'static str {
     match goal.verdict {
         Verdict::Fail => " (pass needs 99 %, marginal 95 %)",
         Verdict::Marginal if met < 0.99 => " (pass needs 99 %)",

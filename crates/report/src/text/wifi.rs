@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_one_line() {
+    fn known_values_are_one_line() {
         let wifi = WifiSummary {
             ssid: Some("Café\u{1b}[2J".to_owned()),
             frequency_mhz: Some(5180),

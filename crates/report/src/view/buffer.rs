@@ -168,7 +168,7 @@ mod tests {
     /// 4 s of media arrive in the first two seconds and no byte later: the buffer is empty from 5 s
     /// to the end.
     #[test]
-    fn a_player_to_which_nothing_comes_any_more_runs_empty() {
+    fn a_player_without_data_runs_empty() {
         let bins = Bins {
             width: 1_000_000_000,
             count: 8,
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_held_than_fits() {
+    fn the_buffer_has_a_maximum() {
         let bins = Bins {
             width: 100_000_000,
             count: 1,

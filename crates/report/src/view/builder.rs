@@ -28,9 +28,9 @@ impl View {
         let (run, damage) = Run::open_partly(path)?;
         let mut view = View::from_run(&run);
         for error in damage {
-            let said = error.to_string();
-            if !view.missing.contains(&said) {
-                view.missing.push(said);
+            let message = error.to_string();
+            if !view.missing.contains(&message) {
+                view.missing.push(message);
             }
         }
         Ok(view)

@@ -239,7 +239,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn levels_rise_and_hold_those_of_the_summary() {
+    fn levels_increase_and_include_those_of_the_summary() {
         assert!(LEVELS.windows(2).all(|pair| pair[0] < pair[1]), "{LEVELS:?}");
         for level in netburn_stats::STANDARD {
             assert!(LEVELS.contains(&level.as_ppb()), "{level}");
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn small_values_are_exact_and_what_never_ended_ranks_last() {
+    fn small_values_are_exact_and_unbounded_ones_rank_last() {
         let mut histogram = Histogram::<5>::default();
         for value in [3, 1, 2, 31] {
             histogram.add(value);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_exactly_stays_and_the_rest_lies_between() {
+    fn exact_values_stay_and_others_lie_between() {
         let mut histogram = Histogram::<2>::default();
         (0..1000).for_each(|value| histogram.add(1_000_000 + value * 1000));
         let exact = [(netburn_stats::P50, 1.499), (netburn_stats::P90, 1.899)];
@@ -280,7 +280,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
         #[test]
-        fn percentiles_are_those_of_the_samples_to_within_the_buckets(
+        fn percentiles_are_accurate_to_a_bucket(
             samples in prop::collection::vec(prop_oneof![0_u64..100, any::<u64>(), 1_000_000_u64..90_000_000], 1..200),
             ppb in 0_u32..=1_000_000_000,
         ) {
@@ -296,7 +296,7 @@ mod tests {
         }
 
         #[test]
-        fn merging_is_counting_all(one in prop::collection::vec(any::<u64>(), 0..50), other in prop::collection::vec(0_u64..1 << 40, 0..50)) {
+        fn merging_equals_counting_all(one in prop::collection::vec(any::<u64>(), 0..50), other in prop::collection::vec(0_u64..1 << 40, 0..50)) {
             let of = |samples: &[u64]| {
                 let mut histogram = Histogram::<5>::default();
                 samples.iter().for_each(|value| histogram.add(*value));

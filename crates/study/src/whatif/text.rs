@@ -85,7 +85,7 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
     for (key, value) in &answer.what_if.set {
         said.push(format!("  --set '{}={}'", sanitise(key), sanitise(value)));
     }
-    let told = comparison.metrics.iter().filter(|held| held.is_told());
+    let told = comparison.metrics.iter().filter(|held| held.is_decided());
     let rows: Vec<Vec<Cell>> = told.map(cells).collect();
     if !rows.is_empty() {
         let columns = [

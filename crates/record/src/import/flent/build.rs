@@ -2,7 +2,7 @@
 
 use super::FlentError;
 use super::document::{Data, Point};
-use super::names::{Holds, holds, host, is_computed, station};
+use super::names::{SeriesKind, host, is_computed, series_kind, station};
 use crate::header::{Environment, Header, Host, Source};
 use crate::import::Imported;
 use crate::row::{BASELINE, IntervalRow, OperationRow, Row};
@@ -23,7 +23,7 @@ const MAX_GAP: f64 = 60.0;
 /// One series during the import.
 struct Series<'a> {
     name: &'a str,
-    holds: Holds,
+    kind: SeriesKind,
     station: u16,
     workload: u16,
 }
@@ -35,9 +35,9 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
     let mut left_out = Vec::new();
     let every: BTreeSet<&str> = data.raw.keys().chain(data.results.keys()).map(String::as_str).collect();
     for name in every.iter().copied() {
-        let Some(holds) = holds(name) else {
+        let Some(kind) = series_kind(name) else {
             if !is_computed(name) && !name.contains("::") {
-                left_out.push(format!("the series `{}`", shown(name)));
+                left_out.push(format!("the series `{}`", one_line(name)));
             }
             continue;
         };
@@ -52,12 +52,16 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
                 stations.len() - 1
             }
         };
-        series.push((name, holds, station));
+        series.push((name, kind, station));
     }
     if series.is_empty() {
-        let names: Vec<String> = every.iter().take(5).map(|name| format!("`{}`", shown(name))).collect();
+        let names: Vec<String> = every
+            .iter()
+            .take(5)
+            .map(|name| format!("`{}`", one_line(name)))
+            .collect();
         return Err(FlentError::Nothing {
-            test: shown(&data.test),
+            test: one_line(&data.test),
             series: if names.is_empty() {
                 "no series".to_owned()
             } else {
@@ -75,16 +79,16 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         .map(|at| Station::new(&station(stations[*at], &mut taken)))
         .collect();
     let mut numbered = Vec::new();
-    for (name, holds, station) in series {
+    for (name, kind, station) in series {
         let place = order.iter().position(|at| *at == station).unwrap_or_default();
         let workloads = &mut plan.stations[place].workloads;
         numbered.push(Series {
             name,
-            holds,
+            kind,
             station: place as u16,
             workload: workloads.len() as u16,
         });
-        let mut workload = workload(holds);
+        let mut workload = workload(kind);
         // A station that does the same twice does it under two names.
         let before = workloads
             .iter()
@@ -104,9 +108,9 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
         interpolated: 0,
     };
     for one in &numbered {
-        match one.holds {
-            Holds::Download | Holds::Upload => rows.transfer(one),
-            Holds::Ping | Holds::Http => rows.pings(one),
+        match one.kind {
+            SeriesKind::Download | SeriesKind::Upload => rows.transfer(one),
+            SeriesKind::Ping | SeriesKind::Http => rows.pings(one),
         }
     }
     if rows.after > 0 {
@@ -120,19 +124,19 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
     }
     let source = Source {
         program: "flent".to_owned(),
-        version: shown(&data.version),
-        test: shown(&data.test),
-        file: shown(file),
-        title: shown(&data.title),
+        version: one_line(&data.version),
+        test: one_line(&data.test),
+        file: one_line(file),
+        title: one_line(&data.title),
         left_out,
     };
     let header = Header {
         environment: Environment::Imported,
         seed: plan.seed,
         host: Host {
-            name: shown(&data.local),
-            os: shown(&data.kernel[0]),
-            kernel: shown(&data.kernel[1]),
+            name: one_line(&data.local),
+            os: one_line(&data.kernel[0]),
+            kernel: one_line(&data.kernel[1]),
             ..Host::default()
         },
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -166,19 +170,19 @@ fn plan(data: &Data) -> Plan {
     let name = station(&named.to_lowercase(), &mut BTreeSet::new());
     let millis = |seconds: f64| Duration::from_millis((seconds * 1e3).round() as u64);
     Plan {
-        title: Some(shown(named)).filter(|title| !title.is_empty()),
+        title: Some(one_line(named)).filter(|title| !title.is_empty()),
         duration: millis(data.length).max(Duration::from_millis(1)),
         baseline: millis(data.delay),
         ..Plan::new(&name)
     }
 }
 
-fn workload(holds: Holds) -> StationWorkload {
-    let (name, config) = match holds {
-        Holds::Download => ("download", Config::download()),
-        Holds::Upload => ("upload", Config::upload()),
-        Holds::Ping => ("probe", Config::probe()),
-        Holds::Http => (
+fn workload(kind: SeriesKind) -> StationWorkload {
+    let (name, config) = match kind {
+        SeriesKind::Download => ("download", Config::download()),
+        SeriesKind::Upload => ("upload", Config::upload()),
+        SeriesKind::Ping => ("probe", Config::probe()),
+        SeriesKind::Http => (
             "http",
             Config {
                 kind: Kind::Pages,
@@ -191,7 +195,7 @@ fn workload(holds: Holds) -> StationWorkload {
 }
 
 /// Foreign text on one line, at most 200 characters.
-fn shown(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = text.chars().take(200).map(plain).collect();
     text.trim().to_owned()
@@ -252,7 +256,7 @@ impl Rows<'_> {
     /// Plausible values before or during the load.
     fn within(&mut self, values: Vec<Value>) -> Vec<Value> {
         let (from, to) = (-self.data.delay - MAX_GAP, self.data.length);
-        let mut kept = Vec::with_capacity(values.len());
+        let mut accepted = Vec::with_capacity(values.len());
         for value in values {
             if !(value.at >= from && value.value >= 0.0 && value.value.is_finite()) {
                 continue;
@@ -261,10 +265,10 @@ impl Rows<'_> {
             if value.seconds.is_some_and(|seconds| value.at - seconds >= to) {
                 self.after += 1
             } else {
-                kept.push(value)
+                accepted.push(value)
             }
         }
-        kept
+        accepted
     }
 
     /// Mbit/s over stretches that end at their instants, as bytes by tenths of a second.
@@ -287,14 +291,14 @@ impl Rows<'_> {
                 at += 1;
             }
         }
-        let down = of.holds == Holds::Download;
+        let down = of.kind == SeriesKind::Download;
         // Rounded so that the sum is.
-        let (mut sum, mut said) = (0.0, 0_u64);
+        let (mut sum, mut emitted) = (0.0, 0_u64);
         for (at, bytes) in bins {
             sum += bytes;
             let upto = sum.round().max(0.0) as u64;
-            let bytes = upto.saturating_sub(said);
-            said = said.max(upto);
+            let bytes = upto.saturating_sub(emitted);
+            emitted = emitted.max(upto);
             if bytes > 0 {
                 self.rows.push(Row::Interval(IntervalRow {
                     station: of.station,
@@ -353,7 +357,7 @@ impl Rows<'_> {
             number
         };
         let workload = match idle {
-            true if of.holds == Holds::Http => return,
+            true if of.kind == SeriesKind::Http => return,
             true => BASELINE,
             false => of.workload,
         };

@@ -100,7 +100,7 @@ impl Data {
         } else {
             0.0
         };
-        let said = match text("T0") {
+        let start_text = match text("T0") {
             t0 if t0.is_empty() => text("TIME"),
             t0 => t0,
         };
@@ -124,7 +124,7 @@ impl Data {
         Ok(Data {
             test,
             title: text("TITLE"),
-            t0: instant(&said),
+            t0: instant(&start_text),
             hosts,
             local: text("LOCAL_HOST"),
             version: text("FLENT_VERSION"),
@@ -181,7 +181,7 @@ mod tests {
     use crate::utc::UnixTime;
 
     #[test]
-    fn times_are_read_as_they_are_written() {
+    fn times_round_trip() {
         // `date -ud 2016-10-11T16:29:19Z +%s`
         assert_eq!(instant("2016-10-11T16:29:19.854645Z"), Some(1_476_203_359_854_645_000));
         for at in [0, 951_782_400_000_000_000, 4_107_542_399_999_999_000] {

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pythons_words_become_null_outside_of_texts() {
+    fn python_literals_become_null_outside_strings() {
         let text = br#"{"a": [NaN, -Infinity, 1, Infinity], "NaN \" Infinity": "Infinity"}"#;
         let sane = unpacked(text).unwrap();
         assert_eq!(

@@ -76,7 +76,7 @@ impl Analysis<'_> {
         let measured = measured.map(|s| self.sum(*s, mask).others).max();
         match (&group.radio, measured) {
             (Some(_), Some(others)) => others as f64 / self.length(mask).max(1.0),
-            (Some(radio), None) => self.said_busy(radio, mask),
+            (Some(radio), None) => self.configured_busy(radio, mask),
             (None, _) => {
                 let links = group.members.iter().map(|s| &self.evidence.stations[*s].link);
                 let known: Vec<f64> = links.filter_map(|link| link.busy_before.value()).collect();
@@ -89,7 +89,7 @@ impl Analysis<'_> {
     }
 
     /// Share for other networks in the scenario, with its timed changes.
-    fn said_busy(&self, radio: &str, mask: &[bool]) -> f64 {
+    fn configured_busy(&self, radio: &str, mask: &[bool]) -> f64 {
         let planned = self.plan.aps.iter().flat_map(|ap| {
             let is_named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
             ap.radios.iter().map(move |r| (is_named(r), r.channel_busy.as_f64()))

@@ -31,7 +31,7 @@ impl Analysis<'_> {
         });
         if let Some(mbps) = rate.reduce(f64::max) {
             return Some(Need {
-                direction: direction(config.kind),
+                direction: direction_of(config.kind),
                 mbps,
                 why: format!("{} needs {} Mbit/s", workload.name, crate::text::format::mbps(mbps)),
             });
@@ -40,7 +40,7 @@ impl Analysis<'_> {
         let bytes = bytes_at_once(config) as f64;
         let mbps = bytes * 8e-6 / limit.max(1e-9);
         Some(Need {
-            direction: direction(config.kind),
+            direction: direction_of(config.kind),
             mbps,
             why: format!(
                 "{} needs {} within {} ({} Mbit/s)",
@@ -58,7 +58,7 @@ impl Analysis<'_> {
             .workloads
             .iter()
             .map(|workload| &workload.config);
-        let paced = workloads.filter(|config| direction(config.kind) == wanted);
+        let paced = workloads.filter(|config| direction_of(config.kind) == wanted);
         let each = paced
             .filter_map(|config| Some(bytes_at_once(config) as f64 * 8e-6 / config.interval?.as_secs_f64().max(1e-9)));
         each.sum()
@@ -100,7 +100,7 @@ fn windows(bytes: u64) -> u32 {
     count
 }
 
-fn direction(kind: Kind) -> Direction {
+fn direction_of(kind: Kind) -> Direction {
     match kind {
         Kind::Upload => Direction::Up,
         _ => Direction::Down,
