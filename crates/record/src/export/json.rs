@@ -1,6 +1,6 @@
 //! The whole record as one JSON document: `netburn.export/1`.
 //!
-//! It holds the contents of `run.json`, the [`csv_rows`](mod@super::csv_rows()), and every row of
+//! It holds the contents of `run.json`, the [`csv_rows`](mod@super::csv_rows), and every row of
 //! every table as an object with the columns' names (see `docs/RECORD.md`). Rows are written as
 //! they are read, so memory is bounded.
 

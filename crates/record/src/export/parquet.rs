@@ -1,5 +1,5 @@
 //! Export as a folder of Parquet files: the tables of all runs of a folder, and its
-//! [`csv_rows`](mod@super::csv_rows()).
+//! [`csv_rows`](mod@super::csv_rows).
 //!
 //! `operations.parquet`, `intervals.parquet`, `connections.parquet`, `link.parquet` and
 //! `events.parquet` are those of the record (`docs/RECORD.md`) with one more column in front:

@@ -133,7 +133,7 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
         format!(
             "{name}: {}",
             if parts.is_empty() {
-                "too few to say".to_owned()
+                "too few samples".to_owned()
             } else {
                 parts.join(", ")
             }

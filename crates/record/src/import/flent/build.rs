@@ -356,11 +356,10 @@ impl Rows<'_> {
         } else {
             number
         };
-        let workload = match idle {
-            true if of.kind == SeriesKind::Http => return,
-            true => BASELINE,
-            false => of.workload,
-        };
+        if idle && of.kind == SeriesKind::Http {
+            return;
+        }
+        let workload = if idle { BASELINE } else { of.workload };
         let nanos = |seconds: f64| (seconds * 1e9).round() as i64;
         let due_at = Instant::from_nanos(nanos(due));
         let finished = took.map(|took| Instant::from_nanos(due_at.as_nanos() + nanos(took)));
