@@ -4,7 +4,7 @@
 
 use netburn_dashboard::index::{Index, RefreshMode};
 use netburn_dashboard::query::Query;
-use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
+use netburn_record::{Environment, Header, Recorder, RunStatus, UnixTime};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Duration;
 use netburn_workload::Config;
@@ -78,7 +78,7 @@ fn create_runs(dir: &Path, count: usize) {
     };
     let first = dir.join("run-0");
     let recorder = Recorder::create(&first, header).expect("a folder");
-    recorder.finish(&Ending::Complete).expect("a record");
+    recorder.finish(&RunStatus::Complete).expect("a record");
     let text = std::fs::read_to_string(first.join("run.json")).expect("a document");
     for number in 1..count {
         let folder = dir.join(format!("run-{number}"));

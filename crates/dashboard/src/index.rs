@@ -6,7 +6,7 @@
 mod cache;
 
 use crate::name::is_name;
-use netburn_record::runs::{Brief, Listed, State, brief, look};
+use netburn_record::runs::{RunEntry, RunListing, State, inspect, read_listing};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io;
@@ -44,11 +44,11 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunState {
     /// The record is finished.
-    Finished(FileStamp, Box<Brief>),
+    Finished(FileStamp, Box<RunListing>),
     /// `run.json` cannot be read; with the reason.
     Unreadable(FileStamp, String),
     /// The record has no `run.json`: the run is in progress or was interrupted.
-    Open(Box<Listed>),
+    Open(Box<RunEntry>),
 }
 
 /// Modification time and length of a file, to detect changes.
@@ -206,7 +206,7 @@ impl Entry {
             RunState::Open(listed) => match &listed.state {
                 State::Finished(_) => "finished",
                 State::Live => "live",
-                State::Left => "unfinished",
+                State::Unfinished => "unfinished",
                 State::Unreadable(_) => "unreadable",
             },
         }
@@ -214,7 +214,7 @@ impl Entry {
 
     /// Data of a finished run.
     #[must_use]
-    pub fn brief(&self) -> Option<&Brief> {
+    pub fn brief(&self) -> Option<&RunListing> {
         match &self.state {
             RunState::Finished(_, brief) => Some(brief),
             _ => None,
@@ -296,7 +296,7 @@ enum Found {
 fn inspect_folder(path: &Path, known: Option<&Entry>) -> Found {
     let document = path.join(DOCUMENT);
     let Ok(metadata) = std::fs::metadata(&document) else {
-        let Some(listed) = look(path) else {
+        let Some(listed) = inspect(path) else {
             return Found::NoRun;
         };
         let folder = || std::fs::metadata(path).ok();
@@ -315,7 +315,7 @@ fn inspect_folder(path: &Path, known: Option<&Entry>) -> Found {
         _ => {}
     }
     let modified = stamp.modified / 1_000_000;
-    Found::Run(Box::new(match brief(&document) {
+    Found::Run(Box::new(match read_listing(&document) {
         Ok(brief) => Entry {
             at_ms: brief.started.map_or(modified, |started| started.0 / 1_000_000),
             state: RunState::Finished(stamp, Box::new(brief)),

@@ -1,6 +1,6 @@
 //! Reports and comparisons, rendered from the records. A `report.html` in a run's folder is not trusted and not served.
 
-use netburn_record::runs::{State, look};
+use netburn_record::runs::{State, inspect};
 use netburn_record::{Error, Run};
 use netburn_report::compare::{Comparison, Options, Side, name};
 use netburn_report::{View, html};
@@ -52,8 +52,8 @@ fn side(folder: &Path) -> Result<Side, RenderError> {
 
 /// Rejects runs in progress and interrupted runs. Opening a record would finish it, which only a `finish` request may do.
 fn check_finished(folder: &Path) -> Result<(), RenderError> {
-    match look(folder).map(|listed| listed.state) {
-        Some(State::Left) => Err(RenderError::Unfinished),
+    match inspect(folder).map(|listed| listed.state) {
+        Some(State::Unfinished) => Err(RenderError::Unfinished),
         Some(State::Live) => Err(Error::Live(folder.to_owned()).into()),
         _ => Ok(()),
     }

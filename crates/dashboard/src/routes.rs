@@ -298,13 +298,13 @@ impl HttpHandler for Dashboard {
 
 /// Summary of a run, or the known facts of an unfinished one. Does not finish the record.
 fn describe(name: &str, folder: &Path) -> Reply {
-    let Some(listed) = runs::look(folder) else {
+    let Some(listed) = runs::inspect(folder) else {
         return unknown_run();
     };
     let state = match &listed.state {
         State::Finished(_) => "finished",
         State::Live => "live",
-        State::Left => "unfinished",
+        State::Unfinished => "unfinished",
         State::Unreadable(_) => "unreadable",
     };
     let mut document = json!({ "name": name, "path": folder.display().to_string(), "state": state });
@@ -313,12 +313,12 @@ fn describe(name: &str, folder: &Path) -> Reply {
             Ok((run, damage)) => {
                 let facts = json!({
                     "summary": run.summary(),
-                    "ending": run.ending(),
+                    "ending": run.status(),
                     "host": run.header().host,
                     "netburn": run.header().version,
                     "started_ms": run.header().started.map(|at| at.0 / 1_000_000),
                     "environment_note": netburn_report::environment::sentence(run.header().environment),
-                    "repeats": run.repeats().len(),
+                    "repeats": run.run_folders().len(),
                     "damage": damage.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 });
                 merge(&mut document, facts);
@@ -329,7 +329,7 @@ fn describe(name: &str, folder: &Path) -> Reply {
             ),
         },
         State::Unreadable(why) => merge(&mut document, json!({ "error": why })),
-        State::Live | State::Left => {
+        State::Live | State::Unfinished => {
             let environment = listed.environment.map(|environment| environment.name());
             merge(
                 &mut document,

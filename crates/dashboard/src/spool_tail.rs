@@ -85,10 +85,10 @@ impl SpoolTail {
         if read > 0 {
             return TailState::Live;
         }
-        match runs::look(&self.folder).map(|listed| listed.state) {
+        match runs::inspect(&self.folder).map(|listed| listed.state) {
             Some(State::Live) => TailState::Live,
             Some(State::Finished(_)) => TailState::Finished,
-            Some(State::Left | State::Unreadable(_)) => TailState::Unfinished,
+            Some(State::Unfinished | State::Unreadable(_)) => TailState::Unfinished,
             None => TailState::Deleted,
         }
     }
@@ -130,7 +130,7 @@ fn open(folder: &Path) -> Option<CurrentRun> {
     // The header of the spool may be incomplete.
     let spool = regular::open(&at.join("spool")).and_then(|file| SpoolReader::open(file).map_err(io::Error::other));
     let spool = spool.ok()?;
-    let header = Header::of_spool(spool.header()).ok()?;
+    let header = Header::from_spool(spool.header()).ok()?;
     Some(CurrentRun {
         number,
         runs: number.map(|_| header.plan.repeat),

@@ -1,7 +1,7 @@
 //! HTTP routes and access control over real sockets.
 
 use netburn_dashboard::{Config, Server};
-use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
+use netburn_record::{Environment, Header, Recorder, RunStatus, UnixTime};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Duration;
 use netburn_workload::Config as Workload;
@@ -146,7 +146,7 @@ fn header(scenario: &str) -> Header {
 
 fn record(path: &Path, scenario: &str) {
     let recorder = Recorder::create(path, header(scenario)).unwrap();
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
 }
 
 /// Special files are reported as unreadable without delay, and the other runs are listed.
@@ -232,7 +232,7 @@ fn the_list_shows_the_current_runs() {
     );
     assert_eq!(list("?verdict=pass")["matching"], 0);
     // A changed record is read again, a deleted one is removed, and listing does not finish a record.
-    live.finish(&Ending::Complete).unwrap();
+    live.finish(&RunStatus::Complete).unwrap();
     std::fs::remove_dir_all(server.runs().join("a")).unwrap();
     let all = list("?sort=name");
     assert_eq!(
@@ -502,7 +502,7 @@ fn a_run_in_progress_is_an_event_stream() {
         reply.contains("text/event-stream") && reply.contains("event: run\ndata: {"),
         "{reply}"
     );
-    live.finish(&Ending::Complete).unwrap();
+    live.finish(&RunStatus::Complete).unwrap();
     // The stream ends with the run.
     let mut rest = Vec::new();
     stream.read_to_end(&mut rest).unwrap();

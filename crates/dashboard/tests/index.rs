@@ -1,7 +1,7 @@
 //! Cache file of the index.
 
 use netburn_dashboard::index::{Index, RefreshMode};
-use netburn_record::{Ending, Environment, Header, Recorder, UnixTime};
+use netburn_record::{Environment, Header, Recorder, RunStatus, UnixTime};
 use netburn_scenario::{Plan, Station};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn record(path: &Path, scenario: &str) {
         })
     };
     let recorder = Recorder::create(path, header).unwrap();
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
 }
 
 fn refreshed(dir: &Path) -> Index {

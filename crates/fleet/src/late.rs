@@ -2,7 +2,7 @@
 //!
 //! Each run is registered with its folder and its agents. Late results are checked against the registration
 //! ([`Intake`], pure), appended to a spool in the run's folder, synced, and then acknowledged. When all
-//! results of a part have arrived, a job adds them to the record ([`netburn_record::amend()`]) on a thread
+//! results of a part have arrived, a job adds them to the record ([`netburn_record::merge_late_results()`]) on a thread
 //! that may block. Then the member deletes its copy.
 //!
 //! ```text
@@ -78,7 +78,7 @@ impl Part {
     #[must_use]
     pub fn max_bytes(plan: &Plan, stations: &[u16]) -> u64 {
         // The longest row of each kind as JSON, texts with every byte escaped, and framing.
-        let most = Allowance::of_agent(plan, stations).most();
+        let most = Allowance::for_agent(plan, stations).most();
         [
             (most.operations, 300),
             (most.intervals, 120),

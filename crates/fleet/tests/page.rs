@@ -155,7 +155,7 @@ fn scenario(random: &mut Stream) -> String {
         "stream" => {
             let (rate, start) = (1 + random.below(40), 1 + random.below(1500));
             let acquire = start + random.below(3000);
-            let player = format!("rate = \"{rate} Mbit/s\", start = \"{start} ms\", hold = \"{acquire} ms\"");
+            let player = format!("rate = \"{rate} Mbit/s\", start = \"{start} ms\", max_buffer = \"{acquire} ms\"");
             workload += &format!("player = {{ {player} }}\ngoal = \"no stall\"\n");
         }
         _ => {}

@@ -128,7 +128,7 @@ mod tests {
         }
         work.lateness.record(Duration::from_millis(5));
         for millis in [0, 1, 2, 43, 44] {
-            work.standstills.handle_look(Instant::from_millis(millis));
+            work.standstills.handle_poll(Instant::from_millis(millis));
         }
         let report = work.report();
         assert_eq!(report.lateness_count, 100);

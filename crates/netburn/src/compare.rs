@@ -8,7 +8,7 @@ use crate::exit::{Ended, Stop};
 use crate::record::document;
 use crate::terminal::{Look, data, say};
 use netburn_report::compare::{Comparison, Options, Ranking, Side, name};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_report::view::View;
 use netburn_stats::judge::Judgement;
 use netburn_units::Seed;

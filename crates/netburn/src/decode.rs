@@ -6,7 +6,7 @@ use crate::record::document;
 use crate::terminal::{Look, data};
 use netburn_medium::config::{Band, Rating};
 use netburn_medium::rating::{Certainty, Chain, Decoded, Layout, RatedRadio, chain, decode as read};
-use netburn_report::plain::{sanitise, wrap};
+use netburn_report::sanitise::{sanitise, wrap};
 use netburn_units::BitRate;
 use serde_json::{Value, json};
 

@@ -8,7 +8,7 @@ use crate::terminal::{Look, data, over, say, stderr_is_terminal};
 use netburn_record::Run;
 use netburn_report::environment::sentence;
 use netburn_report::explain::{Cause, explain as explained};
-use netburn_report::plain::wrap;
+use netburn_report::sanitise::wrap;
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_study::whatif::{Answers, CantAnswer, Proposed, answer, json, text, what_ifs};
 use std::sync::{Mutex, PoisonError};

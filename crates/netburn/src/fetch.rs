@@ -6,7 +6,7 @@ use crate::record::document;
 use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{data, say};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_scenario::plan::Http;
 use netburn_traffic::drive::Stopper;
 use netburn_traffic::fetch::{FetchError, Options, Permission, Report, Second, Site, csv, find, run};

@@ -5,7 +5,7 @@ use crate::exit::{Ended, Stop};
 use crate::terminal::{data, say};
 use netburn_record::import::{Imported, flent, record};
 use netburn_record::{Source, UnixTime};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use std::path::{Path, PathBuf};
 
 /// `netburn import FILE…`. Standard output has the folders, one a line. A file that can't be read keeps none of the others from being.

@@ -17,7 +17,7 @@ use netburn_lab::{Begin, Counted, DeviceKind, Lab, LabError};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_scenario::Plan;
 use output::Output;
 use servers::Servers;

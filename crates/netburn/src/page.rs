@@ -2,8 +2,8 @@
 
 use crate::exit::Stop;
 use crate::terminal::say;
-use netburn_report::html::MOST_PAGES;
-use netburn_report::plain::sanitise;
+use netburn_report::html::MAX_PAGES;
+use netburn_report::sanitise::sanitise;
 use netburn_report::{View, chart, charts, html};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,8 +20,8 @@ pub(crate) fn keep(folder: &Path, view: &View) -> Option<PathBuf> {
 }
 
 fn kept(folder: &Path, view: &View) -> Result<PathBuf, String> {
-    if view.folders.len() <= MOST_PAGES {
-        for round in view.folders.iter().map(|round| folder.join(round)) {
+    if view.run_dirs.len() <= MAX_PAGES {
+        for round in view.run_dirs.iter().map(|round| folder.join(round)) {
             // What can't be read of a round is said by the page of all.
             if let Ok(view) = View::open(&round) {
                 put(&view, &round.join(FILE))?;
@@ -49,7 +49,7 @@ pub(crate) fn draw(view: &View, folder: &Path) -> Result<(), Stop> {
     std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
     for chart in charts::charts(view) {
         let picture = chart::png(&chart).map_err(|why| Stop::NotMeasured(format!("{}: {why}", chart.id)))?;
-        let drawing = chart::svg(&chart, chart::Look::File);
+        let drawing = chart::svg(&chart, chart::Theme::File);
         for (kind, bytes) in [("svg", drawing.as_bytes()), ("png", &picture)] {
             let path = folder.join(format!("{}.{kind}", chart.id));
             whole(&path, bytes).map_err(|error| unwritten(&path, &error))?;

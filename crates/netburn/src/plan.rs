@@ -6,7 +6,7 @@ use crate::lab;
 use crate::record::document;
 use crate::terminal::{Look, data, stderr_colour};
 use netburn_lab::Lab;
-use netburn_report::plain::{sanitise, wrap};
+use netburn_report::sanitise::{sanitise, wrap};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 
 /// `netburn plan SCENARIO`.

@@ -4,11 +4,11 @@ use crate::args::{Format, ReportArgs, RunsArgs};
 use crate::exit::{Ended, Stop};
 use crate::page;
 use crate::terminal::{Look, data, say};
-use netburn_record::runs::{Listed, State, list};
+use netburn_record::runs::{RunEntry, State, list};
 use netburn_record::summary::verdict_name;
 use netburn_record::{Error, Summary, UnixTime};
 use netburn_report::View;
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use serde_json::json;
 use std::path::Path;
 
@@ -62,11 +62,11 @@ pub(crate) fn runs(args: &RunsArgs) -> Result<Ended, Stop> {
 }
 
 /// A run folder for programs.
-fn entry(listed: &Listed) -> serde_json::Value {
+fn entry(listed: &RunEntry) -> serde_json::Value {
     let (state, verdict, error) = match &listed.state {
         State::Finished(verdict) => ("finished", Some(verdict_name(*verdict)), None),
         State::Live => ("live", None, None),
-        State::Left => ("left", None, None),
+        State::Unfinished => ("unfinished", None, None),
         State::Unreadable(why) => ("unreadable", None, Some(why)),
     };
     json!({

@@ -13,9 +13,9 @@ use crate::page;
 use crate::plan;
 use crate::record::{causes, written};
 use crate::terminal::{data, say};
-use netburn_record::{Ending, Run, Summary, UnixTime};
+use netburn_record::{Run, RunStatus, Summary, UnixTime};
 use netburn_report::View;
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_scenario::{Environment, Plan, decimal};
 use std::path::{Path, PathBuf};
 
@@ -124,11 +124,11 @@ struct Done {
 }
 
 impl Done {
-    fn of(run: &Run, ending: &Ending) -> Done {
+    fn of(run: &Run, ending: &RunStatus) -> Done {
         Done {
             folder: run.path().to_owned(),
             summary: run.summary().clone(),
-            interrupted: *ending == Ending::Interrupted,
+            interrupted: *ending == RunStatus::Interrupted,
         }
     }
 }

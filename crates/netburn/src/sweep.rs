@@ -8,7 +8,7 @@ use crate::signals;
 use crate::terminal::{Look, data, over, say, stderr_is_terminal};
 use netburn_record::{Environment, UnixTime, make_folder};
 use netburn_report::environment::sentence;
-use netburn_report::plain::{sanitise, wrap};
+use netburn_report::sanitise::{sanitise, wrap};
 use netburn_study::sweep::{
     Checked, Cost, Folder, FolderError, Grid, GridError, Impossible, Judgements, Progress, Rows, SweepError, Vary,
     can_judge, chart, check, csv, json, judgements, look, metric, parquet, roughly, run, table,

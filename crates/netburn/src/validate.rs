@@ -4,7 +4,7 @@ use crate::args::{ValidateArgs, ValidateFormat};
 use crate::exit::{Ended, Stop};
 use crate::record::document;
 use crate::terminal::{Look, data, say};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_study::validate::table::{TableLook, summed_up, table};
 use netburn_study::validate::{CaseFile, Standing, built_in, json::json, markdown::markdown, run};
 use std::io::{IsTerminal, Write};

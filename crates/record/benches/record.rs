@@ -1,8 +1,9 @@
-//! How fast a record of many operations is written, finished and summed up, and in how much memory.
+//! Time and memory for writing, finishing and summarising a record of many operations.
 //!
-//! `cargo bench -p netburn-record` does 10 million; `-- 1000000 /some/folder` another number, elsewhere.
+//! `cargo bench -p netburn-record` uses 10 million operations; `-- 1000000 /some/folder` another
+//! number and folder.
 
-use netburn_record::{Ending, Environment, Header, Host, IntervalRow, OperationRow, Recorder, Row, Run, Sink};
+use netburn_record::{Environment, Header, Host, IntervalRow, OperationRow, Recorder, Row, Run, RunStatus, Sink};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::{Config, Operation, Outcome};
@@ -26,7 +27,7 @@ fn main() {
     spool(&mut recorder, operations);
     let spooled = clock.read();
     let spool_bytes = std::fs::metadata(path.join("spool")).map_or(0, |file| file.len());
-    let run = recorder.finish(&Ending::Complete).expect("a finished record");
+    let run = recorder.finish(&RunStatus::Complete).expect("a finished record");
     let written = clock.read();
     let bytes: u64 = std::fs::read_dir(&path)
         .expect("the folder")
@@ -144,7 +145,7 @@ fn spool(recorder: &mut Recorder, operations: u64) {
             };
             recorder.put(&Row::Interval(row)).expect("room on the disk");
         }
-        // As `run` does.
+        // The same steps as `netburn run`.
         if number % 1000 == 0 && synced.elapsed() >= time::Duration::from_secs(1) {
             synced = time::Instant::now();
             recorder.sync().expect("room on the disk");
@@ -152,7 +153,7 @@ fn spool(recorder: &mut Recorder, operations: u64) {
     }
 }
 
-/// The most memory that was resident so far, in MB (Linux; 0 elsewhere).
+/// Maximum number of memory that was resident so far, in MB (Linux; 0 elsewhere).
 fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

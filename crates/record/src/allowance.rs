@@ -1,9 +1,9 @@
-//! How much one participant may add to a run, and which values its rows may have.
+//! Limits on the rows that one agent or server may add to a run, and on their values.
 //!
-//! The plan says how many operations can fall due by when and how large they are; drivers look at connections and links
-//! once a second. A participant that reports much more, or values that can't be, is broken or lies: such rows are
-//! rejected, and counted by reason. Without these bounds one participant could fill the disk of whoever records the run,
-//! or put any number into the total.
+//! The plan bounds the number and size of the operations that can be due by a given time. Drivers
+//! sample connections and links once a second. An agent that reports much more, or impossible
+//! values, is broken or malicious. Its excess rows are rejected and counted by reason. Without
+//! these limits, one agent could fill the controller's disk or add any number to the total.
 
 mod limits;
 mod rejected;
@@ -18,28 +18,31 @@ use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
 use std::collections::BTreeMap;
 
-/// How far outside of the run's time a row may lie: clocks differ, and results of a last second come late.
+/// Tolerance around the run's time for a row's timestamps: clocks differ, and the last results
+/// arrive late.
 const MARGIN: Duration = Duration::from_secs(60);
-/// How long after the run's end an event may lie: an agent that waits for its controller reports what happens to it.
+/// Time after the end of the run in which an event may lie. An agent that waits for its controller
+/// reports events during this time.
 const REMARKS: Duration = Duration::from_secs(86_400);
-/// How far an operation's times may lie before it was due: browsers round the times that they report.
+/// Tolerance for times of an operation before its due time: browsers round the times that they
+/// report.
 const ROUNDING: Duration = Duration::from_millis(100);
-/// How far a participant may be ahead of the time that its allowance is computed for.
+/// Tolerance for a sender that is ahead of the time for which its allowance is computed.
 const AHEAD: Duration = Duration::from_secs(10);
 
-/// What one participant may still add to a run.
+/// Remaining allowance of one agent or server.
 ///
-/// **Call order:** [`admit`](Self::admit) for each row, in the order in which they come. Whatever it returns, the next
-/// row may follow; rows that are rejected use up nothing.
+/// **Call order:** [`admit`](Self::admit) for each row, in order of arrival. Any row may follow,
+/// whatever it returns. A rejected row does not reduce the allowance.
 #[derive(Debug, Clone)]
 pub struct Allowance {
     earliest: Instant,
     latest: Instant,
-    /// How long the run is under way: baseline, load and drain.
+    /// Duration of the run: baseline, load and drain.
     lasts: Duration,
     /// By station and workload.
     places: BTreeMap<(u16, u16), Place>,
-    /// For a server: its looks at connections. It reports nothing else.
+    /// Number of connection samples, for a server. A server reports no other rows.
     server: Option<u64>,
     /// Looks at Wi-Fi links, by station.
     links: BTreeMap<u16, u64>,
@@ -49,7 +52,7 @@ pub struct Allowance {
     rejected: Rejected,
 }
 
-/// How many rows of each kind a participant may report of a whole run.
+/// Number of rows of each kind a participant may report of a whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Most {
     /// Operations.
@@ -77,16 +80,18 @@ struct Place {
 }
 
 impl Allowance {
-    /// For the agent of these stations, by their numbers in the plan.
+    /// Allowance for the agent of these stations, given by their numbers in the plan.
     #[must_use]
-    pub fn of_agent(plan: &Plan, stations: &[u16]) -> Allowance {
+    pub fn for_agent(plan: &Plan, stations: &[u16]) -> Allowance {
         let mut places = BTreeMap::new();
         for &number in stations {
             let Some(station) = plan.stations.get(usize::from(number)) else {
                 continue;
             };
             let configs = station.workloads.iter().map(|workload| &workload.config);
-            let limits = (0..).zip(configs).map(|(place, config)| (place, Limits::of(config)));
+            let limits = (0..)
+                .zip(configs)
+                .map(|(place, config)| (place, Limits::from_config(config)));
             let baseline = (!plan.baseline.is_zero()).then(|| (BASELINE, Limits::baseline()));
             places.extend(
                 limits
@@ -114,20 +119,21 @@ impl Allowance {
         }
     }
 
-    /// For the run's server.
+    /// Allowance for the run's server.
     #[must_use]
-    pub fn of_server(plan: &Plan) -> Allowance {
+    pub fn for_server(plan: &Plan) -> Allowance {
         Allowance {
             server: Some(0),
-            ..Allowance::of_agent(plan, &[])
+            ..Allowance::for_agent(plan, &[])
         }
     }
 
-    /// Takes a row into account. `elapsed`: how long the run has been under way, baseline included. More than it lasts is
-    /// the whole run.
+    /// Checks a row and reduces the allowance. `elapsed` is the time since the run began, baseline
+    /// included; it is limited to the duration of the run.
     ///
     /// # Errors
-    /// Why the row is rejected. It is counted in [`rejected`](Self::rejected).
+    /// Returns the reason if the row is rejected. The row is counted in
+    /// [`rejected`](Self::rejected).
     pub fn admit(&mut self, row: &Row, elapsed: Duration) -> Result<(), Rejection> {
         let elapsed = elapsed.min(self.lasts);
         let elapsed = elapsed.checked_add(AHEAD).unwrap_or(elapsed);
@@ -146,7 +152,7 @@ impl Allowance {
         admitted
     }
 
-    /// What is admitted of a whole run at most.
+    /// Maximum that is admitted for a whole run.
     #[must_use]
     pub fn most(&self) -> Most {
         let elapsed = self.lasts.checked_add(AHEAD).unwrap_or(self.lasts);

@@ -1,26 +1,27 @@
-//! Results that come home when their run is over: added to its folder, and everything computed anew.
+//! Late results: merged into the folder of a finished run, whose summary is computed again.
 //!
-//! The new columns and the new `run.json` are written beside the old ones, in a folder `amended`. Its `run.json` comes
-//! last: once that is there, whole, the new record is what counts, and [`Run::open`] puts it in place if whoever wrote it
-//! did not live to. So the folder is the old record or the new one, whenever somebody is killed.
+//! The new tables and the new `run.json` are written next to the old ones, in a folder `amended`.
+//! Its `run.json` is written last. Once it exists, the new record counts, and [`Run::open`] moves
+//! it into place if the writer was killed before. So the folder always holds either the old record
+//! or the new one.
 
-mod known;
+mod dedup;
 
 use crate::allowance::{Allowance, Rejected};
 use crate::columns::names::Names;
 use crate::document::{Document, FILE, TABLES, sync_folder};
 use crate::error::Error;
 use crate::finish::{SPOOL, Tables, table_path};
-use crate::header::Ending;
+use crate::header::RunStatus;
 use crate::health::{Health, Role};
 use crate::regular;
-use crate::repeat::pool;
 use crate::row::{EventKind, EventRow, Row};
 use crate::run::Run;
+use crate::run_set::pool;
 use crate::summary::count::Counter;
-use crate::summary::judged::{checked, reasons, summarise};
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use crate::utc::UnixTime;
-use known::Known;
+use dedup::SeenRows;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome;
 use std::collections::BTreeMap;
@@ -28,31 +29,31 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How long a run that is over was under way, for its [`Allowance`].
-const WHOLE: Duration = Duration::from_nanos(u64::MAX);
-/// Where the new record is written.
+/// Elapsed time for the [`Allowance`] of a finished run.
+const ENTIRE_RUN: Duration = Duration::from_nanos(u64::MAX);
+/// Folder in which the new record is written.
 const AMENDED: &str = "amended";
 
-/// Whose results come late, and how they ended.
+/// Sender and status of late results.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Late<'a> {
+pub struct LateResults<'a> {
     /// The agent's name in the run.
     pub name: &'a str,
     /// The stations that it drove, by their numbers in the plan.
     pub stations: &'a [u16],
-    /// When they came.
+    /// Time of arrival.
     pub came: UnixTime,
-    /// How well it measured, where it lived to say so.
+    /// Health report, if the agent sent one.
     pub health: Option<&'a Health>,
-    /// Why its part wasn't done in full, where it wasn't. Where it was, that the agent was once lost is no reason to
-    /// doubt its figures any more.
+    /// Reason for which the results are incomplete; `None` if they are complete. Complete results
+    /// make an earlier loss of the agent irrelevant.
     pub error: Option<&'a str>,
-    /// Until when it is known otherwise that the run was held, where its record was cut short: it was told to end then. What it
-    /// measured until there counts.
+    /// Time until which the run continued, if another source reports it for an unfinished record.
+    /// Results until then count.
     pub held: Option<Instant>,
 }
 
-/// What became of them.
+/// Result of a merge.
 #[derive(Debug)]
 pub struct Amended {
     /// The run as it is now.
@@ -85,34 +86,34 @@ pub fn server_lost(member: Option<&str>, reason: &str) -> String {
     }
 }
 
-/// Adds rows to the finished run in `folder`: those that are there already are left out. One that was cut short is
-/// finished first, and of it nothing counts that ended after the last of the rows it had, or after it was [held](Late::held). A folder of several runs around
-/// it is pooled anew.
+/// Merges rows into the finished run in `folder`, without those that it already holds. An
+/// unfinished run is finished first; rows count only up to the last of its own rows, or up to
+/// [`held`](LateResults::held). The summary of a run set around it is computed again.
 ///
 /// # Errors
-/// When it is no run folder, is still being recorded or amended, `rows` fails, a row isn't about the agent's stations, or
-/// there is no room. The folder is as it was then.
-pub fn amend(
+/// When `folder` is no run folder, is being recorded or amended, `rows` fails, a row concerns
+/// another agent's station, or the disk is full. The folder is then unchanged.
+pub fn merge_late_results(
     folder: &Path,
-    late: &Late<'_>,
+    late: &LateResults<'_>,
     rows: &mut dyn FnMut() -> io::Result<Option<Row>>,
 ) -> Result<Amended, Error> {
     drop(Run::open(folder)?);
     let lock = Lock::take(folder)?;
     let run = Run::open_finished(folder)?;
-    if !run.repeats().is_empty() {
+    if !run.run_folders().is_empty() {
         return Err(Error::NotARun(folder.to_owned()));
     }
-    let beside = folder.join(AMENDED);
-    remove(&beside).map_err(Error::io(&beside))?;
-    let written = std::fs::create_dir(&beside)
-        .map_err(Error::io(&beside))
-        .and_then(|()| write(&run, &beside, late, rows));
+    let staging = folder.join(AMENDED);
+    remove(&staging).map_err(Error::io(&staging))?;
+    let written = std::fs::create_dir(&staging)
+        .map_err(Error::io(&staging))
+        .and_then(|()| write(&run, &staging, late, rows));
     let added = match written {
         Ok(added) => added,
         Err(error) => {
-            // What space there is stays with what was measured.
-            let _ = remove(&beside);
+            // Frees the space for the original results.
+            let _ = remove(&staging);
             return Err(error);
         }
     };
@@ -136,31 +137,32 @@ pub(crate) fn settle(folder: &Path) -> Result<(), Error> {
 /// it. A spool that is locked belongs to another process and stays.
 pub(crate) fn discard_spool(folder: &Path) {
     if folder.join(SPOOL).exists() {
-        // It goes with the lock. Where it can't be taken, the record is whole with it.
+        // Dropping the lock deletes the spool. If the lock is not available, the record is complete
+        // with the spool.
         drop(Lock::take(folder));
     }
 }
 
-/// Writes the whole new record into `beside`, and how many rows it has more.
+/// Writes the whole new record into `staging`, and how many rows it has more.
 fn write(
     run: &Run,
-    beside: &Path,
-    late: &Late<'_>,
+    staging: &Path,
+    late: &LateResults<'_>,
     rows: &mut dyn FnMut() -> io::Result<Option<Row>>,
 ) -> Result<u64, Error> {
-    let (header, ending) = (run.header(), run.ending());
+    let (header, status) = (run.header(), run.status());
     let names = Names::new(&header.plan);
-    let mut tables = Tables::create(beside)?;
+    let mut tables = Tables::create(staging)?;
     let mut counter = Counter::new(&header.plan, header.environment);
-    let mut known = Known::of(late.stations);
-    // What is here already counts, whatever it is: it was admitted when it came.
-    let mut allowance = Allowance::of_agent(&header.plan, late.stations);
+    let mut seen_rows = SeenRows::new(late.stations);
+    // Rows of the record count in any case: they were admitted when they arrived.
+    let mut allowance = Allowance::for_agent(&header.plan, late.stations);
     let mut rejected = Rejected::default();
     let whole = late.error.is_none();
-    // What came after the last sign of a run that was cut short was measured against a server that was gone with it.
-    // Nobody is told to end later than all is settled, whatever is said.
+    // Rows after the last sign of an unfinished run were measured against a server that had ended
+    // with it. `held` is limited to the time at which the plan settles.
     let mut alive = late.held.map(|held| held.min(Instant::ZERO + header.plan.settled()));
-    let cut = *ending != Ending::Complete;
+    let cut = *status != RunStatus::Complete;
     let mut failed = None;
     let mut put = |row: &Row| {
         counter.row(row);
@@ -174,10 +176,10 @@ fn write(
         {
             event.kind = EventKind::Warning;
         }
-        if known.note(&row) {
-            let _ = allowance.admit(&row, WHOLE);
+        if seen_rows.insert(&row) {
+            let _ = allowance.admit(&row, ENTIRE_RUN);
         }
-        alive = alive.max(seen(&row));
+        alive = alive.max(last_sign(&row));
         if failed.is_none() {
             failed = put(&row).err();
         }
@@ -187,18 +189,21 @@ fn write(
     }
     let (mut added, mut left_out) = (0, 0_u64);
     let (mut from, mut to) = (None, None);
-    while let Some(row) = rows().map_err(Error::io(beside))? {
-        // What the air carried is the controller's alone to say.
+    while let Some(row) = rows().map_err(Error::io(staging))? {
+        // Only the controller reports airtime.
         let sender = row.station().filter(|_| !matches!(row, Row::Air(_)));
         if sender.is_none_or(|station| !late.stations.contains(&station)) {
-            return Err(Error::damaged(beside, "a row that isn't the sender's"));
+            return Err(Error::damaged(
+                staging,
+                "found a row of a station that the agent did not play",
+            ));
         }
-        if cut && ended(&row).is_none_or(|ended| Some(ended) > alive) {
+        if cut && end_time(&row).is_none_or(|ended| Some(ended) > alive) {
             left_out += 1;
             continue;
         }
-        if known.note(&row) {
-            if let Err(rejection) = allowance.admit(&row, WHOLE) {
+        if seen_rows.insert(&row) {
+            if let Err(rejection) = allowance.admit(&row, ENTIRE_RUN) {
                 rejected.count(rejection);
                 continue;
             }
@@ -209,31 +214,31 @@ fn write(
             put(&row)?;
         }
     }
-    for event in said(run, late, added, from.zip(to), left_out, &rejected) {
+    for event in merge_events(run, late, added, from.zip(to), left_out, &rejected) {
         put(&Row::Event(event))?;
     }
     let facts = tables.finish()?;
-    sync_folder(beside).map_err(Error::io(beside))?;
-    let evidence = counter.finish(ending);
+    sync_folder(staging).map_err(Error::io(staging))?;
+    let evidence = counter.finish(status);
     let (health, clocks, lab) = (evidence.health.clone(), evidence.clocks.clone(), evidence.lab.clone());
-    let self_check = checked(header, ending, &evidence);
-    let why = reasons(header, ending, &evidence);
+    let self_check = run_self_check(header, status, &evidence);
+    let why = inconclusive_reasons(header, status, &evidence);
     let summary = summarise(header, &run.path().to_string_lossy(), evidence, self_check, why);
     let document = Document {
         health,
         clocks,
         lab,
         tables: facts,
-        ..Document::new(header, ending, summary)
+        ..Document::new(header, status, summary)
     };
-    document.write(beside)?;
+    document.write(staging)?;
     Ok(added)
 }
 
-/// What is to be said about it in the record.
-fn said(
+/// Events that describe the merge in the record.
+fn merge_events(
     run: &Run,
-    late: &Late<'_>,
+    late: &LateResults<'_>,
     added: u64,
     span: Option<(Instant, Instant)>,
     left_out: u64,
@@ -242,16 +247,16 @@ fn said(
     let plan = &run.header().plan;
     let (name, came) = (late.name, late.came.rfc3339());
     let what = match (added, span) {
-        (0, _) | (_, None) => "nothing that was not here already".to_owned(),
-        (1, Some((from, _))) => format!("1 row, of {from}"),
-        (more, Some((from, to))) => format!("{more} rows, of {from} to {to}"),
+        (0, _) | (_, None) => "no new rows".to_owned(),
+        (1, Some((from, _))) => format!("1 row, at {from}"),
+        (more, Some((from, to))) => format!("{more} rows, from {from} to {to}"),
     };
-    let mut text = format!("results of agent {name} came home later, at {came}: {what}");
+    let mut text = format!("late results of agent {name} arrived at {came}: {what}");
     if let Some(error) = late.error {
-        text = format!("{text}; they are not all: {error}");
+        text = format!("{text}; incomplete: {error}");
     }
     if left_out > 0 {
-        text = format!("{text}; {left_out} of after the end of the run are left out");
+        text = format!("{text}; {left_out} rows from after the end of the run are excluded");
     }
     let event = |station: Option<u16>, kind: EventKind, text: String| EventRow {
         station,
@@ -290,36 +295,36 @@ fn said(
     events
 }
 
-/// Makes what lies beside the record: one rename each, `run.json` last, any of them as often as it takes.
+/// Makes what lies staging the record: one rename each, `run.json` last, any of them as often as it takes.
 fn put_in_place(folder: &Path) -> Result<(), Error> {
-    let beside = folder.join(AMENDED);
+    let staging = folder.join(AMENDED);
     let moved = (|| {
         for name in TABLES {
-            match std::fs::rename(table_path(&beside, name), table_path(folder, name)) {
-                // Somebody came as far as this before.
+            match std::fs::rename(table_path(&staging, name), table_path(folder, name)) {
+                // An earlier attempt had already renamed this table.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
         }
         sync_folder(folder)?;
-        std::fs::rename(beside.join(FILE), folder.join(FILE))?;
+        std::fs::rename(staging.join(FILE), folder.join(FILE))?;
         sync_folder(folder)
     })();
-    moved.map_err(Error::io(&beside))?;
+    moved.map_err(Error::io(&staging))?;
     // The record is whole without this.
-    let _ = std::fs::remove_dir(&beside);
+    let _ = std::fs::remove_dir(&staging);
     Ok(())
 }
 
-/// Pools the runs around `folder` anew, where it is one of several.
+/// Computes the run set around `folder` again, if there is one.
 fn pool_around(folder: &Path) -> Result<(), Error> {
     let Some(parent) = folder.parent().filter(|parent| parent.join(FILE).exists()) else {
         return Ok(());
     };
     let around = Run::open_finished(parent)?;
     let name = folder.file_name();
-    if around.repeats().iter().any(|run| run.file_name() == name) {
-        let runs: Result<Vec<Run>, Error> = around.repeats().iter().map(|run| Run::open(run)).collect();
+    if around.run_folders().iter().any(|run| run.file_name() == name) {
+        let runs: Result<Vec<Run>, Error> = around.run_folders().iter().map(|run| Run::open(run)).collect();
         pool(parent, &runs?)?;
     }
     Ok(())
@@ -333,8 +338,8 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// When a row shows that the run was still there: it was put down no earlier. Events are about all kinds of times.
-fn seen(row: &Row) -> Option<Instant> {
+/// Earliest time at which the run was still active according to a row. Events may have any time.
+fn last_sign(row: &Row) -> Option<Instant> {
     match row {
         Row::Operation(row) => Some(row.operation.finished.unwrap_or(row.operation.due)),
         Row::Event(_) => None,
@@ -342,8 +347,8 @@ fn seen(row: &Row) -> Option<Instant> {
     }
 }
 
-/// When what a row tells was over; `None` where that isn't told.
-fn ended(row: &Row) -> Option<Instant> {
+/// Time at which a row's content ended; `None` if unknown.
+fn end_time(row: &Row) -> Option<Instant> {
     match row {
         Row::Operation(row) => match (row.operation.finished, row.operation.outcome) {
             (Some(at), _) => Some(at),
@@ -365,7 +370,8 @@ fn at(row: &Row) -> Instant {
     }
 }
 
-/// The lock of a finished folder: that of its spool, which is made for it and goes with it.
+/// Lock of a finished folder: the lock of its spool, which is created for this purpose and deleted
+/// with it.
 struct Lock {
     path: PathBuf,
     _file: File,
@@ -387,7 +393,7 @@ impl Lock {
                 Err(TryLockError::WouldBlock) => return Err(Error::Live(folder.to_owned())),
                 Err(TryLockError::Error(error)) => return Err(Error::io(path)(error)),
             }
-            // Whoever had it before may have removed it while we waited.
+            // The previous holder may have deleted it while we waited.
             if is_at(&file, &path) {
                 return Ok(Lock { path, _file: file });
             }
@@ -401,7 +407,7 @@ impl Drop for Lock {
     }
 }
 
-/// Whether `path` still leads to `file`.
+/// Returns true if `path` still leads to `file`.
 fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {

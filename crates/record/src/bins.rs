@@ -1,12 +1,12 @@
-//! Bytes by tenths of a second.
+//! Bytes in intervals of 100 ms.
 
 use netburn_units::Instant;
 use netburn_workload::config::BIN;
 
-/// What moved in one interval.
+/// Bytes moved in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bin {
-    /// Where it begins: a multiple of 100 ms, before run time zero as after it.
+    /// Begin of the interval: a multiple of 100 ms, also before time zero.
     pub(crate) at: Instant,
     /// Bytes towards the station.
     pub(crate) down: u64,
@@ -21,8 +21,8 @@ pub(crate) struct Bins {
 }
 
 impl Bins {
-    /// So many bytes moved at `now`. Gives the interval before, when this begins another. Time must not go back by
-    /// more than an interval; what comes late counts in the current one.
+    /// Adds bytes that moved at `now`. Returns the previous interval when a new one begins. Time
+    /// must not go back by more than an interval; late bytes count in the current one.
     pub(crate) fn add(&mut self, now: Instant, down: u64, up: u64) -> Option<Bin> {
         let at = begin(now);
         let done = match self.current {
@@ -43,7 +43,7 @@ impl Bins {
         }
     }
 
-    /// What there is of the interval under way.
+    /// Returns the unfinished interval.
     pub(crate) fn rest(&mut self) -> Option<Bin> {
         self.current.take()
     }
@@ -60,7 +60,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn bytes_go_where_their_time_says() {
+    fn bytes_are_counted_at_their_time() {
         let mut bins = Bins::default();
         assert_eq!(bins.add(Instant::from_millis(-30), 1, 0), None);
         let before = Bin {

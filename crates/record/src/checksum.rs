@@ -1,7 +1,8 @@
-//! Checksums of table files, against accidental damage: CRC-32 as in gzip, PNG and Ethernet (ISO 3309, reflected polynomial 0xEDB88320).
+//! Checksums of table files against accidental damage: CRC-32 as in gzip, PNG and Ethernet (ISO
+//! 3309, reflected polynomial 0xEDB88320).
 //!
-//! A CRC-32 finds every burst of errors of up to 32 bits, and misses one in 2³² of all other damage. It is no protection against a
-//! person who changes a file on purpose: that person can change `run.json` as well.
+//! A CRC-32 detects every error burst of up to 32 bits and misses one in 2³² of all other errors.
+//! It does not protect against deliberate changes, because `run.json` can be changed as well.
 
 use crate::regular;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -15,7 +16,7 @@ pub(crate) struct Checksum(u32);
 
 impl Checksum {
     /// The checksum of the file at `path`, read in pieces.
-    pub(crate) fn of_file(path: &Path) -> io::Result<Self> {
+    pub(crate) fn from_file(path: &Path) -> io::Result<Self> {
         let mut file = regular::open(path)?;
         let mut hasher = crc32fast::Hasher::new();
         let mut buffer = vec![0; 1 << 17];
@@ -47,7 +48,11 @@ impl<'de> Deserialize<'de> for Checksum {
         let text = String::deserialize(deserializer)?;
         let digits = text.len() == 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let value = u32::from_str_radix(&text, 16).ok().filter(|_| digits);
-        let wrong = || serde::de::Error::custom(format_args!("`{text}` is no CRC-32 of eight hexadecimal digits"));
+        let wrong = || {
+            serde::de::Error::custom(format_args!(
+                "invalid CRC-32 `{text}`, expected eight hexadecimal digits"
+            ))
+        };
         value.map(Checksum).ok_or_else(wrong)
     }
 }
@@ -67,7 +72,7 @@ impl<W: Write> Hashing<W> {
         }
     }
 
-    /// What was written to, and the checksum of what was.
+    /// Returns the underlying writer and the checksum of all written bytes.
     pub(crate) fn finish(self) -> (W, Checksum) {
         (self.to, Checksum(self.hasher.finalize()))
     }
@@ -91,10 +96,10 @@ mod tests {
 
     /// The check value of CRC-32/ISO-HDLC in the catalogue of parametrised CRC algorithms (Cook): of the nine digits "123456789".
     #[test]
-    fn the_checksum_is_the_published_one() {
+    fn the_checksum_matches_the_published_check_value() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"123456789").unwrap();
-        assert_eq!(Checksum::of_file(file.path()).unwrap(), Checksum(0xcbf4_3926));
+        assert_eq!(Checksum::from_file(file.path()).unwrap(), Checksum(0xcbf4_3926));
         let mut hashing = Hashing::new(Vec::new());
         hashing.write_all(b"12345").unwrap();
         hashing.write_all(b"6789").unwrap();

@@ -1,9 +1,9 @@
-//! `run.json`: the summary and everything about a run that isn't a row.
+//! `run.json`: the summary and all information about a run except its rows.
 
 use crate::checksum::Checksum;
-use crate::columns::tables::{Table, TenthRow};
+use crate::columns::tables::{IntervalTableRow, Table};
 use crate::error::Error;
-use crate::header::{Ending, Environment, Header, Host, Source};
+use crate::header::{Environment, Header, Host, RunStatus, Source};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
@@ -23,7 +23,7 @@ use std::path::Path;
 /// The name of the file.
 pub(crate) const FILE: &str = "run.json";
 
-/// What its schema is called, without the version.
+/// Name of the schema, without the version.
 const SCHEMA: &str = "netburn.run/";
 
 /// The newest version that this code writes and reads.
@@ -32,13 +32,14 @@ const VERSION: u64 = 1;
 /// The tables of a run, in the order in which rows are handed out.
 pub(crate) const TABLES: [&str; 5] = [
     OperationRow::NAME,
-    TenthRow::NAME,
+    IntervalTableRow::NAME,
     ConnectionRow::NAME,
     LinkRow::NAME,
     EventRow::NAME,
 ];
 
-/// The file's fields. What a listing needs comes first, so that it can stop reading there.
+/// Fields of the file. The fields for listings come first, so that a listing can stop reading
+/// there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Document {
     pub(crate) schema: String,
@@ -47,10 +48,10 @@ pub(crate) struct Document {
     pub(crate) seed: u64,
     pub(crate) netburn: String,
     pub(crate) host: Host,
-    /// Where the figures of an imported run come from.
+    /// Origin of an imported run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<Source>,
-    pub(crate) ending: Ending,
+    pub(crate) ending: RunStatus,
     pub(crate) summary: Summary,
     pub(crate) plan: Value,
     pub(crate) health: Vec<Health>,
@@ -60,35 +61,35 @@ pub(crate) struct Document {
     pub(crate) lab: Option<LabHealth>,
     /// The tables' files by name; none where the runs have them.
     pub(crate) tables: BTreeMap<String, TableFacts>,
-    /// With `--repeat`: the folders of the runs, within this one.
+    /// With `--repeat`: names of the runs' folders, relative to this one.
     pub(crate) runs: Vec<String>,
 }
 
-/// What a listing needs.
+/// Fields for a listing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Head {
     pub(crate) scenario: String,
     pub(crate) environment: Environment,
-    /// In nanoseconds since 1970.
+    /// Nanoseconds since 1970.
     pub(crate) started: Option<UnixTime>,
     pub(crate) started_utc: Option<String>,
     #[serde(with = "verdict")]
     pub(crate) verdict: Verdict,
 }
 
-/// What a table's file should be.
+/// Expected properties of a table's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableFacts {
     pub(crate) rows: u64,
-    /// Its length.
+    /// Length in bytes.
     pub(crate) bytes: u64,
-    /// Of all its bytes; files of earlier records have none.
+    /// Checksum of the whole file; `None` for older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) crc32: Option<Checksum>,
 }
 
 impl Document {
-    pub(crate) fn new(header: &Header, ending: &Ending, summary: Summary) -> Self {
+    pub(crate) fn new(header: &Header, ending: &RunStatus, summary: Summary) -> Self {
         Document {
             schema: format!("{SCHEMA}{VERSION}"),
             head: Head {
@@ -113,7 +114,7 @@ impl Document {
         }
     }
 
-    /// What was known before the first row.
+    /// Header of the run.
     pub(crate) fn header(&self, path: &Path) -> Result<Header, Error> {
         Ok(Header {
             plan: plan_from_value(&self.plan).map_err(|why| Error::damaged(path, why))?,
@@ -131,7 +132,7 @@ impl Document {
         regular::open(path)
             .and_then(|mut file| file.read_to_string(&mut text))
             .map_err(|error| match error.kind() {
-                io::ErrorKind::InvalidData => Error::damaged(path, "it is not text"),
+                io::ErrorKind::InvalidData => Error::damaged(path, "it is not UTF-8 text"),
                 _ => Error::io(path)(error),
             })?;
         // The version first: a newer file may have other fields.
@@ -157,14 +158,14 @@ impl Document {
             sync_folder(folder)
         })();
         written.map_err(|error| {
-            // What is half written is of no use to anybody, and its space may be.
+            // An incomplete file is useless, but its space may be needed.
             let _ = std::fs::remove_file(&temporary);
             Error::io(&path)(error)
         })
     }
 }
 
-/// Refuses what isn't a run's document, or a newer one.
+/// Rejects other documents and newer versions.
 pub(crate) fn check_version(path: &Path, schema: &str) -> Result<(), Error> {
     let version = schema.strip_prefix(SCHEMA).and_then(|version| version.parse().ok());
     match version {
@@ -174,19 +175,23 @@ pub(crate) fn check_version(path: &Path, schema: &str) -> Result<(), Error> {
             known: VERSION,
         }),
         Some(_) => Ok(()),
-        None => Err(Error::damaged(path, format_args!("its schema is `{schema}`"))),
+        None => Err(Error::damaged(
+            path,
+            format_args!("unknown schema `{schema}`, expected `{SCHEMA}{VERSION}`"),
+        )),
     }
 }
 
 /// Makes the entries of a folder last.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    match cfg!(unix) {
-        true => File::open(folder)?.sync_all(),
-        false => Ok(()),
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()
+    } else {
+        Ok(())
     }
 }
 
-/// What a spool begins with.
+/// Header of a spool.
 #[derive(Debug, Serialize, Deserialize)]
 struct SpoolHeader {
     environment: Environment,
@@ -199,7 +204,7 @@ struct SpoolHeader {
     plan: Value,
 }
 
-/// The header as a spool keeps it.
+/// The header as JSON for a spool.
 pub(crate) fn header_to_json(header: &Header) -> String {
     let header = SpoolHeader {
         environment: header.environment,
@@ -226,7 +231,7 @@ pub(crate) fn header_from_json(text: &str) -> Result<Header, String> {
     })
 }
 
-/// The plan as the scenario document that resolves into it again.
+/// The plan, from the scenario document that resolves into it.
 fn plan_from_value(value: &Value) -> Result<Plan, String> {
     Plan::from_json(value).map_err(|error| format!("its plan makes no sense: {error}"))
 }

@@ -1,48 +1,49 @@
-//! What can go wrong with a run folder.
+//! Errors of run folders.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why a run folder can't be written or read.
+/// Reason for which a run folder cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A file can't be read or written: the disk is full, permission is missing, it isn't there.
+    /// A file cannot be read or written: the disk is full, permission is missing, or the file does
+    /// not exist.
     #[error("{path}: {source}", path = path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The folder of a record can't be made.
-    #[error("the folder {path} can't be made: {at}: {source}", path = path.display(), at = at.display())]
+    /// The folder of a record cannot be created.
+    #[error("cannot create the folder {path}: {at}: {source}", path = path.display(), at = at.display())]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Where it failed: the folder itself or one above it.
+        /// Path of the failure: the folder itself or a parent.
         at: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// There is neither a finished record nor one under way.
+    /// Neither a finished nor an unfinished record.
     #[error("{path} is not a run folder: {why}", path = .0.display(), why = if .0.is_dir() {
-        "it has neither a run.json nor a spool"
+        "found neither run.json nor a spool"
     } else {
-        "there is no such folder"
+        "no such folder"
     })]
     NotARun(PathBuf),
-    /// Somebody is still recording into it.
+    /// Another process is recording into it.
     #[error("{path} is still being recorded", path = .0.display())]
     Live(PathBuf),
     /// A newer netburn wrote it.
     #[error(
-        "{path} was written by a newer netburn: it has version {found}, this one reads up to {known}",
+        "{path} was written by a newer netburn: found version {found}, expected at most {known}",
         path = path.display()
     )]
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file.
         found: u64,
         /// The newest version known here.
         known: u64,
@@ -52,11 +53,11 @@ pub enum Error {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the damage.
         what: String,
     },
-    /// Runs that are to be pooled are not of one scenario, or there are none.
-    #[error("these runs can't be pooled: {0}")]
+    /// The runs to pool are of different scenarios, or there are none.
+    #[error("cannot pool these runs: {0}")]
     Pool(String),
 }
 

@@ -2,16 +2,16 @@
 
 use crate::checksum::Hashing;
 use crate::columns::names::Names;
-use crate::columns::tables::{Table, TenthRow};
+use crate::columns::tables::{IntervalTableRow, Table};
 use crate::columns::write::TableWriter;
 use crate::document::{Document, TableFacts, sync_folder};
 use crate::error::Error;
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::regular;
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
-use crate::spool::{NoSpool, SpoolReader, VERSION};
+use crate::spool::{SpoolError, SpoolReader, VERSION};
 use crate::summary::count::Counter;
-use crate::summary::judged::{checked, reasons, summarise};
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -24,23 +24,23 @@ pub(crate) fn open_spool(folder: &Path) -> Result<SpoolReader<File>, Error> {
     let path = folder.join(SPOOL);
     let file = regular::open(&path).map_err(Error::io(&path))?;
     SpoolReader::open(file).map_err(|error| match error {
-        NoSpool::Io(error) => Error::io(path)(error),
-        NoSpool::Newer(found) => Error::Newer {
+        SpoolError::Io(error) => Error::io(path)(error),
+        SpoolError::Newer(found) => Error::Newer {
             path,
             found: found.into(),
             known: VERSION.into(),
         },
-        NoSpool::Damaged(what) => Error::damaged(path, what),
+        SpoolError::Damaged(what) => Error::damaged(path, what),
     })
 }
 
-/// Turns the spool of `folder` into columns, writes `run.json` and removes the spool. `ending` is told how many bytes
-/// at the spool's end were dropped.
+/// Turns the spool of `folder` into columns, writes `run.json` and removes the spool. `status` is
+/// reported how many bytes at the spool's end were dropped.
 ///
-/// Where it fails, the spool is left and everything else that was written is removed, so that what space there is
-/// stays with what was measured.
-pub(crate) fn finish(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -> Result<Document, Error> {
-    let written = convert(folder, header, ending);
+/// On failure, the spool stays and all other written files are deleted, so that the space remains
+/// for the results.
+pub(crate) fn finish(folder: &Path, header: &Header, status: impl FnOnce(u64) -> RunStatus) -> Result<Document, Error> {
+    let written = convert(folder, header, status);
     if written.is_err() {
         for path in Tables::paths(folder) {
             let _ = std::fs::remove_file(path);
@@ -52,7 +52,7 @@ pub(crate) fn finish(folder: &Path, header: &Header, ending: impl FnOnce(u64) ->
     Ok(document)
 }
 
-fn convert(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -> Result<Document, Error> {
+fn convert(folder: &Path, header: &Header, status: impl FnOnce(u64) -> RunStatus) -> Result<Document, Error> {
     let mut spool = open_spool(folder)?;
     let names = Names::new(&header.plan);
     let mut tables = Tables::create(folder)?;
@@ -71,18 +71,18 @@ fn convert(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -
     let facts = tables.finish()?;
     sync_folder(folder).map_err(Error::io(folder))?;
     let dropped = spool.end().map_or(0, |end| end.dropped);
-    let ending = ending(dropped);
-    let evidence = counter.finish(&ending);
+    let status = status(dropped);
+    let evidence = counter.finish(&status);
     let (health, clocks, lab) = (evidence.health.clone(), evidence.clocks.clone(), evidence.lab.clone());
-    let self_check = checked(header, &ending, &evidence);
-    let why = reasons(header, &ending, &evidence);
+    let self_check = run_self_check(header, &status, &evidence);
+    let why = inconclusive_reasons(header, &status, &evidence);
     let summary = summarise(header, &folder.to_string_lossy(), evidence, self_check, why);
     let document = Document {
         health,
         clocks,
         lab,
         tables: facts,
-        ..Document::new(header, &ending, summary)
+        ..Document::new(header, &status, summary)
     };
     document.write(folder)?;
     Ok(document)
@@ -91,7 +91,7 @@ fn convert(folder: &Path, header: &Header, ending: impl FnOnce(u64) -> Ending) -
 /// The five tables being written.
 pub(crate) struct Tables {
     operations: OneTable<OperationRow>,
-    intervals: OneTable<TenthRow>,
+    intervals: OneTable<IntervalTableRow>,
     connections: OneTable<ConnectionRow>,
     link: OneTable<LinkRow>,
     events: OneTable<EventRow>,
@@ -121,8 +121,8 @@ impl Tables {
     pub(crate) fn put(&mut self, row: &Row, names: &Names) -> Result<(), Error> {
         match row {
             Row::Operation(row) => self.operations.put(row, names),
-            Row::Interval(row) => self.intervals.put(&TenthRow::Bytes(row.clone()), names),
-            Row::Air(row) => self.intervals.put(&TenthRow::Air(*row), names),
+            Row::Interval(row) => self.intervals.put(&IntervalTableRow::Bytes(row.clone()), names),
+            Row::Air(row) => self.intervals.put(&IntervalTableRow::Air(*row), names),
             Row::Connection(row) => self.connections.put(row, names),
             Row::Link(row) => self.link.put(row, names),
             Row::Event(row) => self.events.put(row, names),
@@ -171,7 +171,7 @@ impl<T: Table> OneTable<T> {
     }
 }
 
-/// Where a table's file is.
+/// Path of a table's file.
 pub(crate) fn table_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.parquet"))
 }

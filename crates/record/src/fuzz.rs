@@ -1,23 +1,23 @@
 //! The entry points for a fuzzer.
 
-mod watched;
+mod recorded_workload;
 
-pub use watched::check_watched;
+pub use recorded_workload::check_watched;
 
-use crate::header::{Ending, Environment, Header, Host};
+use crate::header::{Environment, Header, Host, RunStatus};
 use crate::row::{Row, Sink};
 use crate::spool::{Disk, SpoolReader, SpoolWriter};
 use crate::summary::count::Counter;
-use crate::summary::judged::{checked, reasons, summarise};
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Config;
 use std::io::{self, Write};
 
-/// Reads bytes as a spool, counts and judges whatever rows it holds, and writes them again.
+/// Reads bytes as a spool, counts and judges its rows, and writes them again.
 ///
 /// # Panics
-/// When something panics, what was read is not what is written, or bytes are unaccounted for.
+/// Panics when the written rows differ from those read, or when bytes are unaccounted for.
 pub fn check_spool(bytes: &[u8]) {
     let Ok(mut spool) = SpoolReader::open(bytes) else {
         return;
@@ -33,16 +33,16 @@ pub fn check_spool(bytes: &[u8]) {
         "every byte is kept or dropped"
     );
     let header = header();
-    for ending in [Ending::Complete, Ending::Interrupted] {
+    for status in [RunStatus::Complete, RunStatus::Interrupted] {
         let mut counter = Counter::new(&header.plan, header.environment);
         let mut again = SpoolReader::open(bytes).expect("it was one before");
         while let Some(row) = again.next_row().expect("memory can be read") {
             counter.row(&row);
         }
-        let evidence = counter.finish(&ending);
+        let evidence = counter.finish(&status);
         let (self_check, why) = (
-            checked(&header, &ending, &evidence),
-            reasons(&header, &ending, &evidence),
+            run_self_check(&header, &status, &evidence),
+            inconclusive_reasons(&header, &status, &evidence),
         );
         let summary = summarise(&header, "run", evidence, self_check, why);
         let text = serde_json::to_string(&summary).expect("a summary is JSON");
@@ -70,7 +70,7 @@ pub fn check_spool(bytes: &[u8]) {
 /// point. What is on the disk must be a beginning of what was put, and a synced row must be on it.
 ///
 /// # Panics
-/// When it isn't, or an error is said twice.
+/// Panics when it is not, or when an error is returned twice.
 pub fn check_writer(bytes: &[u8]) {
     let [full, steps @ ..] = bytes else { return };
     let room = if *full == 255 {
@@ -105,7 +105,7 @@ pub fn check_writer(bytes: &[u8]) {
         };
         errors += u32::from(result.is_err());
         assert_eq!(errors > 0, spool.is_closed(), "the first error closes it");
-        assert!(errors <= 1, "an error is said once");
+        assert!(errors <= 1, "an error is returned once");
     }
     let disk = spool.into_disk();
     let mut read = SpoolReader::open(&disk.bytes[..]).expect("its header was written");
@@ -203,10 +203,11 @@ impl Disk for Memory {
     }
 }
 
-/// Reads bytes as another program's file; what can be read makes a run that can be kept, read and judged.
+/// Reads bytes as another program's file. A readable file makes a run that can be stored, read and
+/// judged.
 ///
 /// # Panics
-/// When something panics, or what was read makes no run.
+/// Panics when a readable file makes no run.
 pub fn check_import(bytes: &[u8]) {
     let Ok(imported) = crate::import::flent::read(bytes, "fuzz") else {
         return;
@@ -217,7 +218,7 @@ pub fn check_import(bytes: &[u8]) {
     for row in &imported.rows {
         summary.put(row).expect("it takes everything");
     }
-    let summary = summary.finish("fuzz", &Ending::Complete);
+    let summary = summary.finish("fuzz", &RunStatus::Complete);
     assert_eq!(summary.stations.len(), plan.stations.len());
     assert!(summary.totals.throughput_mbps.is_finite());
 }

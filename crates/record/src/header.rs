@@ -1,4 +1,4 @@
-//! What is known of a run before its first row.
+//! Header of a run: information that exists before its first row.
 
 use crate::utc::UnixTime;
 pub use netburn_scenario::Environment;
@@ -6,44 +6,44 @@ use netburn_scenario::Plan;
 use netburn_units::Seed;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a run before its first row.
+/// Information about a run that exists before its first row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     /// The resolved scenario.
     pub plan: Plan,
-    /// Where it runs.
+    /// Environment of the run.
     pub environment: Environment,
-    /// What all chance in this run comes from: the plan's seed, or that of this repeat.
+    /// Seed of all random numbers: that of the plan, or of this run of a run set.
     pub seed: Seed,
     /// The controller's machine.
     pub host: Host,
     /// netburn's version.
     pub version: String,
-    /// When the folder was made, by the controller's wall clock; `None` where nothing depends on it (simulate).
+    /// Time at which the folder was created, by the controller's wall clock; `None` on simulate.
     pub started: Option<UnixTime>,
-    /// Where an imported run's figures come from; `None` for one of ours.
+    /// Origin of an imported run; `None` for runs of netburn.
     pub source: Option<Source>,
 }
 
 /// The file of another program that a run was made of.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Source {
-    /// What wrote it: `flent`.
+    /// Program that wrote it: `flent`.
     pub program: String,
-    /// Its version; empty where the file doesn't say.
+    /// Its version; empty if the file has none.
     pub version: String,
     /// The test that it ran, by its own name: `rtt_fair_up`.
     pub test: String,
     /// The file's name.
     pub file: String,
-    /// What it says of itself.
+    /// Title in the file.
     pub title: String,
-    /// What of it is not in the run, in plain sentences.
+    /// Contents of the file that the run does not include, one message each.
     #[serde(default)]
     pub left_out: Vec<String>,
 }
 
-/// Facts of a machine, for whoever reads the record later. Unknown ones are empty or 0.
+/// Information about a machine, for readers of the record. Unknown values are empty or 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Host {
     /// Its name.
@@ -65,11 +65,12 @@ impl Header {
     ///
     /// # Errors
     /// When it is none, with the reason.
-    pub fn of_spool(text: &str) -> Result<Self, String> {
+    pub fn from_spool(text: &str) -> Result<Self, String> {
         crate::document::header_from_json(text)
     }
 
-    /// The header of a simulated run by this version: neither machine nor time has anything to do with what comes out of it.
+    /// Header of a simulated run by this version. It has no host or time, because the results do
+    /// not depend on them.
     #[must_use]
     pub fn simulated(plan: Plan) -> Self {
         Header {
@@ -85,7 +86,7 @@ impl Header {
 }
 
 impl Host {
-    /// The facts of this machine, as far as the system tells them.
+    /// Information about this machine, as far as the system provides it.
     #[must_use]
     pub fn here() -> Self {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
@@ -116,15 +117,15 @@ fn field<'a>(text: &'a str, name: &str, separator: char) -> Option<&'a str> {
     })
 }
 
-/// How a run ended.
+/// Status of a run at its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "how", content = "why")]
-pub enum Ending {
-    /// As planned.
+pub enum RunStatus {
+    /// The run ended as planned.
     Complete,
-    /// Somebody stopped it.
+    /// A user or a signal stopped the run.
     Interrupted,
-    /// It could not go on, and why: one plain sentence.
+    /// The run failed; the text is the reason.
     Failed(String),
 }
 

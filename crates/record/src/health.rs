@@ -1,16 +1,16 @@
-//! What every participant says of its own measuring. The [`self_check`](crate::self_check) is made of it.
+//! Health reports of agents and servers, the input of the [`self_check`](crate::self_check).
 
 use netburn_units::Instant;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Who a participant is.
+/// Role of the sender of a health report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// It drives stations.
+    /// Drives stations.
     Agent,
-    /// It answers them.
+    /// Answers their requests.
     Server,
 }
 
@@ -19,33 +19,33 @@ pub enum Role {
 pub struct Health {
     /// Its name.
     pub name: String,
-    /// What it did.
+    /// Role in the run.
     pub role: Role,
     /// The stations it drove, by name; empty for a server.
     pub stations: Vec<String>,
-    /// How late it acted on what was due: the 50th percentile in µs.
+    /// Start delay of operations (scheduled to actual): 50th percentile in µs.
     pub lateness_us_p50: f64,
     /// The 99th percentile in µs.
     pub lateness_us_p99: f64,
     /// The worst in µs.
     pub lateness_us_max: f64,
-    /// How many times it acted.
+    /// Number of times it acted.
     pub lateness_count: u64,
-    /// The longest [standstill](crate::standstill) of a thread that acts (agent) or answers (server), in µs; `None` where it isn't
-    /// measured, as in browsers.
+    /// Longest [standstill](crate::standstill) of a driving (agent) or serving (server) thread, in
+    /// µs; `None` if not measured, as in browsers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standstill_us_max: Option<f64>,
     /// Things due that it never did because it was too late.
     pub missed_sends: u64,
-    /// Its busiest thread's processor time as a share of the run, 0 to 1 (taken over one-second windows, the 95th
-    /// percentile of them).
+    /// Processor time of the busiest thread as a share of one core, 0 to 1: 95th percentile over
+    /// windows of one second.
     pub cpu: f64,
     /// The machine's busy share over the run, 0 to 1.
     pub machine_busy: f64,
-    /// For a server: the 99th percentile of the time from a request's last header byte to the first byte of its
-    /// answer being handed to the kernel, in µs, waits of its rate cap not counted.
+    /// For a server: 99th percentile of the time from the last header byte of a request to the
+    /// first byte of the response in the kernel, in µs, without the delays of its rate limit.
     pub service_us_p99: f64,
-    /// For a server: requests refused or failed by its own fault.
+    /// For a server: requests rejected or failed because of internal errors.
     pub refused: u64,
     /// Bytes of content it moved down (server to station).
     pub bytes_down: u64,
@@ -53,8 +53,8 @@ pub struct Health {
     pub bytes_up: u64,
     /// Operations (agent), those that it missed included; or requests (server) completed.
     pub operations: u64,
-    /// For a server: the content of each station's requests, by the station's name, the idle-latency probe included.
-    /// Stations that measure against another server are left out.
+    /// For a server: content of each station's requests, by station name, idle-latency probe
+    /// included. Stations that use another server are omitted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub served: BTreeMap<String, Moved>,
 }
@@ -76,17 +76,17 @@ pub struct Moved {
     pub bytes_up: u64,
 }
 
-/// Whether the figures can be believed.
+/// True if the results are reliable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SelfCheck {
-    /// Nothing is in doubt.
+    /// True if the self-check passed.
     pub ok: bool,
     /// The worst participant's lateness.
     pub timer_lateness_us: Lateness,
     /// The longest [standstill](crate::standstill) of a participant, or of the lab, in µs; `None` where none was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standstill_us_max: Option<f64>,
-    /// What is in doubt, in plain sentences.
+    /// Reasons for which results are unreliable, one message each.
     pub reasons: Vec<String>,
 }
 
@@ -112,33 +112,36 @@ pub struct Clock {
     pub stations: Vec<String>,
     /// Its clock minus the controller's, in nanoseconds.
     pub offset_ns: i64,
-    /// How far off that may be, in nanoseconds.
+    /// Uncertainty of the offset, in nanoseconds.
     pub error_ns: u64,
     /// The shortest round trip of the exchanges, in nanoseconds.
     pub round_trip_ns: u64,
-    /// How many exchanges it is made of.
+    /// Number of exchanges on which the comparison is based.
     pub exchanges: u64,
-    /// How much its clock gained on the controller's over the run, in parts per million; `None` when it was compared
-    /// only once, when it gained less than the comparisons can tell, and when it jumped.
+    /// Drift against the controller's clock over the run, in parts per million. `None` if the clock
+    /// was compared only once, if the drift is below the uncertainty, or if the clock jumped.
     #[serde(default)]
     pub drift_ppm: Option<f64>,
-    /// How far off the drift may be, in parts per million; `None` when it was compared only once, or jumped.
+    /// Uncertainty of the drift, in parts per million; `None` if the clock was compared only once
+    /// or jumped.
     #[serde(default)]
     pub drift_error_ppm: Option<f64>,
-    /// When it was first compared, in nanoseconds of the run (negative: before the load).
+    /// Time of the first comparison, in nanoseconds of the run (negative: before the load).
     #[serde(default)]
     pub compared_ns: i64,
-    /// How far it moved against the controller's during the run, in nanoseconds, where that is more than any clock
-    /// drifts: it was set, or stood still while the device slept.
+    /// Jump against the controller's clock during the run, in nanoseconds, if it exceeds any drift:
+    /// the clock was set, or the device slept.
     #[serde(default)]
     pub jump_ns: Option<i64>,
 }
 
 impl Clock {
-    /// When, by the controller's clock, it was `at` by this one, both in time since the run began.
+    /// Converts a time of this clock to the controller's clock; both count from the beginning of
+    /// the run.
     ///
-    /// With the drift `d` and the instant `z` of the first comparison, at which the start was agreed, this clock says
-    /// `t + d · (t − z)` when the controller's says `t`. Without a known drift, they say the same.
+    /// With the drift `d` and the time `z` of the first comparison, at which the start was agreed,
+    /// this clock shows `t + d · (t − z)` when the controller's shows `t`. Without a known drift
+    /// both show the same.
     #[must_use]
     pub fn to_common(&self, at: Instant) -> Instant {
         let Some(drift) = self.drift_ppm else { return at };
@@ -149,7 +152,7 @@ impl Clock {
 }
 
 impl Default for SelfCheck {
-    /// Nothing in doubt, nothing measured.
+    /// Passed, without measurements.
     fn default() -> Self {
         SelfCheck {
             ok: true,
@@ -182,13 +185,13 @@ mod tests {
     /// Compared 10 s before the start, and 100 ppm fast: at 290 s it has gained 300 s × 100 ppm = 30 ms, and at the start
     /// 1 ms.
     #[test]
-    fn raw_times_become_common_ones_by_hand() {
+    fn clock_conversion_matches_a_calculation_by_hand() {
         let fast = clock(Some(100.0));
         let at = |nanos| fast.to_common(Instant::from_nanos(nanos)).as_nanos();
         assert_eq!(at(290_030_000_000), 290_000_000_000);
         assert_eq!(at(1_000_000), 0);
         assert_eq!(at(-10_000_000_000), -10_000_000_000);
-        // 200 ppm slow: it says 58.986 s at 59 s, after 69 s.
+        // 200 ppm slow: it shows 58.986 s at 59 s, after 69 s.
         let slow = clock(Some(-200.0));
         let common = slow.to_common(Instant::from_nanos(58_986_200_000));
         assert_eq!(common.as_nanos(), 59_000_000_000);

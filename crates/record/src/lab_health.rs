@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 pub struct LabHealth {
     /// The time that the report covers, in µs.
     pub span_us: f64,
-    /// Whether the thread that carries packets had real-time priority.
+    /// True if the thread that carries packets had real-time priority.
     pub real_time: bool,
-    /// From when a packet was due to when it was delivered: the 50th percentile in µs.
+    /// Delivery delay (due to delivered): 50th percentile in µs.
     pub lateness_us_p50: f64,
     /// The 99th percentile in µs.
     pub lateness_us_p99: f64,
@@ -19,8 +19,8 @@ pub struct LabHealth {
     pub lateness_us_max: f64,
     /// Number of deliveries.
     pub lateness_count: u64,
-    /// The longest [standstill](crate::standstill) of the thread that carries packets, in µs. No packet waited longer before it
-    /// was read.
+    /// Longest [standstill](crate::standstill) of the forwarding thread, in µs. No packet was
+    /// queued longer before it was read.
     pub standstill_us_max: f64,
     /// Sum of the standstills of 0.5 ms and longer, in µs.
     pub standstill_us_total: f64,
@@ -54,6 +54,6 @@ pub struct Stopped {
     pub station: String,
     /// Its name.
     pub program: String,
-    /// How long it was stopped in all, in µs.
+    /// Time for which it was stopped in all, in µs.
     pub us: f64,
 }

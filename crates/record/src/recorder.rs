@@ -1,10 +1,10 @@
-//! A run folder while the run is under way.
+//! A run folder while the run is active.
 
 use crate::document::header_to_json;
 use crate::document::sync_folder;
 use crate::error::Error;
 use crate::finish::{SPOOL, finish};
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::row::{Row, Sink};
 use crate::run::Run;
 use crate::spool::SpoolWriter;
@@ -12,27 +12,28 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Writes a run folder: rows go to the spool while the run is under way, to Parquet columns when it ends.
+/// Writes a run folder: rows go to the spool while the run is active, and to Parquet tables when it
+/// ends.
 ///
 /// **Call order:** [`create`](Self::create), then any number of [`put`](Sink::put), with [`sync`](Sink::sync) at least
 /// once a second, then [`finish`](Self::finish). A recorder that is dropped, or whose process is killed, leaves a folder
 /// that [`Run::open`] finishes, with all rows up to the last `sync` and perhaps more.
 ///
-/// An error of `put` or `sync` is returned once. After it, rows are let go; `finish` then keeps what reached
-/// the disk before, and the run has failed for that reason.
+/// An error of `put` or `sync` is returned once. Later rows are discarded. `finish` then records
+/// what reached the disk before, with the error as the run's status.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,
     header: Header,
-    /// It is locked: whoever opens the folder sees that it is live. The lock goes with the process.
+    /// Locked while the process lives, so that other processes see that the run is active.
     spool: SpoolWriter<File>,
-    /// What the first error said.
+    /// Text of the first error.
     broken: Option<String>,
 }
 
 impl Recorder {
-    /// Makes the folder `path`, and those above it. When it is taken, `path-2`, `path-3` and so on are tried:
-    /// [`path`](Self::path) says which it became.
+    /// Creates the folder `path` and its parents. If it exists, `path-2`, `path-3` and so on are
+    /// tried; [`path`](Self::path) returns the result.
     ///
     /// # Errors
     /// When it can't be made or written to.
@@ -41,13 +42,14 @@ impl Recorder {
         let spool_path = path.join(SPOOL);
         let spool = (|| {
             let file = File::create_new(&spool_path)?;
-            // Nobody else records here; but somebody who looks whether it is live may hold it for a moment.
+            // No other process records here, but one that checks for an active run may hold the
+            // lock for a moment.
             file.lock()?;
             SpoolWriter::create(file, &header_to_json(&header))
         })();
         match spool {
             Ok(spool) => {
-                // A system that can't sync a folder still has it.
+                // Not every system can sync a folder.
                 let _ = sync_folder(&path);
                 Ok(Recorder {
                     path,
@@ -57,7 +59,7 @@ impl Recorder {
                 })
             }
             Err(error) => {
-                // Nothing was recorded: leave no folder that looks like a run.
+                // Nothing was recorded: delete the folder.
                 let _ = std::fs::remove_file(&spool_path);
                 let _ = std::fs::remove_dir(&path);
                 Err(Error::io(spool_path)(error))
@@ -71,7 +73,7 @@ impl Recorder {
         &self.path
     }
 
-    /// What was known before the first row.
+    /// Header of the run.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
@@ -80,20 +82,20 @@ impl Recorder {
     /// Turns the spool into columns, computes the summary and writes `run.json` last, in one rename.
     ///
     /// # Errors
-    /// When it can't be written. The spool is kept then, and nothing that looks finished is left: [`Run::open`] tries
-    /// again.
-    pub fn finish(mut self, ending: &Ending) -> Result<Run, Error> {
+    /// When it cannot be written. The spool stays and nothing looks finished, so that [`Run::open`]
+    /// can try again.
+    pub fn finish(mut self, status: &RunStatus) -> Result<Run, Error> {
         let written = self.spool.write();
-        // What can't be spooled any more is lost; what was, isn't.
+        // Rows that cannot be spooled are lost; earlier rows remain.
         let _ = self.note(written);
-        let ending = match self.broken {
-            Some(why) => Ending::Failed(why),
-            None => ending.clone(),
+        let status = match self.broken {
+            Some(why) => RunStatus::Failed(why),
+            None => status.clone(),
         };
-        let document = finish(&self.path, &self.header, |_| ending)?;
-        // Unlocked only now, so that nobody finishes the folder a second time.
+        let document = finish(&self.path, &self.header, |_| status)?;
+        // Unlocked only now, so that no other process finishes the folder.
         drop(self.spool);
-        Ok(Run::of(self.path, self.header, document))
+        Ok(Run::from_parts(self.path, self.header, document))
     }
 
     /// Remembers the first error.
@@ -101,7 +103,7 @@ impl Recorder {
         if let Err(error) = &result
             && self.broken.is_none()
         {
-            self.broken = Some(format!("the record could not be kept: {error}"));
+            self.broken = Some(format!("the record could not be written: {error}"));
         }
         result
     }
@@ -120,7 +122,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Makes a new folder at `path`, or the first of `path-2`, `path-3`, … that isn't taken.
+/// Creates a folder at `path`, or at the first free one of `path-2`, `path-3`, ….
 ///
 /// # Errors
 /// When none can be made.
@@ -141,7 +143,7 @@ pub fn make_folder(path: &Path) -> Result<PathBuf, Error> {
         };
         match std::fs::create_dir(&candidate) {
             Ok(()) => return Ok(candidate),
-            // An empty folder that somebody made for the run is as good as a new one.
+            // An empty folder that the user created for the run is used.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number == 1 && is_empty(&candidate) => {
                 return Ok(candidate);
             }

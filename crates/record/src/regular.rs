@@ -1,11 +1,11 @@
-//! Files of run folders that are opened to be read.
+//! Opening files of run folders for reading.
 
 use std::fs::{File, FileType};
 use std::io;
 use std::path::Path;
 
-/// Opens a regular file. What else may stand in its place is refused without being opened: a FIFO would wait for a
-/// writer for ever, a device may never end, and opening one can have effects.
+/// Opens a regular file. Other kinds are rejected without opening them: a FIFO would block, a
+/// device may never end, and opening one can have side effects.
 ///
 /// # Errors
 /// When it isn't there, is no regular file, or can't be opened.
@@ -14,15 +14,19 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Refuses what is no regular file.
+/// Rejects everything except regular files.
 pub(crate) fn check(kind: FileType) -> io::Result<()> {
-    match kind.is_file() {
-        true => Ok(()),
-        false => Err(io::Error::other(format!("it is {}, not a file", what(kind)))),
+    if kind.is_file() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!(
+            "found {}, expected a regular file",
+            describe(kind)
+        )))
     }
 }
 
-fn what(kind: FileType) -> &'static str {
+fn describe(kind: FileType) -> &'static str {
     if kind.is_dir() {
         return "a folder";
     }
@@ -39,7 +43,7 @@ fn what(kind: FileType) -> &'static str {
             return "a device";
         }
     }
-    "something else"
+    "another kind of file"
 }
 
 #[cfg(all(test, unix))]
@@ -47,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_files_are_opened_and_everything_else_is_named() {
+    fn only_regular_files_are_opened() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("file"), "text").unwrap();
@@ -59,13 +63,13 @@ mod tests {
         let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
         std::os::unix::fs::symlink("/dev/zero", at("device")).unwrap();
         std::fs::create_dir(at("folder")).unwrap();
-        for (name, said) in [
-            ("fifo", "it is a FIFO, not a file"),
-            ("socket", "it is a socket, not a file"),
-            ("device", "it is a device, not a file"),
-            ("folder", "it is a folder, not a file"),
+        for (name, expected) in [
+            ("fifo", "found a FIFO, expected a regular file"),
+            ("socket", "found a socket, expected a regular file"),
+            ("device", "found a device, expected a regular file"),
+            ("folder", "found a folder, expected a regular file"),
         ] {
-            assert_eq!(open(&at(name)).unwrap_err().to_string(), said);
+            assert_eq!(open(&at(name)).unwrap_err().to_string(), expected);
         }
     }
 }

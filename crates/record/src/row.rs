@@ -1,11 +1,11 @@
-//! The rows of a record, and the one way into it.
+//! Rows of a record, and the trait through which they are stored.
 //!
-//! Times are nanoseconds since the run began by the clock of whoever measured; what is needed to convert them is in
-//! the run's clocks. Stations are numbered as in the plan, workloads as within their station.
+//! Times are nanoseconds since the run began, by the clock of the measuring device. The run's
+//! clocks allow conversion. Stations are numbered as in the plan, workloads within their station.
 
 mod link;
 
-pub use link::{Bssid, LinkRow, Modulation, NoBssid, Phy};
+pub use link::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Failure, Operation, Outcome};
@@ -18,15 +18,15 @@ pub const BASELINE: u16 = u16::MAX;
 pub enum Row {
     /// An operation that ended.
     Operation(OperationRow),
-    /// What one workload moved in one tenth of a second.
+    /// Bytes that one workload moved in 100 ms.
     Interval(IntervalRow),
-    /// A look at one connection's TCP_INFO.
+    /// A TCP_INFO sample of one connection.
     Connection(ConnectionRow),
-    /// A look at a station's Wi-Fi link.
+    /// A sample of a station's Wi-Fi link.
     Link(LinkRow),
-    /// Something that happened.
+    /// An event.
     Event(EventRow),
-    /// What one station had of the modelled air in one tenth of a second.
+    /// Modelled airtime of one station in 100 ms.
     Air(AirRow),
 }
 
@@ -52,7 +52,7 @@ pub struct OperationRow {
     pub station: u16,
     /// The workload's number within the station, or [`BASELINE`].
     pub workload: u16,
-    /// What came of it.
+    /// The operation and its outcome.
     pub operation: Operation,
 }
 
@@ -64,7 +64,7 @@ pub struct IntervalRow {
     pub station: u16,
     /// The workload's number within the station.
     pub workload: u16,
-    /// Where the interval begins.
+    /// Begin of the interval.
     pub at: Instant,
     /// Bytes towards the station.
     pub bytes_down: u64,
@@ -72,37 +72,37 @@ pub struct IntervalRow {
     pub bytes_up: u64,
 }
 
-/// What one station had of the modelled air in the 100 ms that begin at `at` (a multiple of 100 ms), on simulate and lab.
-/// Data PPDUs are those that carry MPDUs of data; what began in one interval and ended in the next counts where it
-/// ended. Intervals in which all figures are 0 may be left out.
+/// Modelled airtime of one station in the 100 ms that begin at `at` (a multiple of 100 ms), on
+/// simulate and lab. Data PPDUs are those that carry data MPDUs. A PPDU counts in the interval in
+/// which it ends. Intervals in which all values are 0 may be omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AirRow {
     /// The station's number in the plan.
     pub station: u16,
-    /// Where the interval begins.
+    /// Begin of the interval.
     pub at: Instant,
-    /// How long data PPDUs to the station held the air, preamble included, failed ones too.
+    /// Airtime of data PPDUs to the station, with preambles and failed transmissions.
     pub airtime_down: Duration,
     /// The same from the station.
     pub airtime_up: Duration,
-    /// Data PPDUs sent, both ways.
+    /// Data PPDUs sent, both directions.
     pub transmissions: u64,
-    /// MPDUs in them, both ways: the mean aggregate is `mpdus` / `transmissions`.
+    /// MPDUs in them, both directions: the mean aggregate is `mpdus` / `transmissions`.
     pub mpdus: u64,
-    /// Of these, MPDUs that had been sent before.
+    /// MPDUs among them that were retransmissions.
     pub retries: u64,
-    /// Packets that waited for the station and at it when the interval ended.
+    /// Packets queued for the station and at it at the end of the interval.
     pub backlog: u64,
-    /// Packets dropped, both ways, by queues and after the last retry.
+    /// Packets dropped, both directions, by queues and after the last retry.
     pub drops: u64,
-    /// Packets that got a congestion mark (ECN CE), both ways.
+    /// Packets that got a congestion mark (ECN CE), both directions.
     pub marks: u64,
-    /// How long transmissions of networks that aren't modelled held its channel, those that met others included. `None` for a station
-    /// without air, and in records from before this was kept.
+    /// Airtime of networks that are not modelled on its channel, collisions included. `None` for a
+    /// wired station, and in older records.
     pub others: Option<Duration>,
 }
 
-/// Which end of a connection looked.
+/// End of a connection that took a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The station.
@@ -111,26 +111,28 @@ pub enum Side {
     Server,
 }
 
-/// A look at one TCP connection (`struct tcp_info`, linux/tcp.h).
+/// A sample of one TCP connection (`struct tcp_info`, linux/tcp.h).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionRow {
-    /// The station's number in the plan; [`u16::MAX`] when the server looked and can't tell.
+    /// The station's number in the plan; [`u16::MAX`] if the server took the sample and cannot
+    /// identify it.
     pub station: u16,
-    /// The workload's number within the station; [`u16::MAX`] when the server looked and can't tell.
+    /// The workload's number within the station; [`u16::MAX`] if the server took the sample and
+    /// cannot identify it.
     pub workload: u16,
-    /// Who looked.
+    /// End that took the sample.
     pub side: Side,
     /// The station's local port: names the connection at both ends.
     pub port: u16,
-    /// When.
+    /// Time of the sample.
     pub at: Instant,
     /// Smoothed round-trip time in µs.
     pub rtt_us: u32,
-    /// Its variation in µs.
+    /// Variation of the round-trip time in µs.
     pub rtt_var_us: u32,
     /// Congestion window in segments.
     pub cwnd: u32,
-    /// Segments sent again so far.
+    /// Retransmitted segments so far.
     pub retransmits: u32,
     /// Delivery rate in bit/s.
     pub delivery_rate_bps: u64,
@@ -140,18 +142,18 @@ pub struct ConnectionRow {
     pub bytes_received: u64,
 }
 
-/// Something that happened during a run.
+/// An event during a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
     /// The station's number in the plan; `None` for the whole run.
     pub station: Option<u16>,
     /// The workload's number within the station, where it is one workload's.
     pub workload: Option<u16>,
-    /// When it began.
+    /// Begin.
     pub at: Instant,
-    /// How long it took, in nanoseconds; 0 for a moment.
+    /// Time for which it took, in nanoseconds; 0 for a moment.
     pub length: u64,
-    /// What.
+    /// Kind of event.
     pub kind: EventKind,
     /// More, for people.
     pub text: String,
@@ -160,7 +162,7 @@ pub struct EventRow {
 /// The kinds of event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
-    /// A player had nothing to play.
+    /// A player's buffer was empty.
     Stall,
     /// The controller lost the station's agent.
     Lost,
@@ -168,16 +170,16 @@ pub enum EventKind {
     Change,
     /// A station moved to another BSS.
     Roam,
-    /// Something that the reader should know.
+    /// A warning for the reader.
     Warning,
-    /// What a participant said of its own measuring: `text` is a [`Health`](crate::Health) as JSON.
+    /// A health report: `text` is a [`Health`](crate::Health) as JSON.
     Health,
     /// An agent's clock against the controller's: `text` is a [`Clock`](crate::Clock) as JSON.
     Clock,
     /// A player began to play; `length` is how long that took from when it was switched on.
     Startup,
-    /// Why no figure of the run can be believed: `text` is a sentence.
-    Doubt,
+    /// Reason for which no result of the run is reliable: `text` is a sentence.
+    QualityIssue,
     /// A station's rate fell to less than a quarter of what it was, for a while.
     Rate,
     /// The lab's report on its own work: `text` is a [`LabHealth`](crate::LabHealth) as JSON. The last one counts.
@@ -192,15 +194,16 @@ pub enum EventKind {
     Rejected,
 }
 
-/// Where rows go: the disk, the live view, the wire, or several of them.
+/// Destination of rows: the disk, the live view, the network, or several of them.
 pub trait Sink {
     /// Takes one row.
     ///
     /// # Errors
-    /// When it can't be kept, with the reason (a full disk, a closed connection). Said once; the run ends.
+    /// When the row cannot be stored (a full disk, a closed connection). The error is returned
+    /// once; the run ends.
     fn put(&mut self, row: &Row) -> std::io::Result<()>;
 
-    /// Makes what it took safe from a crash, or shown. Whoever fills it calls this at least once a second.
+    /// Makes all previous rows durable, or shows them. Callers call this at least once a second.
     ///
     /// # Errors
     /// As for [`put`](Self::put).
@@ -249,7 +252,7 @@ impl EventKind {
         EventKind::Health,
         EventKind::Clock,
         EventKind::Startup,
-        EventKind::Doubt,
+        EventKind::QualityIssue,
         EventKind::Rate,
         EventKind::Lab,
         EventKind::Incomplete,
@@ -270,7 +273,7 @@ impl EventKind {
             EventKind::Health => "health",
             EventKind::Clock => "clock",
             EventKind::Startup => "startup",
-            EventKind::Doubt => "doubt",
+            EventKind::QualityIssue => "quality_issue",
             EventKind::Rate => "rate",
             EventKind::Lab => "lab",
             EventKind::Incomplete => "incomplete",

@@ -1,23 +1,23 @@
-//! A run folder after the run.
+//! A finished run folder.
 
 use crate::amend;
 use crate::checksum::Checksum;
 use crate::columns::names::Names;
 use crate::columns::read::{BadTable, rows};
-use crate::columns::tables::{Table, TenthRow};
+use crate::columns::tables::{IntervalTableRow, Table};
 use crate::document::{Document, FILE, TableFacts};
 use crate::error::Error;
 use crate::finish::{SPOOL, finish, open_spool, table_path};
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
-use crate::repeat::{Repeats, pooled};
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
+use crate::run_set::{RunSet, pooled};
 use crate::summary::Summary;
 use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
-use crate::summary::judged::{checked, reasons, summarise};
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use netburn_units::Instant;
 use std::collections::BTreeMap;
 use std::fs::TryLockError;
@@ -30,7 +30,8 @@ pub struct Run {
     path: PathBuf,
     header: Header,
     document: Document,
-    /// The tables whose files are not what `run.json` says, by name, and why. Their rows are never handed out.
+    /// Tables whose files differ from `run.json`, by name, with the reason. Their rows are never
+    /// returned.
     damaged: BTreeMap<String, String>,
 }
 
@@ -44,17 +45,18 @@ impl Run {
         if path.join(FILE).exists() {
             return Self::open_finished(path);
         }
-        if let Some(run) = Repeats::open(path)? {
+        if let Some(run) = RunSet::open(path)? {
             return Ok(run);
         }
         let spool = path.join(SPOOL);
         let lock = match regular::open(&spool) {
             Ok(lock) => lock,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return match path.join(FILE).exists() {
-                    // It was finished in this very moment.
-                    true => Self::open_finished(path),
-                    false => Err(Error::NotARun(path.to_owned())),
+                return if path.join(FILE).exists() {
+                    // Another process finished it at this moment.
+                    Self::open_finished(path)
+                } else {
+                    Err(Error::NotARun(path.to_owned()))
                 };
             }
             Err(error) => return Err(Error::io(spool)(error)),
@@ -71,16 +73,17 @@ impl Run {
             let spooled = open_spool(path)?;
             crate::document::header_from_json(spooled.header()).map_err(|why| Error::damaged(&spool, why))?
         };
-        let document = finish(path, &header, killed)?;
-        Ok(Run::of(path.to_owned(), header, document))
+        let document = finish(path, &header, killed_status)?;
+        Ok(Run::from_parts(path.to_owned(), header, document))
     }
 
-    /// Opens a folder that has a `run.json`. Results that were being added when somebody was killed are put in place.
+    /// Opens a folder that has a `run.json`. A merge of late results that was interrupted is
+    /// completed.
     pub(crate) fn open_finished(path: &Path) -> Result<Self, Error> {
         amend::settle(path)?;
         amend::discard_spool(path);
         match Self::read_finished(path) {
-            // Between its `run.json` and its columns somebody may have put others in place.
+            // Another process may have replaced the tables after `run.json` was read.
             Err(Error::Damaged { .. }) => {
                 amend::settle(path)?;
                 Self::read_finished(path)
@@ -112,7 +115,7 @@ impl Run {
                 Err(error) => damage.push(Error::io(table)(error)),
             }
         }
-        for repeat in run.repeats() {
+        for repeat in run.run_folders() {
             match Run::open_partly(&repeat) {
                 Ok((_, found)) => damage.extend(found),
                 Err(error) => damage.push(error),
@@ -121,7 +124,7 @@ impl Run {
         Ok((run, damage))
     }
 
-    /// What `run.json` says; the columns are not looked at.
+    /// Reads `run.json` without the tables.
     fn read_document(path: &Path) -> Result<Self, Error> {
         let file = path.join(FILE);
         let mut document = Document::read(&file)?;
@@ -131,7 +134,7 @@ impl Run {
         for (summary, name) in document.summary.repeats.iter_mut().zip(&document.runs) {
             summary.run = path.join(name).to_string_lossy().into_owned();
         }
-        Ok(Run::of(path.to_owned(), header, document))
+        Ok(Run::from_parts(path.to_owned(), header, document))
     }
 
     /// Opens a folder like [`open`](Self::open), and also one whose columns are damaged or not all there, with what is wrong
@@ -150,13 +153,14 @@ impl Run {
             Error::NotARun(found) | Error::Live(found) => found == path,
             Error::Folder { .. } | Error::Pool(_) => true,
         };
-        match file.exists() && !own {
-            true => Self::examined(path),
-            false => Err(error),
+        if file.exists() && !own {
+            Self::examined(path)
+        } else {
+            Err(error)
         }
     }
 
-    pub(crate) fn of(path: PathBuf, header: Header, document: Document) -> Self {
+    pub(crate) fn from_parts(path: PathBuf, header: Header, document: Document) -> Self {
         Run {
             path,
             header,
@@ -171,25 +175,25 @@ impl Run {
         &self.path
     }
 
-    /// What was known before the first row.
+    /// Header of the run.
     #[must_use]
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// How it ended.
+    /// Returns how it ended.
     #[must_use]
-    pub fn ending(&self) -> &Ending {
+    pub fn status(&self) -> &RunStatus {
         &self.document.ending
     }
 
-    /// What it came to.
+    /// Results of the run.
     #[must_use]
     pub fn summary(&self) -> &Summary {
         &self.document.summary
     }
 
-    /// What the participants said of their own measuring.
+    /// Health reports of agents and servers.
     #[must_use]
     pub fn health(&self) -> &[Health] {
         &self.document.health
@@ -207,8 +211,9 @@ impl Run {
         self.document.lab.as_ref()
     }
 
-    /// When, by the controller's clock, it was `at` for the station of this number. Rows hold every station's time by its
-    /// own clock; lengths need no conversion, instants of different stations do.
+    /// Converts `at` from the clock of the station with this number to the controller's clock. Rows
+    /// hold the times of each station's own clock. Durations need no conversion; times of different
+    /// stations do.
     #[must_use]
     pub fn common_time(&self, station: u16, at: Instant) -> Instant {
         let name = self
@@ -221,13 +226,13 @@ impl Run {
         self.clocks().iter().find(whose).map_or(at, |clock| clock.to_common(at))
     }
 
-    /// With `--repeat`: the folders of the runs.
+    /// With `--repeat`: folders of the runs.
     #[must_use]
-    pub fn repeats(&self) -> Vec<PathBuf> {
+    pub fn run_folders(&self) -> Vec<PathBuf> {
         self.document.runs.iter().map(|name| self.path.join(name)).collect()
     }
 
-    /// How many rows there are of a kind: `operations`, `intervals`, `connections`, `link`, `events`.
+    /// Number of rows of a table: `operations`, `intervals`, `connections`, `link`, `events`.
     #[must_use]
     pub fn count(&self, table: &str) -> u64 {
         self.document.tables.get(table).map_or(0, |facts| facts.rows)
@@ -239,29 +244,29 @@ impl Run {
     /// # Errors
     /// When the columns can't be read.
     pub fn rows(&self, take: &mut dyn FnMut(Row)) -> Result<(), Error> {
-        for path in self.repeats() {
+        for path in self.run_folders() {
             Run::open(&path)?.rows(take)?;
         }
         if self.document.tables.is_empty() {
             return Ok(());
         }
         self.table::<OperationRow>(&mut |row| take(Row::Operation(row)))?;
-        self.table::<TenthRow>(&mut |row| take(row.into()))?;
+        self.table::<IntervalTableRow>(&mut |row| take(row.into()))?;
         self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row)))?;
         self.table::<LinkRow>(&mut |row| take(Row::Link(row)))?;
         self.table::<EventRow>(&mut |row| take(Row::Event(row)))
     }
 
-    /// The same for a run that [`open_partly`](Self::open_partly) gave: a table whose file isn't what `run.json` says is left out, one
-    /// that can't be read ends where it can't, and the next is read all the same. What is wrong with each, in their order. Of one run: with `--repeat` there is
-    /// nothing.
+    /// Passes the readable rows of a run that [`open_partly`](Self::open_partly) returned to
+    /// `take`. A table that differs from `run.json` is skipped, and a damaged table ends at the
+    /// damage. Returns the errors in order. A run set has no rows of its own.
     pub fn rows_partly(&self, take: &mut dyn FnMut(Row)) -> Vec<Error> {
         if self.document.tables.is_empty() {
             return Vec::new();
         }
         let read = [
             self.table::<OperationRow>(&mut |row| take(Row::Operation(row))),
-            self.table::<TenthRow>(&mut |row| take(row.into())),
+            self.table::<IntervalTableRow>(&mut |row| take(row.into())),
             self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
             self.table::<LinkRow>(&mut |row| take(Row::Link(row))),
             self.table::<EventRow>(&mut |row| take(Row::Event(row))),
@@ -275,27 +280,27 @@ impl Run {
     /// When the columns can't be read.
     pub fn summarise(&self) -> Result<Summary, Error> {
         if !self.document.runs.is_empty() {
-            let paths = self.repeats();
+            let paths = self.run_folders();
             let runs: Result<Vec<Run>, Error> = paths.iter().map(|path| Run::open(path)).collect();
             return Ok(pooled(&self.path, &runs?)?.summary);
         }
         let evidence = self.evidence()?;
-        let self_check = checked(&self.header, self.ending(), &evidence);
-        let why = reasons(&self.header, self.ending(), &evidence);
+        let self_check = run_self_check(&self.header, self.status(), &evidence);
+        let why = inconclusive_reasons(&self.header, self.status(), &evidence);
         Ok(summarise(&self.header, &self.summary().run, evidence, self_check, why))
     }
 
-    /// What the rows come to before they are judged.
+    /// Counts of the rows, before goals are judged.
     pub(crate) fn evidence(&self) -> Result<RunEvidence, Error> {
         let mut counter = Counter::new(&self.header.plan, self.header.environment);
         self.table::<OperationRow>(&mut |row| counter.operation(&row))?;
-        self.table::<TenthRow>(&mut |row| match row {
-            TenthRow::Bytes(row) => counter.interval(&row),
-            TenthRow::Air(row) => counter.air(&row),
+        self.table::<IntervalTableRow>(&mut |row| match row {
+            IntervalTableRow::Bytes(row) => counter.interval(&row),
+            IntervalTableRow::Air(row) => counter.air(&row),
         })?;
         self.table::<LinkRow>(&mut |row| counter.link(&row))?;
         self.table::<EventRow>(&mut |row| counter.event(&row))?;
-        Ok(counter.finish(self.ending()))
+        Ok(counter.finish(self.status()))
     }
 
     pub(crate) fn table<T: Table>(&self, take: &mut dyn FnMut(T)) -> Result<(), Error> {
@@ -313,31 +318,31 @@ impl Run {
     }
 }
 
-/// In what a table's file differs from what `run.json` says of it; `None` where it doesn't.
+/// Difference between a table's file and `run.json`; `None` if there is none.
 fn difference(table: &Path, facts: &TableFacts) -> io::Result<Option<String>> {
     let there = std::fs::metadata(table)?;
     regular::check(there.file_type())?;
     let bytes = there.len();
     if bytes != facts.bytes {
         let expected = facts.bytes;
-        return Ok(Some(format!("it has {bytes} bytes where run.json says {expected}")));
+        return Ok(Some(format!("found {bytes} bytes, expected {expected}")));
     }
     let Some(expected) = facts.crc32 else {
         return Ok(None);
     };
-    let found = Checksum::of_file(table)?;
-    let wrong = format!("its checksum (CRC-32) is {found} where run.json says {expected}");
+    let found = Checksum::from_file(table)?;
+    let wrong = format!("found CRC-32 {found}, expected {expected}");
     Ok((found != expected).then_some(wrong))
 }
 
 /// The ending of a run whose controller left only a spool.
-fn killed(dropped: u64) -> Ending {
+fn killed_status(dropped: u64) -> RunStatus {
     let torn = match dropped {
         0 => String::new(),
-        1 => ", and the last byte of its spool is torn".to_owned(),
-        more => format!(", and the last {more} bytes of its spool are torn"),
+        1 => "; the last byte of its spool is incomplete".to_owned(),
+        more => format!("; the last {more} bytes of its spool are incomplete"),
     };
-    Ending::Failed(format!(
+    RunStatus::Failed(format!(
         "`netburn run` was killed before it could finish the record{torn}"
     ))
 }

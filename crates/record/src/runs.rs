@@ -1,15 +1,15 @@
-//! The run folders that there are, without reading more of each than its first lines.
+//! List of run folders. Only the beginning of each document is read.
 
-mod brief;
+mod listing;
 
-pub use brief::{Brief, BriefStation, brief};
+pub use listing::{ListedStation, RunListing, read_listing};
 
 use crate::document::{FILE, Head, check_version, header_from_json};
 use crate::error::Error;
 use crate::finish::{SPOOL, open_spool};
 use crate::header::Environment;
 use crate::regular;
-use crate::repeat::MARK;
+use crate::run_set::MARK;
 use crate::utc::UnixTime;
 use netburn_workload::Verdict;
 use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
@@ -19,42 +19,42 @@ use std::path::{Path, PathBuf};
 
 /// A run folder in a list.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Listed {
+pub struct RunEntry {
     /// The folder.
     pub path: PathBuf,
     /// Its own name.
     pub name: String,
-    /// When it was begun, where the record says so.
+    /// Start time, if the record has one.
     pub started: Option<UnixTime>,
-    /// The scenario's name; `None` where the folder can't be read.
+    /// Name of the scenario; `None` if the folder cannot be read.
     pub scenario: Option<String>,
-    /// The scenario's title, of a run that isn't finished.
+    /// Title of the scenario, for an unfinished run.
     pub title: Option<String>,
-    /// What was measured.
+    /// Environment of the run.
     pub environment: Option<Environment>,
-    /// What became of it.
+    /// State of the run.
     pub state: State,
 }
 
-/// What became of a run.
+/// State of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
-    /// It was finished, with this verdict.
+    /// Finished, with this verdict.
     Finished(Verdict),
-    /// It is being recorded now.
+    /// Being recorded now.
     Live,
-    /// It was left behind by a controller that was killed; opening it finishes it.
-    Left,
-    /// It can't be read, and why.
+    /// Unfinished, because its controller was killed; opening it finishes it.
+    Unfinished,
+    /// Unreadable, with the reason.
     Unreadable(String),
 }
 
-/// The run folders directly below `folder`, the oldest first; other folders are passed over, and so is a `folder` that
-/// doesn't exist.
+/// Run folders directly below `folder`, the oldest first. Other folders are ignored. A `folder`
+/// that does not exist has no runs.
 ///
 /// # Errors
 /// When `folder` can't be read.
-pub fn list(folder: &Path) -> Result<Vec<Listed>, Error> {
+pub fn list(folder: &Path) -> Result<Vec<RunEntry>, Error> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -63,24 +63,25 @@ pub fn list(folder: &Path) -> Result<Vec<Listed>, Error> {
     let mut listed = Vec::new();
     for entry in entries {
         let path = entry.map_err(Error::io(folder))?.path();
-        listed.extend(look(&path));
+        listed.extend(inspect(&path));
     }
-    // Names begin with the time, so that they order runs whose record doesn't tell.
+    // Names begin with the time, so they order runs without a recorded start time.
     listed.sort_by(|a, b| (a.started, &a.name).cmp(&(b.started, &b.name)));
     Ok(listed)
 }
 
-/// One folder; `None` when it is no run. Nothing is written, and nothing that is left is finished.
+/// Entry for one folder; `None` if it is no run folder. Nothing is written, and unfinished runs
+/// stay unfinished.
 #[must_use]
-pub fn look(path: &Path) -> Option<Listed> {
-    let mut listed = Listed {
+pub fn inspect(path: &Path) -> Option<RunEntry> {
+    let mut listed = RunEntry {
         path: path.to_owned(),
         name: path.file_name()?.to_string_lossy().into_owned(),
         started: None,
         scenario: None,
         title: None,
         environment: None,
-        state: State::Left,
+        state: State::Unfinished,
     };
     let document = path.join(FILE);
     if document.exists() {
@@ -110,7 +111,7 @@ pub fn look(path: &Path) -> Option<Listed> {
             return Some(listed);
         }
     }
-    // The first of several runs tells what all of them are.
+    // The first run of a run set has the same scenario as all others.
     let first = path.join("1");
     let spool = if repeats { &first } else { path };
     let header = match head(&spool.join(FILE)) {
@@ -134,20 +135,20 @@ pub fn look(path: &Path) -> Option<Listed> {
 /// The first fields of a `run.json`; the rest is not read.
 fn head(path: &Path) -> Result<Head, Error> {
     let file = regular::open(path).map_err(Error::io(path))?;
-    let mut seen = Seen::default();
+    let mut fields = HeadFields::default();
     let mut reader = serde_json::Deserializer::from_reader(BufReader::with_capacity(1 << 12, file));
     // The visitor stops the reading with an error once it has what it needs.
-    let stopped = reader.deserialize_map(HeadVisitor(&mut seen));
-    if let Some(schema) = &seen.schema {
+    let stopped = reader.deserialize_map(HeadVisitor(&mut fields));
+    if let Some(schema) = &fields.schema {
         check_version(path, schema)?;
     }
-    match seen {
-        Seen {
+    match fields {
+        HeadFields {
             schema: Some(_),
             scenario: Some(scenario),
             environment: Some(environment),
             started: Some(started),
-            verdict: Some(Named(verdict)),
+            verdict: Some(NamedVerdict(verdict)),
         } => Ok(Head {
             scenario,
             environment,
@@ -158,24 +159,24 @@ fn head(path: &Path) -> Result<Head, Error> {
         _ => Err(match stopped {
             Err(error) if error.is_io() => Error::io(path)(error.into()),
             Err(error) => Error::damaged(path, error),
-            Ok(()) => Error::damaged(path, "its first fields are missing"),
+            Ok(()) => Error::damaged(path, "the first fields are missing"),
         }),
     }
 }
 
 #[derive(Default)]
-struct Seen {
+struct HeadFields {
     schema: Option<String>,
     scenario: Option<String>,
     environment: Option<Environment>,
     started: Option<Option<UnixTime>>,
-    verdict: Option<Named>,
+    verdict: Option<NamedVerdict>,
 }
 
 #[derive(serde::Deserialize)]
-struct Named(#[serde(with = "crate::summary::verdict")] Verdict);
+struct NamedVerdict(#[serde(with = "crate::summary::verdict")] Verdict);
 
-struct HeadVisitor<'a>(&'a mut Seen);
+struct HeadVisitor<'a>(&'a mut HeadFields);
 
 impl<'de> Visitor<'de> for HeadVisitor<'_> {
     type Value = ();
@@ -196,10 +197,13 @@ impl<'de> Visitor<'de> for HeadVisitor<'_> {
                     map.next_value::<serde::de::IgnoredAny>()?;
                 }
             }
-            let seen = &self.0;
-            if seen.verdict.is_some() && seen.scenario.is_some() && seen.environment.is_some() && seen.started.is_some()
+            let fields = &self.0;
+            if fields.verdict.is_some()
+                && fields.scenario.is_some()
+                && fields.environment.is_some()
+                && fields.started.is_some()
             {
-                return Err(A::Error::custom("that is enough"));
+                return Err(A::Error::custom("stop: all fields found"));
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Whether a run's figures can be believed: what the participants say of their own measuring, held against limits.
+//! Self-check: compares the health reports of agents, servers and the lab with limits.
 
 pub(crate) mod claims;
 mod lab;
@@ -11,19 +11,20 @@ use crate::lab_health::LabHealth;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 
-/// The 99th percentile of lateness that is still believed, in µs. Latency counts from the due instant, so lateness
-/// adds to it as if it were the network's; 10 ms is a fifteenth of the strictest built-in goal (150 ms).
+/// Limit of the 99th percentile of lateness, in µs. Latency counts from the due time, so lateness
+/// adds to it. 10 ms is a fifteenth of the strictest built-in goal (150 ms).
 pub const LATENESS_US: f64 = 10_000.0;
 /// The share of operations that may be missed because the generator was too late: a tenth of the 1 % that a pass
 /// allows.
 pub const MISSED_SENDS: f64 = 0.001;
 /// Processor time of a participant's busiest thread as a share of one core. Above it, it may be what is measured.
 pub const CPU: f64 = 0.95;
-/// The machine's busy share. Above it, everything on it waits for a processor.
+/// Limit of the machine's busy share. Above it, all processes wait for a processor.
 pub const MACHINE_BUSY: f64 = 0.98;
-/// How far off a clock may be, in ns: 5 ms moves the common start, and every one-way delay, by as much.
+/// Limit of a clock's uncertainty, in ns. An error of 5 ms shifts the common start and every
+/// one-way delay by this amount.
 pub const CLOCK_ERROR_NS: u64 = 5_000_000;
-/// The 99th percentile of the server's service time that is still believed, in µs: it is in every latency.
+/// Limit of the 99th percentile of the server's service time, in µs. It is part of every latency.
 pub const SERVICE_US: f64 = 20_000.0;
 
 /// The self-check, and which stations it concerns.
@@ -31,52 +32,55 @@ pub const SERVICE_US: f64 = 20_000.0;
 pub struct Checked {
     /// Over the whole run.
     pub self_check: SelfCheck,
-    /// Why a station's figures are in doubt, by its name; those not in doubt are left out.
-    pub doubts: BTreeMap<String, Vec<String>>,
+    /// Reasons for which a station's results are unreliable, by station name; other stations are
+    /// omitted.
+    pub quality_issues: BTreeMap<String, Vec<String>>,
 }
 
-/// What a self-check is made of.
+/// Input of a self-check.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    /// What was measured: on simulate nothing is in doubt, whatever is reported.
+    /// Environment of the run. On simulate the self-check always passes.
     pub environment: Environment,
     /// The stations of the plan, by name.
     pub stations: &'a [&'a str],
-    /// Those that measured against the run's server, where it was lost and not all did, for it is known only then: what is
-    /// wrong with it concerns them alone, and nobody where they are none. `None`: all of them.
+    /// Stations that used the run's server, known only if the server was lost and not all did.
+    /// Problems of the server concern only them. `None`: all stations.
     pub served: Option<&'a [String]>,
-    /// What the participants said.
+    /// Health reports.
     pub health: &'a [Health],
     /// Their clocks.
     pub clocks: &'a [Clock],
-    /// Why no figure can be believed, as whoever carried the packets says.
-    pub doubts: &'a [String],
+    /// Reasons for which no result is reliable, as reported by the component that forwarded the
+    /// packets.
+    pub quality_issues: &'a [String],
     /// The lab's report on its own work, where one carried the packets.
     pub lab: Option<&'a LabHealth>,
-    /// The longest standstill of a participant or the lab that is still believed: see [`standstill_limit`].
+    /// Longest tolerated standstill of an agent, the server or the lab: see [`standstill_limit`].
     pub standstill: Duration,
-    /// By station: why what its agent reports can't all be so.
+    /// Implausible reports: station, and reason.
     pub reports: &'a [(&'a str, &'a str)],
-    /// Whether the run ended as planned, so that every participant had the time to report.
+    /// True if the run ended as planned, so that every participant had the time to report.
     pub complete: bool,
 }
 
-/// Holds what was reported against the limits. Each reason is one plain sentence with figure and limit.
+/// Holds what was reported against the limits. Each reason is one plain sentence with value and
+/// limit.
 #[must_use]
 pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     let mut checked = Checked::default();
-    // Where time is virtual, nothing is late and no processor too slow.
+    // In simulated time nothing is late and no processor is too slow.
     if !evidence.environment.is_real() {
         return checked;
     }
     let all: Vec<String> = evidence.stations.iter().map(|name| (*name).to_owned()).collect();
     let served = evidence.served.unwrap_or(&all);
-    let mut doubt = |stations: &[String], reason: String| {
+    let mut add_issue = |stations: &[String], reason: String| {
         if stations.is_empty() {
             return;
         }
         for station in stations {
-            let reasons = checked.doubts.entry(station.clone()).or_default();
+            let reasons = checked.quality_issues.entry(station.clone()).or_default();
             if !reasons.contains(&reason) {
                 reasons.push(reason.clone());
             }
@@ -88,7 +92,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     let one_machine = matches!(evidence.environment, Environment::Local | Environment::Lab);
     let mut lateness = Lateness::default();
     for health in evidence.health {
-        // A server that fails is in every station's figures.
+        // A server that fails is in every station's values.
         let stations = match health.role {
             Role::Agent => &health.stations[..],
             Role::Server => served,
@@ -101,12 +105,15 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
             };
         }
         for reason in reasons(health, evidence.standstill) {
-            doubt(stations, reason);
+            add_issue(stations, reason);
         }
         if !one_machine && at_least(health.machine_busy, MACHINE_BUSY) {
-            doubt(
+            add_issue(
                 stations,
-                busy(&format!("the machine of {}", called(health)), health.machine_busy),
+                busy(
+                    &format!("the machine of {}", participant_label(health)),
+                    health.machine_busy,
+                ),
             );
         }
     }
@@ -115,52 +122,49 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         .iter()
         .map(|health| health.machine_busy)
         .max_by(f64::total_cmp);
-    let told = evidence.lab.is_some_and(|lab| exceeds(lab.machine_busy, MACHINE_BUSY));
-    if let Some(share) = busiest.filter(|share| one_machine && !told && at_least(*share, MACHINE_BUSY)) {
-        doubt(&all, busy("this machine", share));
+    let reported_by_lab = evidence.lab.is_some_and(|lab| exceeds(lab.machine_busy, MACHINE_BUSY));
+    if let Some(share) = busiest.filter(|share| one_machine && !reported_by_lab && at_least(*share, MACHINE_BUSY)) {
+        add_issue(&all, busy("this machine", share));
     }
-    for reason in evidence.doubts {
-        doubt(&all, reason.clone());
+    for reason in evidence.quality_issues {
+        add_issue(&all, reason.clone());
     }
     for reason in evidence
         .lab
         .map_or(Vec::new(), |lab| lab_reasons(lab, evidence.standstill))
     {
-        doubt(&all, reason);
+        add_issue(&all, reason);
     }
     let stood = evidence.health.iter().filter_map(|health| health.standstill_us_max);
     let longest = stood
         .chain(evidence.lab.map(|lab| lab.standstill_us_max))
         .max_by(f64::total_cmp);
     for (station, reason) in evidence.reports {
-        doubt(&[(*station).to_owned()], (*reason).to_owned());
+        add_issue(&[(*station).to_owned()], (*reason).to_owned());
     }
     for clock in evidence.clocks {
         // Latency is measured by the stations' own clocks: the server's is in no verdict.
         if clock.error_ns > CLOCK_ERROR_NS && !clock.stations.is_empty() {
             let reason = format!(
-                "the clock of {} is known only to {}; the limit is {}",
+                "the clock of {} is uncertain by {}; the limit is {}",
                 clock.name,
                 ms(clock.error_ns as f64 / 1e6),
                 ms(CLOCK_ERROR_NS as f64 / 1e6)
             );
-            doubt(&clock.stations, reason);
+            add_issue(&clock.stations, reason);
         }
         if let Some(jump) = clock.jump_ns.filter(|_| !clock.stations.is_empty()) {
-            let way = if jump < 0 { "behind" } else { "ahead" };
+            let direction = if jump < 0 { "back" } else { "ahead" };
             let reason = format!(
-                "the clock of {} went {} {way} during the run, more than clocks drift: it was set, or the device slept",
+                "the clock of {} jumped {direction} by {} during the run: it was set, or the device slept",
                 clock.name,
                 ms(jump.unsigned_abs() as f64 / 1e6)
             );
-            doubt(&clock.stations, reason);
+            add_issue(&clock.stations, reason);
         }
     }
     if !evidence.complete && evidence.health.is_empty() {
-        doubt(
-            &all,
-            "the run ended before anybody said how well it had measured".to_owned(),
-        );
+        add_issue(&all, "the run ended before any agent sent a health report".to_owned());
     }
     if evidence.complete {
         let reported = |name: &str| evidence.health.iter().any(|h| h.stations.iter().any(|s| s == name));
@@ -171,10 +175,10 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
                 1..=4 => silent.join(", "),
                 more => format!("{first} and {more} more"),
             };
-            doubt(&silent, format!("no health report came from the agent of {who}"));
+            add_issue(&silent, format!("no health report from the agent of {who}"));
         }
         if !evidence.health.iter().any(|health| health.role == Role::Server) {
-            doubt(served, "no health report came from the server".to_owned());
+            add_issue(served, "no health report from the server".to_owned());
         }
     }
     checked.self_check.timer_lateness_us = lateness;
@@ -183,26 +187,26 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     checked
 }
 
-/// What is in doubt about one participant.
+/// Problems of one agent or server.
 fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
-    let name = called(health);
+    let name = participant_label(health);
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LATENESS_US) {
         reasons.push(format!(
-            "{name} acted {} late at the 99th percentile; the limit is {}",
+            "{name} was {} behind schedule at p99; the limit is {}",
             ms(health.lateness_us_p99 / 1e3),
             ms(LATENESS_US / 1e3)
         ));
     }
     let limit = standstill.as_nanos() as f64 / 1e3;
     if let Some(longest) = health.standstill_us_max.filter(|longest| exceeds(*longest, limit)) {
-        let (longest, limit) = told(longest, limit, span_us);
-        reasons.push(format!("{name} stood still for {longest}; the limit is {limit}"));
+        let (longest, limit) = format_pair(longest, limit, span_us);
+        reasons.push(format!("{name} had a standstill of {longest}; the limit is {limit}"));
     }
     let due = health.operations_due();
     if health.missed_sends as f64 > MISSED_SENDS * due as f64 {
         reasons.push(format!(
-            "{name} was too late for {} of {due} operations ({}); the limit is {}",
+            "{name} skipped {} of {due} operations because it was too late ({}); the limit is {}",
             health.missed_sends,
             percent(health.missed_sends as f64 / due as f64),
             percent(MISSED_SENDS)
@@ -210,29 +214,29 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
     }
     if at_least(health.cpu, CPU) {
         reasons.push(format!(
-            "{name} kept {} of a core busy; the limit is {}",
+            "{name} used {} of one core; the limit is {}",
             percent(health.cpu),
             percent(CPU)
         ));
     }
     if health.role == Role::Server && exceeds(health.service_us_p99, SERVICE_US) {
         reasons.push(format!(
-            "{name} took {} to begin its answers at the 99th percentile; the limit is {}",
+            "{name} took {} to start its responses at p99; the limit is {}",
             ms(health.service_us_p99 / 1e3),
             ms(SERVICE_US / 1e3)
         ));
     }
     if health.refused > 0 {
         reasons.push(format!(
-            "{name} refused or failed {} requests by its own fault; the limit is 0",
+            "{name} rejected or failed {} requests because of internal errors; the limit is 0",
             health.refused
         ));
     }
     reasons
 }
 
-/// What a participant is called in a sentence.
-fn called(health: &Health) -> String {
+/// Label of an agent or server in messages.
+fn participant_label(health: &Health) -> String {
     match health.role {
         Role::Agent => format!("agent {}", health.name),
         Role::Server if health.name == "server" => "the server".to_owned(),
@@ -248,21 +252,21 @@ fn busy(machine: &str, share: f64) -> String {
     )
 }
 
-/// Whether `figure` is beyond `limit`; a figure that is no number is.
-fn exceeds(figure: f64, limit: f64) -> bool {
-    figure.is_nan() || figure > limit
+/// Returns true if `value` exceeds `limit` or is not a number.
+fn exceeds(value: f64, limit: f64) -> bool {
+    value.is_nan() || value > limit
 }
 
-fn at_least(figure: f64, limit: f64) -> bool {
-    figure.is_nan() || figure >= limit
+fn at_least(value: f64, limit: f64) -> bool {
+    value.is_nan() || value >= limit
 }
 
-/// A figure and the limit that it is beyond, with as many decimals as it takes to tell them apart.
-fn told(figure: f64, limit: f64, write: fn(f64, usize) -> String) -> (String, String) {
-    let both = |decimals| (write(figure, decimals), write(limit, decimals));
+/// A value and the exceeded limit, with enough decimals to distinguish them.
+fn format_pair(value: f64, limit: f64, write: fn(f64, usize) -> String) -> (String, String) {
+    let both = |decimals| (write(value, decimals), write(limit, decimals));
     (2..6)
         .map(both)
-        .find(|(figure, limit)| figure != limit)
+        .find(|(value, limit)| value != limit)
         .unwrap_or_else(|| both(6))
 }
 
@@ -278,21 +282,23 @@ fn percent_to(share: f64, decimals: usize) -> String {
     format!("{} %", short(share * 100.0, decimals))
 }
 
-/// A time in µs, as seconds from one second on, else as milliseconds.
+/// A time given in µs: in seconds from one second on, otherwise in milliseconds.
 fn span_us(us: f64, decimals: usize) -> String {
-    // What rounds to a second is one.
-    match us >= 1e6 - 5.0 {
-        true => format!("{} s", short(us / 1e6, decimals)),
-        false => format!("{} ms", short(us / 1e3, decimals)),
+    // Values that round to one second count as one second.
+    if us >= 1e6 - 5.0 {
+        format!("{} s", short(us / 1e6, decimals))
+    } else {
+        format!("{} ms", short(us / 1e3, decimals))
     }
 }
 
-/// A figure with at most so many decimals, without trailing zeros.
+/// A value with at most `decimals` decimals, without trailing zeros.
 fn short(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 
@@ -337,7 +343,7 @@ mod tests {
             served: None,
             lab: None,
             standstill: Duration::from_millis(15),
-            doubts: &[],
+            quality_issues: &[],
             reports: &[],
             environment,
             stations: &["laptop", "tv"],
@@ -348,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_concerns_those_whom_it_served() {
+    fn a_server_concerns_the_stations_that_used_it() {
         let tv = Health {
             stations: vec!["tv".into()],
             ..agent()
@@ -357,7 +363,7 @@ mod tests {
             served: Some(&["laptop".to_owned()]),
             lab: None,
             standstill: Duration::from_millis(15),
-            doubts: &[],
+            quality_issues: &[],
             reports: &[],
             environment: Environment::Fleet,
             stations: &["laptop", "tv"],
@@ -365,8 +371,8 @@ mod tests {
             clocks: &[],
             complete: true,
         });
-        assert_eq!(checked.doubts["laptop"], ["no health report came from the server"]);
-        assert_eq!(checked.doubts.get("tv"), None);
+        assert_eq!(checked.quality_issues["laptop"], ["no health report from the server"]);
+        assert_eq!(checked.quality_issues.get("tv"), None);
         let tv = Health {
             stations: vec!["tv".into()],
             ..agent()
@@ -375,7 +381,7 @@ mod tests {
             served: Some(&[]),
             lab: None,
             standstill: Duration::from_millis(15),
-            doubts: &[],
+            quality_issues: &[],
             reports: &[],
             environment: Environment::Fleet,
             stations: &["laptop", "tv"],
@@ -383,12 +389,15 @@ mod tests {
             clocks: &[],
             complete: true,
         });
-        assert!(checked.self_check.ok && checked.doubts.is_empty(), "it served nobody");
+        assert!(
+            checked.self_check.ok && checked.quality_issues.is_empty(),
+            "it served nobody"
+        );
     }
 
-    /// What one change to a healthy pair of participants brings: who is in doubt, and the sentence.
+    /// Affected stations and message for one change to healthy reports.
     #[test]
-    fn each_limit_has_its_sentence() {
+    fn each_limit_has_its_message() {
         type Change = fn(&mut Health, &mut Health);
         let one = &["laptop"][..];
         let both = &["laptop", "tv"][..];
@@ -398,35 +407,35 @@ mod tests {
             (
                 |a, _| a.lateness_us_p99 = 12_500.0,
                 one,
-                "agent a1 acted 12.5 ms late at the 99th percentile; the limit is 10 ms",
+                "agent a1 was 12.5 ms behind schedule at p99; the limit is 10 ms",
             ),
             (|a, _| a.standstill_us_max = Some(15_000.0), &[], ""),
             (
                 |a, _| a.standstill_us_max = Some(1_180_000.0),
                 one,
-                "agent a1 stood still for 1.18 s; the limit is 15 ms",
+                "agent a1 had a standstill of 1.18 s; the limit is 15 ms",
             ),
             (
                 |_, s| s.standstill_us_max = Some(15_004.0),
                 both,
-                "server s1 stood still for 15.004 ms; the limit is 15 ms",
+                "server s1 had a standstill of 15.004 ms; the limit is 15 ms",
             ),
             (|a, _| (a.operations, a.missed_sends) = (1000, 1), &[], ""),
             (
                 |a, _| (a.operations, a.missed_sends) = (1000, 2),
                 one,
-                "agent a1 was too late for 2 of 1000 operations (0.2 %); the limit is 0.1 %",
+                "agent a1 skipped 2 of 1000 operations because it was too late (0.2 %); the limit is 0.1 %",
             ),
             (|a, _| a.cpu = 0.949, &[], ""),
             (
                 |a, _| a.cpu = 0.95,
                 one,
-                "agent a1 kept 95 % of a core busy; the limit is 95 %",
+                "agent a1 used 95 % of one core; the limit is 95 %",
             ),
             (
                 |_, s| s.cpu = 0.97,
                 both,
-                "server s1 kept 97 % of a core busy; the limit is 95 %",
+                "server s1 used 97 % of one core; the limit is 95 %",
             ),
             (
                 |a, _| a.machine_busy = 0.985,
@@ -437,20 +446,20 @@ mod tests {
             (
                 |_, s| s.service_us_p99 = 20_010.0,
                 both,
-                "server s1 took 20.01 ms to begin its answers at the 99th percentile; the limit is 20 ms",
+                "server s1 took 20.01 ms to start its responses at p99; the limit is 20 ms",
             ),
             (
                 |_, s| s.refused = 3,
                 both,
-                "server s1 refused or failed 3 requests by its own fault; the limit is 0",
+                "server s1 rejected or failed 3 requests because of internal errors; the limit is 0",
             ),
             (
                 |_, s| s.lateness_us_p99 = f64::NAN,
                 both,
-                "server s1 acted NaN ms late at the 99th percentile; the limit is 10 ms",
+                "server s1 was NaN ms behind schedule at p99; the limit is 10 ms",
             ),
         ];
-        for (change, doubted, sentence) in table {
+        for (change, unreliable, sentence) in table {
             let tv = Health {
                 name: "a2".into(),
                 stations: vec!["tv".into()],
@@ -461,12 +470,16 @@ mod tests {
             let checked = check(Environment::Fleet, &[a, tv, s], &[], true);
             assert_eq!(checked.self_check.ok, sentence.is_empty(), "{sentence}");
             assert_eq!(checked.self_check.reasons.join("\n"), *sentence);
-            assert_eq!(checked.doubts.keys().collect::<Vec<_>>(), *doubted, "{sentence}");
+            assert_eq!(
+                checked.quality_issues.keys().collect::<Vec<_>>(),
+                *unreliable,
+                "{sentence}"
+            );
         }
     }
 
     #[test]
-    fn one_machine_is_said_once() {
+    fn one_machine_is_reported_once() {
         let busy = |share| Health {
             machine_busy: share,
             ..agent()
@@ -481,11 +494,11 @@ mod tests {
             checked.self_check.reasons,
             ["this machine was 99.9 % busy; the limit is 98 %"]
         );
-        assert_eq!(checked.doubts.len(), 2);
+        assert_eq!(checked.quality_issues.len(), 2);
     }
 
     #[test]
-    fn a_lab_concerns_every_station_and_its_machine_is_said_once() {
+    fn a_lab_concerns_every_station_and_its_machine_is_reported_once() {
         let lab = LabHealth {
             span_us: 9e6,
             standstill_us_max: 31_000.0,
@@ -503,7 +516,7 @@ mod tests {
             served: None,
             lab: Some(&lab),
             standstill: Duration::from_millis(15),
-            doubts: &[],
+            quality_issues: &[],
             reports: &[],
             environment: Environment::Lab,
             stations: &["laptop", "tv"],
@@ -512,32 +525,32 @@ mod tests {
             complete: false,
         });
         let reasons = [
-            "the lab stood still for 31 ms; the limit is 15 ms",
+            "the lab had a standstill of 31 ms; the limit is 15 ms",
             "the machine was 99 % busy while the lab ran; the limit is 98 %",
         ];
         assert_eq!(checked.self_check.reasons, reasons);
         assert_eq!(
-            (&checked.doubts["laptop"][..], &checked.doubts["tv"][..]),
+            (&checked.quality_issues["laptop"][..], &checked.quality_issues["tv"][..]),
             (&reasons.map(str::to_owned)[..], &reasons.map(str::to_owned)[..])
         );
         assert_eq!(checked.self_check.standstill_us_max, Some(31_000.0));
     }
 
     #[test]
-    fn silence_is_a_doubt_where_clocks_are_real_and_there_was_time_to_speak() {
+    fn a_missing_health_report_is_a_quality_issue_in_real_time() {
         let checked = check(Environment::Local, &[agent()], &[], true);
         assert_eq!(
             checked.self_check.reasons,
             [
-                "no health report came from the agent of tv",
-                "no health report came from the server"
+                "no health report from the agent of tv",
+                "no health report from the server"
             ]
         );
-        assert_eq!(checked.doubts["laptop"], ["no health report came from the server"]);
+        assert_eq!(checked.quality_issues["laptop"], ["no health report from the server"]);
         assert!(check(Environment::Local, &[agent()], &[], false).self_check.ok);
         assert_eq!(
             check(Environment::Local, &[], &[], false).self_check.reasons,
-            ["the run ended before anybody said how well it had measured"]
+            ["the run ended before any agent sent a health report"]
         );
         assert!(check(Environment::Simulate, &[], &[], true).self_check.ok);
     }
@@ -557,24 +570,24 @@ mod tests {
             served: None,
             lab: None,
             standstill: Duration::from_millis(15),
-            doubts: &[],
-            reports: &[("tv", "9 rows of agent a2 were rejected: 9 outside of the run's time")],
+            quality_issues: &[],
+            reports: &[("tv", "9 rows of agent a2 were rejected: 9 outside the run's time")],
             environment: Environment::Fleet,
             stations: &["laptop", "tv"],
             health: &health,
             clocks: &[],
             complete: true,
         });
-        let reason = "9 rows of agent a2 were rejected: 9 outside of the run's time";
+        let reason = "9 rows of agent a2 were rejected: 9 outside the run's time";
         assert_eq!(checked.self_check.reasons, [reason]);
         assert_eq!(
-            checked.doubts,
+            checked.quality_issues,
             BTreeMap::from([("tv".to_owned(), vec![reason.to_owned()])])
         );
     }
 
     #[test]
-    fn in_virtual_time_nothing_is_in_doubt() {
+    fn the_self_check_passes_in_simulated_time() {
         let slow = Health {
             lateness_us_p99: 1e9,
             cpu: 1.0,
@@ -584,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_poorly_known_is_a_doubt() {
+    fn a_clock_with_a_large_uncertainty_is_a_quality_issue() {
         let clock = |error_ns| Clock {
             name: "a1".into(),
             stations: vec!["laptop".into()],
@@ -605,13 +618,13 @@ mod tests {
         let checked = check(Environment::Fleet, &[agent()], &[clock(7_250_000)], false);
         assert_eq!(
             checked.self_check.reasons,
-            ["the clock of a1 is known only to 7.25 ms; the limit is 5 ms"]
+            ["the clock of a1 is uncertain by 7.25 ms; the limit is 5 ms"]
         );
-        assert_eq!(checked.doubts.len(), 1);
+        assert_eq!(checked.quality_issues.len(), 1);
     }
 
     #[test]
-    fn a_clock_that_jumped_is_a_doubt() {
+    fn a_clock_that_jumped_is_a_quality_issue() {
         let jumped = |jump_ns| Clock {
             name: "a1".into(),
             stations: vec!["laptop".into()],
@@ -632,15 +645,13 @@ mod tests {
         let checked = check(Environment::Fleet, &[agent()], &[jumped(Some(-3_250_000_000))], false);
         assert_eq!(
             checked.self_check.reasons,
-            [
-                "the clock of a1 went 3250 ms behind during the run, more than clocks drift: it was set, or the device slept"
-            ]
+            ["the clock of a1 jumped back by 3250 ms during the run: it was set, or the device slept"]
         );
-        assert_eq!(checked.doubts.keys().collect::<Vec<_>>(), ["laptop"]);
+        assert_eq!(checked.quality_issues.keys().collect::<Vec<_>>(), ["laptop"]);
     }
 
     #[test]
-    fn the_worst_generator_gives_the_self_checks_lateness() {
+    fn the_worst_agent_gives_the_lateness_of_the_self_check() {
         let worse = Health {
             name: "a2".into(),
             stations: vec!["tv".into()],

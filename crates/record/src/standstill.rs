@@ -1,15 +1,15 @@
 //! Standstills: times in which a thread did not run although it should have.
 //!
-//! A thread that promises to look at its work at least once per period finds out about a standstill by itself: two looks are
-//! further apart than the period. This sees whatever keeps the thread from running: a stopped or frozen process, a debugger, a
-//! busy processor, a paused virtual machine, swapping. Work that takes longer than the period counts too, because others wait
-//! for it just as long. A standstill that is shorter than the period may go unseen.
+//! A thread that polls at least once per period can detect its own standstills: two polls are
+//! further apart than the period. This detects any cause: a stopped or frozen process, a debugger,
+//! a busy processor, a paused virtual machine, swapping. Work that takes longer than the period
+//! counts too, because other work waits for it. Standstills shorter than the period may be missed.
 
 use netburn_units::{Duration, Instant};
 
 /// The standstills of one thread.
 ///
-/// **Call order:** [`handle_look`](Self::handle_look) at every look, and at least once per period.
+/// **Call order:** [`handle_poll`](Self::handle_poll) at every poll, at least once per period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standstills {
     period: Duration,
@@ -20,10 +20,11 @@ pub struct Standstills {
 }
 
 impl Standstills {
-    /// Shorter standstills are neither counted nor part of the total: every thread that shares a processor waits this long.
+    /// Shorter standstills are not counted and not part of the total: threads that share a
+    /// processor always wait this long.
     pub const COUNTED_FROM: Duration = Duration::from_micros(500);
 
-    /// None yet, for a thread that looks at least once per `period`.
+    /// No standstill yet, for a thread that polls at least once per `period`.
     #[must_use]
     pub const fn new(period: Duration) -> Self {
         Standstills {
@@ -35,8 +36,8 @@ impl Standstills {
         }
     }
 
-    /// The thread looks at its work. Returns the standstill that ends here, `None` when the look is in time.
-    pub fn handle_look(&mut self, now: Instant) -> Option<Duration> {
+    /// Records a poll. Returns the standstill that ends here; `None` if the poll is in time.
+    pub fn handle_poll(&mut self, now: Instant) -> Option<Duration> {
         let since = self.last.and_then(|last| now.checked_since(last)).unwrap_or_default();
         self.last = Some(now);
         let late = since.checked_sub(self.period)?;
@@ -49,9 +50,9 @@ impl Standstills {
         Some(late)
     }
 
-    /// The latest instant of the next look; `None` before the first look.
+    /// Latest time of the next poll; `None` before the first poll.
     #[must_use]
-    pub fn next_look(&self) -> Option<Instant> {
+    pub fn next_poll(&self) -> Option<Instant> {
         self.last.map(|last| last + self.period)
     }
 
@@ -84,7 +85,7 @@ mod tests {
     fn after(looks: &[u64]) -> Standstills {
         let mut standstills = Standstills::new(PERIOD);
         for micros in looks {
-            standstills.handle_look(Instant::ZERO + Duration::from_micros(*micros));
+            standstills.handle_poll(Instant::ZERO + Duration::from_micros(*micros));
         }
         standstills
     }
@@ -100,15 +101,15 @@ mod tests {
     }
 
     #[test]
-    fn looks_in_time_are_no_standstill() {
+    fn polls_in_time_are_no_standstill() {
         assert_eq!(seen(&[]), (0, 0, 0));
         assert_eq!(seen(&[7_000_000]), (0, 0, 0));
         assert_eq!(seen(&[0, 1_000, 1_400, 2_400]), (0, 0, 0));
     }
 
     #[test]
-    fn a_late_look_counts_from_when_it_was_promised() {
-        // 1 ms after the look at 0 another was promised.
+    fn a_late_poll_counts_from_its_due_time() {
+        // After the poll at 0, another one was due within 1 ms.
         assert_eq!(seen(&[0, 1_201_000, 1_202_000]), (1_200_000, 1_200_000, 1));
         assert_eq!(seen(&[0, 41_000, 101_000]), (59_000, 99_000, 2));
         // 100 µs are every thread's.
@@ -116,16 +117,17 @@ mod tests {
     }
 
     #[test]
-    fn the_next_look_is_one_period_after_the_last() {
-        assert_eq!(after(&[]).next_look(), None);
+    fn the_next_poll_is_one_period_after_the_last() {
+        assert_eq!(after(&[]).next_poll(), None);
         let next = Instant::ZERO + Duration::from_micros(8_000);
-        assert_eq!(after(&[0, 7_000]).next_look(), Some(next));
+        assert_eq!(after(&[0, 7_000]).next_poll(), Some(next));
     }
 
     proptest! {
-        /// However a stop lies between the looks, it is seen but for one period, and never as longer than it was.
+        /// For any position between polls, a standstill is detected except for one period, and
+        /// never overestimated.
         #[test]
-        fn a_stop_is_seen_but_for_one_period(begin in 1_u64..20_000, length in 0_u64..3_000_000) {
+        fn a_stop_is_detected_except_for_one_period(begin in 1_u64..20_000, length in 0_u64..3_000_000) {
             let looks: Vec<u64> = (0..3_100)
                 .map(|look| look * 1_000)
                 .map(|at| if (begin..begin + length).contains(&at) { begin + length } else { at })

@@ -1,4 +1,4 @@
-//! Wall-clock time as people read it.
+//! Wall-clock time in readable form.
 
 use serde::{Deserialize, Serialize};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,22 +9,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub struct UnixTime(pub i64);
 
 impl UnixTime {
-    /// What this machine's wall clock says.
+    /// Current time of this machine's wall clock.
     #[must_use]
     pub fn now() -> Self {
         SystemTime::now().into()
     }
 
-    /// As RFC 3339, to the second: `2026-11-21T18:30:00Z`.
+    /// RFC 3339 form, to the second: `2026-11-21T18:30:00Z`.
     #[must_use]
     pub fn rfc3339(self) -> String {
-        self.written(':')
+        self.format(':')
     }
 
     /// The same, fit for a file name: `2026-11-21T18-30-00Z`.
     #[must_use]
     pub fn for_file_name(self) -> String {
-        self.written('-')
+        self.format('-')
     }
 
     /// The same with microseconds: `2026-11-21T18:30:00.000000Z`.
@@ -34,7 +34,7 @@ impl UnixTime {
         format!("{}.{micros:06}Z", self.rfc3339().trim_end_matches('Z'))
     }
 
-    fn written(self, between: char) -> String {
+    fn format(self, between: char) -> String {
         let seconds = self.0.div_euclid(1_000_000_000);
         let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         let (year, month, day) = civil(day);
@@ -44,7 +44,7 @@ impl UnixTime {
 }
 
 impl From<SystemTime> for UnixTime {
-    /// Times beyond the years 1677 and 2262 are held at those.
+    /// Times outside the years 1677 to 2262 are clamped.
     fn from(time: SystemTime) -> Self {
         let nanos = match time.duration_since(UNIX_EPOCH) {
             Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),

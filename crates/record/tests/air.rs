@@ -1,8 +1,8 @@
-//! How the summary shares out the modelled air.
+//! Airtime shares in the summary.
 
 mod util;
 
-use netburn_record::{AirRow, Ending, Environment, Header, Recorder, Row, Sink, Summary};
+use netburn_record::{AirRow, Environment, Header, Recorder, Row, RunStatus, Sink, Summary};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::Config;
@@ -19,7 +19,8 @@ fn air(station: u16, at: i64, down: u64, up: u64) -> Row {
     })
 }
 
-/// A run on the modelled air: 10 s of which the first 0.95 are not judged. `busy` has a workload, `idle` none.
+/// A run on the modelled channel: 10 s of which the first 0.95 are not judged. `busy` has a
+/// workload, `idle` none.
 fn modelled(busy: &[&str], idle: &[&str], rows: &[Row]) -> Summary {
     let user = |name: &&str| station(name, &[("download", Config::download())]);
     let plan = Plan {
@@ -42,16 +43,17 @@ fn modelled(busy: &[&str], idle: &[&str], rows: &[Row]) -> Summary {
     for row in rows {
         recorder.put(row).unwrap();
     }
-    let run = recorder.finish(&Ending::Complete).unwrap();
+    let run = recorder.finish(&RunStatus::Complete).unwrap();
     assert_eq!(run.summarise().unwrap(), *run.summary());
     run.summary().clone()
 }
 
-/// `a` has 30 ms down and 10 up in each of 90 tenths, `b` 10 ms down: 40 to 10. Of the tenth from 0.9 s on, half is
-/// judged, so that its 2 × 40 and 2 × 10 ms change nothing; what lies before and after does not count. `c` asked and
-/// got nothing: the index over 0.8, 0.2 and 0 is 1 / (3 × (0.64 + 0.04)) = 25/51. `d` never asks and is not in it.
+/// `a` has 30 ms down and 10 ms up in each of 90 tenths of a second, `b` 10 ms down: 40 to 10. Half
+/// of the tenth from 0.9 s on is evaluated, so its 2 × 40 and 2 × 10 ms change nothing. Earlier and
+/// later intervals do not count. `c` has a workload and no airtime: the index over 0.8, 0.2 and 0
+/// is 1 / (3 × (0.64 + 0.04)) = 25/51. `d` has no workload and is not counted.
 #[test]
-fn shares_are_of_the_air_that_all_stations_had_in_the_judged_time() {
+fn airtime_shares_cover_the_evaluated_time() {
     let mut rows: Vec<Row> = (10..100)
         .flat_map(|tenth| [air(0, tenth * 100, 30, 10), air(1, tenth * 100, 10, 0)])
         .collect();
@@ -69,7 +71,7 @@ fn shares_are_of_the_air_that_all_stations_had_in_the_judged_time() {
 }
 
 #[test]
-fn where_no_air_was_used_there_are_no_shares() {
+fn without_airtime_there_are_no_shares() {
     for rows in [&[][..], &[air(0, 1000, 0, 0)], &[air(0, 100, 50, 0)]] {
         let summary = modelled(&["a", "b"], &[], rows);
         assert_eq!(summary.totals.airtime_jain, None);

@@ -1,11 +1,12 @@
-//! Results that come home late: what becomes of the record, and of one whose writer is killed on the way.
+//! Late results: the merged record, and the record of a merge that was killed.
 
 #![cfg(unix)]
 
 mod util;
 
 use netburn_record::{
-    Ending, Error, EventKind, EventRow, Health, Late, Recorder, Repeats, Role, Row, Run, Sink, UnixTime, amend,
+    Error, EventKind, EventRow, Health, LateResults, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, UnixTime,
+    merge_late_results,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -37,7 +38,7 @@ fn page(number: u64) -> Row {
     operation(0, 0, number, due, Outcome::Finished, Duration::from_millis(90))
 }
 
-/// What the laptop measured in a minute.
+/// Results of the laptop in a minute.
 fn laptop() -> Vec<Row> {
     let mut rows: Vec<Row> = (0..3000).map(call).collect();
     rows.extend((0..60).map(page));
@@ -46,7 +47,7 @@ fn laptop() -> Vec<Row> {
     rows
 }
 
-/// What the television measured, and both say of themselves.
+/// Results of the television, and the health reports of both.
 fn others() -> Vec<Row> {
     let film = |number: i64| {
         let due = ms(number * 10_000);
@@ -83,11 +84,11 @@ fn record(path: &Path, kept: usize) -> Run {
     for row in laptop().into_iter().take(kept).chain([lost(1234)]).chain(others()) {
         recorder.put(&row).unwrap();
     }
-    recorder.finish(&Ending::Complete).unwrap()
+    recorder.finish(&RunStatus::Complete).unwrap()
 }
 
-fn whole(health: Option<&Health>) -> Late<'_> {
-    Late {
+fn whole(health: Option<&Health>) -> LateResults<'_> {
+    LateResults {
         name: "laptop",
         stations: &[0],
         came: CAME,
@@ -97,9 +98,9 @@ fn whole(health: Option<&Health>) -> Late<'_> {
     }
 }
 
-fn amended(path: &Path, late: &Late<'_>, rows: Vec<Row>) -> Result<u64, Error> {
+fn amended(path: &Path, late: &LateResults<'_>, rows: Vec<Row>) -> Result<u64, Error> {
     let mut rows = rows.into_iter();
-    amend(path, late, &mut || Ok(rows.next())).map(|amended| amended.added)
+    merge_late_results(path, late, &mut || Ok(rows.next())).map(|amended| amended.added)
 }
 
 fn rows_of(run: &Run) -> Vec<Row> {
@@ -117,7 +118,7 @@ fn events(run: &Run, kind: EventKind) -> Vec<EventRow> {
 }
 
 #[test]
-fn a_part_that_comes_home_whole_is_judged_like_any_other() {
+fn complete_late_results_are_judged_like_others() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let before = record(&path, 1000);
@@ -139,7 +140,7 @@ fn a_part_that_comes_home_whole_is_judged_like_any_other() {
     assert!(laptop.reasons.is_empty(), "{:?}", laptop.reasons);
     assert_ne!(laptop.verdict, Verdict::Inconclusive);
     assert!(run.summary().self_check.ok, "{:?}", run.summary().self_check.reasons);
-    // What happened stays told.
+    // The events stay in the record.
     assert_eq!(events(&run, EventKind::Lost), []);
     let warned = events(&run, EventKind::Warning);
     assert_eq!(warned.len(), 2);
@@ -148,21 +149,22 @@ fn a_part_that_comes_home_whole_is_judged_like_any_other() {
         "{warned:?}"
     );
     assert_eq!(warned[0].at, ms(1234));
-    assert!(warned[1].text.contains("came home later, at 2026-"), "{warned:?}");
-    // The same as if nothing had been lost, but for the two warnings.
+    assert!(warned[1].text.contains("arrived at 2026-"), "{warned:?}");
+    // The same as without the loss, except for the two warnings.
     let other = dir.path().join("never-lost");
     let mut recorder = Recorder::create(&other, header(plan())).unwrap();
     let told = health("laptop", Role::Agent, &["laptop"]);
     for row in self::laptop().into_iter().chain(others()).chain([told]) {
         recorder.put(&row).unwrap();
     }
-    let straight = recorder.finish(&Ending::Complete).unwrap();
+    let straight = recorder.finish(&RunStatus::Complete).unwrap();
     assert_eq!(run.summary().stations, straight.summary().stations);
     assert_eq!(run.summarise().unwrap(), *run.summary());
     assert_eq!(std::fs::read_dir(&path).unwrap().count(), 6, "five tables and run.json");
 }
 
-/// A part that comes home whole undoes the loss of its own agent and nothing else, whatever the texts are.
+/// Complete late results undo the loss of their own agent only, whatever the texts of other events
+/// are.
 #[test]
 fn a_lost_server_and_missing_results_stay_reasons() {
     let dir = tempfile::tempdir().unwrap();
@@ -174,7 +176,7 @@ fn a_lost_server_and_missing_results_stay_reasons() {
         for row in others().into_iter().chain([lost(1234), other]) {
             recorder.put(&row).unwrap();
         }
-        recorder.finish(&Ending::Complete).unwrap();
+        recorder.finish(&RunStatus::Complete).unwrap();
         amended(&path, &whole(Some(&report())), laptop()).unwrap();
         let run = Run::open(&path).unwrap();
         assert_eq!((events(&run, EventKind::Lost).len(), events(&run, kind).len()), (0, 1));
@@ -182,9 +184,9 @@ fn a_lost_server_and_missing_results_stay_reasons() {
     }
 }
 
-/// Results that come late are held to the same bounds as those that come in time, and count together with them.
+/// Late results have the same limits as others, and count together with them.
 #[test]
-fn late_results_beyond_what_the_plan_allows_are_rejected_and_told() {
+fn late_results_beyond_the_plan_are_rejected_and_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     record(&path, 1000);
@@ -199,7 +201,7 @@ fn late_results_beyond_what_the_plan_allows_are_rejected_and_told() {
     let drain = plan().drain.as_secs_f64();
     let most = 100 + 2 * ((60.0 + drain + plan().baseline.as_secs_f64() + 10.0) / 0.02) as u64;
     assert_eq!(run.summary().stations[0].workloads[1].operations, most);
-    // Of the two intervals, the first is one that was there: it is known by its time, and nothing is added for it.
+    // The first of the two intervals exists already: it is identified by its time, and not added.
     let rejected = 13_000 - most + 1;
     assert_eq!(added, 2661 + (most - 3000));
     let told = events(&run, EventKind::Rejected);
@@ -207,7 +209,7 @@ fn late_results_beyond_what_the_plan_allows_are_rejected_and_told() {
     assert_eq!(
         told[0].text,
         format!(
-            "{rejected} rows of agent laptop were rejected: {} operations more than can have fallen due, 1 outside of the \
+            "{rejected} rows of agent laptop were rejected: {} above the limit for operations, 1 outside the \
              run's time",
             rejected - 1
         )
@@ -224,11 +226,11 @@ fn late_results_beyond_what_the_plan_allows_are_rejected_and_told() {
 }
 
 #[test]
-fn what_comes_home_in_part_is_added_and_stays_in_doubt() {
+fn incomplete_late_results_are_merged_and_stay_inconclusive() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     record(&path, 1000);
-    let late = Late {
+    let late = LateResults {
         error: Some("it ended before its part was done"),
         ..whole(None)
     };
@@ -237,16 +239,16 @@ fn what_comes_home_in_part_is_added_and_stays_in_doubt() {
     assert_eq!(run.summary().stations[0].workloads[1].operations, 1500);
     assert_eq!(run.summary().stations[0].verdict, Verdict::Inconclusive);
     assert_eq!(events(&run, EventKind::Lost).len(), 1);
-    // And again, with all of it.
+    // Again with all rows.
     assert_eq!(amended(&path, &whole(Some(&report())), laptop()).unwrap(), 2161);
     let run = Run::open(&path).unwrap();
     assert_ne!(run.summary().stations[0].verdict, Verdict::Inconclusive);
-    // What is here comes in vain.
+    // Existing rows are not added.
     assert_eq!(amended(&path, &whole(Some(&report())), laptop()).unwrap(), 0);
 }
 
 #[test]
-fn what_cannot_be_added_leaves_the_record_as_it_was() {
+fn a_failed_merge_leaves_the_record_unchanged() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     record(&path, 1000);
@@ -264,7 +266,7 @@ fn what_cannot_be_added_leaves_the_record_as_it_was() {
     assert_eq!(read(), before);
     let mut unreadable = || Err(io::Error::other("torn"));
     assert!(matches!(
-        amend(&path, &whole(None), &mut unreadable),
+        merge_late_results(&path, &whole(None), &mut unreadable),
         Err(Error::Io { .. })
     ));
     assert_eq!(read(), before);
@@ -278,7 +280,7 @@ fn what_cannot_be_added_leaves_the_record_as_it_was() {
 }
 
 #[test]
-fn a_run_under_way_is_not_amended_and_one_cut_short_is_finished_first() {
+fn an_active_run_is_not_amended_and_an_unfinished_one_is_finished_first() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = Recorder::create(&path, header(plan())).unwrap();
@@ -289,8 +291,9 @@ fn a_run_under_way_is_not_amended_and_one_cut_short_is_finished_first() {
     let live = amended(&path, &whole(None), laptop());
     assert!(matches!(live, Err(Error::Live(_))), "{live:?}");
     drop(recorder);
-    // The last sign of it is the interval of 59.9 s: the six calls that were answered later don't count. A child process that
-    // another test has just forked holds the lock until it executes its program.
+    // Its last sign is the interval of 59.9 s: the six calls that were answered later do not count.
+    // A child process that another test has just forked holds the lock until it executes its
+    // program.
     let rows = loop {
         match amended(&path, &whole(Some(&report())), laptop()) {
             Err(Error::Live(_)) => std::thread::yield_now(),
@@ -300,19 +303,19 @@ fn a_run_under_way_is_not_amended_and_one_cut_short_is_finished_first() {
     assert_eq!(rows, 2655);
     let run = Run::open(&path).unwrap();
     assert_eq!(run.summary().stations[0].workloads[1].operations, 2994);
-    assert!(matches!(run.ending(), Ending::Failed(_)));
+    assert!(matches!(run.status(), RunStatus::Failed(_)));
 }
 
 #[test]
-fn the_pool_around_an_amended_run_is_made_anew() {
+fn the_run_set_around_an_amended_run_is_pooled_again() {
     let dir = tempfile::tempdir().unwrap();
-    let mut repeats = Repeats::create(&dir.path().join("twice")).unwrap();
+    let mut repeats = RunSet::create(&dir.path().join("twice")).unwrap();
     for seed in [1, 2] {
         let mut recorder = Recorder::create(&repeats.next_path(), seeded(header(plan()), seed)).unwrap();
         for row in laptop().iter().take(1000).chain(&others()) {
             recorder.put(row).unwrap();
         }
-        repeats.add(recorder.finish(&Ending::Complete).unwrap());
+        repeats.add(recorder.finish(&RunStatus::Complete).unwrap());
     }
     let path = repeats.path().to_owned();
     repeats.finish().unwrap();
@@ -321,7 +324,7 @@ fn the_pool_around_an_amended_run_is_made_anew() {
     assert_eq!(pool.summary().stations[0].workloads[1].operations, 4000);
 }
 
-/// In an ordinary run of the tests, nothing; else what is killed.
+/// Does nothing in an ordinary run of the tests; otherwise the process that is killed.
 #[test]
 fn child() {
     let Ok(path) = std::env::var("NETBURN_AMEND") else {
@@ -330,7 +333,7 @@ fn child() {
     amended(Path::new(&path), &whole(Some(&report())), laptop()).unwrap();
 }
 
-/// Killed after ever more time, it is the old record or the new one, and can be amended again.
+/// After a kill at any time, it is the old or the new record, and can be amended again.
 #[test]
 fn a_kill_at_any_moment_leaves_the_old_record_or_the_new_one() {
     let dir = tempfile::tempdir().unwrap();
@@ -364,7 +367,7 @@ fn a_kill_at_any_moment_leaves_the_old_record_or_the_new_one() {
     assert_eq!(old + new, 40);
 }
 
-/// Each moment of putting the new record in place, made by hand: so many renames done.
+/// Each intermediate state of the renames, made by hand.
 #[test]
 fn each_rename_alone_leaves_the_new_record() {
     let tables = ["operations", "intervals", "connections", "link", "events"].map(|name| format!("{name}.parquet"));
@@ -395,7 +398,7 @@ fn each_rename_alone_leaves_the_new_record() {
         assert_eq!(run.summarise().unwrap(), *run.summary());
         assert!(!path.join("amended").exists() && !path.join("spool").exists());
     }
-    // Without its `run.json`, what lies beside is nothing.
+    // Without its `run.json`, the staging folder is ignored.
     let path = dir.path().join("torn");
     record(&path, 1000);
     std::fs::create_dir(path.join("amended")).unwrap();
@@ -410,16 +413,16 @@ fn each_rename_alone_leaves_the_new_record() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// However the rows were cut, and however often they come, each is in the record once.
+    /// However the rows are split and repeated, each is in the record once.
     #[test]
-    fn no_row_is_lost_and_none_is_there_twice(kept in 0usize..3660, pieces in prop::collection::vec((0usize..3661, 0usize..3661), 1..4)) {
+    fn no_row_is_lost_or_duplicated(kept in 0usize..3660, pieces in prop::collection::vec((0usize..3661, 0usize..3661), 1..4)) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run");
         record(&path, kept);
         let all = laptop();
         for (one, other) in pieces {
             let part = all[one.min(other)..one.max(other)].to_vec();
-            let late = Late { error: Some("a part of it"), ..whole(None) };
+            let late = LateResults { error: Some("a part of it"), ..whole(None) };
             amended(&path, &late, part).unwrap();
         }
         amended(&path, &whole(Some(&report())), all.clone()).unwrap();
@@ -443,7 +446,7 @@ proptest! {
     }
 }
 
-/// A record whose writer was gone after 20 s.
+/// A record whose writer was killed after 20 s.
 fn cut_after_20_s(dir: &tempfile::TempDir) -> PathBuf {
     let path = dir.path().join("run");
     let mut recorder = Recorder::create(&path, header(plan())).unwrap();
@@ -454,9 +457,10 @@ fn cut_after_20_s(dir: &tempfile::TempDir) -> PathBuf {
     path
 }
 
-/// Killed after 20 s: nobody knows of a server after that, and what a laptop measured on is no verdict on the network.
+/// After the kill at 20 s no server is known, so later results of the laptop are no verdict on the
+/// network.
 #[test]
-fn what_was_measured_after_the_run_was_killed_does_not_count() {
+fn rows_after_a_killed_run_do_not_count() {
     let dir = tempfile::tempdir().unwrap();
     let path = cut_after_20_s(&dir);
     let before = Run::open(&path).unwrap();
@@ -482,33 +486,35 @@ fn what_was_measured_after_the_run_was_killed_does_not_count() {
     assert_eq!((calls.operations, calls.failures, calls.goal_misses), (999, 0, 0));
     let said = events(&run, EventKind::Warning);
     assert!(
-        said.iter()
-            .any(|event| event.text.contains("2001 of after the end of the run are left out")),
+        said.iter().any(|event| event
+            .text
+            .contains("2001 rows from after the end of the run are excluded")),
         "{said:?}"
     );
 }
 
-/// Its disk was full after 20 s, and it told the laptop to end at 20.5: calls begin every 20 ms and take 30 here.
+/// Its disk was full after 20 s, and it asked the laptop to end at 20.5 s. Calls begin every 20 ms
+/// and take 30 ms.
 #[test]
-fn what_was_measured_until_a_run_told_its_agents_to_end_counts() {
+fn rows_until_the_stop_request_count() {
     let dir = tempfile::tempdir().unwrap();
     let path = cut_after_20_s(&dir);
     let report = report();
-    let held = |held| Late {
+    let held = |held| LateResults {
         held: Some(held),
         ..whole(Some(&report))
     };
     // The last is due at 20.46 s.
     let calls = || (0..4000).map(call).collect();
     assert_eq!(amended(&path, &held(ms(20_500)), calls()).unwrap(), 1024);
-    // Who says that it was told at the end of time was told at the end of the plan, after 60 s and 5 of drain: the last is due
-    // at 64.96 s.
+    // A stop time after the end is limited to the end of the plan, after 60 s and 5 s of drain: the
+    // last call is due at 64.96 s.
     let ever = held(Instant::from_nanos(i64::MAX));
     assert_eq!(amended(&path, &ever, calls()).unwrap(), 3249 - 1024);
 }
 
 #[test]
-fn a_loss_is_known_by_its_station_whoever_the_device_is() {
+fn a_lost_agent_is_identified_by_its_station() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = Recorder::create(&path, header(plan())).unwrap();
@@ -519,7 +525,7 @@ fn a_loss_is_known_by_its_station_whoever_the_device_is() {
     for row in [Row::Event(event)].into_iter().chain(others()) {
         recorder.put(&row).unwrap();
     }
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
     let report = report();
     amended(&path, &whole(Some(&report)), laptop()).unwrap();
     assert!(Run::open(&path).unwrap().summary().stations[0].reasons.is_empty());

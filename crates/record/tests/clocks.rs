@@ -1,17 +1,18 @@
-//! What a run says by clocks that are several.
+//! Results of a run with several clocks.
 
 mod util;
 
-use netburn_record::{Clock, Ending, Environment, EventKind, Header, Row, Sink};
+use netburn_record::{Clock, Environment, EventKind, Header, Row, RunStatus, Sink};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Outcome};
 use util::{event, header, operation, station};
 
-/// On a fleet station and server have clocks of their own: here the station's gains 100 ppm and the server's loses 50, and
-/// every probe takes 2 ms each way, but one that queues for 3 ms more on the way up.
+/// On a fleet, station and server have their own clocks. The station's gains 100 ppm and the
+/// server's loses 50 ppm. Every probe takes 2 ms each way; one of them queues for 3 ms more on the
+/// uplink.
 #[test]
-fn one_way_delays_are_told_by_two_clocks_that_are_known() {
+fn one_way_delays_need_two_known_clocks() {
     let queued = |known: bool, jump_ns: Option<i64>| {
         let clock = |name: &str, stations: &[&str], drift: f64| {
             let clock = Clock {
@@ -39,7 +40,7 @@ fn one_way_delays_are_told_by_two_clocks_that_are_known() {
         };
         let mut rows = vec![clock("a", &["a"], 100.0), clock("server", &[], -50.0)];
         for number in 0..1000u64 {
-            // True times, and what the two clocks say of them.
+            // True times, and the times of both clocks.
             let sent = number as i64 * 50_000_000;
             let up = if number == 500 { 5_000_000 } else { 2_000_000 };
             let (there, back) = (sent + up, sent + up + 2_000_000);
@@ -62,12 +63,12 @@ fn one_way_delays_are_told_by_two_clocks_that_are_known() {
         };
         let mut summariser = netburn_record::summary::Summariser::new(header);
         rows.iter().for_each(|row| summariser.put(row).unwrap());
-        let summary = summariser.finish("x", &Ending::Complete);
+        let summary = summariser.finish("x", &RunStatus::Complete);
         let probe = summary.stations[0].workloads[0].probe.unwrap();
         probe.queued_up_ms.zip(probe.queued_down_ms)
     };
     let (up, down) = queued(true, None).unwrap();
-    // Over 50 s the clocks part by 7.5 ms; taken out, nothing but the 3 ms is left.
+    // Over 50 s the clocks drift apart by 7.5 ms; after the correction only the 3 ms remain.
     assert!((up.max.unwrap() - 3.0).abs() < 0.001, "{up:?}");
     assert!(up.p50.unwrap() < 0.001 && down.max.unwrap() < 0.001, "{up:?} {down:?}");
     assert!(queued(false, None).is_none());

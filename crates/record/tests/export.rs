@@ -1,11 +1,11 @@
-//! Exports of a run whose every figure is known.
+//! Exports of a run whose values are all known.
 
 mod util;
 
+use netburn_record::export::csv_rows::{COLUMNS, Cell, csv_rows};
 use netburn_record::export::flent::{Test, files};
-use netburn_record::export::lines::{COLUMNS, Cell, lines};
 use netburn_record::export::{csv, json, junit, openmetrics};
-use netburn_record::{Bssid, Ending, LinkRow, Recorder, Row, Run, Sink};
+use netburn_record::{Bssid, LinkRow, Recorder, Row, Run, RunStatus, Sink};
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn run(folder: &Path) -> Run {
     {
         recorder.put(row).unwrap();
     }
-    recorder.finish(&Ending::Complete).unwrap()
+    recorder.finish(&RunStatus::Complete).unwrap()
 }
 
 fn written(export: impl FnOnce(&mut dyn std::io::Write)) -> String {
@@ -46,7 +46,7 @@ fn written(export: impl FnOnce(&mut dyn std::io::Write)) -> String {
 fn every_workload_is_a_line() {
     let folder = tempfile::tempdir().unwrap();
     let run = run(folder.path());
-    let lines = lines(&run).unwrap();
+    let lines = csv_rows(&run).unwrap();
     let cell = |line: usize, name: &str| {
         let place = COLUMNS.iter().position(|(_, known)| *known == name).unwrap();
         lines[line].cells[place].clone()
@@ -101,7 +101,7 @@ fn every_workload_is_a_line() {
         (cell(0, "jitter_ms"), cell(0, "idle_latency_ms")),
         (number(500.0), number(2.0))
     );
-    // The first look and the last; −61.49 dBm is −61, and 49 of 70.
+    // First and last link sample; −61.49 dBm is −61, and 49 of 70.
     assert_eq!(
         (cell(0, "essid"), cell(0, "bitrate_before_mbps")),
         (text(""), Cell::Number(None))
@@ -134,7 +134,7 @@ fn every_workload_is_a_line() {
     assert_eq!(document["runs"][0]["link"][2]["signal_cdbm"], -6149);
 }
 
-/// Pages and streams are no pings, nor are probes that stop where the load begins.
+/// Pages and streams are no pings, and neither are probes that stop where the load begins.
 #[test]
 fn a_station_without_a_probe_or_a_call_has_no_ping() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ fn a_station_without_a_probe_or_a_call_has_no_ping() {
     for row in good_rows().iter().filter(|row| !is_call(row)) {
         recorder.put(row).unwrap();
     }
-    let run = recorder.finish(&Ending::Complete).unwrap();
+    let run = recorder.finish(&RunStatus::Complete).unwrap();
     for test in [Test::Fair, Test::Downloads] {
         let packed = files(&run, Some(test)).unwrap().remove(0).bytes;
         let file: Value = serde_json::from_reader(flate2::read::GzDecoder::new(&packed[..])).unwrap();
@@ -161,7 +161,7 @@ fn a_station_without_a_probe_or_a_call_has_no_ping() {
 }
 
 #[test]
-fn flents_series_are_as_reckoned() {
+fn flent_series_match_a_calculation_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let run = run(folder.path());
     let all = files(&run, None).unwrap();
@@ -235,13 +235,13 @@ fn flents_series_are_as_reckoned() {
 }
 
 #[test]
-fn a_run_in_doubt_is_an_error_and_no_failure() {
+fn an_unreliable_run_is_an_error_and_not_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     let mut recorder = Recorder::create(&folder.path().join("run"), header(plan())).unwrap();
     for row in good_rows() {
         recorder.put(&row).unwrap();
     }
-    let run = recorder.finish(&Ending::Interrupted).unwrap();
+    let run = recorder.finish(&RunStatus::Interrupted).unwrap();
     let text = written(|to| junit::write(&run, to).unwrap());
     assert!(
         text.contains("<testsuites name=\"two-stations\" tests=\"5\" failures=\"0\" errors=\"5\" skipped=\"0\""),

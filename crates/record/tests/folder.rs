@@ -1,10 +1,11 @@
-//! A run folder from its making to its reading, on good days and bad ones.
+//! Creating and reading run folders, with and without faults.
 
 mod util;
 
 use netburn_record::summary::Summariser;
 use netburn_record::{
-    AirRow, Ending, Environment, Error, EventKind, Header, Host, Recorder, Repeats, Row, Run, SelfCheck, Sink, Summary,
+    AirRow, Environment, Error, EventKind, Header, Host, Recorder, Row, Run, RunSet, RunStatus, SelfCheck, Sink,
+    Summary,
 };
 use netburn_scenario::Plan;
 use netburn_units::Duration;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use util::{any_row, good_rows, header, ms, operation, plan};
 
-fn record(path: &Path, rows: &[Row], ending: &Ending) -> Run {
+fn record(path: &Path, rows: &[Row], ending: &RunStatus) -> Run {
     let mut recorder = Recorder::create(path, header(plan())).unwrap();
     for row in rows {
         recorder.put(row).unwrap();
@@ -45,7 +46,7 @@ fn by_kind(rows: &[Row]) -> Vec<Row> {
 fn a_good_run_passes_and_reads_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs").join("first");
-    let run = record(&path, &good_rows(), &Ending::Complete);
+    let run = record(&path, &good_rows(), &RunStatus::Complete);
     let summary = run.summary().clone();
     assert_eq!(summary.verdict, Verdict::Pass, "{summary:#?}");
     assert!(summary.self_check.ok && summary.reasons.is_empty());
@@ -61,17 +62,17 @@ fn a_good_run_passes_and_reads_back() {
     assert_eq!(*again.summary(), summary);
     assert_eq!(again.summarise().unwrap(), summary);
     assert_eq!(again.header(), run.header());
-    assert_eq!(*again.ending(), Ending::Complete);
+    assert_eq!(*again.status(), RunStatus::Complete);
     assert_eq!(rows_of(&again), by_kind(&good_rows()));
     assert!(!path.join("spool").exists());
 }
 
 /// `run.json` is there, and the process that wrote it was killed before it deleted the spool.
 #[test]
-fn a_spool_left_in_a_finished_folder_is_deleted_unless_it_is_locked() {
+fn a_remaining_spool_of_a_finished_folder_is_deleted_unless_locked() {
     let dir = tempfile::tempdir().unwrap();
     let (path, spool) = (dir.path().join("run"), dir.path().join("run/spool"));
-    let summary = record(&path, &good_rows(), &Ending::Complete).summary().clone();
+    let summary = record(&path, &good_rows(), &RunStatus::Complete).summary().clone();
     let held = std::fs::File::create(&spool).unwrap();
     held.lock().unwrap();
     assert_eq!(*Run::open(&path).unwrap().summary(), summary);
@@ -81,7 +82,7 @@ fn a_spool_left_in_a_finished_folder_is_deleted_unless_it_is_locked() {
     assert!(!spool.exists());
 }
 
-/// A folder as a killed controller leaves it: the spool, perhaps torn, and nothing else.
+/// The folder of a killed controller: only a spool, perhaps truncated.
 fn leave(path: &Path, rows: &[Row], cut: usize) {
     let mut recorder = Recorder::create(path, header(plan())).unwrap();
     for row in rows {
@@ -95,7 +96,7 @@ fn leave(path: &Path, rows: &[Row], cut: usize) {
 }
 
 #[test]
-fn a_killed_controllers_folder_is_finished_by_opening_it() {
+fn opening_finishes_the_folder_of_a_killed_controller() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let rows = good_rows();
@@ -109,14 +110,14 @@ fn a_killed_controllers_folder_is_finished_by_opening_it() {
         ["`netburn run` was killed before it could finish the record (after 1 min of 1 min)"]
     );
     assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
-    // The figures are there all the same.
+    // The values are there all the same.
     assert_eq!(summary.stations[0].workloads[0].latency_ms.p99, Some(200.0));
     assert_eq!(summary.stations[0].workloads[0].verdict, Verdict::Pass);
     assert_eq!(Run::open(&path).unwrap().summary(), summary);
 }
 
 #[test]
-fn a_torn_spool_loses_its_last_row_and_says_so() {
+fn a_truncated_spool_loses_its_last_row_and_reports_it() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let rows = [
@@ -128,19 +129,19 @@ fn a_torn_spool_loses_its_last_row_and_says_so() {
     assert_eq!(rows_of(&run), rows[..1]);
     let reason = &run.summary().reasons[0];
     assert!(
-        reason.contains("bytes of its spool are torn (after 300 ms of 1 min)"),
+        reason.contains("bytes of its spool are incomplete (after 300 ms of 1 min)"),
         "{reason}"
     );
 }
 
 #[test]
-fn a_live_folder_is_not_stolen() {
+fn an_active_folder_is_not_opened() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = Recorder::create(&path, header(plan())).unwrap();
     assert!(matches!(Run::open(&path), Err(Error::Live(_))));
     recorder.put(&good_rows()[0]).unwrap();
-    let run = recorder.finish(&Ending::Interrupted).unwrap();
+    let run = recorder.finish(&RunStatus::Interrupted).unwrap();
     assert_eq!(run.count("operations"), 1);
     assert_eq!(
         Run::open(&path).unwrap().summary().reasons,
@@ -149,7 +150,7 @@ fn a_live_folder_is_not_stolen() {
 }
 
 #[test]
-fn a_taken_folder_gets_a_neighbour() {
+fn an_existing_folder_gets_a_numbered_sibling() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let first = Recorder::create(&path, header(plan())).unwrap();
@@ -161,38 +162,35 @@ fn a_taken_folder_gets_a_neighbour() {
 }
 
 #[test]
-fn what_is_no_record_is_refused_plainly() {
+fn invalid_records_are_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let said = |path: &Path| Run::open(path).unwrap_err().to_string();
     assert!(said(dir.path()).contains("is not a run folder"), "{}", said(dir.path()));
     let nothing = said(&dir.path().join("nothing"));
-    assert!(
-        nothing.ends_with("is not a run folder: there is no such folder"),
-        "{nothing}"
-    );
+    assert!(nothing.ends_with("is not a run folder: no such folder"), "{nothing}");
 
     let path = dir.path().join("run");
-    drop(record(&path, &good_rows(), &Ending::Complete));
+    drop(record(&path, &good_rows(), &RunStatus::Complete));
     let document = std::fs::read_to_string(path.join("run.json")).unwrap();
     let with = |text: &str| std::fs::write(path.join("run.json"), text).unwrap();
 
     with(&document.replace("netburn.run/1", "netburn.run/2"));
     assert!(matches!(Run::open(&path), Err(Error::Newer { found: 2, known: 1, .. })));
     with(&document.replace("netburn.run/1", "another"));
-    assert!(said(&path).contains("its schema is `another`"));
+    assert!(said(&path).contains("unknown schema `another`"));
     with(&document[..document.len() / 2]);
     assert!(said(&path).contains("is damaged"));
     with("");
     assert!(said(&path).contains("is damaged"));
     std::fs::write(path.join("run.json"), [0xff, 0xfe]).unwrap();
-    assert!(said(&path).contains("it is not text"));
+    assert!(said(&path).contains("it is not UTF-8 text"));
 
     with(&document);
     let table = path.join("operations.parquet");
     let whole = std::fs::read(&table).unwrap();
     std::fs::write(&table, &whole[..whole.len() - 100]).unwrap();
     assert!(
-        said(&path).contains("operations.parquet is damaged: it has"),
+        said(&path).contains("operations.parquet is damaged: found"),
         "{}",
         said(&path)
     );
@@ -209,11 +207,11 @@ fn damage(file: &Path) {
 }
 
 #[test]
-fn a_table_with_another_checksum_is_named_and_its_rows_are_left_out() {
+fn a_table_with_a_wrong_checksum_is_reported_and_skipped() {
     let dir = tempfile::tempdir().unwrap();
     for name in ["operations", "intervals", "connections", "link", "events"] {
         let path = dir.path().join(name);
-        drop(record(&path, &modelled_rows(), &Ending::Complete));
+        drop(record(&path, &modelled_rows(), &RunStatus::Complete));
         let table = path.join(format!("{name}.parquet"));
         damage(&table);
         let error = Run::open(&path).unwrap_err();
@@ -221,7 +219,7 @@ fn a_table_with_another_checksum_is_named_and_its_rows_are_left_out() {
             matches!(&error, Error::Damaged { path, .. } if *path == table),
             "{error}"
         );
-        assert!(error.to_string().contains("its checksum (CRC-32) is "), "{error}");
+        assert!(error.to_string().contains("found CRC-32 "), "{error}");
 
         let (run, found) = Run::open_partly(&path).unwrap();
         assert_eq!(found.len(), 1, "{found:?}");
@@ -244,10 +242,10 @@ fn a_table_with_another_checksum_is_named_and_its_rows_are_left_out() {
 }
 
 #[test]
-fn all_damaged_tables_are_told_together() {
+fn all_damaged_tables_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    drop(record(&path, &modelled_rows(), &Ending::Complete));
+    drop(record(&path, &modelled_rows(), &RunStatus::Complete));
     damage(&path.join("link.parquet"));
     std::fs::remove_file(path.join("events.parquet")).unwrap();
     let (_, found) = Run::open_partly(&path).unwrap();
@@ -259,12 +257,12 @@ fn all_damaged_tables_are_told_together() {
     );
 }
 
-/// The CRC-32 that zlib gives of the same bytes stands in run.json.
+/// run.json holds the CRC-32 that zlib computes for the same bytes.
 #[test]
-fn the_checksum_is_one_that_other_programs_compute() {
+fn the_checksum_matches_zlib() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    drop(record(&path, &modelled_rows(), &Ending::Complete));
+    drop(record(&path, &modelled_rows(), &RunStatus::Complete));
     let document: serde_json::Value = serde_json::from_slice(&std::fs::read(path.join("run.json")).unwrap()).unwrap();
     // Bit by bit, as the standard has it: reflected, from all ones, complemented.
     let crc = |bytes: &[u8]| {
@@ -285,7 +283,7 @@ fn the_checksum_is_one_that_other_programs_compute() {
 fn a_record_from_before_checksums_is_read() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let run = record(&path, &good_rows(), &Ending::Complete);
+    let run = record(&path, &good_rows(), &RunStatus::Complete);
     let file = path.join("run.json");
     let mut document: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     for facts in document["tables"].as_object_mut().unwrap().values_mut() {
@@ -297,7 +295,7 @@ fn a_record_from_before_checksums_is_read() {
 }
 
 #[test]
-fn a_spool_that_is_none_or_newer_is_refused() {
+fn an_invalid_or_newer_spool_is_rejected() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     leave(&path, &[], 0);
@@ -316,10 +314,10 @@ fn a_spool_that_is_none_or_newer_is_refused() {
 
 /// A recorder that dies between the rename of `run.json` and the removal of the spool leaves both.
 #[test]
-fn a_spool_beside_a_finished_record_changes_nothing() {
+fn a_spool_next_to_a_finished_record_changes_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let run = record(&path, &good_rows(), &Ending::Complete);
+    let run = record(&path, &good_rows(), &RunStatus::Complete);
     std::fs::write(path.join("spool"), b"anything").unwrap();
     assert_eq!(Run::open(&path).unwrap().summary(), run.summary());
 }
@@ -343,29 +341,28 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = PathBuf::from(path.file_name().unwrap());
-        match path.is_dir() {
-            true => files.extend(
+        if path.is_dir() {
+            files.extend(
                 contents(&path)
                     .into_iter()
                     .map(|(inner, bytes)| (name.join(inner), bytes)),
-            ),
-            false => {
-                let mut bytes = std::fs::read(&path).unwrap();
-                if name.extension().is_some_and(|extension| extension == "json") {
-                    let root = folder
-                        .ancestors()
-                        .find(|above| above.ends_with("one") || above.ends_with("other"));
-                    let text = String::from_utf8(bytes).unwrap();
-                    bytes = text.replace(root.unwrap().to_str().unwrap(), "").into_bytes();
-                }
-                files.insert(name, bytes);
+            )
+        } else {
+            let mut bytes = std::fs::read(&path).unwrap();
+            if name.extension().is_some_and(|extension| extension == "json") {
+                let root = folder
+                    .ancestors()
+                    .find(|above| above.ends_with("one") || above.ends_with("other"));
+                let text = String::from_utf8(bytes).unwrap();
+                bytes = text.replace(root.unwrap().to_str().unwrap(), "").into_bytes();
             }
+            files.insert(name, bytes);
         }
     }
     files
 }
 
-/// What a simulated run puts: no health, no clocks, the air.
+/// Rows of a simulated run: no health reports or clocks, but airtime.
 fn modelled_rows() -> Vec<Row> {
     let mut rows: Vec<Row> = good_rows();
     rows.retain(|row| !matches!(row, Row::Event(_)));
@@ -385,7 +382,7 @@ fn modelled_rows() -> Vec<Row> {
     rows
 }
 
-/// A run in virtual time records nothing of the machine or the hour.
+/// The record of a simulated run does not depend on the machine or the time.
 #[test]
 fn one_scenario_and_seed_give_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
@@ -400,11 +397,11 @@ fn one_scenario_and_seed_give_the_same_bytes() {
         for (row, number) in modelled_rows().iter().zip(0..) {
             recorder.put(row).unwrap();
             if path.ends_with("other") && number % 500 == 0 {
-                // When it was synced leaves no trace.
+                // The time of a sync has no effect.
                 recorder.sync().unwrap();
             }
         }
-        recorder.finish(&Ending::Complete).unwrap()
+        recorder.finish(&RunStatus::Complete).unwrap()
     };
     let (one, other) = (dir.path().join("one"), dir.path().join("a").join("other"));
     assert_eq!(record(&one).summary().verdict, Verdict::Pass);
@@ -425,7 +422,7 @@ fn one_scenario_and_seed_give_the_same_bytes() {
 
     // And so do several.
     let repeats = |path: &Path| {
-        let mut repeats = Repeats::create(path).unwrap();
+        let mut repeats = RunSet::create(path).unwrap();
         for number in 0..3 {
             let run = record(&repeats.path_of(number));
             repeats.add(run);
@@ -447,13 +444,14 @@ fn same(one: &Summary, other: &Summary) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// What a summariser makes of the rows of a run with that header and ending, as a folder's document has it.
+/// Summary of a summariser for the rows of a run with that header and status, as in a folder's
+/// document.
 fn in_memory(run: &Run, rows: &[Row]) -> String {
     let mut summariser = Summariser::new(run.header().clone());
     for row in rows {
         summariser.put(row).unwrap();
     }
-    let summary = summariser.finish(&run.path().to_string_lossy(), run.ending());
+    let summary = summariser.finish(&run.path().to_string_lossy(), run.status());
     serde_json::to_string(&summary).unwrap()
 }
 
@@ -464,22 +462,23 @@ fn on_disk(run: &Run) -> String {
 #[test]
 fn a_good_run_needs_no_folder() {
     let dir = tempfile::tempdir().unwrap();
-    let run = record(&dir.path().join("run"), &good_rows(), &Ending::Complete);
+    let run = record(&dir.path().join("run"), &good_rows(), &RunStatus::Complete);
     assert_eq!(in_memory(&run, &good_rows()), on_disk(&run));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Rows of any kind come back as they were put, and the summary of the columns is that of the rows.
+    /// Rows of any kind are read back unchanged, and the summary of the tables equals that of the
+    /// rows.
     #[test]
     fn any_rows_read_back(rows in prop::collection::vec(any_row(), 0..80), ending in 0..3) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run");
         let ending = match ending {
-            0 => Ending::Complete,
-            1 => Ending::Interrupted,
-            _ => Ending::Failed("the server did not start".into()),
+            0 => RunStatus::Complete,
+            1 => RunStatus::Interrupted,
+            _ => RunStatus::Failed("the server did not start".into()),
         };
         let run = record(&path, &rows, &ending);
         let again = Run::open(&path).unwrap();
@@ -489,7 +488,7 @@ proptest! {
         prop_assert_eq!(in_memory(&run, &rows), on_disk(&run));
     }
 
-    /// Wherever a spool is cut, what is recovered is a beginning of what was put, and both ways to its summary agree.
+    /// A truncated spool gives a prefix of the rows, and both ways of computing its summary agree.
     #[test]
     fn a_cut_spool_is_a_shorter_run(rows in prop::collection::vec(any_row(), 1..40), cut in 0_usize..400) {
         let dir = tempfile::tempdir().unwrap();
@@ -511,7 +510,7 @@ proptest! {
 }
 
 #[test]
-fn an_event_with_a_long_text_is_cut_to_fit() {
+fn a_long_event_text_is_truncated() {
     let dir = tempfile::tempdir().unwrap();
     let row = |text: String| {
         Row::Event(netburn_record::EventRow {
@@ -526,7 +525,7 @@ fn an_event_with_a_long_text_is_cut_to_fit() {
     let run = record(
         &dir.path().join("run"),
         &[row("é".repeat(1 << 20)), row("x".into())],
-        &Ending::Complete,
+        &RunStatus::Complete,
     );
     let rows = rows_of(&run);
     let Row::Event(long) = &rows[0] else { unreachable!() };

@@ -1,4 +1,4 @@
-//! The corpus, replayed, and as many inputs made by chance.
+//! Replays the corpus, and as many random inputs.
 
 mod util;
 
@@ -124,7 +124,7 @@ fn spool(rows: &[Row]) -> Vec<u8> {
     writer.into_disk().0
 }
 
-/// A file's bytes from the beginning, whoever else moves its place.
+/// Bytes of a file from the beginning, independent of its position.
 struct Growing(std::fs::File, u64);
 
 impl io::Read for Growing {
@@ -150,7 +150,7 @@ proptest! {
 
     /// Cut at any byte, a spool gives the rows that are whole and counts the rest.
     #[test]
-    fn a_spool_cut_anywhere_gives_a_beginning(rows in prop::collection::vec(any_row(), 0..8)) {
+    fn a_truncated_spool_gives_a_prefix(rows in prop::collection::vec(any_row(), 0..8)) {
         let whole = spool(&rows);
         prop_assert_eq!(read(&whole), (rows.clone(), 0));
         let ends: Vec<usize> = (0..=rows.len()).map(|count| spool(&rows[..count]).len()).collect();
@@ -160,7 +160,7 @@ proptest! {
         }
     }
 
-    /// However it grows, whoever follows it gets every row once, as soon as it is whole.
+    /// A reader of a growing spool gets every row once, as soon as it is complete.
     #[test]
     fn a_spool_that_grows_is_followed(rows in prop::collection::vec(any_row(), 0..8), steps in prop::collection::vec(1_usize..90, 1..40)) {
         let whole = spool(&rows);
@@ -183,9 +183,9 @@ proptest! {
         }
     }
 
-    /// With any bit wrong, it gives the rows before it.
+    /// With any flipped bit, the rows before it are returned.
     #[test]
-    fn a_wrong_bit_ends_a_spool(rows in prop::collection::vec(any_row(), 1..8), at in any::<prop::sample::Index>(), bit in 0_u8..8) {
+    fn a_flipped_bit_ends_a_spool(rows in prop::collection::vec(any_row(), 1..8), at in any::<prop::sample::Index>(), bit in 0_u8..8) {
         let mut bytes = spool(&rows);
         let ends: Vec<usize> = (0..=rows.len()).map(|count| spool(&rows[..count]).len()).collect();
         let at = ends[0] + at.index(bytes.len() - ends[0]);
@@ -197,7 +197,8 @@ proptest! {
     }
 }
 
-/// Writes the corpus when asked to: `NETBURN_WRITE_CORPUS=1 cargo test -p netburn-record --test fuzz write_corpus`.
+/// Writes the corpus on request: `NETBURN_WRITE_CORPUS=1 cargo test -p netburn-record --test fuzz
+/// write_corpus`.
 #[test]
 fn write_corpus() {
     if std::env::var_os("NETBURN_WRITE_CORPUS").is_none() {
@@ -252,7 +253,8 @@ fn write_corpus() {
     ] {
         write("writer", name.into(), bytes);
     }
-    // Time passes by 4 ms times the second byte of a pair; the others are in `check_watched`.
+    // The second byte of a pair is elapsed time in units of 4 ms; `check_watched` describes the
+    // others.
     let (second, take) = ([0, 250], [230, 0]);
     let bytes = |shift: u8, size: u8| [112 + shift, size];
     let end = |number: u8| [160, number];

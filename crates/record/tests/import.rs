@@ -1,8 +1,8 @@
-//! flent's files as runs: figures by hand, real files where there are some, and bad ones.
+//! Import of flent's files: values by hand, real files if available, and invalid files.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use netburn_record::import::flent::{NotFlent, read};
+use netburn_record::import::flent::{FlentError, read};
 use netburn_record::import::record;
 use netburn_record::{Environment, Run};
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ fn packed(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn figures_are_as_reckoned() {
+fn values_match_a_calculation_by_hand() {
     let bytes = packed(small().to_string().as_bytes());
     let imported = read(&bytes, "small.flent.gz").unwrap();
     assert_eq!(
@@ -71,7 +71,7 @@ fn figures_are_as_reckoned() {
         ("flent", "rtt_fair_up", "1.2")
     );
     assert_eq!(source.left_out[0], "the series `cpu_stats_a`");
-    // Ten of each host's pings fall due after the load: 30 to 39.
+    // Ten of each host's pings are due after the load: 30 to 39.
     assert_eq!(source.left_out[1], "20 values after the end of the load");
     assert_eq!(run.header().environment, Environment::Imported);
     assert_eq!(run.header().started.unwrap().0, 1_760_000_005_000_000_000);
@@ -96,7 +96,7 @@ fn figures_are_as_reckoned() {
 }
 
 #[test]
-fn without_raw_values_the_interpolated_ones_stand_for_them() {
+fn interpolated_values_replace_missing_raw_values() {
     let mut file = small();
     file["raw_values"] = json!({});
     let rate: Vec<Value> = (0..=100)
@@ -121,21 +121,21 @@ fn without_raw_values_the_interpolated_ones_stand_for_them() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn unreadable_files_have_an_error() {
     let text = small().to_string();
     let told = |text: &str| read(text.as_bytes(), "f").unwrap_err().to_string();
-    assert!(told("").contains("no JSON"));
-    assert!(told("[1]").contains("no flent data file"));
-    assert!(told("{}").contains("no `metadata`"));
+    assert!(told("").contains("invalid JSON"));
+    assert!(told("[1]").contains("not a flent data file"));
+    assert!(told("{}").contains("missing `metadata`"));
     let changed = |change: &dyn Fn(&mut Value)| {
         let mut file = small();
         change(&mut file);
         told(&file.to_string())
     };
-    assert!(changed(&|file| file["version"] = json!(5)).contains("version 5"));
-    assert!(changed(&|file| file["metadata"]["LENGTH"] = json!("ten")).contains("no `metadata.LENGTH`"));
+    assert!(changed(&|file| file["version"] = json!(5)).contains("found 5"));
+    assert!(changed(&|file| file["metadata"]["LENGTH"] = json!("ten")).contains("missing `metadata.LENGTH`"));
     assert!(changed(&|file| file["metadata"]["LENGTH"] = json!(-1)).contains("LENGTH is -1 s"));
-    assert!(changed(&|file| file["results"]["TCP upload BE1 b"] = json!([1])).contains("1 values where there are 101"));
+    assert!(changed(&|file| file["results"]["TCP upload BE1 b"] = json!([1])).contains("1 values, expected 101"));
     let other = changed(&|file| {
         file["metadata"]["NAME"] = json!("qdisc-stats");
         file["results"] = json!({});
@@ -145,18 +145,18 @@ fn what_cannot_be_read_is_told() {
         other.contains("`qdisc-stats`") && other.contains("`qdisc_stats`"),
         "{other}"
     );
-    // Cut at any byte, packed or not, it is told.
+    // Cut at any byte, packed or not, it is reported.
     for cut in (0..text.len()).step_by(97) {
         read(&text.as_bytes()[..cut], "f").unwrap_err();
     }
     let bytes = packed(text.as_bytes());
     for cut in 1..bytes.len() {
         let error = read(&bytes[..cut], "f").unwrap_err();
-        assert!(cut < 3 || matches!(error, NotFlent::Packed { .. }), "{cut}: {error}");
+        assert!(cut < 3 || matches!(error, FlentError::Packed { .. }), "{cut}: {error}");
     }
 }
 
-/// Files that others made with flent in 2016, where they lie beside the checkout.
+/// Files that others made with flent in 2016, if they are next to the checkout.
 fn real() -> Vec<PathBuf> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let folder = root.join("../../../shared/data/flent");
@@ -169,9 +169,9 @@ fn real() -> Vec<PathBuf> {
     paths
 }
 
-/// Medians and rates against those reckoned here from the file itself.
+/// Medians and rates against those estimated here from the file itself.
 #[test]
-fn real_files_come_to_what_they_say() {
+fn real_files_have_their_documented_values() {
     for path in real() {
         let bytes = std::fs::read(&path).unwrap();
         let mut text = String::new();
@@ -182,7 +182,8 @@ fn real_files_come_to_what_they_say() {
         let imported = read(&bytes, &path.file_name().unwrap().to_string_lossy()).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let run = record(&folder.path().join("run"), &imported).unwrap();
-        // T0 is where the first ping's number 1 was sent, nearly: what the file says of the second host's first one.
+        // T0 is close to the time at which the first ping with number 1 was sent, according to the
+        // second host's first one.
         let zero = imported.header.started.unwrap().0 as f64 / 1e9;
         let hosts = file["metadata"]["HOSTS"].as_array().unwrap();
         assert_eq!(

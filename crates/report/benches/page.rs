@@ -1,8 +1,9 @@
-//! How fast the page of a run of many operations is made, and in how much memory.
+//! Time and memory for the page of a run of many operations.
 //!
-//! `cargo bench -p netburn-report` does 10 million; `-- 1000000 /some/folder` another number, elsewhere.
+//! `cargo bench -p netburn-report` uses 10 million operations; `-- 1000000 /some/folder` another
+//! number and folder.
 
-use netburn_record::{Ending, Header, IntervalRow, OperationRow, Recorder, Row, Sink};
+use netburn_record::{Header, IntervalRow, OperationRow, Recorder, Row, RunStatus, Sink};
 use netburn_report::{View, html};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
@@ -21,7 +22,7 @@ fn main() {
         .map_or(10_000_000, |count| count.parse().expect("a number of operations"));
     let folder = arguments.get(1).map_or_else(std::env::temp_dir, Into::into);
     let path = folder.join(format!("netburn-bench-page-{}", std::process::id()));
-    // Another process makes the record, so that its memory isn't counted.
+    // Another process makes the record, so that its memory is not counted.
     if std::env::var_os("NETBURN_BENCH_RECORD").is_some() {
         return record(operations, &folder);
     }
@@ -92,10 +93,10 @@ fn record(operations: u64, path: &std::path::Path) {
             recorder.put(&Row::Interval(row)).expect("room on the disk");
         }
     }
-    recorder.finish(&Ending::Complete).expect("a finished record");
+    recorder.finish(&RunStatus::Complete).expect("a finished record");
 }
 
-/// The most memory that was resident so far, in MB (Linux; 0 elsewhere).
+/// Maximum number of memory that was resident so far, in MB (Linux; 0 elsewhere).
 fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

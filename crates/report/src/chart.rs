@@ -1,12 +1,12 @@
-//! A chart as plain data, and what can be made of it: an SVG, a table, a document for scripts, a PNG.
+//! A chart as plain data, with conversions to SVG, PNG, a table and JSON.
 //!
 //! - [`svg`](mod@svg): an SVG with a title, a description and the colours of its page, or of its own.
-//! - [`table`](mod@table): the same figures as a table, for those who read rather than look.
-//! - [`json`](mod@json): the same for the script that draws it anew where scripts run.
+//! - [`table`](mod@table): the same values as a table, for readers who cannot see the picture.
+//! - [`json`](mod@json): the same for the script that draws interactive charts.
 //! - [`png`](mod@png): a picture.
-//! - [`axis`]: ticks, and how figures are written on them.
+//! - [`axis`]: ticks, and the format of values on them.
 //!
-//! Pure: a chart and a look in, text out.
+//! Pure functions of a chart and a theme.
 
 pub mod axis;
 pub mod json;
@@ -17,37 +17,38 @@ pub mod table;
 pub use axis::{Axis, Scale, Unit};
 pub use json::json;
 pub use png::png;
-pub use svg::{Look, svg};
+pub use svg::{Theme, svg};
 pub use table::{Table, table};
 
 use serde::Serialize;
 
-/// The hues of series, in turn: those that people with any colour vision tell apart (Okabe and Ito, 2008), none too light or
-/// dark for a white or a black environment. From the seventh series on they come again with dashes.
+/// Colours of series, in turn. People with any colour vision can distinguish them (Okabe and Ito,
+/// 2008), on a white or a black background. From the seventh series on they are repeated with
+/// dashes.
 pub const HUES: [&str; 6] = ["#0082c8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#7a68d6"];
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {
-    /// Its name on the page and as a file: small letters, digits and `-`.
+    /// Identifier on the page and in file names: lower-case letters, digits and `-`.
     pub id: String,
-    /// What it shows, as a heading.
+    /// Heading.
     pub title: String,
-    /// What is to be seen in it, for those who can't: one or two sentences.
-    pub says: String,
-    /// How its figures came to be, where that isn't plain.
+    /// Description for readers who cannot see the chart: one or two sentences.
+    pub description: String,
+    /// Explanation of its values; empty if they are obvious.
     pub note: String,
     /// Along.
     pub x: Axis,
     /// Up.
     pub y: Axis,
-    /// What is drawn, in order.
+    /// Series in drawing order.
     pub series: Vec<Series>,
     /// Levels that matter: goals.
     pub levels: Vec<Level>,
-    /// What happened along the way.
+    /// Events.
     pub marks: Vec<At>,
-    /// A stretch that doesn't count: from, to, and why.
+    /// A range that is not evaluated: from, to, and the reason.
     pub aside: Option<(f64, f64, String)>,
 }
 
@@ -56,15 +57,15 @@ pub struct Chart {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// Its hue: a place in [`HUES`], counted around, with other dashes each time around.
-    pub hue: usize,
-    /// How it is drawn.
+    /// Index into [`HUES`], modulo its length; each repetition has other dashes.
+    pub colour_index: usize,
+    /// Shape of the series.
     pub shape: Shape,
-    /// Its points, by rising `x`.
+    /// Points by increasing `x`.
     pub points: Vec<Datum>,
 }
 
-/// How a series is drawn.
+/// Shape of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
@@ -81,11 +82,11 @@ pub enum Shape {
 /// A point of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Datum {
-    /// Where along; on an axis of names the name's place.
+    /// Position; on an axis of names the index of the name.
     pub x: f64,
-    /// Its value; `None` where there is none, and the line has a gap.
+    /// Value; `None` for a gap.
     pub y: Option<f64>,
-    /// The least of what it stands for.
+    /// Minimum of the values that the point represents.
     pub low: Option<f64>,
     /// The largest.
     pub high: Option<f64>,
@@ -98,23 +99,23 @@ pub struct Level {
     pub y: f64,
     /// What it is.
     pub label: String,
-    /// The series whose hue it has; `None` for all.
-    pub hue: Option<usize>,
+    /// The series whose colour it has; `None` for all.
+    pub colour_index: Option<usize>,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct At {
-    /// Where it began.
+    /// Begin.
     pub x: f64,
-    /// How far it went on; 0 for a moment.
+    /// Duration; 0 for a moment.
     pub length: f64,
     /// A sign for it: one or two letters.
     pub sign: String,
-    /// What it was.
+    /// Label of the event.
     pub label: String,
-    /// The series whose hue it has; `None` for all.
-    pub hue: Option<usize>,
+    /// The series whose colour it has; `None` for all.
+    pub colour_index: Option<usize>,
 }
 
 impl Datum {
@@ -129,7 +130,7 @@ impl Datum {
         }
     }
 
-    /// Its values: itself and its range.
+    /// The value and its range.
     pub fn values(&self) -> impl Iterator<Item = f64> {
         [self.low, self.y, self.high]
             .into_iter()
@@ -141,20 +142,20 @@ impl Datum {
 impl Series {
     /// A line through these points.
     #[must_use]
-    pub fn line(name: &str, hue: usize, points: impl IntoIterator<Item = Datum>) -> Self {
-        Series::new(name, hue, Shape::Line, points)
+    pub fn line(name: &str, colour_index: usize, points: impl IntoIterator<Item = Datum>) -> Self {
+        Series::new(name, colour_index, Shape::Line, points)
     }
 
     /// Steps from point to point.
     #[must_use]
-    pub fn steps(name: &str, hue: usize, points: impl IntoIterator<Item = Datum>) -> Self {
-        Series::new(name, hue, Shape::Steps, points)
+    pub fn steps(name: &str, colour_index: usize, points: impl IntoIterator<Item = Datum>) -> Self {
+        Series::new(name, colour_index, Shape::Steps, points)
     }
 
-    fn new(name: &str, hue: usize, shape: Shape, points: impl IntoIterator<Item = Datum>) -> Self {
+    fn new(name: &str, colour_index: usize, shape: Shape, points: impl IntoIterator<Item = Datum>) -> Self {
         Series {
             name: name.to_owned(),
-            hue,
+            colour_index,
             shape,
             points: points.into_iter().collect(),
         }
@@ -162,7 +163,7 @@ impl Series {
 }
 
 impl Chart {
-    /// Whether there is nothing to draw.
+    /// Returns true if there is nothing to draw.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.series
@@ -170,7 +171,7 @@ impl Chart {
             .all(|series| series.points.iter().all(|point| point.values().next().is_none()))
     }
 
-    /// The least and the largest value along and up, levels included; `None` when there is nothing.
+    /// Minimum and maximum along both axes, levels included; `None` without points.
     #[must_use]
     pub fn extent(&self) -> Option<[(f64, f64); 2]> {
         let wider = |range: Option<(f64, f64)>, value: f64| match range {

@@ -1,6 +1,6 @@
-//! The charts of a run: which there are, and what each is made of.
+//! The charts of a run.
 //!
-//! Every workload has one hue in all of them, counted through the stations in the plan's order.
+//! Every workload has the same colour in all charts, assigned in the plan's order.
 
 mod air;
 mod latency;
@@ -10,7 +10,7 @@ mod shares;
 use crate::chart::{At, Axis, Chart, Datum, Scale, Unit};
 use crate::view::{MarkKind, StationView, View, WorkloadView};
 
-/// All charts of a run, in the order of the page; those with nothing to show are left out.
+/// All charts of a run, in the order of the page; empty ones are omitted.
 #[must_use]
 pub fn charts(view: &View) -> Vec<Chart> {
     let all = [
@@ -29,49 +29,54 @@ pub fn charts(view: &View) -> Vec<Chart> {
     all.into_iter().filter(|chart| !chart.is_empty()).collect()
 }
 
-/// The most marks of one chart.
-const MOST_MARKS: usize = 120;
+/// Maximum number of marks of one chart.
+const MAX_MARKS: usize = 120;
 
-/// A workload with its hue and its station.
-struct Use<'a> {
-    hue: usize,
+/// A workload with its colour and its station.
+struct ChartedWorkload<'a> {
+    colour_index: usize,
     station: &'a StationView,
     workload: &'a WorkloadView,
-    /// As a legend calls it.
+    /// Name in the legend.
     name: String,
 }
 
 /// All workloads.
-fn uses(view: &View) -> Vec<Use<'_>> {
+fn workloads(view: &View) -> Vec<ChartedWorkload<'_>> {
     let several = view.stations.iter().any(|station| station.workloads.len() > 1);
     let all = view.stations.iter().flat_map(|station| {
-        let named = move |workload: &WorkloadView| match several || station.name != workload.name {
-            true => format!("{}, {}", station.name, workload.name),
-            false => station.name.clone(),
+        let named = move |workload: &WorkloadView| {
+            if several || station.name != workload.name {
+                format!("{}, {}", station.name, workload.name)
+            } else {
+                station.name.clone()
+            }
         };
         station
             .workloads
             .iter()
             .map(move |workload| (station, workload, named(workload)))
     });
-    let all = all.enumerate().map(|(hue, (station, workload, name))| Use {
-        hue,
-        station,
-        workload,
-        name,
-    });
+    let all = all
+        .enumerate()
+        .map(|(colour_index, (station, workload, name))| ChartedWorkload {
+            colour_index,
+            station,
+            workload,
+            name,
+        });
     all.collect()
 }
 
-/// The hue of each station: that of its first workload.
-fn station_hues(view: &View) -> Vec<usize> {
+/// The colour of each station: that of its first workload.
+fn station_colours(view: &View) -> Vec<usize> {
     let mut next = 0;
-    let hues = view.stations.iter().map(|station| {
-        let hue = next;
+    let colours = view.stations.iter().map(|station| {
+        let colour_index = next;
         next += station.workloads.len().max(1);
-        hue
+        colour_index
     });
-    hues.collect()
+    colours.collect()
 }
 
 /// An empty chart over time.
@@ -80,7 +85,7 @@ fn timed(view: &View, id: &str, title: &str, y: Axis) -> Chart {
     Chart {
         id: id.to_owned(),
         title: title.to_owned(),
-        says: String::new(),
+        description: String::new(),
         note: String::new(),
         x: Axis::new("time since the load began", Unit::Seconds, Scale::Linear).within(Some(0.0), Some(end)),
         y,
@@ -90,7 +95,7 @@ fn timed(view: &View, id: &str, title: &str, y: Axis) -> Chart {
             view,
             &[MarkKind::Change, MarkKind::Roam, MarkKind::Lost, MarkKind::Rate],
         ),
-        aside: (view.warmup_s > 0.0).then(|| (0.0, view.warmup_s, "warm-up, not judged".to_owned())),
+        aside: (view.warmup_s > 0.0).then(|| (0.0, view.warmup_s, "warm-up, not evaluated".to_owned())),
     }
 }
 
@@ -100,7 +105,7 @@ fn named(view: &View, id: &str, title: &str, y: Axis) -> Chart {
     Chart {
         id: id.to_owned(),
         title: title.to_owned(),
-        says: String::new(),
+        description: String::new(),
         note: String::new(),
         x: Axis::new("station", Unit::None, Scale::Names(names)),
         y,
@@ -111,35 +116,37 @@ fn named(view: &View, id: &str, title: &str, y: Axis) -> Chart {
     }
 }
 
-/// What happened of these kinds.
+/// Events of these kinds.
 fn marks(view: &View, kinds: &[MarkKind]) -> Vec<At> {
-    let hues = station_hues(view);
+    let colours = station_colours(view);
     let wanted = view
         .marks
         .iter()
         .filter(|mark| kinds.contains(&mark.kind) && mark.at_s >= 0.0);
-    let marks = wanted.take(MOST_MARKS).map(|mark| {
+    let marks = wanted.take(MAX_MARKS).map(|mark| {
         let station = mark.station.and_then(|place| view.stations.get(place));
         let who = station.map_or_else(String::new, |station| format!("{}: ", station.name));
-        let round = mark.round.map_or_else(String::new, |round| format!(" (run {round})"));
-        let text = match mark.text.is_empty() {
-            true => String::new(),
-            false => format!(", {}", mark.text),
+        let run = mark.run.map_or_else(String::new, |run| format!(" (run {run})"));
+        let text = if mark.text.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", mark.text)
         };
-        let span = match mark.length_s > 0.0 {
-            true => format!(" for {}", Unit::Ms.write(mark.length_s * 1000.0)),
-            false => String::new(),
+        let span = if mark.length_s > 0.0 {
+            format!(" for {}", Unit::Ms.write(mark.length_s * 1000.0))
+        } else {
+            String::new()
         };
         At {
             x: mark.at_s,
             length: mark.length_s,
             sign: sign(mark.kind).to_owned(),
             label: format!(
-                "{who}{}{span} at {}{text}{round}",
+                "{who}{}{span} at {}{text}{run}",
                 mark.kind.name(),
                 Unit::Seconds.write(mark.at_s)
             ),
-            hue: mark.station.and_then(|place| hues.get(place).copied()),
+            colour_index: mark.station.and_then(|place| colours.get(place).copied()),
         }
     });
     marks.collect()
@@ -160,9 +167,9 @@ pub(crate) const fn sign(kind: MarkKind) -> &'static str {
     }
 }
 
-/// What is even only over a while, by whole seconds at least: the mean of each, and from the least to the largest of its bins.
-fn evened(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
-    let each = (EVEN_S / view.bin_s).ceil().max(1.0) as usize;
+/// Averages bins over whole seconds: mean, minimum and maximum of each second.
+fn averaged(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
+    let each = (AVERAGE_S / view.bin_s).ceil().max(1.0) as usize;
     let values: Vec<f64> = values.collect();
     if each == 1 {
         return view.times().zip(values).map(|(x, y)| Datum::new(x, Some(y))).collect();
@@ -176,39 +183,41 @@ fn evened(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
     spans.collect()
 }
 
-/// The shortest span that is evened out, in s.
-const EVEN_S: f64 = 1.0;
+/// The shortest span that is averaged out, in s.
+const AVERAGE_S: f64 = 1.0;
 
-/// How such a chart came to be.
-fn evened_note(view: &View) -> String {
-    match view.bin_s < EVEN_S {
-        true => format!(
-            "The line is the mean of each second, the area from the least to the largest {} of it",
+/// Note for averaged charts.
+fn averaged_note(view: &View) -> String {
+    if view.bin_s < AVERAGE_S {
+        format!(
+            "The line is the mean of each second, the area the range of its bins of {}",
             Unit::Seconds.write(view.bin_s)
-        ),
-        false => bins_note(view),
+        )
+    } else {
+        bins_note(view)
     }
 }
 
-/// How the bins of a chart over time came to be.
+/// Note for charts with bins.
 fn bins_note(view: &View) -> String {
-    let rounds = match view.rounds {
+    let runs = match view.runs {
         0 | 1 => String::new(),
-        rounds => format!(" of all {rounds} runs"),
+        runs => format!(" of all {runs} runs"),
     };
-    format!("Time is cut into {}{rounds}", Unit::Seconds.write(view.bin_s))
+    format!("Bins of {}{runs}", Unit::Seconds.write(view.bin_s))
 }
 
-/// What is said of several, the first few; nothing of none.
+/// The first few items as a sentence; empty for none.
 fn sentence(each: impl Iterator<Item = String>) -> String {
     let all: Vec<String> = each.collect();
     let more = match all.len() {
         ..=8 => String::new(),
         more => format!("; and {} more", more - 8),
     };
-    match all.is_empty() {
-        true => String::new(),
-        false => format!("{}{more}.", all[..all.len().min(8)].join("; ")),
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("{}{more}.", all[..all.len().min(8)].join("; "))
     }
 }
 
@@ -217,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_none_nothing_is_said_and_of_many_that_there_are_more() {
+    fn a_sentence_lists_the_first_items() {
         let named = |count: usize| sentence((0..count).map(|n| n.to_string()));
         assert_eq!(named(0), "");
         assert_eq!(named(2), "0; 1.");

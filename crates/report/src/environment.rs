@@ -1,4 +1,4 @@
-//! What was measured, and what was not: the sentence that every output begins with.
+//! The sentence about the environment with which every output begins.
 
 use netburn_record::Environment;
 
@@ -7,23 +7,15 @@ use netburn_record::Environment;
 pub const fn sentence(environment: Environment) -> &'static str {
     match environment {
         Environment::Local => {
-            "local: the server and every station ran on this machine, over its own loopback; no Wi-Fi was measured. To \
-             measure yours: `netburn fleet serve` on a machine wired to the router, scan its code with a phone, and \
-             `--on fleet`."
+            "local: server and stations ran on this machine, over the loopback device; no Wi-Fi was tested. To test your own network, run `netburn fleet serve` (see `netburn help fleet`)."
         }
         Environment::Simulate => {
-            "simulate: a modelled access point was measured, with modelled TCP in virtual time, and nothing of your own \
-             Wi-Fi. To measure yours: `netburn fleet serve` on a machine wired to the router, scan its code with a \
-             phone, and `--on fleet`. To measure this machine's own path: `--on local`."
+            "simulate: a model of Wi-Fi and TCP in simulated time, not your own Wi-Fi. To test your own network, run `netburn fleet serve` (see `netburn help fleet`)."
         }
         Environment::Lab => {
-            "lab: a modelled access point was measured, with this machine's kernel TCP, and nothing of your own Wi-Fi. To \
-             measure yours: `netburn fleet serve` on a machine wired to the router, scan its code with a phone, and \
-             `--on fleet`. To measure this machine's own path: `--on local`."
+            "lab: a model of an access point with this machine's kernel TCP, not your own Wi-Fi. To test your own network, run `netburn fleet serve` (see `netburn help fleet`)."
         }
-        Environment::Fleet => "fleet: real devices over the real air.",
-        Environment::Imported => {
-            "imported: another program measured this, and netburn looked at none of it while it was measured."
-        }
+        Environment::Fleet => "fleet: real devices on a real network.",
+        Environment::Imported => "imported: measured by another program; netburn did not check the measurement.",
     }
 }

@@ -1,16 +1,16 @@
-//! What a run's figures suggest, and why: causes, each only from evidence in the record, with the figure that says so.
+//! Likely causes of a run's problems, each with evidence from the record.
 //!
-//! - [`explain()`] reads a run folder; [`Evidence`] takes rows as they come, for whoever has them already.
-//! - Each cause is a rule in a file of its own: it looks at the evidence and either names itself or keeps silent.
+//! - [`explain()`] reads a run folder; [`Evidence`] takes rows as they arrive.
+//! - Each cause has a rule in a file of its own, which examines the evidence.
 //! - [`lines()`] writes causes for a terminal.
 //!
-//! A cause is named only where somebody suffers from it or is held back by it, and where the figures leave no likelier one:
-//! what the rules can't tell, they don't say.
+//! A cause is reported only if it affects a station, and if the evidence leaves no more likely
+//! cause.
 
+mod analysis;
 mod cause;
 mod evidence;
 mod rules;
-mod scene;
 mod text;
 
 pub use cause::{Cause, Explanation, Kind, Severity, Unexplained};
@@ -19,7 +19,7 @@ pub use text::lines;
 
 use netburn_record::{Error, Run};
 
-/// What the figures of a run suggest. With `--repeat` all its runs are taken together.
+/// Likely causes of a run's problems. The runs of a run set are analysed together.
 ///
 /// # Errors
 /// When the columns can't be read.

@@ -1,28 +1,29 @@
-//! Pages of one file each: everything is inside, nothing is asked for from anywhere, and they open from disk and from an e-mail.
+//! Self-contained pages: they load nothing, and open from disk and from an e-mail.
 //!
 //! - [`report()`]: the page of a run.
-//! - [`document()`], [`figure()`], [`escaped()`]: what every page is made of.
+//! - [`document()`], [`figure()`], [`escaped()`]: elements of every page.
 //!
-//! Charts are there as SVG; where scripts run, `web/shared/chart.js` draws them anew for zooming and hovering. Text from elsewhere
-//! enters markup through [`escaped()`] alone, and scripts through a document of JSON whose every `<` is escaped.
+//! Charts are SVG; if scripts run, `web/shared/chart.js` draws them again for zooming and hovering.
+//! Foreign text enters markup only through [`escaped()`], and scripts only through a JSON document
+//! whose every `<` is escaped.
 
 mod causes;
+mod events;
 mod facts;
 mod head;
-mod rounds;
+mod runs;
 mod scenario;
-mod told;
 
 pub use crate::chart::svg::escaped;
-pub use rounds::MOST_PAGES;
+pub use runs::MAX_PAGES;
 
-use crate::chart::{Chart, Look, json, svg, table};
+use crate::chart::{Chart, Theme, json, svg, table};
 use crate::charts::{NEVER, charts};
 use crate::view::View;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Nothing is fetched from anywhere and nothing sent.
+/// Nothing is loaded, and nothing is sent.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 const STYLE: &str = include_str!("../../../web/shared/style.css");
@@ -49,12 +50,12 @@ pub fn report(view: &View) -> String {
     let parts = [
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),
-        section("happened", "What happened", &told::happened(view)),
-        section("idle", "Idle beside loaded", &of(&["idle-and-loaded"])),
+        section("happened", "Events", &events::event_table(view)),
+        section("idle", "Idle and loaded latency", &of(&["idle-and-loaded"])),
         section("player", "Video", &of(&["buffer-over-time"])),
         section(
             "air",
-            "The air",
+            "Airtime",
             &of(&["airtime-shares", "airtime-over-time", "aggregates", "backlog-over-time"]),
         ),
         section(
@@ -62,18 +63,18 @@ pub fn report(view: &View) -> String {
             "Wi-Fi",
             &(facts::wifi(view) + &of(&["signal-over-time", "link-rate-over-time"])),
         ),
-        section("figures", "All figures", &facts::figures(view)),
-        section("rounds", "The runs", &rounds::rounds(view)),
-        section("self_check", "The measuring itself", &facts::self_check(view)),
-        section("scenario", "The scenario", &scenario::scenario(view)),
-        section("environment", "Where it ran", &facts::environment(view)),
+        section("figures", "All metrics", &facts::figures(view)),
+        section("rounds", "Runs", &runs::runs(view)),
+        section("self_check", "Self-check", &facts::self_check(view)),
+        section("scenario", "Scenario", &scenario::scenario(view)),
+        section("environment", "Environment", &facts::environment(view)),
     ];
     body.extend(parts);
-    body.push_str(&section("causes", "What the figures suggest", &causes::causes(view)));
+    body.push_str(&section("causes", "Likely causes", &causes::causes(view)));
     document(&head::title(view), &body, &charts)
 }
 
-/// A page: `body` is markup, `charts` those of its figures.
+/// A page: `body` is markup, `charts` those of its values.
 #[must_use]
 pub fn document(title: &str, body: &str, charts: &[Chart]) -> String {
     let data = Value::Array(charts.iter().map(json).collect());
@@ -99,7 +100,7 @@ pub fn document(title: &str, body: &str, charts: &[Chart]) -> String {
     out
 }
 
-/// A chart on a page: as SVG, with what it says, how it came to be, and its table.
+/// A chart on a page: SVG, description, note and table.
 #[must_use]
 pub fn figure(chart: &Chart) -> String {
     let table = table(chart);
@@ -107,8 +108,8 @@ pub fn figure(chart: &Chart) -> String {
         "<figure class=\"chart\" id=\"{id}\" data-chart=\"{id}\">\n<figcaption><h3>{}</h3><p>{}</p></figcaption>\n\
          <div class=\"static\">{}</div>\n",
         escaped(&chart.title),
-        escaped(&chart.says),
-        svg(chart, Look::Page),
+        escaped(&chart.description),
+        svg(chart, Theme::Page),
         id = chart.id,
     );
     if !chart.note.is_empty() {
@@ -164,15 +165,16 @@ pub fn cells(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// A part of a page under its heading; nothing where it is empty.
+/// A section of a page under its heading; empty without content.
 #[must_use]
 pub fn section(id: &str, heading: &str, content: &str) -> String {
-    match content.is_empty() {
-        true => String::new(),
-        false => format!(
+    if content.is_empty() {
+        String::new()
+    } else {
+        format!(
             "<section id=\"part-{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{}</h2>\n{content}</section>\n",
             escaped(heading)
-        ),
+        )
     }
 }
 
@@ -185,7 +187,7 @@ fn for_script(value: &Value) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// A module as a part of one: without its imports, which stand before it, and with its names for all.
+/// A module as part of one script: without imports, and with its names in the common scope.
 fn inlined(module: &str) -> String {
     let lines = module.lines().filter(|line| !line.starts_with("import "));
     let mut out = String::new();
@@ -201,14 +203,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_in_a_script_cannot_end_it() {
+    fn embedded_json_cannot_end_the_script() {
         let value = serde_json::json!({ "name": "</script><script>alert(1)</script>" });
         let text = for_script(&value);
         assert!(!text.contains('<'), "{text}");
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
     }
 
-    /// What is inlined has no `import` or `export` left, and nothing that could end its element.
+    /// An inlined module has no `import` or `export`, and nothing that could end its element.
     #[test]
     fn modules_become_one() {
         for module in MODULES {

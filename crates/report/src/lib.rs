@@ -1,15 +1,19 @@
-//! Renders summaries: as text for a terminal, and the live view while a run is under way.
+//! Reports: summaries as text and pages, comparisons, likely causes, and the live view of an active
+//! run.
 //!
-//! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: which environment it was, who passed, and why.
-//! - [`explain`]: what the figures suggest, and why.
-//! - [`live`]: what every station gets right now; a pure model and a thin shell that draws it.
+//! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: environment, verdicts and
+//!   reasons.
+//! - [`explain`]: likely causes with evidence.
+//! - [`live`]: current values of every station; a pure model and a thin shell that draws it.
 //! - [`runs`]: a list of runs.
-//! - [`compare`]: runs held against runs.
-//! - [`environment`]: the sentence every output begins with: what was measured, and what was not.
-//! - [`view`](mod@view): one run as plain data for showing, from which pages and charts are drawn.
-//! - [`charts`](mod@charts): the charts of a run. [`chart`]: one as plain data, drawn as SVG and PNG and written as tables.
-//! - [`html`]: pages of one file each.
-//! - [`table`], [`plain`]: columns that fit a width; text that can't harm a terminal.
+//! - [`compare`]: comparisons of runs.
+//! - [`environment`]: the sentence about the environment with which every output begins.
+//! - [`view`](mod@view): one run as plain data, from which pages and charts are drawn.
+//! - [`charts`](mod@charts): the charts of a run. [`chart`]: one chart as plain data, drawn as SVG,
+//!   PNG and tables.
+//! - [`html`]: self-contained pages.
+//! - [`table`], [`sanitise`]: columns that fit a width; text without control characters. [`style`]:
+//!   colours.
 
 pub mod chart;
 pub mod charts;
@@ -18,9 +22,9 @@ pub mod environment;
 pub mod explain;
 pub mod html;
 pub mod live;
-pub mod paint;
-pub mod plain;
 pub mod runs;
+pub mod sanitise;
+pub mod style;
 pub mod table;
 pub mod text;
 pub mod view;
@@ -29,7 +33,7 @@ pub use live::Live;
 pub use text::text;
 pub use view::View;
 
-/// The width of the terminal that standard output is, in columns; `None` when it isn't one.
+/// Width of standard output in columns; `None` if it is no terminal.
 #[must_use]
 pub fn columns_of_stdout() -> Option<usize> {
     let term = console::Term::stdout();

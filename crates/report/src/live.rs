@@ -1,7 +1,7 @@
-//! What every station gets right now, while a run is under way.
+//! Live view of an active run.
 //!
-//! [`Model`] is pure: rows in, lines out. [`Live`] draws it: a table redrawn in place where standard error is a
-//! terminal, else a plain line per station now and then.
+//! [`Model`] is pure: rows in, lines out. [`Live`] draws it: a table that is redrawn in place if
+//! standard error is a terminal, otherwise plain lines from time to time.
 
 mod draw;
 mod model;

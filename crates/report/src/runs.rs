@@ -1,15 +1,14 @@
 //! A list of runs as text.
 
-use crate::plain::sanitise;
+use crate::sanitise::sanitise;
 use crate::table::{Cell, left, render};
 use crate::text::verdict;
-use netburn_record::runs::{Listed, State};
+use netburn_record::runs::{RunEntry, State};
 use netburn_record::{Environment, UnixTime};
 
-/// A line per run, in a table; then a line per folder that has more to say: one that can't be read, and one that was left by a
-/// run that was killed.
+/// A table with a row per run, then a line per unreadable or unfinished folder.
 #[must_use]
-pub fn text(listed: &[Listed], width: usize, colour: bool) -> String {
+pub fn text(listed: &[RunEntry], width: usize, colour: bool) -> String {
     let rows: Vec<Vec<Cell>> = listed
         .iter()
         .map(|run| {
@@ -18,7 +17,7 @@ pub fn text(listed: &[Listed], width: usize, colour: bool) -> String {
                 match &run.state {
                     State::Finished(of) => verdict(*of, false),
                     State::Live => "running".to_owned().into(),
-                    State::Left => "cut short".to_owned().into(),
+                    State::Unfinished => "unfinished".to_owned().into(),
                     State::Unreadable(_) => "unreadable".to_owned().into(),
                 },
                 run.environment.map_or("–", Environment::name).to_owned().into(),
@@ -41,7 +40,7 @@ pub fn text(listed: &[Listed], width: usize, colour: bool) -> String {
             // Most reasons name the folder themselves.
             State::Unreadable(why) if sanitise(why).contains(&path) => lines.push(sanitise(why)),
             State::Unreadable(why) => lines.push(format!("{path}: {}", sanitise(why))),
-            State::Left => lines.push(format!("{path}: `netburn report` on it brings back what was measured")),
+            State::Unfinished => lines.push(format!("{path}: run `netburn report` on it to recover its results")),
             State::Finished(_) | State::Live => {}
         }
     }

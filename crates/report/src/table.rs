@@ -1,9 +1,9 @@
-//! Tables: columns aligned by what is in them, split over several tables when the terminal is too narrow for one.
+//! Tables with aligned columns, split into several tables when the terminal is too narrow.
 
-use crate::paint::{Tone, paint};
-use crate::plain::width;
+use crate::sanitise::width;
+use crate::style::{Tone, paint};
 
-/// On which side a column's cells stand.
+/// Alignment of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// Words.
@@ -12,14 +12,14 @@ pub enum Align {
     Right,
 }
 
-/// A column's heading and where its cells stand.
+/// Heading and alignment of a column.
 #[derive(Debug, Clone, Copy)]
 pub struct Column<'a> {
     /// The heading.
     pub heading: &'a str,
     /// The side.
     pub align: Align,
-    /// Where one table would be too wide, a further one begins with this column.
+    /// Begins a further table if one table would be too wide.
     pub apart: bool,
 }
 
@@ -34,9 +34,9 @@ impl Column<'_> {
 /// A cell: text without control characters, and what it means.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// What it says.
+    /// Text.
     pub text: String,
-    /// How it is meant.
+    /// Tone.
     pub tone: Tone,
 }
 
@@ -61,7 +61,7 @@ pub const fn right(heading: &str) -> Column<'_> {
 }
 
 impl Cell {
-    /// A cell that says nothing.
+    /// An empty cell.
     pub const EMPTY: Cell = Cell {
         text: String::new(),
         tone: Tone::Plain,
@@ -82,10 +82,10 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// The lines of a table of `rows` (each as long as `columns`), two spaces between columns. Where that is wider than
-/// `limit`, the columns after the first `keys` go to further tables below, each beginning with the first `keys`
-/// again, where a column says [`Column::apart`] or where it must. Columns that are empty in every row are left out, and
-/// so are rows that would hold nothing but keys in a further table.
+/// Lines of a table of `rows` (each as long as `columns`), with two spaces between columns. If that
+/// is wider than `limit`, the columns after the first `keys` are moved to further tables, each with
+/// the first `keys` again: at [`Column::apart`], or where necessary. Columns that are empty in
+/// every row are omitted, and so are rows of a further table without values.
 #[must_use]
 pub fn render(columns: &[Column<'_>], rows: &[Vec<Cell>], keys: usize, limit: usize, colour: bool) -> Vec<String> {
     let widths: Vec<usize> = (0..columns.len())
@@ -115,7 +115,7 @@ pub fn render(columns: &[Column<'_>], rows: &[Vec<Cell>], keys: usize, limit: us
     lines
 }
 
-/// Which columns go to which table.
+/// Assigns columns to tables.
 fn split(columns: &[Column<'_>], widths: &[usize], filled: &[usize], keys: usize, limit: usize) -> Vec<Vec<usize>> {
     let whole = filled.iter().map(|i| widths[*i] + 2).sum::<usize>().saturating_sub(2) <= limit;
     let mut tables = vec![Vec::new()];
@@ -169,7 +169,7 @@ mod tests {
     const COLUMNS: [Column; 4] = [left("STATION"), left("VERDICT"), right("ms"), right("n")];
 
     #[test]
-    fn words_stand_left_and_numbers_right() {
+    fn text_is_left_aligned_and_numbers_right_aligned() {
         assert_eq!(
             render(&COLUMNS, &rows(), 1, 80, false),
             [
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_further_table_begins_where_it_makes_sense() {
+    fn a_table_splits_at_a_marked_column() {
         let columns = [COLUMNS[0], COLUMNS[1].apart(), COLUMNS[2], COLUMNS[3]];
         // All four take 7 + 2 + 7 + 2 + 4 + 2 + 1 = 25.
         assert_eq!(render(&columns, &rows(), 1, 25, false).len(), 3);
@@ -215,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_is_wider_than_the_limit_where_that_is_possible(
+        fn lines_keep_the_limit_if_possible(
             texts in prop::collection::vec("[a-z]{0,9}", 12),
             limit in 25_usize..80,
         ) {

@@ -1,41 +1,41 @@
 //! A summary as text.
 
-pub(crate) mod figure;
+pub(crate) mod format;
 mod rows;
 pub(crate) mod why;
 pub(crate) mod wifi;
 
 use crate::environment;
-use crate::paint::{Tone, paint};
-use crate::plain::{sanitise, wrap};
+use crate::sanitise::{sanitise, wrap};
+use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
-use figure::mbps;
+use format::mbps;
 use netburn_record::Summary;
 use netburn_record::summary::verdict_name;
 use netburn_workload::Verdict;
 
-/// The narrowest text: below it lines are longer than asked for rather than unreadable.
-const NARROWEST: usize = 40;
+/// Minimum width: lines are never wrapped below it.
+const MIN_WIDTH: usize = 40;
 
-/// The most reasons of the self-check that are listed.
-const REASONS: usize = 10;
+/// Maximum number of reasons of the self-check that are listed.
+const MAX_REASONS: usize = 10;
 
-/// The most intervals that are listed.
-const INTERVALS: usize = 40;
+/// Maximum number of intervals that are listed.
+const MAX_INTERVALS: usize = 40;
 
-/// `summary` as lines of at most `width` columns (paths and single words may be longer), with ANSI colours where
-/// `colour`. The first line says what was measured; then who passed, why not, and whether that can be believed.
-/// Names and texts from elsewhere come without control characters.
+/// `summary` as lines of at most `width` columns (paths and single words may be longer), with ANSI
+/// colours if `colour`. The first line is about the environment; then follow verdicts, reasons and
+/// the self-check. Foreign names and texts have no control characters.
 #[must_use]
 pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
-    let width = width.max(NARROWEST);
+    let width = width.max(MIN_WIDTH);
     let mut lines = wrap(environment::sentence(summary.environment), width, "");
     lines.push(String::new());
     lines.extend(headline(summary, width, colour));
     lines.push(String::new());
     lines.extend(rows::table(summary, width, colour));
     for part in [
-        whole(summary, colour),
+        run_reasons(summary, colour),
         why::paragraphs(summary, colour),
         wifi::lines(summary),
         self_check(summary, colour),
@@ -46,18 +46,18 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
             lines.extend(part.iter().flat_map(|line| wrap(line, width, "  ")));
         }
     }
-    lines.extend(repeats(summary, width, colour));
+    lines.extend(run_tables(summary, width, colour));
     let mut text = lines.join("\n");
     text.push('\n');
     text
 }
 
-/// How a verdict looks: its name and its colour.
+/// A verdict as a cell: name and tone.
 pub(crate) fn verdict(of: Verdict, provisional: bool) -> Cell {
     let tone = match of {
         Verdict::None => Tone::Quiet,
         Verdict::Pass => Tone::Good,
-        Verdict::Marginal | Verdict::Inconclusive => Tone::Doubtful,
+        Verdict::Marginal | Verdict::Inconclusive => Tone::Unreliable,
         Verdict::Fail => Tone::Bad,
     };
     let name = match of {
@@ -86,14 +86,14 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     if let Some(question) = &summary.question {
         lines.extend(wrap(&sanitise(question), width, "  "));
     }
-    let (runs, stations) = (figure::runs_of(summary), figure::stations(summary));
+    let (runs, stations) = (format::runs_of(summary), format::stations(summary));
     let air = match summary.totals.airtime_jain {
-        Some(index) => format!(", airtime shared with a Jain index of {index:.2}"),
+        Some(index) => format!(", Jain index of airtime {index:.2}"),
         None => String::new(),
     };
     let facts = format!(
-        "{runs}{} s, seed {}, {stations}, {} Mbit/s in all{air}; kept in {}",
-        figure::short(summary.duration_s),
+        "{runs}{} s, seed {}, {stations}, {} Mbit/s total{air}; saved to {}",
+        format::short(summary.duration_s),
         summary.seed,
         mbps(summary.totals.throughput_mbps),
         sanitise(&summary.run),
@@ -103,7 +103,7 @@ fn headline(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
 }
 
 fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
-    // In virtual time nothing can be late: there is nothing to say.
+    // In simulated time nothing can be late.
     if summary.self_check.ok && !summary.environment.is_real() {
         return Vec::new();
     }
@@ -113,62 +113,59 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
             .self_check
             .standstill_us_max
             .map_or_else(String::new, |longest| {
-                format!(
-                    " Nothing that took part stood still for longer than {}.",
-                    figure::span_us(longest)
-                )
+                format!(" Longest standstill: {}.", format::span_us(longest))
             });
         return vec![format!(
-            "The measuring itself is sound: what was due was done {} late at the 99th percentile, {} at worst.{stood}",
-            figure::span_us(late.p99),
-            figure::span_us(late.max)
+            "Self-check passed: operations started within {} of schedule at p99 (worst {}).{stood}",
+            format::span_us(late.p99),
+            format::span_us(late.max)
         )];
     }
-    let mut lines = vec![paint("The measuring itself is in doubt:", Tone::Doubtful, colour)];
+    let mut lines = vec![paint("Self-check failed:", Tone::Unreliable, colour)];
     let reasons = &summary.self_check.reasons;
     lines.extend(
         reasons
             .iter()
-            .take(REASONS)
+            .take(MAX_REASONS)
             .map(|reason| format!("- {}", sanitise(reason))),
     );
-    if reasons.len() > REASONS {
-        lines.push(format!("- and {} more with --format json", reasons.len() - REASONS));
+    if reasons.len() > MAX_REASONS {
+        lines.push(format!("- and {} more with --format json", reasons.len() - MAX_REASONS));
     }
     lines.push(
-        "What stands above may be the machine's doing, not the network's. Run it again when the machine has less else to \
-         do, or on a faster one, with fewer stations or a lower rate."
+        "The results above may reflect the test machine rather than the network. Run the test again with less load on the machine, on a faster machine, with fewer stations or with a lower rate."
             .to_owned(),
     );
     lines
 }
 
-/// Why the run as a whole could not be measured.
-fn whole(summary: &Summary, colour: bool) -> Vec<String> {
+/// Reasons for which the run as a whole could not be measured.
+fn run_reasons(summary: &Summary, colour: bool) -> Vec<String> {
     let reasons: Vec<String> = summary.reasons.iter().map(|reason| sanitise(reason)).collect();
-    match reasons.is_empty() {
-        true => Vec::new(),
-        false => vec![format!(
+    if reasons.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!(
             "{}: {}",
-            paint("The run could not be measured", Tone::Doubtful, colour),
+            paint("The run could not be measured", Tone::Unreliable, colour),
             reasons.join("; ")
-        )],
+        )]
     }
 }
 
 fn provisional(summary: &Summary) -> Vec<String> {
     let any = summary.provisional || summary.stations.iter().any(|s| s.provisional);
-    match any {
-        true => vec![
-            "* provisional: there were too few samples to be sure (a pass needs 300, a marginal verdict 60). A longer \
-             --duration or --repeat brings more."
+    if any {
+        vec![
+            "* provisional: too few samples (a pass needs 300, a marginal verdict 60). Use a longer --duration or --repeat."
                 .to_owned(),
-        ],
-        false => Vec::new(),
+        ]
+    } else {
+        Vec::new()
     }
 }
 
-fn repeats(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
+fn run_tables(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if !summary.repeats.is_empty() {
         let rows: Vec<Vec<Cell>> = summary
@@ -190,25 +187,29 @@ fn repeats(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
             left("VERDICT"),
             right("Mbit/s"),
             right("SEED"),
-            left("KEPT IN"),
+            left("FOLDER"),
         ];
         lines.push(String::new());
         lines.extend(render(&columns, &rows, 1, width, colour));
     }
-    let telling: Vec<_> = summary.intervals.iter().filter(|(path, _)| telling(path)).collect();
-    if !telling.is_empty() {
-        let rows: Vec<Vec<Cell>> = telling
+    let common: Vec<_> = summary
+        .intervals
+        .iter()
+        .filter(|(path, _)| is_common_metric(path))
+        .collect();
+    if !common.is_empty() {
+        let rows: Vec<Vec<Cell>> = common
             .into_iter()
-            .take(INTERVALS)
+            .take(MAX_INTERVALS)
             .map(|(path, [low, high])| {
                 vec![
                     sanitise(path).into(),
-                    figure::short(*low).into(),
-                    figure::short(*high).into(),
+                    format::short(*low).into(),
+                    format::short(*high).into(),
                 ]
             })
             .collect();
-        let columns = [left("FIGURE, 95 % INTERVAL"), right("LOW"), right("HIGH")];
+        let columns = [left("METRIC, 95 % INTERVAL"), right("LOW"), right("HIGH")];
         lines.push(String::new());
         lines.extend(render(&columns, &rows, 1, width, colour));
         let more = summary.intervals.len() - rows.len();
@@ -219,12 +220,11 @@ fn repeats(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     lines
 }
 
-/// Whether people compare this figure between runs: what a station got, how long it took, what was kept of a goal.
-fn telling(path: &str) -> bool {
+/// Returns true if users compare this metric between runs: throughput, latency, share of met goals.
+fn is_common_metric(path: &str) -> bool {
     let end = |suffix: &str| path.ends_with(suffix);
-    match path.contains(".workloads.") {
-        false => end(".throughput_mbps") || end(".idle_latency_ms"),
-        true => [
+    if path.contains(".workloads.") {
+        [
             ".latency_ms.p50",
             ".latency_ms.p95",
             ".latency_ms.p99",
@@ -232,7 +232,9 @@ fn telling(path: &str) -> bool {
             ".met",
         ]
         .into_iter()
-        .any(end),
+        .any(end)
+    } else {
+        end(".throughput_mbps") || end(".idle_latency_ms")
     }
 }
 

@@ -1,71 +1,71 @@
-//! One run as plain data for showing: what the page, the charts, comparisons and the dashboard draw from.
+//! One run as plain data, from which pages, charts, comparisons and the dashboard are drawn.
 //!
-//! A [`View`] is gathered in one pass over a record's rows, in memory that doesn't grow with their number: time is cut
-//! into bins, and of each bin the least, the largest and the number of its samples are kept exactly, its percentiles to
-//! within 1.6 %; a whole run's percentiles to within 0.4 %, and exactly where the summary has them.
+//! A [`View`] is computed in one pass over a record's rows, in bounded memory. Time is divided into
+//! bins. Minimum, maximum and number of samples of each bin are exact, its percentiles accurate to
+//! 1.6 %. Percentiles of a whole run are accurate to 0.4 %, and exact where the summary has them.
 //!
 //! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1, as in the summary; instants in seconds since the load
 //! began, by the controller's clock.
 
 mod bins;
 mod buffer;
-mod gather;
+mod builder;
 mod histogram;
 
 pub use histogram::Histogram;
 
 use crate::explain::Explanation;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
-use netburn_record::{Clock, Ending, Health, Host, LabHealth, Summary};
+use netburn_record::{Clock, Health, Host, LabHealth, RunStatus, Summary};
 use serde::Serialize;
 
 /// One run, or several of one scenario pooled.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct View {
-    /// What it came to: verdicts, goals, self-check, totals.
+    /// Results: verdicts, goals, self-check, totals.
     pub summary: Summary,
-    /// How it ended.
-    pub ending: Ending,
+    /// Status at the end.
+    pub status: RunStatus,
     /// netburn's version that recorded it.
     pub version: String,
-    /// When it began (RFC 3339); `None` where nothing depends on it (simulate).
+    /// Start time (RFC 3339); `None` on simulate.
     pub started: Option<String>,
     /// The controller's machine.
     pub host: Host,
-    /// What the participants said of their own measuring.
+    /// Health reports of agents and servers.
     pub health: Vec<Health>,
-    /// What the lab said of its own work; `None` where none carried the packets.
+    /// Health report of the lab; `None` without a lab.
     pub lab: Option<LabHealth>,
     /// Their clocks against the controller's.
     pub clocks: Vec<Clock>,
     /// The resolved scenario, itself a scenario file in JSON.
     pub scenario: serde_json::Value,
-    /// What the scenario takes for granted.
+    /// Assumptions of the scenario.
     pub assumptions: Vec<String>,
-    /// The beginning of the load that isn't judged, in s.
+    /// Warm-up at the beginning of the load that is not evaluated, in s.
     pub warmup_s: f64,
     /// The runs that were pooled: 1 without `--repeat`. Counts and shares over time are means over them.
-    pub rounds: u32,
+    pub runs: u32,
     /// Their folders within this one's, with `--repeat`.
-    pub folders: Vec<String>,
+    pub run_dirs: Vec<String>,
     /// The width of a bin in s: at least 0.1. Bin `i` begins at `i` × this.
     pub bin_s: f64,
-    /// How many bins there are.
+    /// Number of bins there are.
     pub bins: usize,
     /// The stations, in the plan's order.
     pub stations: Vec<StationView>,
-    /// What happened, by time: at most [`MOST_MARKS`].
+    /// Events by time: at most [`MAX_MARKS`].
     pub marks: Vec<Mark>,
-    /// How many more there were.
+    /// Number of more there were.
     pub more_marks: u64,
-    /// What the figures suggest.
+    /// Likely causes.
     pub explanation: Explanation,
-    /// What could not be read, in plain sentences: what is here is without it.
+    /// Messages about data that could not be read and is missing.
     pub missing: Vec<String>,
 }
 
-/// The most marks that are kept; stalls are the first to go, then rates.
-pub const MOST_MARKS: usize = 400;
+/// Maximum number of marks; stalls are dropped first, then rates.
+pub const MAX_MARKS: usize = 400;
 
 /// One station.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,11 +76,11 @@ pub struct StationView {
     pub idle: Curve,
     /// Smoothed round trips of its TCP connections under load (TCP_INFO, sampled over time), where there were any.
     pub loaded: Option<Curve>,
-    /// What it did.
+    /// Its workloads.
     pub workloads: Vec<WorkloadView>,
-    /// What it had of the modelled air; `None` where that isn't known.
+    /// Its modelled airtime; `None` if unknown.
     pub air: Option<AirView>,
-    /// Its link over time, one per bin; empty where there was none.
+    /// Its link over time, one entry per bin; empty without link samples.
     pub link: Vec<LinkBin>,
 }
 
@@ -95,15 +95,15 @@ pub struct WorkloadView {
     pub latency_goal_ms: Option<f64>,
     /// The highest rate goal, in Mbit/s.
     pub rate_goal_mbps: Option<f64>,
-    /// From the instant an operation was due to its end, of those that are judged.
+    /// From the due time to the end, for evaluated operations.
     pub latency: Curve,
-    /// The same over time, by the instant it was due, warm-up included; `None` where nothing was due.
+    /// The same over time, by due time, warm-up included; `None` if nothing was due.
     pub over_time: Vec<Option<LatencyBin>>,
     /// Content towards the station in each bin, in Mbit/s.
     pub down_mbps: Vec<f64>,
     /// Content away from it.
     pub up_mbps: Vec<f64>,
-    /// What the player held in each bin, for a stream.
+    /// Buffer of the player in each bin, for a stream.
     pub buffer: Option<BufferView>,
 }
 
@@ -112,7 +112,7 @@ pub struct WorkloadView {
 pub struct Curve {
     /// Samples, those that never ended included.
     pub count: u64,
-    /// Those that never ended: they rank above all others.
+    /// Operations that never ended: they rank above all others.
     pub unbounded: u64,
     /// The least, in ms.
     pub min_ms: Option<f64>,
@@ -127,14 +127,14 @@ pub struct Curve {
 pub struct Point {
     /// Its level, 0 to 1.
     pub level: f64,
-    /// Its value; `None` when it falls among those that never ended.
+    /// Value; `None` if it falls among operations that never ended.
     pub ms: Option<f64>,
 }
 
-/// The operations that fell due in one bin.
+/// The operations that was due in one bin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LatencyBin {
-    /// How many, those that never ended included.
+    /// Number of operations, with those that never ended.
     pub count: u64,
     /// Those that never ended.
     pub unbounded: u64,
@@ -148,29 +148,29 @@ pub struct LatencyBin {
     pub max_ms: Option<f64>,
 }
 
-/// A player's buffer over time, as far as tenths of a second of bytes tell.
+/// A player's buffer over time, computed from the bytes of each 100 ms.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BufferView {
-    /// The most that it holds, in s.
+    /// Maximum buffer, in s.
     pub holds_s: f64,
-    /// What it needs to begin and to go on, in s.
+    /// Buffer at which playback starts and continues, in s.
     pub starts_with_s: f64,
     /// The least in each bin, in s of media; of pooled runs the least of all. `None` while it wasn't watched.
     pub least_s: Vec<Option<f64>>,
-    /// What it held at each bin's end; of pooled runs the mean.
+    /// Buffer at each bin's end; for pooled runs the mean.
     pub end_s: Vec<Option<f64>>,
 }
 
-/// A station's part of the modelled air.
+/// A station's part of the modelled channel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AirView {
-    /// Its share of the airtime of all stations, in the judged time.
+    /// Its share of the airtime of all stations, in the evaluated time.
     pub airtime_share: Option<f64>,
-    /// Its share of the content that all stations moved, in the judged time.
+    /// Its share of the content that all stations moved, in the evaluated time.
     pub bytes_share: Option<f64>,
     /// MPDUs in a data PPDU on average; `None` without any.
     pub mean_aggregate: Option<f64>,
-    /// Of the MPDUs, the share that had been sent before.
+    /// Share of retransmissions among the MPDUs.
     pub retry_share: Option<f64>,
     /// Packets dropped.
     pub drops: u64,
@@ -180,14 +180,14 @@ pub struct AirView {
     pub bins: Vec<AirBin>,
 }
 
-/// One bin of a station's part of the air.
+/// One bin of a station's airtime.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct AirBin {
-    /// How long its data held the air, as a share of the time.
+    /// Airtime share of its data.
     pub airtime: f64,
     /// MPDUs in a data PPDU on average; `None` without any.
     pub aggregate: Option<f64>,
-    /// The most packets that waited for it and at it.
+    /// Maximum number of packets queued for it and at it.
     pub backlog: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -204,19 +204,19 @@ pub struct LinkBin {
     pub tx_mbps: Option<f64>,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
-    /// When it began, in s.
+    /// Begin, in s.
     pub at_s: f64,
-    /// How long it took, in s; 0 for a moment.
+    /// Time for which it took, in s; 0 for a moment.
     pub length_s: f64,
-    /// What.
+    /// Kind of event.
     pub kind: MarkKind,
     /// The station's place among [`View::stations`]; `None` for the whole run.
     pub station: Option<usize>,
-    /// In which of the pooled runs, from 1; `None` without `--repeat`.
-    pub round: Option<u32>,
+    /// Number of the pooled run, from 1; `None` without `--repeat`.
+    pub run: Option<u32>,
     /// More, for people.
     pub text: String,
 }
@@ -231,16 +231,16 @@ pub enum MarkKind {
     Roam,
     /// An agent or the run's server was lost, or a station's results are incomplete.
     Lost,
-    /// A player had nothing to play.
+    /// A player's buffer was empty.
     Stall,
     /// A station's rate fell far.
     Rate,
-    /// Something that the reader should know.
+    /// A warning for the reader.
     Warning,
 }
 
 impl MarkKind {
-    /// As people read it.
+    /// Name in text.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -275,7 +275,7 @@ impl StationView {
         self.workloads.iter().zip(&of.workloads)
     }
 
-    /// What it got in each bin over all its workloads, towards it and away from it, in Mbit/s.
+    /// Throughput of all its workloads in a bin, in both directions, in Mbit/s.
     #[must_use]
     pub fn throughput_mbps(&self, bin: usize) -> f64 {
         let of = |rates: &[f64]| rates.get(bin).copied().unwrap_or(0.0);

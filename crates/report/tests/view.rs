@@ -1,9 +1,9 @@
-//! Runs whose rows are written by hand, as views, charts and pages.
+//! Views, charts and pages of runs whose rows are written by hand.
 
 use netburn_record::{
-    AirRow, Ending, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Recorder, Row, Run, Sink,
+    AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Recorder, Row, Run, RunStatus, Sink,
 };
-use netburn_report::chart::{Chart, Look, Scale, png, svg, table};
+use netburn_report::chart::{Chart, Scale, Theme, png, svg, table};
 use netburn_report::charts::charts;
 use netburn_report::view::MarkKind;
 use netburn_report::{View, html};
@@ -19,7 +19,7 @@ fn station(name: &str, workload: &str, config: Config) -> Station {
     }
 }
 
-/// A caller and a television for ten seconds, the first two of which aren't judged.
+/// A caller and a television for ten seconds, of which the first two are not evaluated.
 fn plan(names: [&str; 2]) -> Plan {
     Plan {
         duration: Duration::from_secs(10),
@@ -111,20 +111,21 @@ fn recorded(folder: &Path, plan: Plan, text: &str) -> Run {
     for row in rows(text) {
         recorder.put(&row).unwrap();
     }
-    recorder.finish(&Ending::Complete).unwrap()
+    recorder.finish(&RunStatus::Complete).unwrap()
 }
 
 fn view(text: &str) -> View {
     let bench = tempfile::tempdir().unwrap();
-    View::of(&recorded(&bench.path().join("run"), plan(["caller", "tv"]), text))
+    View::from_run(&recorded(&bench.path().join("run"), plan(["caller", "tv"]), text))
 }
 
 #[test]
-fn a_view_is_what_the_rows_say() {
+fn a_view_matches_its_rows() {
     let view = view("the microwave");
-    assert_eq!((view.bin_s, view.bins, view.rounds), (0.1, 100, 1));
+    assert_eq!((view.bin_s, view.bins, view.runs), (0.1, 100, 1));
     let caller = &view.stations[0].workloads[0];
-    // Those due before 2 s aren't judged: 800 that took 1 to 100 ms, eight times each, and one that never ended.
+    // Operations due before 2 s are not evaluated: 800 that took 1 to 100 ms, eight times each, and
+    // one that never ended.
     let curve = &caller.latency;
     assert_eq!((curve.count, curve.unbounded), (801, 1));
     assert_eq!((curve.min_ms, curve.max_ms), (Some(1.0), Some(100.0)));
@@ -173,7 +174,7 @@ fn several_runs_are_pooled() {
         repeat: 2,
         ..plan(["caller", "tv"])
     };
-    let mut repeats = netburn_record::Repeats::create(&folder).unwrap();
+    let mut repeats = netburn_record::RunSet::create(&folder).unwrap();
     for _ in 0..2 {
         let run = recorded(&repeats.next_path(), plan.clone(), "");
         repeats.add(run);
@@ -181,7 +182,7 @@ fn several_runs_are_pooled() {
     repeats.finish().unwrap();
     let view = View::open(&folder).unwrap();
     assert_eq!(
-        (view.rounds, view.folders.as_slice()),
+        (view.runs, view.run_dirs.as_slice()),
         (2, &["1".to_owned(), "2".to_owned()][..])
     );
     let caller = &view.stations[0].workloads[0];
@@ -193,11 +194,11 @@ fn several_runs_are_pooled() {
     );
     assert!((tv.air.as_ref().unwrap().bins[3].airtime - 0.3).abs() < 1e-9, "a mean");
     assert!((tv.workloads[0].buffer.as_ref().unwrap().end_s[19].unwrap() - 2.5).abs() < 1e-6);
-    assert_eq!(view.marks.iter().filter(|mark| mark.round == Some(2)).count(), 3);
+    assert_eq!(view.marks.iter().filter(|mark| mark.run == Some(2)).count(), 3);
     let page = html::report(&view);
     assert!(
         page.contains("<a href=\"2/report.html\">run 2</a>"),
-        "the rounds are linked"
+        "the runs are linked"
     );
 }
 
@@ -231,10 +232,10 @@ fn every_chart_is_well_formed_and_has_its_table() {
         ]
     );
     for chart in &charts {
-        for look in [Look::Page, Look::File] {
+        for look in [Theme::Page, Theme::File] {
             parsed(&svg(chart, look));
         }
-        assert!(!chart.says.is_empty(), "{}", chart.id);
+        assert!(!chart.description.is_empty(), "{}", chart.id);
         let table = table(chart);
         assert!(
             table.rows.len() >= 2 && table.rows.iter().all(|row| row.len() == table.head.len()),
@@ -248,7 +249,7 @@ fn every_chart_is_well_formed_and_has_its_table() {
 
 /// Percentiles in the table are the summary's; one that never ended makes the slowest unknown.
 #[test]
-fn the_table_of_percentiles_has_the_summarys_figures() {
+fn the_table_of_percentiles_matches_the_summary() {
     let charts = charts(&view(""));
     let chart = chart(&charts, "latency-percentiles");
     assert_eq!(chart.x.scale, Scale::Percentile);
@@ -272,7 +273,7 @@ fn hostile_names_stay_text() {
     view.summary.question = Some(HOSTILE.into());
     view.assumptions = vec![HOSTILE.into()];
     view.missing = vec![HOSTILE.into()];
-    view.folders = vec![format!("{HOSTILE}/..")];
+    view.run_dirs = vec![format!("{HOSTILE}/..")];
     view.host.name = HOSTILE.into();
     for (station, judged) in view.stations.iter_mut().zip(&mut view.summary.stations) {
         (station.name, judged.name) = (HOSTILE.into(), HOSTILE.into());
@@ -288,7 +289,7 @@ fn hostile_names_stay_text() {
         1 + charts(&view).len() + svg_titles(&view)
     );
     for chart in charts(&view) {
-        parsed(&svg(&chart, Look::Page));
+        parsed(&svg(&chart, Theme::Page));
         png(&chart).unwrap();
     }
 }
@@ -298,11 +299,11 @@ fn svg_titles(view: &View) -> usize {
     let drawn = charts(view);
     let titles = drawn
         .iter()
-        .map(|chart| svg(chart, Look::Page).matches("</title>").count() - 1);
+        .map(|chart| svg(chart, Theme::Page).matches("</title>").count() - 1);
     titles.sum()
 }
 
-/// Each table has a caption that says what it holds.
+/// Each table has a caption.
 #[test]
 fn every_table_has_a_caption() {
     let page = html::report(&view(""));
@@ -311,7 +312,7 @@ fn every_table_has_a_caption() {
     assert_eq!(page.matches("<table><caption>").count(), tables);
 }
 
-/// Nothing in the page asks for anything from anywhere.
+/// The page loads nothing.
 #[test]
 fn a_page_is_one_file() {
     let page = html::report(&view(""));
@@ -334,10 +335,10 @@ fn a_page_is_one_file() {
     assert_eq!(page, html::report(&view("")), "the same rows, the same page");
 }
 
-/// A folder of which any column is cut off at any byte is shown without it, and says so; one without its `run.json`, or with half of it,
-/// is refused.
+/// A folder with a table that is truncated at any byte is shown without the table, with a message.
+/// A folder without its `run.json`, or with half of it, is rejected.
 #[test]
-fn a_damaged_folder_shows_what_is_left() {
+fn a_damaged_folder_shows_its_readable_parts() {
     let bench = tempfile::tempdir().unwrap();
     let folder = bench.path().join("run");
     recorded(&folder, plan(["caller", "tv"]), "");
@@ -357,7 +358,7 @@ fn a_damaged_folder_shows_what_is_left() {
             );
             assert_eq!(view.summary, whole.summary, "the summary is in run.json");
             let page = html::report(&view);
-            assert!(page.contains("Not everything could be read"), "{name} {length}");
+            assert!(page.contains("Some data could not be read"), "{name} {length}");
         }
         std::fs::remove_file(&path).unwrap();
         assert!(!View::open(&folder).unwrap().missing.is_empty(), "{name} is gone");
@@ -380,14 +381,14 @@ fn a_damaged_folder_shows_what_is_left() {
     assert!(View::open(&folder).is_err());
 }
 
-/// A run that was cut short at its very beginning has nothing to draw, and a page all the same.
+/// A run that ended at its very beginning has nothing to draw, but a page.
 #[test]
 fn an_empty_run_has_a_page() {
     let bench = tempfile::tempdir().unwrap();
     let header = Header::simulated(plan(["caller", "tv"]));
     let recorder = Recorder::create(&bench.path().join("run"), header).unwrap();
-    let run = recorder.finish(&Ending::Interrupted).unwrap();
-    let view = View::of(&run);
+    let run = recorder.finish(&RunStatus::Interrupted).unwrap();
+    let view = View::from_run(&run);
     assert_eq!(view.bins, 1);
     let page = html::report(&view);
     assert!(page.contains("The run could not be measured"), "{page}");

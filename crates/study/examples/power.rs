@@ -7,7 +7,7 @@
 //! first two that come out better or worse.
 
 use netburn_record::summary::Summariser;
-use netburn_record::{Ending, Header, Sink, Summary};
+use netburn_record::{Header, RunStatus, Sink, Summary};
 use netburn_report::compare::{Comparison, Options, Side};
 use netburn_scenario::{Document, Plan};
 use netburn_stats::judge::Judgement;
@@ -152,7 +152,7 @@ fn run(plan: &Plan) -> Summary {
         ControlFlow::Continue(())
     })
     .expect("it can be simulated");
-    summariser.finish("", &Ending::Complete)
+    summariser.finish("", &RunStatus::Complete)
 }
 
 /// How many figures come out better or worse.
@@ -162,6 +162,6 @@ fn alarms(of: &Comparison) -> usize {
 
 /// By how much the figure that was shifted is found to be worse.
 fn found(of: &Comparison) -> Option<f64> {
-    let held = of.figures.iter().find(|held| held.key.path() == SHIFTED.1)?;
+    let held = of.metrics.iter().find(|held| held.key.path() == SHIFTED.1)?;
     (held.answer.judgement == Judgement::Worse).then(|| held.share().unwrap_or_default())
 }

@@ -4,7 +4,7 @@
 
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
-use netburn_record::{Ending, Environment, EventKind, EventRow, Header, Health, Row, Sink as _};
+use netburn_record::{Environment, EventKind, EventRow, Header, Health, Row, RunStatus, Sink as _};
 use netburn_report::explain::{Cause, Evidence, Kind};
 use netburn_scenario::Plan;
 use netburn_study::experiment::Grid;
@@ -256,7 +256,7 @@ fn named(scenario: &str, plan: &Plan) -> Vec<Cause> {
     if scenario == "roaming" {
         moves(plan).iter().for_each(&mut put);
     }
-    let summary = summariser.finish(scenario, &Ending::Complete);
+    let summary = summariser.finish(scenario, &RunStatus::Complete);
     let health = if scenario == "generator" {
         exhausted(plan)
     } else {

@@ -2,7 +2,7 @@
 
 use super::{Entry, FileStamp, RunState};
 use netburn_record::regular;
-use netburn_record::runs::Brief;
+use netburn_record::runs::RunListing;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -32,7 +32,7 @@ struct CacheRef<'a> {
 struct CachedRun {
     stamp: FileStamp,
     at_ms: i64,
-    brief: Option<Box<Brief>>,
+    brief: Option<Box<RunListing>>,
     #[serde(default)]
     error: String,
 }
@@ -41,7 +41,7 @@ struct CachedRun {
 struct CachedRunRef<'a> {
     stamp: FileStamp,
     at_ms: i64,
-    brief: Option<&'a Brief>,
+    brief: Option<&'a RunListing>,
     error: &'a str,
 }
 

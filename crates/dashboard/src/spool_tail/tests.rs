@@ -1,5 +1,5 @@
 use super::*;
-use netburn_record::{Ending, Environment, IntervalRow, Recorder, Repeats, Row, Sink};
+use netburn_record::{Environment, IntervalRow, Recorder, Row, RunSet, RunStatus, Sink};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Config;
@@ -60,7 +60,7 @@ fn a_spool_is_read_to_the_end_of_its_run() {
     );
     assert_eq!(tail.read(), TailState::Live, "a spool without new rows has not ended");
     put(&mut recorder, 20..30);
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
     // The spool was deleted from the folder, but its last rows are still read.
     let (state, document) = read(&mut tail);
     assert_eq!(
@@ -89,7 +89,7 @@ fn reading_does_not_finish_an_interrupted_run() {
 #[test]
 fn the_runs_of_a_run_set_are_read_one_after_the_other() {
     let dir = tempfile::tempdir().unwrap();
-    let mut repeats = Repeats::create(&dir.path().join("runs")).unwrap();
+    let mut repeats = RunSet::create(&dir.path().join("runs")).unwrap();
     let path = repeats.path().to_owned();
     let mut tail = SpoolTail::new(&path);
     for number in 1..=2 {
@@ -104,7 +104,7 @@ fn the_runs_of_a_run_set_are_read_one_after_the_other() {
             (TailState::Live, &Value::from(number), &Value::from(2))
         );
         assert_eq!(document["run"]["rows"], number * 10);
-        repeats.add(recorder.finish(&Ending::Complete).unwrap());
+        repeats.add(recorder.finish(&RunStatus::Complete).unwrap());
     }
     repeats.finish().unwrap();
     assert_eq!(tail.read(), TailState::Finished);

@@ -203,8 +203,8 @@ impl Roster {
                 Device::Same | Device::Member(_) => State::Expected,
             },
             allowance: match expected.role {
-                Role::Agent => Allowance::of_agent(&setup.plan, &expected.stations),
-                Role::Server => Allowance::of_server(&setup.plan),
+                Role::Agent => Allowance::for_agent(&setup.plan, &expected.stations),
+                Role::Server => Allowance::for_server(&setup.plan),
             },
             rate: MessageRate::new(now),
             expected,

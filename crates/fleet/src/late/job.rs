@@ -3,7 +3,7 @@
 use super::pending_dir;
 use crate::protocol::standing::LateResultsEnd;
 use crate::spool;
-use netburn_record::{Error, Row, UnixTime, amend};
+use netburn_record::{Error, Row, UnixTime, merge_late_results};
 use netburn_units::Instant;
 use std::collections::VecDeque;
 use std::io;
@@ -50,7 +50,7 @@ impl Job {
             }
             Ok(ready.pop_front())
         };
-        let whose = netburn_record::Late {
+        let whose = netburn_record::LateResults {
             name: &self.name,
             stations: &self.stations,
             came: self.received_at,
@@ -58,7 +58,7 @@ impl Job {
             error: self.end.error.as_deref(),
             held: self.end.told.map(Instant::from_nanos),
         };
-        amend(&self.folder, &whose, &mut next).map(|amended| amended.added)
+        merge_late_results(&self.folder, &whose, &mut next).map(|amended| amended.added)
     }
 
     /// Deletes the results, which are in the record now.

@@ -6,7 +6,7 @@ use crate::protocol::{Batch, Start};
 use crate::spool;
 use netburn_record::Sink;
 use netburn_record::{
-    Ending, Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run,
+    Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run, RunStatus,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Instant;
@@ -91,7 +91,7 @@ fn run(folder: &Path) {
         text: netburn_record::amend::lost("tv", "gone"),
     };
     recorder.put(&Row::Event(lost)).unwrap();
-    recorder.finish(&Ending::Complete).unwrap();
+    recorder.finish(&RunStatus::Complete).unwrap();
 }
 
 /// Spool of the agent of the second station: 10 messages of 10 rows.
@@ -187,10 +187,7 @@ fn late_results_are_delivered_across_a_controller_restart() {
     );
     let run = Run::open(&folder).unwrap();
     assert_eq!(run.count("intervals"), 100);
-    assert_eq!(
-        run.summary().stations[1].reasons,
-        ["no health report came from the server"]
-    );
+    assert_eq!(run.summary().stations[1].reasons, ["no health report from the server"]);
     assert!(!folder.join("late").exists());
     // If `discard` was lost, nothing is delivered again.
     let mut late_results = LateCollector::open(&state).unwrap();

@@ -366,7 +366,7 @@ impl EventWire {
             EventKind::Rate => EventWireKind::Rate,
             EventKind::Health
             | EventKind::Clock
-            | EventKind::Doubt
+            | EventKind::QualityIssue
             | EventKind::Lab
             | EventKind::Lost
             | EventKind::ServerLost

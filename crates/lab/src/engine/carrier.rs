@@ -204,7 +204,7 @@ impl Carrier {
     fn look(&mut self) {
         let Some(running) = &self.running else { return };
         let now = running.now();
-        let late = self.work.standstills.handle_look(now);
+        let late = self.work.standstills.handle_poll(now);
         let Some(late) = late.filter(|late| *late > self.standstill) else {
             return;
         };
@@ -221,7 +221,7 @@ impl Carrier {
         let running = self.running.as_mut()?;
         let tick = running.when(running.tick);
         let foreseen = running.switch.foresee();
-        let look = self.work.standstills.next_look();
+        let look = self.work.standstills.next_poll();
         let mut latest = look.map_or(tick, |look| running.when(look).min(tick));
         if much {
             let soonest = running.switch.network().soonest(running.now());

@@ -7,7 +7,7 @@ use crate::args::{CrosscheckArgs, CrosscheckFormat};
 use crate::exit::{Ended, Stop};
 use crate::record::document;
 use crate::terminal::{data, say};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_study::crosscheck::{CrosscheckPlan, Outcome, PlanResult, compare, page, results};
 use process::Ns3;
 use std::collections::BTreeMap;

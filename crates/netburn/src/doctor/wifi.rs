@@ -9,7 +9,7 @@ use netburn_linux::nl80211::anonymous::Anonymous;
 use netburn_linux::nl80211::decode::{self, Interface, JOINS};
 use netburn_linux::nl80211::recording::{Entry, Kind, heading};
 use netburn_linux::nl80211::{Events, Nl80211};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_units::Duration;
 use std::io::{self, Write};
 use std::path::Path;

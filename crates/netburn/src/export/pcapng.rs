@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// Writes the captures of `run` into `folder`.
 pub(super) fn export(run: &Run, folder: &Path) -> Result<(), Stop> {
-    if !run.repeats().is_empty() {
+    if !run.run_folders().is_empty() {
         let one = run.path().join("1");
         return Err(Stop::Wrong(format!(
             "there are several runs here; name one of them: {}",

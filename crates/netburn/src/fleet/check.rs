@@ -101,7 +101,7 @@ impl Checked {
             (false, _) => format!(
                 "{}: no login without a question: {}\n",
                 self.host,
-                netburn_report::plain::sanitise(self.login.complaint.as_deref().unwrap_or("ssh says nothing of it"))
+                netburn_report::sanitise::sanitise(self.login.complaint.as_deref().unwrap_or("ssh says nothing of it"))
             ),
         };
         for phase in &self.login.phases {
@@ -109,7 +109,7 @@ impl Checked {
                 text,
                 "{:>8} ms  {}",
                 ms(phase.took),
-                netburn_report::plain::sanitise(&phase.step.name())
+                netburn_report::sanitise::sanitise(&phase.step.name())
             );
         }
         for finding in &self.findings {
@@ -117,7 +117,7 @@ impl Checked {
                 text,
                 "  slow, {} ms: {}",
                 ms(finding.took),
-                netburn_report::plain::sanitise(&finding.cause)
+                netburn_report::sanitise::sanitise(&finding.cause)
             );
             let _ = writeln!(text, "    what helps: {}", finding.cure);
         }

@@ -10,7 +10,7 @@ use crate::exit::{Ended, Stop};
 use crate::terminal::say;
 use elf::{Elf, Machine};
 use netburn_fleet::join_url::{JoinUrl, Place};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

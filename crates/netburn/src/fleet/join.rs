@@ -11,7 +11,7 @@ use netburn_fleet::member::{Limits, Member, MemberError, MemberEvent, Settings};
 use netburn_fleet::protocol::standing::{MAX_LABELS, MemberInfo};
 use netburn_fleet::spool::SpoolFolder;
 use netburn_record::Role;
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use std::collections::BTreeMap;
 
 /// `netburn fleet join`.

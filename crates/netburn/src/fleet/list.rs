@@ -8,7 +8,7 @@ use crate::terminal::data;
 use netburn_fleet::hub::control::MemberStatus;
 use netburn_fleet::protocol::standing::Kind;
 use netburn_record::Role;
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use serde_json::json;
 
 /// `netburn fleet list`.

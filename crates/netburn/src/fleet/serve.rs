@@ -10,7 +10,7 @@ use netburn_dashboard::{Dashboard, Hosts};
 use netburn_fleet::controller::Token;
 use netburn_fleet::hub::{Config, Controller, News, Origin, RejectionSummary, ServeError, State, StateError};
 use netburn_fleet::join_url::{JoinUrl, PORT, Place};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_traffic::tls::Identity;
 use std::io::IsTerminal;
 use std::sync::Arc;

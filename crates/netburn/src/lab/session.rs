@@ -8,7 +8,7 @@ use crate::signals::{Asked, Signals};
 use crate::terminal::say;
 use netburn_lab::{Ended, Guest, Lab, LabError, Program};
 use netburn_network::Endpoint;
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;

@@ -6,7 +6,7 @@ use super::hand::{Hand, KEYS, Key, Keys};
 use crate::exit::Stop;
 use netburn_lab::{Lab, StationLook};
 use netburn_linux::terminal;
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_scenario::Plan;
 use std::io::{self, IsTerminal, Read, Write};
 use std::os::unix::process::CommandExt;

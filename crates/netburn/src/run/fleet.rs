@@ -8,7 +8,7 @@ use netburn_fleet::fleet_run::{self, Participants, WaitError, Waiting, run_fleet
 use netburn_fleet::hub::State;
 use netburn_fleet::spool::is_run;
 use netburn_fleet::{FleetError, Options, Outcome};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_scenario::{Environment, Plan, decimal};
 use netburn_units::{BitRate, ByteSize, Duration, Seed};
 use std::cell::Cell;

@@ -8,7 +8,7 @@ use netburn_linux::links::Links;
 use netburn_linux::{Monotonic, interface};
 use netburn_network::Endpoint;
 use netburn_record::{Environment, EventKind, EventRow, Recorder, Role, Row, Sink};
-use netburn_report::plain::sanitise;
+use netburn_report::sanitise::sanitise;
 use netburn_units::{Duration, Instant};
 use std::fs::OpenOptions;
 use std::io;
@@ -203,7 +203,7 @@ impl<'a> Keeping<'a> {
             }))
         };
         for doubt in std::mem::take(&mut self.doubts) {
-            say(EventKind::Doubt, doubt)?;
+            say(EventKind::QualityIssue, doubt)?;
         }
         let Some(lab) = self.lab else {
             return self.recorder.sync();
@@ -214,7 +214,10 @@ impl<'a> Keeping<'a> {
         let health = serde_json::to_string(&lab.health()).map_err(io::Error::other)?;
         say(EventKind::Lab, health)?;
         if let Some(why) = lab.failed() {
-            say(EventKind::Doubt, format!("the lab stopped carrying packets: {why}"))?;
+            say(
+                EventKind::QualityIssue,
+                format!("the lab stopped carrying packets: {why}"),
+            )?;
         }
         self.recorder.sync()
     }

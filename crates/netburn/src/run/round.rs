@@ -12,7 +12,7 @@ use crate::terminal::{say, stderr_colour};
 use netburn_fleet::fleet_run::Participants;
 use netburn_fleet::{FleetError, Launcher, Options, Outcome, ThisMachine, Watch, run_local};
 use netburn_lab::Lab;
-use netburn_record::{Ending, Environment, Header, Host, Recorder, Repeats, Run, Sink, UnixTime};
+use netburn_record::{Environment, Header, Host, Recorder, Run, RunSet, RunStatus, Sink, UnixTime};
 use netburn_report::Live;
 use netburn_scenario::Plan;
 use std::path::{Path, PathBuf};
@@ -63,9 +63,9 @@ async fn turns(
     let program = std::env::current_exe().map_err(not_measured)?;
     let mut made = Vec::new();
     for folder in folders {
-        made.push((Repeats::create(folder).map_err(unmade)?, 0_u64));
+        made.push((RunSet::create(folder).map_err(unmade)?, 0_u64));
     }
-    let mut last = Ending::Complete;
+    let mut last = RunStatus::Complete;
     for (number, place) in order.iter().enumerate() {
         let (repeats, round) = &mut made[*place];
         let plan = Plan {
@@ -84,7 +84,7 @@ async fn turns(
         let (run, ending) = one(&plan, environment, None, fleet, &path, &program, &mut signals).await?;
         repeats.add(run);
         last = ending;
-        if last != Ending::Complete {
+        if last != RunStatus::Complete {
             break;
         }
     }
@@ -113,8 +113,8 @@ async fn rounds(
         let (run, ending) = one(plan, environment, open, fleet, folder, &program, &mut signals).await?;
         return Ok(Done::of(&run, &ending));
     }
-    let mut repeats = Repeats::create(folder).map_err(unmade)?;
-    let mut last = Ending::Complete;
+    let mut repeats = RunSet::create(folder).map_err(unmade)?;
+    let mut last = RunStatus::Complete;
     for round in 0..plan.repeat {
         let plan = Plan {
             seed: plan.seed.repeat(u64::from(round)),
@@ -133,7 +133,7 @@ async fn rounds(
         .await?;
         repeats.add(run);
         last = ending;
-        if last != Ending::Complete {
+        if last != RunStatus::Complete {
             break;
         }
     }
@@ -151,7 +151,7 @@ async fn one(
     folder: &Path,
     program: &Path,
     signals: &mut Signals,
-) -> Result<(Run, Ending), Stop> {
+) -> Result<(Run, RunStatus), Stop> {
     // Before there is a folder: without anybody to measure with there is nothing to keep.
     let cast = match fleet {
         Some(on) => tokio::select! {
@@ -200,8 +200,8 @@ async fn one(
     }
     drop(lab);
     let ending = match outcome {
-        Ok(outcome) if outcome.interrupted => Ending::Interrupted,
-        Ok(_) => Ending::Complete,
+        Ok(outcome) if outcome.interrupted => RunStatus::Interrupted,
+        Ok(_) => RunStatus::Complete,
         Err(FleetError::Storage(error)) => {
             screen.finish();
             let more = match environment {
@@ -210,7 +210,7 @@ async fn one(
             };
             return Err(unkept(&folder, &format!("{error}{more}")));
         }
-        Err(error) => Ending::Failed(error.to_string()),
+        Err(error) => RunStatus::Failed(error.to_string()),
     };
     screen.writing();
     let writing = tokio::task::spawn_blocking({

@@ -19,7 +19,7 @@ impl Screen {
 
     /// Says something for good.
     pub(super) fn say(&self, text: &str) {
-        self.0.borrow_mut().say(&netburn_report::plain::sanitise(text));
+        self.0.borrow_mut().say(&netburn_report::sanitise::sanitise(text));
     }
 
     /// The record is being written.

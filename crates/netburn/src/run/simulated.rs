@@ -4,7 +4,7 @@ use super::Done;
 use super::round::{unkept, unmade};
 use crate::exit::Stop;
 use crate::signals;
-use netburn_record::{Ending, Header, Recorder, Repeats, Row, Run, Sink};
+use netburn_record::{Header, Recorder, Row, Run, RunSet, RunStatus, Sink};
 use netburn_scenario::Plan;
 use netburn_units::Instant;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ const PROGRESS: Duration = Duration::from_millis(500);
 const SYNC: Duration = Duration::from_millis(500);
 
 /// What came of one round.
-type Round = Result<(Run, Ending), Stop>;
+type Round = Result<(Run, RunStatus), Stop>;
 
 /// Runs all rounds of `plan` into `folder`.
 pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
@@ -32,7 +32,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
         progress.end();
         return Ok(Done::of(&run, &ending));
     }
-    let repeats = Repeats::create(folder).map_err(unmade)?;
+    let repeats = RunSet::create(folder).map_err(unmade)?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Round>>> = Mutex::new((0..plan.repeat).map(|_| None).collect());
@@ -56,7 +56,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
     });
     progress.end();
     let mut repeats = repeats;
-    let mut last = Ending::Complete;
+    let mut last = RunStatus::Complete;
     // Rounds are numbered without a gap, and those that were stopped come last.
     for result in results
         .into_inner()
@@ -66,12 +66,12 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
     {
         let (run, ending) = result?;
         repeats.add(run);
-        if ending != Ending::Complete {
+        if ending != RunStatus::Complete {
             last = ending;
         }
     }
     if stop.load(Ordering::Relaxed) {
-        last = Ending::Interrupted;
+        last = RunStatus::Interrupted;
     }
     let folder = repeats.path().to_owned();
     let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
@@ -79,7 +79,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
 }
 
 /// One round into `folder`.
-fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Result<(Run, Ending), Stop> {
+fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Result<(Run, RunStatus), Stop> {
     let mut recorder = Recorder::create(folder, Header::simulated(plan.clone())).map_err(unmade)?;
     let folder = recorder.path().to_owned();
     let mut synced = Clock::now();
@@ -109,8 +109,8 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
         return Err(unkept(&folder, &error));
     }
     let ending = match outcome {
-        Ok(done) if done.interrupted => Ending::Interrupted,
-        Ok(_) => Ending::Complete,
+        Ok(done) if done.interrupted => RunStatus::Interrupted,
+        Ok(_) => RunStatus::Complete,
         Err(error) => {
             // Nothing was measured: no folder that looks like a run is left.
             drop(recorder);

@@ -1,7 +1,7 @@
 //! What happens when somebody is killed, gone, full, or a stranger.
 
 use crate::common::{Bench, LOOPBACK_UP, finish, one_station, signal, start, station, text};
-use netburn_record::{Ending, EventKind, Row, Run};
+use netburn_record::{EventKind, Row, Run, RunStatus};
 use netburn_workload::Outcome;
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -106,7 +106,7 @@ fn a_controller_that_is_killed_leaves_every_spooled_row() {
     assert!(!bench.path("kept").join("run.json").exists());
     // A list says what it is and changes nothing.
     let list = finish(bench.netburn(["runs", "."])).expect(0).out();
-    assert!(list.contains("cut short") && list.contains("netburn report"), "{list}");
+    assert!(list.contains("unfinished") && list.contains("netburn report"), "{list}");
     assert!(!bench.path("kept").join("run.json").exists());
 
     let report = finish(bench.netburn(["report", "kept", "--format", "json"]))
@@ -139,7 +139,10 @@ fn ctrl_c_keeps_what_there_is() {
     assert!(ended.stderr.contains("stopping"), "{}", ended.stderr);
     let summary = ended.json();
     assert_eq!(summary["verdict"], "inconclusive", "{summary:#}");
-    assert_eq!(*Run::open(&bench.path("kept")).unwrap().ending(), Ending::Interrupted);
+    assert_eq!(
+        *Run::open(&bench.path("kept")).unwrap().status(),
+        RunStatus::Interrupted
+    );
     assert!(finished(&rows(&bench.path("kept")), 0) >= 8);
     let report = finish(bench.netburn(["report", "kept", "--format", "json"]))
         .expect(0)
@@ -152,7 +155,7 @@ fn ctrl_c_before_the_load_ends_it_too() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(60));
     let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
-    run.wait_for("a beginning", |run| run.said().contains("comparing clocks"));
+    run.wait_for("a beginning", |run| run.said().contains("synchronising clocks"));
     run.signal_group("INT");
     let ended = run.finish().expect(3);
     assert_eq!(ended.json()["verdict"], "inconclusive", "{}", ended.out());

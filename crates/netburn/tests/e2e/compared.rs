@@ -30,7 +30,7 @@ fn the_page_shows_both_sides_over_each_other() {
     let url = page(&bench, &["<b id=bold>new", "--against", "old"], "compare.html");
     let browser = Browser::start(&bench);
     browser.open(&url);
-    browser.wait_for("What differs: server.link.delay 5 ms → 25 ms");
+    browser.wait_for("Differences: server.link.delay 5 ms → 25 ms");
     let text = browser.text();
     assert!(text.contains("<b id=bold>new against old"), "{text}");
     let count = |selector: &str| {
@@ -107,7 +107,7 @@ fn the_figures_fit_a_laptops_screen() {
     }
     let browser = Browser::laptop(&bench);
     browser.open(&page(&bench, &["slow", "--against", "fast"], "compare.html"));
-    browser.wait_for("What differs: server.link.delay 5 ms → 25 ms");
+    browser.wait_for("Differences: server.link.delay 5 ms → 25 ms");
     let sizes = "const box = document.querySelector('#part-figures .wide'); return [box.scrollWidth, box.clientWidth]";
     let sizes = browser.run(sizes);
     assert!(sizes[0].as_u64() <= sizes[1].as_u64(), "{sizes}");
@@ -125,7 +125,7 @@ fn the_page_at_a_desk() {
     }
     let browser = Browser::desk(&bench);
     browser.open(&page(&bench, &["airtime", "--against", "fifo"], "compare.html"));
-    browser.wait_for("What differs: ap.home.queue fifo → airtime");
+    browser.wait_for("Differences: ap.home.queue fifo → airtime");
     let table = browser.text_of("#part-figures tbody");
     assert!(table.contains("better") && table.contains("fast-1"), "{table}");
     browser.picture(&bench.picture("compare.png"));

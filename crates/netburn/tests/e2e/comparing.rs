@@ -32,7 +32,7 @@ fn a_longer_wire_is_found_and_nothing_else() {
     let text = compare(&bench, &["new", "--against", "old"]).expect(0).out();
     assert!(text.starts_with("simulate: a modelled access point"), "{text}");
     assert!(text.contains("WORSE – new against old"), "{text}");
-    assert!(text.contains("What differs: server.link.delay 5 ms → 25 ms"), "{text}");
+    assert!(text.contains("Differences: server.link.delay 5 ms → 25 ms"), "{text}");
     let json = compare(&bench, &["new", "--against", "old", "--format", "json"])
         .expect(0)
         .json();
@@ -81,7 +81,7 @@ fn too_few_runs_tell_nothing_and_git_skips_them() {
     let args = ["new", "--against", "old"];
     let text = compare(&bench, &args).expect(0).out();
     assert!(
-        text.contains("CAN'T TELL") && text.contains("Fewer than 3 runs"),
+        text.contains("CAN'T TELL") && text.contains("at least 3 runs"),
         "{text}"
     );
     compare(&bench, &["new", "--against", "old", "--fail-on", "worse"]).expect(3);

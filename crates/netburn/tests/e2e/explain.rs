@@ -29,17 +29,18 @@ fn a_report_ends_with_causes_and_explain_says_what_would_help() {
     let bench = Bench::new();
     bench.write("house.toml", HOUSE);
     let said = bench.simulate("house.toml", "run", &[]).out();
-    let (_, causes) = said
-        .split_once("What the figures suggest:\n")
-        .expect("causes at the end");
+    let (_, causes) = said.split_once("Likely causes:\n").expect("causes at the end");
     assert!(
-        causes.starts_with("1. tablet is slow and takes the air of laptop\n"),
+        causes.starts_with("1. tablet is slow and uses too much airtime, which delays laptop\n"),
         "{causes}"
     );
     let again = finish(bench.netburn(["report", "run"])).expect(0).out();
     assert!(again.ends_with(causes), "{again}");
     let page = fs::read_to_string(bench.path("run").join("report.html")).unwrap();
-    assert!(page.contains("What the figures suggest") && page.contains("tablet is slow and takes the air of laptop"));
+    assert!(
+        page.contains("Likely causes")
+            && page.contains("tablet is slow and uses too much airtime, which delays laptop")
+    );
 
     let explained = finish(bench.netburn(["explain", "run", "--runs", "8", "--format", "json"])).expect(0);
     let explained: Value = explained.json();
@@ -64,7 +65,7 @@ fn a_report_ends_with_causes_and_explain_says_what_would_help() {
     assert!(text.contains("So few runs can't tell"), "{text}");
     let mended = bench.simulate("house.toml", "mended", &["--set", "ap.home.queue=airtime"]);
     let said = mended.out();
-    assert!(!said.contains("What the figures suggest"), "{said}");
+    assert!(!said.contains("Likely causes"), "{said}");
     let nothing = finish(bench.netburn(["explain", "mended"])).expect(0).out();
     assert!(nothing.contains("suggest no cause"), "{nothing}");
 }

@@ -204,7 +204,7 @@ print(json.dumps([[s.name, s.tests, s.failures, s.errors, s.skipped,
                    [[c.classname, c.name, [type(r).__name__ for r in c.result]] for c in s]] for s in JUnitXml.fromfile(sys.argv[1])]))";
     let suites = python(&bench, read, &[&bench.path("run.xml")]);
     let expected = serde_json::json!([
-        ["scenario", 1, 0, 0, 0, [["scenario", "the run could be measured", []]]],
+        ["scenario", 1, 0, 0, 0, [["scenario", "measurement is reliable", []]]],
         [
             "scenario.caller",
             1,
@@ -394,10 +394,7 @@ fn flent_draws_a_run_and_it_can_be_read_back() {
     }
     // People and scripts see what it was made of.
     let report = finish(bench.netburn(["report", "again"])).expect(0).out();
-    assert!(
-        report.starts_with("imported: another program measured this"),
-        "{report}"
-    );
+    assert!(report.starts_with("imported: measured by another program"), "{report}");
 }
 
 #[test]
@@ -423,8 +420,8 @@ fn a_file_that_is_no_import_is_told() {
     let stopped =
         finish(bench.netburn(["import", "cut.flent", "other.flent", "good.flent", "nowhere.flent.gz"])).expect(2);
     for wanted in [
-        "cut.flent: it is no JSON",
-        "other.flent: flent's test `ping` holds nothing",
+        "cut.flent: invalid JSON",
+        "other.flent: flent's test `ping` has no supported series",
         "nowhere.flent.gz: ",
     ] {
         assert!(stopped.stderr.contains(wanted), "{}", stopped.stderr);
@@ -435,7 +432,7 @@ fn a_file_that_is_no_import_is_told() {
         .expect(0)
         .out();
     assert!(
-        held.starts_with("imported: another program") && held.contains("CAN'T TELL"),
+        held.starts_with("imported: measured by another program") && held.contains("CAN'T TELL"),
         "{held}"
     );
     // The others don't suffer for it.
@@ -553,7 +550,7 @@ fn tshark_reads_a_simulated_runs_packets() {
         .as_array()
         .unwrap()
         .iter()
-        .filter(|row| row["station"] == "caller" && row["outcome"] == "finished" && row["far_sent"].is_i64())
+        .filter(|row| row["station"] == "caller" && row["outcome"] == "finished" && row["remote_sent"].is_i64())
         .map(|row| row["finished"].as_i64().unwrap() - row["due"].as_i64().unwrap())
         .collect();
     assert_eq!(probes.len(), 2 * latency.len());

@@ -148,7 +148,7 @@ fn ctrl_c_of_an_agent_brings_home_what_it_has_and_is_told_at_once() {
         beta.contains("ending its part in") && beta.contains("its results so far are delivered"),
         "{beta}"
     );
-    assert!(!run.said().contains("letting the last"), "long before the end");
+    assert!(!run.said().contains("waiting for the last"), "long before the end");
     run.wait_for("the news", |run| {
         run.said()
             .contains("agent reader (beta) was lost: stopped by its owner")

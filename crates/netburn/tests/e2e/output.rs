@@ -37,12 +37,12 @@ fn without_a_terminal_data_is_plain_and_alone_on_standard_output() {
     let ended = finish(bench.netburn(["run", "call.toml"]));
     let out = ended.out();
     assert!(
-        out.starts_with("local: the server and every station ran on this machine"),
+        out.starts_with("local: server and stations ran on this machine"),
         "{out}"
     );
     let unwrapped = out.replace('\n', " ");
     assert!(
-        unwrapped.contains("no Wi-Fi was measured") && out.contains(" – One station"),
+        unwrapped.contains("no Wi-Fi was tested") && out.contains(" – One station"),
         "{out}"
     );
     assert!(

@@ -63,12 +63,12 @@ fn several_runs_have_a_page_of_all_and_one_each() {
     ran(&bench, &["--repeat", "3", "--duration", "4s"]);
     let browser = Browser::desk(&bench);
     browser.open(&address(&bench.path("record/report.html")));
-    browser.wait_for("The runs");
+    browser.wait_for("Each run has its own page");
     let places =
         browser.run("return [...document.querySelectorAll('#part-rounds a')].map((a) => a.getAttribute('href'))");
     assert_eq!(places, json!(["1/report.html", "2/report.html", "3/report.html"]));
     browser.click("#part-rounds a");
-    browser.wait_for("Who got what they need");
+    browser.wait_for("Stations");
     assert_eq!(
         browser.run("return document.querySelectorAll('#part-rounds').length"),
         0
@@ -87,7 +87,7 @@ fn what_is_left_of_a_run_is_shown() {
     let told = finish(bench.netburn(["report", "record"])).expect(0);
     assert!(told.stderr.contains("intervals.parquet is damaged"), "{}", told.stderr);
     let page = fs::read_to_string(bench.path("record/report.html")).unwrap();
-    assert!(page.contains("Not everything could be read") && page.contains("latency-percentiles"));
+    assert!(page.contains("Some data could not be read") && page.contains("latency-percentiles"));
     let document = bench.path("record/run.json");
     let newer = fs::read_to_string(&document)
         .unwrap()

@@ -105,7 +105,7 @@ fn a_folder_that_can_not_be_made_is_named_and_nothing_was_measured() {
     for args in [&run[..], &twice, &in_turns, &sweep] {
         let ended = finish(bench.netburn(args)).expect(3);
         assert!(
-            ended.stderr.contains("the folder /proc/x/y can't be made: "),
+            ended.stderr.contains("cannot create the folder /proc/x/y: "),
             "{args:?}: {}",
             ended.stderr
         );

@@ -1,4 +1,4 @@
-//! What the plan lets a workload come to: counts by time, and sizes.
+//! Upper bounds that follow from the plan: counts by time, and sizes.
 
 use netburn_units::{BitRate, Duration};
 use netburn_workload::Config;
@@ -6,15 +6,15 @@ use netburn_workload::config::BIN;
 
 /// The highest rate that one workload of one station can have: 1 Tbit/s, more than any network card carries.
 pub const MAX_RATE: BitRate = BitRate::from_mbps(1_000_000);
-/// How many times what the plan lets fall due is accepted.
+/// Number of times what the plan lets are due is accepted.
 const FACTOR: u64 = 2;
-/// How much is accepted at any time, for what comes in bursts.
+/// Number of rows that is accepted at any time, for bursts.
 const BURST: u64 = 100;
 /// The shortest operation of a workload without a period.
-const SHORTEST: Duration = Duration::from_micros(10);
-/// Drivers look at each open connection once a second, and at some that close.
+const MIN_OPERATION: Duration = Duration::from_micros(10);
+/// Sampling interval of drivers for each open connection.
 const LOOKS: Duration = Duration::from_secs(1);
-/// Closing connections of one workload that drivers look at in a second.
+/// Closing connections of one workload that drivers sample in a second.
 const CLOSING: u64 = 10;
 /// Events of one workload: 10 a second.
 const EVENT: Duration = Duration::from_millis(100);
@@ -23,28 +23,28 @@ const TEXT: (u64, Duration) = (1 << 10, Duration::from_secs(1));
 /// Text of the events of one station, at any time: 64 KiB.
 const TEXT_BURST: u64 = 64 << 10;
 
-/// One row for each interval; some come in two parts where a participant lost its connection.
+/// One row for each interval; some are split where an agent lost its connection.
 pub(super) const INTERVALS: Pace = Pace {
     burst: BURST,
     count: FACTOR,
     every: BIN,
 };
 
-/// One look at a station's Wi-Fi link a second.
+/// One sample of a station's Wi-Fi link per second.
 pub(super) const LINKS: Pace = Pace {
     burst: BURST,
     count: FACTOR,
     every: LOOKS,
 };
 
-/// A server looks at each of its connections once a second: 16,384 unless it is set otherwise.
+/// A server samples each of its connections once a second; 16,384 connections by default.
 pub(super) const SERVER_LOOKS: Pace = Pace {
     burst: FACTOR * 16_384,
     count: FACTOR * 16_384,
     every: LOOKS,
 };
 
-/// So many at once, and `count` more in every `every`.
+/// Burst of `burst`, then `count` more in every `every`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pace {
     pub(super) burst: u64,
@@ -53,18 +53,19 @@ pub(super) struct Pace {
     pub(super) every: Duration,
 }
 
-/// What one workload may come to.
+/// Limits of one workload.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
     pub(super) operations: Pace,
     pub(super) connections: Pace,
     /// Content of one operation, in bytes.
     pub(super) operation_bytes: u64,
-    /// Whether its operations follow each other without a pause, so that time alone bounds what it moves.
+    /// True if its operations follow each other without a pause, so that time alone bounds what it
+    /// moves.
     greedy: bool,
 }
 
-/// What a participant may remark on its stations.
+/// Limits on the events that an agent may report for its stations.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Remarks {
     pub(super) events: Pace,
@@ -72,7 +73,7 @@ pub(super) struct Remarks {
 }
 
 impl Pace {
-    /// How many there may be after `elapsed`.
+    /// Returns the number of there may be after `elapsed`.
     pub(super) fn allowed(&self, elapsed: Duration) -> u64 {
         let periods = elapsed.as_nanos() / self.every.as_nanos().max(1);
         self.burst.saturating_add(periods.saturating_mul(self.count))
@@ -80,8 +81,8 @@ impl Pace {
 }
 
 impl Limits {
-    /// Those of a workload.
-    pub(super) fn of(config: &Config) -> Limits {
+    /// Limits of a workload.
+    pub(super) fn from_config(config: &Config) -> Limits {
         let size = config.operation_size().map_or(u64::MAX, |size| size.as_bytes());
         let at_once = u64::from(config.objects) * u64::from(config.outstanding);
         let period = config.interval.filter(|every| !every.is_zero());
@@ -101,22 +102,23 @@ impl Limits {
         }
     }
 
-    /// Those of the idle-latency probe before the load, which may be made of tiny requests.
+    /// Limits of the idle-latency probe before the load, whose requests may be tiny.
     pub(super) fn baseline() -> Limits {
-        Limits::of(&Config::probe())
+        Limits::from_config(&Config::probe())
     }
 
-    /// What it can have moved after `elapsed`, in bytes.
+    /// Maximum content after `elapsed`, in bytes.
     pub(super) fn bytes(&self, elapsed: Duration) -> u128 {
-        match self.greedy {
-            true => bytes_at(MAX_RATE, elapsed).saturating_add(bytes_at(MAX_RATE, BIN)),
-            false => u128::from(self.operations.allowed(elapsed)) * u128::from(self.operation_bytes),
+        if self.greedy {
+            bytes_at(MAX_RATE, elapsed).saturating_add(bytes_at(MAX_RATE, BIN))
+        } else {
+            u128::from(self.operations.allowed(elapsed)) * u128::from(self.operation_bytes)
         }
     }
 }
 
 impl Remarks {
-    /// Those on so many stations with so many workloads together.
+    /// Limits for this number of stations and workloads.
     pub(super) fn on(stations: usize, workloads: usize) -> Remarks {
         let (stations, workloads) = (stations as u64, workloads as u64 + 1);
         Remarks {
@@ -134,7 +136,7 @@ impl Remarks {
     }
 }
 
-/// What passes at `rate` in `span`, in bytes.
+/// Bytes transferred at `rate` in `span`.
 pub(super) fn bytes_at(rate: BitRate, span: Duration) -> u128 {
     u128::from(rate.as_bps()) * u128::from(span.as_nanos()) / 8_000_000_000
 }
@@ -142,5 +144,5 @@ pub(super) fn bytes_at(rate: BitRate, span: Duration) -> u128 {
 /// The least time that an operation of this size takes.
 fn shortest(size: u64) -> Duration {
     let nanos = u128::from(size) * 8_000_000_000 / u128::from(MAX_RATE.as_bps());
-    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).max(SHORTEST)
+    Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)).max(MIN_OPERATION)
 }

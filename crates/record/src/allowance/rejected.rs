@@ -1,26 +1,26 @@
-//! The rows that were rejected, by reason.
+//! Rejected rows, counted by reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Why a row is rejected.
+/// Reason for rejecting a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rejection {
-    /// It lies outside of the run's time, or an interval isn't one of its tenths of a second.
+    /// Outside the run's time, or an interval that does not begin at a multiple of 100 ms.
     Time,
-    /// Its times contradict each other: something ended before it was due.
+    /// Inconsistent times: an event before the operation was due.
     Order,
-    /// It says that more bytes moved than can have.
+    /// More bytes than possible.
     Bytes,
-    /// It is about a workload that the station doesn't have.
+    /// Unknown workload.
     Workload,
     /// More operations than can have fallen due.
     Operations,
     /// More intervals than have passed.
     Intervals,
-    /// More looks at connections than drivers make.
+    /// More connection samples than drivers take.
     Connections,
-    /// More looks at Wi-Fi links than drivers make.
+    /// More link samples than drivers take.
     Links,
     /// More events than happen.
     Events,
@@ -29,26 +29,26 @@ pub enum Rejection {
 }
 
 impl Rejection {
-    /// What there was too much of, or wrong with.
+    /// Description in messages, which follows the number of rows.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Rejection::Time => "outside of the run's time",
-            Rejection::Order => "with times that contradict each other",
-            Rejection::Bytes => "with more bytes than can have moved",
-            Rejection::Workload => "about a workload that the station doesn't have",
-            Rejection::Operations => "operations more than can have fallen due",
-            Rejection::Intervals => "intervals more than have passed",
-            Rejection::Connections => "looks at connections more than a driver makes",
-            Rejection::Links => "looks at Wi-Fi links more than a driver makes",
-            Rejection::Events => "events more than a station can have",
-            Rejection::Text => "events with more text than they need",
+            Rejection::Time => "outside the run's time",
+            Rejection::Order => "with inconsistent times",
+            Rejection::Bytes => "with more bytes than possible",
+            Rejection::Workload => "for an unknown workload",
+            Rejection::Operations => "above the limit for operations",
+            Rejection::Intervals => "above the limit for intervals",
+            Rejection::Connections => "above the limit for connection samples",
+            Rejection::Links => "above the limit for link samples",
+            Rejection::Events => "above the limit for events",
+            Rejection::Text => "above the limit for event text",
         }
     }
 }
 
-/// How many rows were rejected for which reason. Its text is a list: `12 events more than a station can have, 1 outside of
-/// the run's time`.
+/// Number of rows were rejected for which reason. Its text is a list: `12 events more than a
+/// station can have, 1 outside of the run's time`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rejected(BTreeMap<Rejection, u64>);
 

@@ -1,4 +1,4 @@
-//! What an honest participant reports is admitted, and what can't be isn't.
+//! Rows of a correct agent are admitted; impossible rows are rejected.
 
 use super::*;
 use crate::row::{EventKind, Side};
@@ -33,7 +33,7 @@ fn plan() -> Plan {
 }
 
 fn allowance() -> Allowance {
-    Allowance::of_agent(&plan(), &[0])
+    Allowance::for_agent(&plan(), &[0])
 }
 
 /// The whole run of [`plan`].
@@ -96,13 +96,13 @@ fn look(port: u16) -> Row {
     })
 }
 
-/// What is said to one row.
+/// Result for one row.
 fn said(row: &Row) -> Result<(), Rejection> {
     allowance().admit(row, WHOLE)
 }
 
 #[test]
-fn values_that_can_not_be_are_rejected() {
+fn impossible_values_are_rejected() {
     let with = |change: &dyn Fn(&mut OperationRow)| {
         let mut row = call(0, 0);
         change(&mut row);
@@ -157,7 +157,7 @@ fn values_that_can_not_be_are_rejected() {
     assert_eq!(said(&event(0, u64::MAX, 0)), Err(Rejection::Time));
 }
 
-/// How many of so many rows are admitted by `elapsed`.
+/// Number of rows that are admitted by `elapsed`.
 fn admitted(elapsed: Duration, row: impl Fn(u64) -> Row) -> u64 {
     let mut allowance = allowance();
     let count = (0..1_000_000)
@@ -168,16 +168,16 @@ fn admitted(elapsed: Duration, row: impl Fn(u64) -> Row) -> u64 {
 }
 
 #[test]
-fn no_more_is_admitted_than_the_plan_can_have_by_then() {
+fn admission_follows_the_plan() {
     let calls = |elapsed| admitted(elapsed, |number| Row::Operation(call(number, 0)));
     // 100 at any time, and two for each 131.072 ms so far and of the 10 s that clocks may differ by: 76, 183.
     assert_eq!(calls(Duration::ZERO), 100 + 2 * 76);
     assert_eq!(calls(WHOLE), 100 + 2 * 183);
-    // Of a run that is over, it counts nothing how long ago.
+    // After the end of the run, more elapsed time admits no more rows.
     assert_eq!(calls(Duration::from_secs(86_400)), 100 + 2 * 183);
     // 240 tenths of a second are 24 s.
     assert_eq!(admitted(WHOLE, |_| interval(0, 0, 0)), 100 + 2 * 240);
-    // Up to 8 connections are open, and 10 that close are looked at: 18 a second, twice.
+    // Up to 8 connections are open, and 10 closing ones are sampled: 18 a second, times two.
     assert_eq!(admitted(WHOLE, |_| look(1)), 100 + 2 * 8 + 2 * 18 * 24);
     // Two workloads, the probe, and the station itself: 10 events a second each.
     assert_eq!(admitted(WHOLE, |_| event(0, 0, 0)), 100 + 4 * 240);
@@ -186,7 +186,7 @@ fn no_more_is_admitted_than_the_plan_can_have_by_then() {
 }
 
 #[test]
-fn what_a_whole_run_comes_to_at_most() {
+fn the_maximum_of_a_whole_run_follows_the_plan() {
     let most = allowance().most();
     // The call, the download of 1 GiB (8.59 ms at 1 Tbit/s), and the probe every 50 ms: 14 s and 10 s.
     assert_eq!(most.operations, 300 + 2 * (183 + 2793 + 480));
@@ -195,8 +195,8 @@ fn what_a_whole_run_comes_to_at_most() {
 }
 
 #[test]
-fn a_server_reports_looks_at_connections_and_nothing_else() {
-    let mut allowance = Allowance::of_server(&plan());
+fn a_server_reports_only_connection_samples() {
+    let mut allowance = Allowance::for_server(&plan());
     let mut foreign = look(1);
     if let Row::Connection(row) = &mut foreign {
         (row.station, row.workload) = (u16::MAX, u16::MAX);
@@ -204,7 +204,8 @@ fn a_server_reports_looks_at_connections_and_nothing_else() {
     for other in [interval(0, 0, 1), Row::Operation(call(0, 0))] {
         assert_eq!(allowance.admit(&other, WHOLE), Err(Rejection::Workload));
     }
-    // 16,384 connections, looked at once a second, twice: so many at once, and after 10 s of clocks that differ.
+    // 16,384 connections, sampled once a second, times two: as a burst, and after 10 s of clock
+    // difference.
     let looks = (0..)
         .take_while(|_| allowance.admit(&foreign, Duration::ZERO).is_ok())
         .count();
@@ -219,12 +220,12 @@ fn a_download_moves_what_the_fastest_link_carries() {
         let row = interval(1, tenth % 100 * 100, 12_500_000_000);
         moved += u64::from(allowance.admit(&row, Duration::from_secs(1)).is_ok());
     }
-    // 1 s, and the 10 s that clocks may differ by, and the tenth under way.
+    // 1 s, the 10 s by which clocks may differ, and the current tenth of a second.
     assert_eq!(moved, 111);
 }
 
 #[test]
-fn rows_that_are_rejected_use_up_nothing_and_are_told_by_their_reasons() {
+fn rejected_rows_do_not_reduce_the_allowance_and_are_counted_by_reason() {
     let mut allowance = allowance();
     for _ in 0..1000 {
         assert_eq!(allowance.admit(&interval(0, 0, u64::MAX), WHOLE), Err(Rejection::Bytes));
@@ -234,19 +235,19 @@ fn rows_that_are_rejected_use_up_nothing_and_are_told_by_their_reasons() {
     assert_eq!(allowance.rejected().total(), 1001);
     assert_eq!(
         allowance.rejected().to_string(),
-        "1000 with more bytes than can have moved, 1 outside of the run's time"
+        "1000 with more bytes than possible, 1 outside the run's time"
     );
 }
 
-/// Drives one workload over a network that answers after `took`, and takes each of its rows when it comes: how many, and
-/// those rejected.
+/// Drives one workload over a network that responds after `took`. Returns the number of its rows
+/// and of the rejected ones.
 fn driven(config: Config, seed: u64, took: Duration) -> (u64, Rejected) {
     let mut plan = plan();
     plan.stations[0].workloads[0].config = config.clone();
-    let mut allowance = Allowance::of_agent(&plan, &[0]);
+    let mut allowance = Allowance::for_agent(&plan, &[0]);
     let (end, settled) = (Instant::ZERO + plan.duration, Instant::ZERO + plan.settled());
     let machine = Workload::new(config, Instant::ZERO, end, settled, Seed(seed), 0);
-    let mut watched = crate::Watched::new(0, 0, machine);
+    let mut watched = crate::RecordedWorkload::new(0, 0, machine);
     let mut answers = BTreeMap::new();
     let mut rows = Vec::new();
     let mut count = 0;
@@ -292,9 +293,9 @@ fn driven(config: Config, seed: u64, took: Duration) -> (u64, Rejected) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever the period, the size, and the network: what a driver reports is within the bounds.
+    /// For every period, size and network, the rows of a correct driver are within the limits.
     #[test]
-    fn an_honest_driver_is_within_its_bounds(
+    fn a_correct_driver_is_within_its_limits(
         kind in 0_usize..4,
         every_us in prop_oneof![200_u64..5_000, 5_000_u64..2_000_000],
         size in 1_u64..2_000_000,

@@ -1,7 +1,8 @@
-//! A column of names read as places in its dictionary.
+//! A column of names, read as indices into its dictionary.
 //!
-//! The Parquet crate hands out every value as a counted reference to its bytes; for three columns of ten million rows
-//! that takes longer than all numbers together. A summary needs to know which name it is, not its bytes.
+//! The Parquet crate returns every value as a reference-counted slice. For three columns of ten
+//! million rows that takes longer than all numbers. A summary needs only the index of a name, not
+//! its bytes.
 //!
 //! Formats: Apache Parquet, "Encodings": plain, RLE/bit-packed hybrid, dictionary.
 
@@ -11,13 +12,13 @@ use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use std::collections::BTreeMap;
 
-/// What stands for a missing name.
+/// Code of a missing name.
 const MISSING: u32 = u32::MAX;
 
 /// One name of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Name<'a> {
-    /// Its place in the dictionary: within one row group the same for the same name.
+    /// Index in the dictionary: the same for equal names within one row group.
     pub(crate) code: u32,
     pub(crate) bytes: &'a [u8],
 }
@@ -27,9 +28,9 @@ pub(super) struct Dictionary {
     pages: Box<dyn PageReader>,
     optional: bool,
     names: Vec<Vec<u8>>,
-    /// Names that came without a dictionary, by what they are.
+    /// Codes of names that are stored without a dictionary.
     interned: BTreeMap<Vec<u8>, u32>,
-    /// Of the rows read ahead.
+    /// Codes of the rows read ahead.
     codes: Vec<u32>,
     at: usize,
 }
@@ -55,7 +56,7 @@ impl Dictionary {
             self.codes.drain(..self.at);
             self.at = 0;
             self.page(&page)
-                .ok_or_else(|| ParquetError::General("a page of names is not what it should be".to_owned()))?;
+                .ok_or_else(|| ParquetError::General("malformed page of names".to_owned()))?;
         }
         Ok(true)
     }
@@ -166,8 +167,9 @@ fn plain<'a>(from: &mut &'a [u8]) -> Option<&'a [u8]> {
     take(from, length as usize)
 }
 
-/// Appends `count` values of `width` bits in the RLE/bit-packed hybrid: runs that begin with a LEB128 number, whose
-/// lowest bit tells a repeated value (0) from groups of eight packed ones (1).
+/// Appends `count` values of `width` bits in the RLE/bit-packed hybrid. A run begins with a LEB128
+/// number; its lowest bit distinguishes a repeated value (0) from groups of eight packed values
+/// (1).
 pub(super) fn hybrid(mut from: &[u8], width: u8, count: usize, to: &mut Vec<u32>) -> Option<()> {
     if width > 32 {
         return None;
@@ -233,7 +235,7 @@ mod tests {
 
     /// The example of the Parquet documentation: 0 to 7 in three bits each are 88 C6 FA.
     #[test]
-    fn packed_values_are_those_of_the_specification() {
+    fn packed_values_match_the_specification() {
         let numbers = Some((0..8).collect());
         assert_eq!(decoded(&[0b11, 0x88, 0xc6, 0xfa], 3, 8), numbers);
         assert_eq!(decoded(&[0b11, 0x88, 0xc6, 0xfa], 3, 5), Some((0..5).collect()));
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_torn_or_too_wide_is_none() {
+    fn truncated_or_too_wide_values_are_rejected() {
         assert_eq!(decoded(&[], 3, 1), None);
         assert_eq!(decoded(&[0b11, 0x88], 3, 8), None);
         assert_eq!(decoded(&[2], 9, 1), None);
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_never_panics_and_never_gives_more_than_was_asked_for() {
+    fn random_input_never_panics_and_output_is_bounded() {
         let mut chance = netburn_units::Seed(3).stream("hybrid", 0);
         for _ in 0..5_000 {
             let bytes: Vec<u8> = (0..chance.below(40)).map(|_| chance.next_u64() as u8).collect();

@@ -1,11 +1,12 @@
 //! Rows as Parquet columns: one file per kind of row.
 //!
-//! - [`tables`]: which columns a kind of row has, and how a row becomes values and back.
-//! - [`names`]: stations and workloads are numbers in rows and names in columns.
-//! - [`write`], [`read`]: row groups to and from files, in bounded memory. [`dictionary`]: names without their bytes.
+//! - [`tables`]: columns of each kind of row, and conversion between rows and values.
+//! - [`names`]: stations and workloads, which are numbers in rows and names in columns.
+//! - [`write`], [`read`]: row groups to and from files, in bounded memory. [`dictionary`]: indices
+//!   of names.
 //!
-//! Numbers are INT64, delta-encoded (Parquet's DELTA_BINARY_PACKED); text is UTF-8 with a dictionary. No compression:
-//! the encodings leave little to gain and every reader knows them.
+//! Numbers are INT64, delta-encoded (Parquet's DELTA_BINARY_PACKED). Text is UTF-8 with a
+//! dictionary. There is no compression, because it would save little.
 
 mod dictionary;
 pub(crate) mod names;
@@ -18,7 +19,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::sync::Arc;
 
-/// Rows in a row group: what is held in memory while writing, some 20 MB of operations.
+/// Rows in a row group. They are held in memory while writing: some 20 MB for operations.
 pub(crate) const ROW_GROUP: usize = 1 << 17;
 
 /// One column of a table.
@@ -29,7 +30,7 @@ pub(crate) struct Column {
     pub(crate) optional: bool,
 }
 
-/// What a column holds.
+/// Type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     /// Signed 64-bit integers.
@@ -69,9 +70,10 @@ pub(crate) fn schema(table: &str, columns: &[Column]) -> TypePtr {
             Values::Unsigned => (Physical::INT64, Some(LogicalType::integer(64, false))),
             Values::Name | Values::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
-        let repetition = match column.optional {
-            true => Repetition::OPTIONAL,
-            false => Repetition::REQUIRED,
+        let repetition = if column.optional {
+            Repetition::OPTIONAL
+        } else {
+            Repetition::REQUIRED
         };
         let field = Type::primitive_type_builder(column.name, physical)
             .with_repetition(repetition)
@@ -85,7 +87,7 @@ pub(crate) fn schema(table: &str, columns: &[Column]) -> TypePtr {
     Arc::new(group.expect("a table is a plain group"))
 }
 
-/// How a table's columns are encoded.
+/// Returns how a table's columns are encoded.
 pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
     let mut properties = WriterProperties::builder()
         .set_created_by("netburn".to_owned())
@@ -110,7 +112,7 @@ pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
 mod tests {
     use super::names::{Lookup, Names};
     use super::read::{BadTable, Cursor, rows};
-    use super::tables::{Table, TenthRow};
+    use super::tables::{IntervalTableRow, Table};
     use super::write::{Batch, TableWriter};
     use super::*;
     use crate::row::{AirRow, EventKind, EventRow, IntervalRow};
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_several_groups_and_pages_read_back_with_what_is_missing() {
+    fn rows_of_several_groups_and_pages_read_back_with_missing_values() {
         let plan = plan(3, |number| format!("s{number}"));
         let event = |number: usize| EventRow {
             station: (number % 7 > 2).then_some((number % 5) as u16),
@@ -152,12 +154,12 @@ mod tests {
         read_back(&plan, &written);
     }
 
-    /// The writer gives up its dictionary beyond a megabyte and goes on in plain text.
+    /// The writer gives up its dictionary beyond a megabyte and continues in plain encoding.
     #[test]
     fn names_too_many_for_a_dictionary_read_back() {
         let plan = plan(3000, |number| format!("{number:0>700}"));
         let interval = |number: u64| {
-            TenthRow::Bytes(IntervalRow {
+            IntervalTableRow::Bytes(IntervalRow {
                 station: (number * 7 % 3000) as u16,
                 workload: 0,
                 at: Instant::from_nanos(number as i64),
@@ -165,7 +167,7 @@ mod tests {
                 bytes_up: 0,
             })
         };
-        let written: Vec<TenthRow> = (0..12_000).map(interval).collect();
+        let written: Vec<IntervalTableRow> = (0..12_000).map(interval).collect();
         read_back(&plan, &written);
     }
 
@@ -174,8 +176,8 @@ mod tests {
     fn bytes_and_air_read_back_from_one_table() {
         let plan = plan(3, |number| format!("s{number}"));
         let tenth = |number: u16| match number % 3 {
-            0 => TenthRow::Bytes(interval(number)),
-            _ => TenthRow::Air(AirRow {
+            0 => IntervalTableRow::Bytes(interval(number)),
+            _ => IntervalTableRow::Air(AirRow {
                 station: number % 4,
                 at: Instant::from_nanos(-i64::from(number)),
                 mpdus: number.into(),
@@ -186,16 +188,16 @@ mod tests {
                 ..AirRow::default()
             }),
         };
-        let written: Vec<TenthRow> = (0..20_000).map(tenth).collect();
+        let written: Vec<IntervalTableRow> = (0..20_000).map(tenth).collect();
         read_back(&plan, &written);
     }
 
     /// The table of intervals before there was air in it.
-    struct Former(IntervalRow);
+    struct BytesOnlyColumns(IntervalRow);
 
-    impl Table for Former {
-        const NAME: &'static str = TenthRow::NAME;
-        const COLUMNS: &'static [Column] = TenthRow::EARLIER[1];
+    impl Table for BytesOnlyColumns {
+        const NAME: &'static str = IntervalTableRow::NAME;
+        const COLUMNS: &'static [Column] = IntervalTableRow::EARLIER[1];
 
         fn write(&self, names: &Names, to: &mut Batch) {
             to.text(names.station(self.0.station));
@@ -206,7 +208,7 @@ mod tests {
         }
 
         fn read(_: &mut Lookup<'_>, _: &mut Cursor<'_>) -> Result<Self, &'static str> {
-            Err("it is read as what came after")
+            Err("read as the current table")
         }
     }
 
@@ -215,20 +217,23 @@ mod tests {
         let names = Names::new(&plan(3, |number| format!("s{number}")));
         let mut table = TableWriter::new(tempfile::tempfile().unwrap()).unwrap();
         for number in 0..10_000 {
-            table.put(&Former(interval(number)), &names).unwrap();
+            table.put(&BytesOnlyColumns(interval(number)), &names).unwrap();
         }
         let (_, file) = table.finish().unwrap();
-        let mut left = (0..10_000).map(|number| TenthRow::Bytes(interval(number)));
-        rows(file, &names, &mut |row: TenthRow| assert_eq!(Some(row), left.next())).unwrap();
+        let mut left = (0..10_000).map(|number| IntervalTableRow::Bytes(interval(number)));
+        rows(file, &names, &mut |row: IntervalTableRow| {
+            assert_eq!(Some(row), left.next())
+        })
+        .unwrap();
         assert_eq!(left.next(), None);
     }
 
-    /// The table of intervals before there was in it what others take of the air.
-    struct WithoutOthers(AirRow);
+    /// The table of intervals before the column for other networks existed.
+    struct WithoutOtherNetworks(AirRow);
 
-    impl Table for WithoutOthers {
-        const NAME: &'static str = TenthRow::NAME;
-        const COLUMNS: &'static [Column] = TenthRow::EARLIER[0];
+    impl Table for WithoutOtherNetworks {
+        const NAME: &'static str = IntervalTableRow::NAME;
+        const COLUMNS: &'static [Column] = IntervalTableRow::EARLIER[0];
 
         fn write(&self, names: &Names, to: &mut Batch) {
             to.text(names.station(self.0.station));
@@ -242,12 +247,12 @@ mod tests {
         }
 
         fn read(_: &mut Lookup<'_>, _: &mut Cursor<'_>) -> Result<Self, &'static str> {
-            Err("it is read as what came after")
+            Err("read as the current table")
         }
     }
 
     #[test]
-    fn a_table_without_what_others_take_is_read() {
+    fn a_table_without_airtime_of_other_networks_is_read() {
         let names = Names::new(&plan(3, |number| format!("s{number}")));
         let mut table = TableWriter::new(tempfile::tempfile().unwrap()).unwrap();
         let row = |number: u16| AirRow {
@@ -257,12 +262,12 @@ mod tests {
             ..AirRow::default()
         };
         for number in 0..10_000 {
-            table.put(&WithoutOthers(row(number)), &names).unwrap();
+            table.put(&WithoutOtherNetworks(row(number)), &names).unwrap();
         }
         let (_, file) = table.finish().unwrap();
         let mut read = 0_u16;
-        rows(file, &names, &mut |found: TenthRow| {
-            let TenthRow::Air(found) = found else {
+        rows(file, &names, &mut |found: IntervalTableRow| {
+            let IntervalTableRow::Air(found) = found else {
                 panic!("{found:?}")
             };
             let expected = u64::from(read);
@@ -278,9 +283,9 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_another_kind_is_refused() {
+    fn a_table_of_another_kind_is_rejected() {
         let names = Names::new(&plan(1, |_| "s".to_owned()));
-        let table = TableWriter::<TenthRow, _>::new(tempfile::tempfile().unwrap()).unwrap();
+        let table = TableWriter::<IntervalTableRow, _>::new(tempfile::tempfile().unwrap()).unwrap();
         let (_, file) = table.finish().unwrap();
         let read = rows(file, &names, &mut |_: EventRow| ());
         assert!(matches!(read, Err(BadTable::Schema("events"))), "{read:?}");

@@ -1,4 +1,4 @@
-//! Stations and workloads are numbers in rows and names in columns.
+//! Names of stations and workloads, which are numbers in rows.
 
 use super::dictionary::Name;
 use crate::row::{BASELINE, OUTCOMES, outcome_name};
@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 /// The workload name of the idle-latency probe: no scenario can name a workload so.
 pub(crate) const BASELINE_NAME: &str = "(baseline)";
 
-/// The names of a plan, each once. A number that the plan doesn't have is written as `#17`, so that every row can be
-/// written and read back.
+/// Names of a plan. An unknown number is written as `#17`, so that every row can be written and
+/// read back.
 #[derive(Debug, Clone)]
 pub(crate) struct Names {
     stations: Vec<StationNames>,
@@ -88,13 +88,13 @@ impl Names {
     }
 }
 
-/// Finds the numbers of names again. Each place of a dictionary is looked up once per row group.
+/// Finds the numbers of names. Each dictionary entry is looked up once per row group.
 #[derive(Debug)]
 pub(crate) struct Lookup<'a> {
     names: &'a Names,
     /// Stations by the code of their names.
     stations: Vec<Option<u16>>,
-    /// Of each station: its workloads by the code of their names.
+    /// For each station, its workloads by the code of their names.
     workloads: Vec<Vec<(u32, u16)>>,
     outcomes: Vec<Option<Outcome>>,
 }
@@ -109,7 +109,7 @@ impl<'a> Lookup<'a> {
         }
     }
 
-    /// Another row group begins: codes mean something else.
+    /// Starts another row group, with other codes.
     pub(super) fn begin(&mut self) {
         self.stations.clear();
         self.workloads.clear();
@@ -147,7 +147,7 @@ impl<'a> Lookup<'a> {
     }
 }
 
-/// What `find` makes of a name, found once for each code.
+/// Result of `find` for a name, cached for each code.
 fn remembered<T: Copy>(
     memory: &mut Vec<Option<T>>,
     name: Name<'_>,
@@ -165,7 +165,7 @@ fn remembered<T: Copy>(
     Some(found)
 }
 
-/// Names told apart: the second `voip` becomes `voip#2`.
+/// Makes names distinct: the second `voip` becomes `voip#2`.
 pub(crate) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
     names

@@ -12,16 +12,16 @@ use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedF
 /// Rows decoded at a time.
 const BATCH: usize = 1 << 13;
 
-/// Why a table can't be read.
+/// Reason for which a table cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BadTable {
     #[error(transparent)]
     Parquet(#[from] ParquetError),
-    #[error("its columns are not those of {0}")]
+    #[error("the columns are not those of {0}")]
     Schema(&'static str),
     #[error("column {column} has fewer values than rows")]
     Short { column: &'static str },
-    #[error("row {row} makes no sense: {what}")]
+    #[error("row {row} is invalid: {what}")]
     Row { row: u64, what: &'static str },
 }
 
@@ -156,9 +156,10 @@ impl Decoded {
             Reader::Names(values) => values.load(count)?,
             Reader::Texts(values) => values.load(count)?,
         };
-        match whole {
-            true => Ok(()),
-            false => Err(BadTable::Short { column: self.name }),
+        if whole {
+            Ok(())
+        } else {
+            Err(BadTable::Short { column: self.name })
         }
     }
 }
@@ -166,7 +167,7 @@ impl Decoded {
 struct Plain<D: DataType> {
     reader: ColumnReaderImpl<D>,
     values: Vec<D::T>,
-    /// For an optional column: 1 where a value is.
+    /// For an optional column: 1 where a value exists.
     levels: Option<Vec<i16>>,
     at_value: usize,
     at_level: usize,

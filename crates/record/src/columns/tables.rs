@@ -1,6 +1,6 @@
-//! Which columns each kind of row has, and how a row becomes values and back.
+//! Columns of each kind of row, and conversion between rows and values.
 //!
-//! `docs/RECORD.md` describes every column for those who read the files; a test holds the two together.
+//! `docs/RECORD.md` describes every column; a test compares the two.
 
 mod link;
 
@@ -44,8 +44,8 @@ impl Table for OperationRow {
         Column::new("finished", Signed).optional(),
         Column::new("bytes", Unsigned),
         Column::new("outcome", Name),
-        Column::new("far_received", Signed).optional(),
-        Column::new("far_sent", Signed).optional(),
+        Column::new("remote_received", Signed).optional(),
+        Column::new("remote_sent", Signed).optional(),
     ];
 
     fn write(&self, names: &Names, to: &mut Batch) {
@@ -77,7 +77,7 @@ impl Table for OperationRow {
                 first_byte: from.maybe_number().map(Instant::from_nanos),
                 finished: from.maybe_number().map(Instant::from_nanos),
                 bytes: from.unsigned(),
-                outcome: names.outcome(from.name()).ok_or("its outcome is unknown")?,
+                outcome: names.outcome(from.name()).ok_or("unknown outcome")?,
                 far: match (from.maybe_number(), from.maybe_number()) {
                     (Some(received), Some(sent)) => Some(FarTimes { received, sent }),
                     _ => None,
@@ -87,23 +87,23 @@ impl Table for OperationRow {
     }
 }
 
-/// A row of the table of intervals: one workload's bytes, or one station's part of the air.
+/// A row of the interval table: bytes of one workload, or airtime of one station.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum TenthRow {
+pub(crate) enum IntervalTableRow {
     Bytes(IntervalRow),
     Air(AirRow),
 }
 
-impl From<TenthRow> for Row {
-    fn from(row: TenthRow) -> Self {
+impl From<IntervalTableRow> for Row {
+    fn from(row: IntervalTableRow) -> Self {
         match row {
-            TenthRow::Bytes(row) => Row::Interval(row),
-            TenthRow::Air(row) => Row::Air(row),
+            IntervalTableRow::Bytes(row) => Row::Interval(row),
+            IntervalTableRow::Air(row) => Row::Air(row),
         }
     }
 }
 
-impl Table for TenthRow {
+impl Table for IntervalTableRow {
     const NAME: &'static str = "intervals";
     const COLUMNS: &'static [Column] = &[
         Column::new("station", Name),
@@ -122,9 +122,9 @@ impl Table for TenthRow {
         Column::new("others", Unsigned).optional(),
     ];
     const EARLIER: &'static [&'static [Column]] = &[
-        // Before what others took of the air was recorded.
+        // Before airtime of other networks was recorded.
         Self::COLUMNS.split_at(13).0,
-        // Before there was air in it.
+        // Before airtime was recorded.
         &[
             Column::new("station", Name),
             Column::new("workload", Name),
@@ -136,7 +136,7 @@ impl Table for TenthRow {
 
     fn write(&self, names: &Names, to: &mut Batch) {
         match self {
-            TenthRow::Bytes(row) => {
+            IntervalTableRow::Bytes(row) => {
                 to.text(names.station(row.station));
                 to.text(names.workload(row.station, row.workload));
                 to.number(row.at.as_nanos());
@@ -146,7 +146,7 @@ impl Table for TenthRow {
                     to.maybe_unsigned(None);
                 }
             }
-            TenthRow::Air(row) => {
+            IntervalTableRow::Air(row) => {
                 to.text(names.station(row.station));
                 to.maybe_text(None);
                 to.number(row.at.as_nanos());
@@ -192,14 +192,14 @@ impl Table for TenthRow {
             others: from.maybe_unsigned().map(Duration::from_nanos),
         };
         Ok(match workload {
-            Some(workload) => TenthRow::Bytes(IntervalRow {
+            Some(workload) => IntervalTableRow::Bytes(IntervalRow {
                 station,
                 workload,
                 at,
                 bytes_down,
                 bytes_up,
             }),
-            None => TenthRow::Air(air),
+            None => IntervalTableRow::Air(air),
         })
     }
 }
@@ -249,7 +249,7 @@ impl Table for ConnectionRow {
         let side = match from.name().bytes {
             b"station" => Side::Station,
             b"server" => Side::Server,
-            _ => return Err("its side is neither station nor server"),
+            _ => return Err("invalid side, expected `station` or `server`"),
         };
         let port = u16::try_from(from.unsigned()).map_err(|_| TOO_LARGE)?;
         let at = Instant::from_nanos(from.number());
@@ -313,17 +313,17 @@ impl Table for EventRow {
             workload,
             at,
             length,
-            kind: *kind.ok_or("its kind is unknown")?,
+            kind: *kind.ok_or("unknown event kind")?,
             text: std::str::from_utf8(from.text())
-                .map_err(|_| "its text is not UTF-8")?
+                .map_err(|_| "the text is not UTF-8")?
                 .to_owned(),
         })
     }
 }
 
-const NO_STATION: &str = "its station is not in the plan";
-const NO_WORKLOAD: &str = "its workload is not the station's";
-const TOO_LARGE: &str = "a number is too large";
+const NO_STATION: &str = "unknown station";
+const NO_WORKLOAD: &str = "unknown workload";
+const TOO_LARGE: &str = "a number is out of range";
 
 #[cfg(test)]
 mod tests {
@@ -351,7 +351,7 @@ mod tests {
             assert_eq!(described(document, T::NAME), names, "{}", T::NAME);
         }
         check::<OperationRow>(document);
-        check::<TenthRow>(document);
+        check::<IntervalTableRow>(document);
         check::<ConnectionRow>(document);
         check::<LinkRow>(document);
         check::<EventRow>(document);

@@ -9,7 +9,7 @@ use parquet::file::writer::SerializedFileWriter;
 use std::io::{self, Write};
 use std::marker::PhantomData;
 
-/// Values gathered for one row group, column by column.
+/// Values collected for one row group, column by column.
 #[derive(Debug)]
 pub(crate) struct Batch {
     columns: Vec<Gathered>,
@@ -22,7 +22,7 @@ pub(crate) struct Batch {
 enum Gathered {
     Numbers {
         values: Vec<i64>,
-        /// For an optional column: 1 where a value is, 0 where none is.
+        /// For an optional column: 1 where a value exists, otherwise 0.
         levels: Option<Vec<i16>>,
     },
     Texts {
@@ -42,15 +42,16 @@ impl Batch {
     pub(crate) fn new(columns: &[Column]) -> Self {
         let gathered = |column: &Column| {
             let levels = column.optional.then(Vec::new);
-            match column.is_text() {
-                true => Gathered::Texts {
+            if column.is_text() {
+                Gathered::Texts {
                     values: Vec::new(),
                     levels,
-                },
-                false => Gathered::Numbers {
+                }
+            } else {
+                Gathered::Numbers {
                     values: Vec::new(),
                     levels,
-                },
+                }
             }
         };
         Batch {
@@ -60,8 +61,8 @@ impl Batch {
         }
     }
 
-    /// Hands the values of the one row that was given to `take`, in order, and forgets it: for those who write other things
-    /// than Parquet.
+    /// Passes the values of the only row to `take`, in order, and clears the batch. For writers of
+    /// other formats than Parquet.
     pub(crate) fn take_row(&mut self, mut take: impl FnMut(usize, Option<Value<'_>>)) {
         self.at = 0;
         for (place, column) in self.columns.iter_mut().enumerate() {
@@ -172,9 +173,10 @@ impl<W: Write + Send> FileWriter<W> {
         );
         self.batch.at = 0;
         self.batch.rows += 1;
-        match self.batch.rows >= ROW_GROUP {
-            true => self.flush(),
-            false => Ok(()),
+        if self.batch.rows >= ROW_GROUP {
+            self.flush()
+        } else {
+            Ok(())
         }
     }
 

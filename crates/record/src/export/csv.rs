@@ -1,28 +1,28 @@
-//! A run for spreadsheets (RFC 4180): a heading, and one line for each run, station and workload.
+//! A run for spreadsheets (RFC 4180): a heading, and one row for each run, station and workload.
 
 use super::Error;
-use super::lines::{COLUMNS, Cell, KNOWN, lines};
+use super::csv_rows::{COLUMNS, Cell, LEGACY_COLUMNS, csv_rows};
 use crate::run::Run;
 use std::io::Write;
 
 /// The columns that users of the older netburn know, and idle latency: those that `netburn fetch -o` writes.
-pub const HEADING: [&str; KNOWN] = {
-    let mut heading = [""; KNOWN];
+pub const HEADING: [&str; LEGACY_COLUMNS] = {
+    let mut heading = [""; LEGACY_COLUMNS];
     let mut place = 0;
-    while place < KNOWN {
+    while place < LEGACY_COLUMNS {
         heading[place] = COLUMNS[place].0;
         place += 1;
     }
     heading
 };
 
-/// Writes all [`lines`].
+/// Writes all [`csv_rows`].
 ///
 /// # Errors
 /// When the record can't be read, or `to` not be written.
 pub fn write(run: &Run, to: &mut dyn Write) -> Result<(), Error> {
     write!(to, "{}\r\n", COLUMNS.map(|(name, _)| name).join(","))?;
-    for line in lines(run)? {
+    for line in csv_rows(run)? {
         let fields: Vec<String> = line.cells.iter().map(field).collect();
         write!(to, "{}\r\n", fields.join(","))?;
     }
@@ -42,9 +42,10 @@ fn field(cell: &Cell) -> String {
 pub fn quoted(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if formula { format!("'{text}") } else { text.to_owned() };
-    match text.contains(['"', ',', '\r', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
+    if text.contains(['"', ',', '\r', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
     }
 }
 
@@ -60,7 +61,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_ends_with_idle_latency() {
-        assert_eq!((HEADING[0], HEADING[KNOWN - 1]), ("hostname", "idle latency ms"));
+    fn legacy_columns_end_with_idle_latency() {
+        assert_eq!(
+            (HEADING[0], HEADING[LEGACY_COLUMNS - 1]),
+            ("hostname", "idle latency ms")
+        );
     }
 }

@@ -1,13 +1,14 @@
-//! A run as flent's data file, version 4, for the plots and tables that flent draws.
+//! Export as flent data files, version 4, for flent's plots and tables.
 //!
-//! flent knows a file by the test that made it, and no test is like a run of ours. Three come near, each in its own words:
+//! flent identifies a file by the test that wrote it. Three of its tests resemble a run:
 //!
-//! - `rtt_fair_var_down`: for every station what it was sent, and a ping. `rtt_fair_var`: what it sent, too.
-//! - `tcp_ndown`: what each was sent as one of N streams, and the pings of all as one; page loads as HTTP latency.
+//! - `rtt_fair_var_down`: downloads and a ping for every station. `rtt_fair_var`: uploads, too.
+//! - `tcp_ndown`: downloads as N streams, all pings as one series, page loads as HTTP latency.
 //!
-//! A station's ping is its probe; without one, the operations of its call, its pages or its stream, in this order; before the
-//! load always the idle probe. `NOTE` says which. As in flent, `DELAY` seconds (the baseline) pass before the load and after.
-//! flent drops host names with a colon from its plots; names of ours have none.
+//! The ping of a station is its probe; without a probe, the operations of its calls, pages or
+//! stream, in this order. Before the load it is always the idle probe. `NOTE` names the choice. As
+//! in flent, `DELAY` seconds (the baseline) pass before and after the load. flent omits host names
+//! with a colon from its plots; netburn's names have none.
 
 mod document;
 mod series;
@@ -21,7 +22,7 @@ use netburn_workload::Kind;
 use series::Series;
 use std::io;
 
-/// The tests that a run can be told as.
+/// flent tests as which a run can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
     /// `rtt_fair_var_down`.
@@ -35,7 +36,7 @@ pub enum Test {
 /// One data file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Its name, as flent names them: `TEST-TIME.TITLE.flent.gz`.
+    /// File name in flent's form: `TEST-TIME.TITLE.flent.gz`.
     pub name: String,
     /// Its content, compressed.
     pub bytes: Vec<u8>,
@@ -61,7 +62,7 @@ impl Test {
 pub fn files(run: &Run, test: Option<Test>) -> Result<Vec<File>, Error> {
     let mut files = Vec::new();
     let mut number = 0;
-    let several = !run.repeats().is_empty();
+    let several = !run.run_folders().is_empty();
     each(run, |_, run| {
         number += 1;
         let series = Series::gather(run)?;

@@ -1,13 +1,14 @@
 //! The whole record as one JSON document: `netburn.export/1`.
 //!
-//! What `run.json` says, the [`lines`](mod@super::lines), and every row of every table as an object with its columns' names;
-//! `docs/RECORD.md` says what they mean. Rows are written as they are read: memory is bounded, whatever the run's length.
+//! It holds the contents of `run.json`, the [`csv_rows`](mod@super::csv_rows), and every row of
+//! every table as an object with the columns' names (see `docs/RECORD.md`). Rows are written as
+//! they are read, so memory is bounded.
 
-use super::lines::{COLUMNS, Cell, lines};
+use super::csv_rows::{COLUMNS, Cell, csv_rows};
 use super::{Error, each};
 use crate::columns::Values;
 use crate::columns::names::Names;
-use crate::columns::tables::{Table, TenthRow};
+use crate::columns::tables::{IntervalTableRow, Table};
 use crate::columns::write::{Batch, Value};
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow};
 use crate::run::Run;
@@ -33,7 +34,7 @@ pub fn write(run: &Run, to: &mut dyn Write) -> Result<(), Error> {
         "netburn": header.version,
         "host": header.host,
         "source": header.source,
-        "ending": run.ending(),
+        "ending": run.status(),
         "summary": run.summary(),
         "plan": header.plan.to_json(),
         "health": run.health(),
@@ -42,7 +43,7 @@ pub fn write(run: &Run, to: &mut dyn Write) -> Result<(), Error> {
     let mut text = serde_json::to_string(&head).map_err(io::Error::from)?;
     text.pop();
     write!(to, "{text},\n\"lines\":[")?;
-    for (line, number) in lines(run)?.into_iter().zip(0_u64..) {
+    for (line, number) in csv_rows(run)?.into_iter().zip(0_u64..) {
         write!(to, "{}", between(number))?;
         let cells = COLUMNS.iter().zip(line.cells).map(|((_, name), cell)| {
             let value = match cell {
@@ -61,7 +62,7 @@ pub fn write(run: &Run, to: &mut dyn Write) -> Result<(), Error> {
         number += 1;
         put(to, name)?;
         table::<OperationRow>(run, to)?;
-        table::<TenthRow>(run, to)?;
+        table::<IntervalTableRow>(run, to)?;
         table::<ConnectionRow>(run, to)?;
         table::<LinkRow>(run, to)?;
         table::<EventRow>(run, to)?;
@@ -104,7 +105,7 @@ fn put<T: Serialize + ?Sized>(to: &mut dyn Write, value: &T) -> io::Result<()> {
     Ok(serde_json::to_writer(to, value)?)
 }
 
-/// What stands before the item of that number.
+/// Separator before the item of that number.
 fn between(number: u64) -> &'static str {
     match number {
         0 => "\n",

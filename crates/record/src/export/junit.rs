@@ -1,8 +1,9 @@
 //! Goals as test cases in JUnit's XML, for CI systems.
 //!
-//! A station is a suite, each of its goals a case: a fail is a *failure*, what could not be measured an *error*; a pass and a
-//! marginal pass, the latter with its figures as output; a station without goals has one case that is *skipped*. One more
-//! suite, named as the scenario, has one case: whether the run could be measured.
+//! Each station is a suite, each of its goals a test case. A fail is a *failure*; an inconclusive
+//! goal is an *error*. A pass and a marginal verdict pass, with the values as output. A station
+//! without goals has one case that is *skipped*. One more suite, named after the scenario, has one
+//! case for the self-check.
 
 use super::Error;
 use crate::run::Run;
@@ -69,19 +70,19 @@ struct Case {
     /// The workload, where it is about one.
     of: Option<String>,
     name: String,
-    came: Came,
-    said: String,
+    result: CaseResult,
+    output: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Came {
+enum CaseResult {
     Passed,
     Failed,
-    Unmeasured,
+    Inconclusive,
     Skipped,
 }
 
-/// Whether the run could be measured.
+/// Returns true if the run could be measured.
 fn whole(summary: &Summary) -> Suite {
     let mut reasons = summary.reasons.clone();
     reasons.extend(summary.self_check.reasons.iter().cloned());
@@ -89,12 +90,13 @@ fn whole(summary: &Summary) -> Suite {
         name: summary.scenario.clone(),
         cases: vec![Case {
             of: None,
-            name: "the run could be measured".to_owned(),
-            came: match reasons.is_empty() {
-                true => Came::Passed,
-                false => Came::Unmeasured,
+            name: "measurement is reliable".to_owned(),
+            result: if reasons.is_empty() {
+                CaseResult::Passed
+            } else {
+                CaseResult::Inconclusive
             },
-            said: reasons.join("\n"),
+            output: reasons.join("\n"),
         }],
     }
 }
@@ -108,16 +110,16 @@ fn suite(summary: &Summary, station: &StationSummary) -> Suite {
         .map(|(workload, goal)| Case {
             of: Some(workload.name.clone()),
             name: goal.goal.clone(),
-            came: came(station, goal),
-            said: said(station, goal),
+            result: result(station, goal),
+            output: output(station, goal),
         })
         .collect();
     if cases.is_empty() {
         cases.push(Case {
             of: None,
             name: "goals".to_owned(),
-            came: Came::Skipped,
-            said: "it has no goal".to_owned(),
+            result: CaseResult::Skipped,
+            output: "no goals".to_owned(),
         });
     }
     Suite {
@@ -126,33 +128,35 @@ fn suite(summary: &Summary, station: &StationSummary) -> Suite {
     }
 }
 
-/// A goal that failed has failed, whatever else is in doubt.
-fn came(station: &StationSummary, goal: &GoalSummary) -> Came {
+/// A failed goal stays failed even if the self-check found other problems.
+fn result(station: &StationSummary, goal: &GoalSummary) -> CaseResult {
     match goal.verdict {
-        Verdict::Fail if station.verdict != Verdict::Inconclusive => Came::Failed,
-        Verdict::Inconclusive => Came::Unmeasured,
-        _ if station.verdict == Verdict::Inconclusive => Came::Unmeasured,
-        Verdict::None => Came::Skipped,
-        Verdict::Pass | Verdict::Marginal | Verdict::Fail => Came::Passed,
+        Verdict::Fail if station.verdict != Verdict::Inconclusive => CaseResult::Failed,
+        Verdict::Inconclusive => CaseResult::Inconclusive,
+        _ if station.verdict == Verdict::Inconclusive => CaseResult::Inconclusive,
+        Verdict::None => CaseResult::Skipped,
+        Verdict::Pass | Verdict::Marginal | Verdict::Fail => CaseResult::Passed,
     }
 }
 
-fn said(station: &StationSummary, goal: &GoalSummary) -> String {
+fn output(station: &StationSummary, goal: &GoalSummary) -> String {
     let met = goal.met.map(|met| format!("met {:.2} %", met * 100.0));
-    let excess = goal.excess.map(|excess| format!("the worst {excess:.2} × the limit"));
+    let excess = goal
+        .excess
+        .map(|excess| format!("worst sample {excess:.2} × the limit"));
     let samples = format!("{} samples", goal.samples);
     let figures: Vec<String> = [met, excess, Some(samples)].into_iter().flatten().collect();
     let provisional = if goal.provisional { " (provisional)" } else { "" };
-    let mut said = format!("{}{provisional}: {}", verdict_name(goal.verdict), figures.join(", "));
+    let mut output = format!("{}{provisional}: {}", verdict_name(goal.verdict), figures.join(", "));
     for reason in &station.reasons {
-        let _ = write!(said, "\n{reason}");
+        let _ = write!(output, "\n{reason}");
     }
-    said
+    output
 }
 
 /// The tag that opens a suite, or all of them.
 fn open(tag: &str, name: &str, cases: &[&Case], seconds: f64, started: Option<UnixTime>) -> String {
-    let count = |came| cases.iter().filter(|case| case.came == came).count();
+    let count = |result| cases.iter().filter(|case| case.result == result).count();
     let at = started.map_or(String::new(), |at| {
         format!(" timestamp=\"{}\"", at.rfc3339().trim_end_matches('Z'))
     });
@@ -160,9 +164,9 @@ fn open(tag: &str, name: &str, cases: &[&Case], seconds: f64, started: Option<Un
         "<{tag} name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\"{at}>",
         escaped(name),
         cases.len(),
-        count(Came::Failed),
-        count(Came::Unmeasured),
-        count(Came::Skipped)
+        count(CaseResult::Failed),
+        count(CaseResult::Inconclusive),
+        count(CaseResult::Skipped)
     )
 }
 
@@ -177,14 +181,14 @@ impl Case {
             escaped(&class),
             escaped(&self.name)
         );
-        let said = escaped(&self.said);
-        let first = escaped(self.said.lines().next().unwrap_or_default());
-        let within = match self.came {
-            Came::Passed if self.said.is_empty() => return line(text, 2, &format!("<{head}/>")),
-            Came::Passed => format!("<system-out>{said}</system-out>"),
-            Came::Failed => format!("<failure message=\"{first}\" type=\"fail\">{said}</failure>"),
-            Came::Unmeasured => format!("<error message=\"{first}\" type=\"inconclusive\">{said}</error>"),
-            Came::Skipped => format!("<skipped message=\"{first}\"/>"),
+        let output = escaped(&self.output);
+        let first = escaped(self.output.lines().next().unwrap_or_default());
+        let within = match self.result {
+            CaseResult::Passed if self.output.is_empty() => return line(text, 2, &format!("<{head}/>")),
+            CaseResult::Passed => format!("<system-out>{output}</system-out>"),
+            CaseResult::Failed => format!("<failure message=\"{first}\" type=\"fail\">{output}</failure>"),
+            CaseResult::Inconclusive => format!("<error message=\"{first}\" type=\"inconclusive\">{output}</error>"),
+            CaseResult::Skipped => format!("<skipped message=\"{first}\"/>"),
         };
         line(text, 2, &format!("<{head}>"));
         line(text, 3, &within);
@@ -196,7 +200,7 @@ fn line(text: &mut String, depth: usize, line: &str) {
     let _ = writeln!(text, "{:1$}{line}", "", depth * 2);
 }
 
-/// Text as XML 1.0 takes it, in an attribute as well; characters that it can't hold (2.2) are replaced.
+/// Text as XML 1.0, also for attributes; characters that XML does not allow (2.2) are replaced.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,45 +1,45 @@
-//! A run as others' tools read it, one format per file.
+//! Export of a run for other tools, one format per file.
 //!
-//! - [`lines`](mod@lines): what every workload came to, one line each: what CSV and the Parquet summary hold.
+//! - [`csv_rows`](mod@csv_rows): results of every workload, one row each, for CSV and Parquet.
 //! - [`csv`]: for spreadsheets. [`json`]: the whole record as one document. [`junit`]: goals as test cases, for CI.
-//! - [`flent`](mod@flent): series over time, as flent's own data files, which its plots are drawn from.
-//! - [`parquet`](mod@parquet): the tables of all runs, and the lines, for queries.
-//! - [`openmetrics`]: figures for Prometheus and Grafana.
+//! - [`flent`](mod@flent): series over time, as flent's data files.
+//! - [`parquet`](mod@parquet): the tables of all runs, and the rows of results, for queries.
+//! - [`openmetrics`]: values for Prometheus and Grafana.
 //!
-//! A folder of several runs (`--repeat`) is one export: lines and rows say which run they are of.
+//! A run set (`--repeat`) is one export: each row names its run.
 
 pub mod csv;
+pub mod csv_rows;
 pub mod flent;
 pub mod json;
 pub mod junit;
-pub mod lines;
 pub mod openmetrics;
 pub mod parquet;
 
-pub use lines::{Cell, Line, lines};
+pub use csv_rows::{Cell, CsvRow, csv_rows};
 
 use crate::error::Error as RunError;
 use crate::run::Run;
 use crate::utc::UnixTime;
 use std::io;
 
-/// When a run began that knows no date, because its time is virtual: 2000-01-01T00:00:00Z.
+/// Start date of runs in simulated time, which have no date: 2000-01-01T00:00:00Z.
 pub const DATELESS: UnixTime = UnixTime(946_684_800_000_000_000);
 
-/// Why a run can't be exported.
+/// Reason for which a run cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The record can't be read.
+    /// The record cannot be read.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// What was exported can't be written.
+    /// The export cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
 }
 
 /// The runs of a folder, each with what it is called: the folders of several, or the one.
 pub(crate) fn each(run: &Run, mut take: impl FnMut(&str, &Run) -> Result<(), Error>) -> Result<(), Error> {
-    let repeats = run.repeats();
+    let repeats = run.run_folders();
     if repeats.is_empty() {
         return take(&folder_name(run.path()), run);
     }

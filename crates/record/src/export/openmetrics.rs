@@ -1,8 +1,10 @@
-//! A summary's figures as OpenMetrics text (the OpenMetrics specification, 1.0), for Prometheus and Grafana.
+//! A summary's values as OpenMetrics text (the OpenMetrics specification, 1.0), for Prometheus and
+//! Grafana.
 //!
-//! Every series has `scenario` and `environment`, those of a station `station`, those of a workload `workload`. Samples carry no
-//! time, so that node_exporter's textfile collector and a push gateway take them; what isn't known is left out.
-//! `docs/grafana/netburn.json` is a dashboard over them.
+//! Every series has the labels `scenario` and `environment`; series of a station have `station`,
+//! those of a workload `workload`. Samples have no timestamp, as node_exporter's textfile collector
+//! and a push gateway require. Unknown values are omitted. `docs/grafana/netburn.json` is a
+//! dashboard for them.
 
 use super::Error;
 use crate::run::Run;
@@ -34,7 +36,7 @@ pub fn text(summary: &Summary, version: &str, started: Option<UnixTime>) -> Stri
     };
     let whole = Labels::default();
     let seed = summary.seed.to_string();
-    page.family("netburn_run", "info", "The run that the figures are of.", |page| {
+    page.family("netburn_run", "info", "The run of these metrics.", |page| {
         let of = whole
             .and("run", &summary.run)
             .and("seed", &seed)
@@ -43,25 +45,21 @@ pub fn text(summary: &Summary, version: &str, started: Option<UnixTime>) -> Stri
     });
     page.gauge(
         "netburn_run_duration_seconds",
-        "How long the load was planned to run.",
+        "Planned duration of the load.",
         |page| {
             page.sample("", &whole, Some(summary.duration_s));
         },
     );
     page.gauge(
         "netburn_run_started_timestamp_seconds",
-        "When the run began, since 1970.",
+        "Start time of the run, since 1970.",
         |page| {
             page.sample("", &whole, started.map(|at| at.0 as f64 / 1e9));
         },
     );
-    page.gauge(
-        "netburn_self_check_ok",
-        "Whether the run's figures can be believed.",
-        |page| {
-            page.sample("", &whole, Some(f64::from(u8::from(summary.self_check.ok))));
-        },
-    );
+    page.gauge("netburn_self_check_ok", "Whether the self-check passed.", |page| {
+        page.sample("", &whole, Some(f64::from(u8::from(summary.self_check.ok))));
+    });
     page.states(
         "netburn_run_verdict",
         "The run's verdict.",
@@ -87,7 +85,7 @@ fn stations(page: &mut Page, stations: &[StationSummary]) {
     );
     page.gauge(
         "netburn_station_throughput_bits_per_second",
-        "Content that a station moved in the judged time, both ways.",
+        "Content of a station in the evaluated time, both directions.",
         |page| {
             for station in stations {
                 page.sample("", &of(station), Some((station.throughput_mbps * 1e6).round()));
@@ -96,7 +94,7 @@ fn stations(page: &mut Page, stations: &[StationSummary]) {
     );
     page.gauge(
         "netburn_station_airtime_ratio",
-        "A station's share of the air.",
+        "A station's share of the airtime.",
         |page| {
             for station in stations {
                 page.sample("", &of(station), station.airtime_share);
@@ -105,7 +103,7 @@ fn stations(page: &mut Page, stations: &[StationSummary]) {
     );
     page.gauge(
         "netburn_station_idle_latency_seconds",
-        "Median round trip before the load.",
+        "Median round-trip time before the load.",
         |page| {
             for station in stations {
                 page.sample("", &of(station), station.idle_latency_ms.map(|ms| ms / 1e3));
@@ -133,7 +131,7 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
     );
     page.gauge(
         "netburn_workload_throughput_bits_per_second",
-        "Content that a workload moved in the judged time, both ways.",
+        "Content of a workload in the evaluated time, both directions.",
         |page| {
             for (of, workload) in &all {
                 page.sample("", of, Some((workload.throughput_mbps * 1e6).round()));
@@ -143,31 +141,26 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
     page.family(
         "netburn_operation_latency_seconds",
         "summary",
-        "From the instant an operation was due to its end.",
+        "From the due time of an operation to its end.",
         |page| {
             for (of, workload) in &all {
                 page.quantiles(of, &workload.latency_ms);
             }
         },
     );
-    page.family(
-        "netburn_operations",
-        "counter",
-        "Operations by what came of them.",
-        |page| {
-            for (of, workload) in &all {
-                let finished = workload.latency_ms.count - workload.latency_ms.unbounded.min(workload.latency_ms.count);
-                for (outcome, count) in [
-                    ("finished", finished),
-                    ("failed", workload.failures),
-                    ("not_started", workload.not_started),
-                    ("unfinished", workload.unfinished),
-                ] {
-                    page.sample("_total", &of.and("outcome", outcome), Some(count as f64));
-                }
+    page.family("netburn_operations", "counter", "Operations by outcome.", |page| {
+        for (of, workload) in &all {
+            let finished = workload.latency_ms.count - workload.latency_ms.unbounded.min(workload.latency_ms.count);
+            for (outcome, count) in [
+                ("finished", finished),
+                ("failed", workload.failures),
+                ("not_started", workload.not_started),
+                ("unfinished", workload.unfinished),
+            ] {
+                page.sample("_total", &of.and("outcome", outcome), Some(count as f64));
             }
-        },
-    );
+        }
+    });
     let goal = |page: &mut Family<'_>, value: fn(&GoalSummary) -> Option<f64>| {
         for (of, workload) in &all {
             for goal in &workload.goals {
@@ -191,32 +184,24 @@ fn workloads(page: &mut Page, stations: &[StationSummary]) {
     );
     page.gauge(
         "netburn_player_stalled_seconds",
-        "How long a player stood still.",
+        "Total duration of stalls of a player.",
         |page| {
             for (of, workload) in &all {
                 page.sample("", of, workload.player.map(|player| player.stalled_ms / 1e3));
             }
         },
     );
-    page.gauge(
-        "netburn_player_startup_seconds",
-        "How long a player took to begin.",
-        |page| {
-            for (of, workload) in &all {
-                let startup = workload.player.and_then(|player| player.startup_ms);
-                page.sample("", of, startup.map(|ms| ms / 1e3));
-            }
-        },
-    );
-    page.gauge(
-        "netburn_probe_lost_ratio",
-        "Share of the datagrams that never came back.",
-        |page| {
-            for (of, workload) in &all {
-                page.sample("", of, workload.probe.and_then(|probe| probe.lost_share));
-            }
-        },
-    );
+    page.gauge("netburn_player_startup_seconds", "Startup delay of a player.", |page| {
+        for (of, workload) in &all {
+            let startup = workload.player.and_then(|player| player.startup_ms);
+            page.sample("", of, startup.map(|ms| ms / 1e3));
+        }
+    });
+    page.gauge("netburn_probe_lost_ratio", "Share of lost datagrams.", |page| {
+        for (of, workload) in &all {
+            page.sample("", of, workload.probe.and_then(|probe| probe.lost_share));
+        }
+    });
 }
 
 /// Labels beyond those that every series has.
@@ -263,7 +248,7 @@ impl Page {
         self.family(name, "gauge", help, samples);
     }
 
-    /// One series for each verdict there is; the one that holds is 1.
+    /// One series for each possible verdict; the actual one is 1.
     fn states(&mut self, name: &'static str, help: &str, verdicts: impl IntoIterator<Item = (Labels, Verdict)>) {
         self.family(name, "stateset", help, |family| {
             for (of, verdict) in verdicts {

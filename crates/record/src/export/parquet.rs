@@ -1,16 +1,17 @@
-//! A run as a folder of Parquet files: the record's own tables with the runs of a folder put together, and its
-//! [`lines`](mod@super::lines).
+//! Export as a folder of Parquet files: the tables of all runs of a folder, and its
+//! [`csv_rows`](mod@super::csv_rows).
 //!
-//! `operations.parquet`, `intervals.parquet`, `connections.parquet`, `link.parquet` and `events.parquet` are the record's
-//! (`docs/RECORD.md`) with one column before: `run`, the run's name, as in `lines.parquet`, which has a row for each run, station
-//! and workload. An export of several runs is one set of files.
+//! `operations.parquet`, `intervals.parquet`, `connections.parquet`, `link.parquet` and
+//! `events.parquet` are those of the record (`docs/RECORD.md`) with one more column in front:
+//! `run`, the run's name. `lines.parquet` has this column too, and a row for each run, station and
+//! workload.
 
-use super::lines::{COLUMNS, Cell, Line, lines};
+use super::csv_rows::{COLUMNS, Cell, CsvRow, csv_rows};
 use super::{Error, each};
 use crate::columns::Column;
 use crate::columns::Values::Name;
 use crate::columns::names::Names;
-use crate::columns::tables::{Table, TenthRow};
+use crate::columns::tables::{IntervalTableRow, Table};
 use crate::columns::write::{FileWriter, io_error};
 use crate::error::Error as RunError;
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow};
@@ -33,11 +34,11 @@ pub fn write(run: &Run, folder: &Path) -> Result<Vec<PathBuf>, Error> {
     std::fs::create_dir_all(folder).map_err(RunError::io(folder))?;
     Ok(vec![
         table::<OperationRow>(run, folder)?,
-        table::<TenthRow>(run, folder)?,
+        table::<IntervalTableRow>(run, folder)?,
         table::<ConnectionRow>(run, folder)?,
         table::<LinkRow>(run, folder)?,
         table::<EventRow>(run, folder)?,
-        of_lines(run, folder)?,
+        write_rows(run, folder)?,
     ])
 }
 
@@ -63,15 +64,15 @@ fn table<T: Table>(run: &Run, folder: &Path) -> Result<PathBuf, Error> {
     Ok(path)
 }
 
-fn of_lines(run: &Run, folder: &Path) -> Result<PathBuf, Error> {
+fn write_rows(run: &Run, folder: &Path) -> Result<PathBuf, Error> {
     let path = folder.join("lines.parquet");
-    let lines = lines(run)?;
+    let lines = csv_rows(run)?;
     let file = File::create(&path)?;
     put(file, &lines).map_err(io_error)?;
     Ok(path)
 }
 
-fn put(to: File, lines: &[Line]) -> ParquetResult<()> {
+fn put(to: File, lines: &[CsvRow]) -> ParquetResult<()> {
     let properties = WriterProperties::builder().set_created_by("netburn".to_owned());
     let mut file = SerializedFileWriter::new(to, schema(lines)?, Arc::new(properties.build()))?;
     let mut group = file.next_row_group()?;
@@ -83,8 +84,9 @@ fn put(to: File, lines: &[Line]) -> ParquetResult<()> {
     Ok(())
 }
 
-/// Texts and counts are there in every line; measurements may be missing. Without a line a column is one of measurements.
-fn schema(lines: &[Line]) -> ParquetResult<TypePtr> {
+/// Every row has texts and counts; measurements may be missing. Without rows, a column is one of
+/// measurements.
+fn schema(lines: &[CsvRow]) -> ParquetResult<TypePtr> {
     let field = |(place, (_, name)): (usize, &(&str, &str))| {
         let (physical, logical, repetition) = match lines.first().map(|line| &line.cells[place]) {
             Some(Cell::Text(_)) => (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
@@ -105,7 +107,7 @@ fn schema(lines: &[Line]) -> ParquetResult<TypePtr> {
     ))
 }
 
-fn column(group: &mut SerializedRowGroupWriter<'_, File>, lines: &[Line], place: usize) -> ParquetResult<()> {
+fn column(group: &mut SerializedRowGroupWriter<'_, File>, lines: &[CsvRow], place: usize) -> ParquetResult<()> {
     let cells = || lines.iter().map(|line| &line.cells[place]);
     let mut column = group.next_column()?.expect("the schema has this column");
     match cells().next() {

@@ -1,12 +1,14 @@
-//! flent's data files (versions 1 to 4, `.flent.gz` or unpacked) as runs.
+//! Import of flent's data files (versions 1 to 4, `.flent.gz` or decompressed).
 //!
-//! Series are told by their names, whatever test they are of: `TCP download…` and `TCP upload…` become the workloads of that
-//! name, `Ping (ms)…` a `probe`, `HTTP latency…` the pages of a workload `http`. A series whose name ends with one of the
-//! file's hosts is that station's; the others are the machine's that ran flent. Its words are kept: what flent calls upload
-//! stays upload, as seen from the machine that ran it.
+//! The name of a series determines its meaning, whatever the test. `TCP download…` and `TCP
+//! upload…` become the workloads of that name, `Ping (ms)…` a `probe`, `HTTP latency…` the pages of
+//! a workload `http`. A series whose name ends with one of the file's hosts belongs to that
+//! station; the others belong to the machine that ran flent. flent's words are retained: an upload
+//! is an upload as seen from that machine.
 //!
-//! The run's time 0 is where flent starts its load. Pings before it are idle latency, those after the load's end are left out,
-//! gaps in their numbers are losses. Raw values are read; where a file has none, the interpolated ones are, and that is said.
+//! The run's time 0 is the start of flent's load. Earlier pings are idle latency, pings after the
+//! load's end are omitted, and gaps in sequence numbers are losses. Raw values are preferred to
+//! interpolated ones; the header lists series without them.
 
 mod build;
 mod document;
@@ -19,44 +21,43 @@ use document::Data;
 /// The newest version of the format that is read.
 pub const VERSION: u64 = 4;
 
-/// Why a file can't be made a run.
+/// Reason for which a file cannot be imported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotFlent {
-    /// It is packed with bzip2.
-    #[error("it is packed with bzip2: unpack it first (bunzip2)")]
+pub enum FlentError {
+    /// Unsupported compression with bzip2.
+    #[error("unsupported compression bzip2; decompress the file first (bunzip2)")]
     Bzip2,
-    /// Its gzip is damaged or cut short.
-    #[error("its gzip can't be unpacked beyond {after} bytes: {why}; it may be cut short")]
+    /// Damaged or truncated gzip data.
+    #[error("invalid gzip data after {after} decompressed bytes: {why}; the file may be truncated")]
     Packed {
-        /// How much could be unpacked.
+        /// Number of decompressed bytes.
         after: u64,
-        /// What is wrong.
+        /// Error of the decoder.
         why: String,
     },
-    /// It is larger than what is read.
-    #[error("it holds more than {0} MB")]
+    /// The file exceeds the size limit.
+    #[error("the file exceeds {0} MB")]
     TooLarge(u64),
-    /// It is no JSON.
-    #[error("it is no JSON: {0}; it may be cut short")]
+    /// Invalid JSON.
+    #[error("invalid JSON: {0}; the file may be truncated")]
     Json(String),
-    /// It is JSON, but not flent's.
-    #[error("it is no flent data file: {0}")]
+    /// JSON of another format.
+    #[error("not a flent data file: {0}")]
     Foreign(String),
     /// A newer flent wrote it.
-    #[error("it has version {0} of flent's format; versions up to {VERSION} are read")]
+    #[error("unsupported flent format version: found {0}, expected at most {VERSION}")]
     Newer(u64),
     /// A value makes no sense.
-    #[error("its {0}")]
+    #[error("invalid value: {0}")]
     Senseless(String),
     /// None of its series is understood.
     #[error(
-        "flent's test `{test}` holds nothing that can be shown here: it has {series}; what is read are TCP download, TCP upload, Ping and \
-         HTTP latency"
+        "flent's test `{test}` has no supported series: found {series}, expected TCP download, TCP upload, Ping or HTTP latency"
     )]
     Nothing {
         /// flent's name for the test.
         test: String,
-        /// What series it has.
+        /// Names of its series.
         series: String,
     },
 }
@@ -64,8 +65,8 @@ pub enum NotFlent {
 /// Reads a data file. `file` is its name, for the record.
 ///
 /// # Errors
-/// What is wrong with it.
-pub fn read(bytes: &[u8], file: &str) -> Result<Imported, NotFlent> {
+/// When the file is invalid or has no supported series.
+pub fn read(bytes: &[u8], file: &str) -> Result<Imported, FlentError> {
     let text = unpack::unpacked(bytes)?;
     let data = Data::parse(&text)?;
     build::build(&data, file)

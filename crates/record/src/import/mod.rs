@@ -1,20 +1,20 @@
-//! Other programs' files as runs, so that what they measured can be shown and compared.
+//! Import of other programs' files as runs, so that their results can be shown and compared.
 //!
 //! - [`flent`](mod@flent): its data files.
 
 pub mod flent;
 
 use crate::error::Error;
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::recorder::Recorder;
 use crate::row::{Row, Sink};
 use crate::run::Run;
 use std::path::Path;
 
-/// A file of another program as what a run is made of.
+/// A file of another program, converted to a header and rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
-    /// What is known of the run; [`Header::source`] says where it comes from.
+    /// Header of the run; [`Header::source`] names the origin.
     pub header: Header,
     /// Its rows.
     pub rows: Vec<Row>,
@@ -30,5 +30,5 @@ pub fn record(path: &Path, imported: &Imported) -> Result<Run, Error> {
     for row in &imported.rows {
         recorder.put(row).map_err(Error::io(&folder))?;
     }
-    recorder.finish(&Ending::Complete)
+    recorder.finish(&RunStatus::Complete)
 }

@@ -1,16 +1,17 @@
-//! A look at a station's Wi-Fi link: one row a second.
+//! A sample of a station's Wi-Fi link: one row per second.
 
 use netburn_units::Instant;
 use std::fmt;
 use std::str::FromStr;
 
-/// A look at a station's Wi-Fi link. What nobody knows is `None`: a modelled link has a signal and rates and nothing else, a real one
-/// what its driver tells. Counters count from the association on, as the driver has them.
+/// A sample of a station's Wi-Fi link. Unknown values are `None`: a modelled link has only a signal
+/// and rates, a real one all that its driver reports. Counters begin at the association, as in the
+/// driver.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkRow {
     /// The station's number in the plan.
     pub station: u16,
-    /// When.
+    /// Time of the sample.
     pub at: Instant,
     /// Signal in hundredths of a dBm.
     pub signal: Option<i32>,
@@ -18,7 +19,7 @@ pub struct LinkRow {
     pub rx_rate_bps: Option<u64>,
     /// Rate from the station in bit/s.
     pub tx_rate_bps: Option<u64>,
-    /// The network's name; what isn't UTF-8 in it is replaced. At most [`LinkRow::MAX_SSID`] bytes.
+    /// Network name; bytes that are not UTF-8 are replaced. At most [`LinkRow::MAX_SSID`] bytes.
     pub ssid: Option<String>,
     /// The access point's radio.
     pub bssid: Option<Bssid>,
@@ -30,9 +31,9 @@ pub struct LinkRow {
     pub signal_average: Option<i32>,
     /// Noise on the channel in hundredths of a dBm (survey).
     pub noise: Option<i32>,
-    /// How the last frame to the station was sent.
+    /// Modulation of the last frame to the station.
     pub rx: Modulation,
-    /// How the last frame from it was sent.
+    /// Modulation of the last frame from the station.
     pub tx: Modulation,
     /// Bytes that it received.
     pub rx_bytes: Option<u64>,
@@ -40,13 +41,14 @@ pub struct LinkRow {
     pub tx_bytes: Option<u64>,
     /// Frames that it sent.
     pub tx_packets: Option<u64>,
-    /// Of these, sent again.
+    /// Retransmitted frames among them.
     pub tx_retries: Option<u64>,
     /// Frames that were given up.
     pub tx_failed: Option<u64>,
-    /// How long nothing had come from the access point, in ms.
+    /// Time since the last frame from the access point, in ms.
     pub inactive_ms: Option<u64>,
-    /// Share of the time since the look before in which the channel was busy, in millionths (survey).
+    /// Share of the time since the previous sample in which the channel was busy, in millionths
+    /// (survey).
     pub busy_ppm: Option<u32>,
     /// The same in which this station was receiving.
     pub receiving_ppm: Option<u32>,
@@ -54,7 +56,7 @@ pub struct LinkRow {
     pub sending_ppm: Option<u32>,
 }
 
-/// How a frame was sent. All are `None` where it isn't known.
+/// Modulation of a frame. All fields are `None` if unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Modulation {
     /// The generation of the standard.
@@ -92,7 +94,7 @@ impl LinkRow {
     /// The longest [`ssid`](Self::ssid) in bytes: 32 bytes (802.11-2020 9.4.2.2), each replaced by U+FFFD.
     pub const MAX_SSID: usize = 96;
 
-    /// Whether more is known than of a modelled link.
+    /// Returns true if more is known than of a modelled link.
     #[must_use]
     pub fn is_real(&self) -> bool {
         let modelled = LinkRow {
@@ -131,26 +133,26 @@ impl fmt::Display for Bssid {
     }
 }
 
-/// A text that is no address.
+/// Invalid BSSID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an address of six bytes such as 02:00:00:00:01:00")]
-pub struct NoBssid;
+#[error("invalid BSSID, expected six bytes as 02:00:00:00:01:00")]
+pub struct ParseBssidError;
 
 impl FromStr for Bssid {
-    type Err = NoBssid;
+    type Err = ParseBssidError;
 
-    fn from_str(text: &str) -> Result<Self, NoBssid> {
+    fn from_str(text: &str) -> Result<Self, ParseBssidError> {
         let mut bytes = [0; 6];
         let mut parts = text.split(':');
         for byte in &mut bytes {
-            let part = parts.next().ok_or(NoBssid)?;
+            let part = parts.next().ok_or(ParseBssidError)?;
             if part.len() != 2 || !part.bytes().all(|b| b.is_ascii_hexdigit()) {
-                return Err(NoBssid);
+                return Err(ParseBssidError);
             }
-            *byte = u8::from_str_radix(part, 16).map_err(|_| NoBssid)?;
+            *byte = u8::from_str_radix(part, 16).map_err(|_| ParseBssidError)?;
         }
         if parts.next().is_some() {
-            return Err(NoBssid);
+            return Err(ParseBssidError);
         }
         Ok(Bssid(bytes))
     }
@@ -161,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_written_as_people_write_it() {
+    fn a_bssid_has_colons() {
         let bssid = Bssid([2, 0, 0xab, 0xff, 1, 0x10]);
         assert_eq!(bssid.to_string(), "02:00:ab:ff:01:10");
         assert_eq!("02:00:AB:ff:01:10".parse(), Ok(bssid));
@@ -173,7 +175,7 @@ mod tests {
             "02:00:ab:ff:+1:10",
             "é:00",
         ] {
-            assert_eq!(wrong.parse::<Bssid>(), Err(NoBssid), "{wrong}");
+            assert_eq!(wrong.parse::<Bssid>(), Err(ParseBssidError), "{wrong}");
         }
     }
 

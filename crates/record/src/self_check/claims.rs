@@ -1,19 +1,19 @@
-//! What an agent reports to have moved, checked against what the run's server counted for its station.
+//! Checks the bytes that an agent reports against those that the run's server counted for its
+//! station.
 //!
-//! A server counts content when it hands it to its kernel, so a station can't have received more. What a station has sent
-//! may be on its way to the server's program when the run ends.
+//! A server counts content when it passes it to its kernel, so a station cannot have received more.
+//! Data that a station sent may still be in flight when the run ends.
 
 use crate::health::Moved;
 
-/// How much more than the server sent a station may report, for what two processes count at one moment: 1 MiB.
+/// Tolerance for received bytes, because two processes count at slightly different times: 1 MiB.
 pub(crate) const SLACK_DOWN: u64 = 1 << 20;
-/// How much more than the server took a station may report for each upload that was cut: what the socket buffers of both
-/// ends hold, 16 MiB.
+/// Tolerance for sent bytes per cut upload: the socket buffers of both ends, 16 MiB.
 pub(crate) const SLACK_UP: u64 = 16 << 20;
-/// The most uploads that are taken for cut.
-const MOST_CUT: u64 = 64;
+/// Maximum number of uploads that are taken for cut.
+const MAX_CUT_UPLOADS: u64 = 64;
 
-/// What an agent reports of one station.
+/// Totals that an agent reports for one station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Claim {
     /// Bytes received.
@@ -25,9 +25,9 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Why this can't be, where the server `counted` so much.
+    /// Reason for which the report is impossible, given the server's counts.
     pub(crate) fn beyond(&self, station: &str, counted: Moved) -> Option<String> {
-        let slack = SLACK_UP * (1 + self.cut.min(MOST_CUT));
+        let slack = SLACK_UP * (1 + self.cut.min(MAX_CUT_UPLOADS));
         let most = |counted: u64, slack: u64| u128::from(counted) + u128::from(slack);
         let (what, claimed, sent) = if self.down > most(counted.bytes_down, SLACK_DOWN) {
             ("received", self.down, counted.bytes_down)
@@ -37,7 +37,7 @@ impl Claim {
             return None;
         };
         Some(format!(
-            "{station} reports {:.1} MB {what}, and the server counted {:.1} MB: its bytes are left out of the total",
+            "{station} reports {:.1} MB {what}, but the server counted {:.1} MB; its bytes are excluded from the total",
             claimed as f64 / 1e6,
             sent as f64 / 1e6
         ))
@@ -57,10 +57,10 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_the_server_counted_and_what_may_be_on_its_way() {
+    fn reported_bytes_are_limited_by_the_servers_count() {
         assert_eq!(beyond(10_000_000 + 1_048_576, 0, 0), None);
         assert_eq!(beyond(0, 5_000_000 + 16_777_216, 0), None);
-        // Two uploads were cut beside the one that was under way at the end.
+        // Two uploads were cut, and another was running at the end.
         assert_eq!(beyond(0, 5_000_000 + 3 * 16_777_216, 2), None);
         assert!(beyond(0, 5_000_001 + 3 * 16_777_216, 2).is_some());
         assert!(
@@ -70,7 +70,7 @@ mod tests {
         assert!(beyond(0, 1 << 60, u64::MAX).is_some());
         assert_eq!(
             beyond(52_428_800, 0, 0).as_deref(),
-            Some("tv reports 52.4 MB received, and the server counted 10.0 MB: its bytes are left out of the total")
+            Some("tv reports 52.4 MB received, but the server counted 10.0 MB; its bytes are excluded from the total")
         );
     }
 }

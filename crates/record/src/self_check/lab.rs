@@ -1,39 +1,39 @@
-//! The limits of a lab's own health.
+//! Limits of the lab's health report.
 
-use super::{CPU, MACHINE_BUSY, exceeds, percent_to, span_us, told};
+use super::{CPU, MACHINE_BUSY, exceeds, format_pair, percent_to, span_us};
 use crate::lab_health::LabHealth;
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::Goal;
 
-/// The 99th percentile of a lab's delivery lateness that is still believed, in µs: a round trip has two deliveries in it, and
-/// a lightly loaded air's is a millisecond.
+/// Limit of the 99th percentile of a lab's delivery delay, in µs. A round trip has two deliveries;
+/// on an idle channel it takes a millisecond.
 pub const LAB_LATENESS_US: f64 = 500.0;
-/// The share of the time in which the thread that carries packets may stand still. It is the share of packets that a
-/// standstill hits, wherever their arrivals lie: the 1 % that a pass allows to miss a goal.
+/// Limit of the share of time in which the forwarding thread stands still. It equals the share of
+/// delayed packets; a pass allows 1 % of goal misses.
 pub const STANDSTILL_SHARE: f64 = 0.01;
-/// The share of the machine's time that the hypervisor may take: what it takes comes in pieces of milliseconds, in which
-/// nothing here moves.
+/// Limit of the machine's time that the hypervisor takes. It takes pieces of milliseconds, in which
+/// no process runs.
 pub const STEAL: f64 = 0.02;
 
-/// Shorter suspensions can't be told from the time between two readings of clocks, in µs.
+/// Shorter suspensions is unknown from the time between two readings of clocks, in µs.
 const SUSPENDED_US: f64 = 10_000.0;
 
 /// The part of the strictest latency goal that a standstill may take.
 const PART: u64 = 10;
-/// The limit where there is no latency goal: a hundredth of the 2 s over which rates are judged.
+/// Limit without a latency goal: 1 % of the 2 s over which rates are judged.
 const WITHOUT_GOAL: Duration = Duration::from_millis(20);
-/// The least limit of a standstill, and the limit where the goals are not known: a machine with other work to do stands still
-/// for a few milliseconds now and then.
+/// Lower bound of the standstill limit, and the limit without known goals. A machine with other
+/// tasks has standstills of a few milliseconds.
 pub const DEFAULT_STANDSTILL_LIMIT: Duration = Duration::from_millis(10);
-/// The greatest limit: whoever looks at latency sees a standstill of this length, whatever the goal.
-const GREATEST: Duration = Duration::from_millis(50);
+/// Upper bound of the standstill limit: longer standstills are visible in any latency measurement.
+const MAX_STANDSTILL_LIMIT: Duration = Duration::from_millis(50);
 
-/// The longest standstill that is still believed: a tenth of the plan's strictest latency goal, between 10 ms and 50 ms;
-/// 20 ms where the plan has no latency goal.
+/// Longest tolerated standstill: a tenth of the plan's strictest latency goal, between 10 ms and 50
+/// ms; 20 ms without a latency goal.
 ///
-/// A standstill delays every operation under way by up to its own length. Below a tenth of the goal it changes on which side
-/// of the goal an operation falls only where the network alone took more than nine tenths of it.
+/// A standstill delays every running operation by up to its own length. Below a tenth of the goal,
+/// it changes the result only for operations that took more than nine tenths of the goal anyway.
 #[must_use]
 pub fn standstill_limit(plan: &Plan) -> Duration {
     let workloads = plan.stations.iter().flat_map(|station| &station.workloads);
@@ -45,41 +45,41 @@ pub fn standstill_limit(plan: &Plan) -> Duration {
         })
         .min();
     strictest.map_or(WITHOUT_GOAL, |goal| {
-        (goal / PART).clamp(DEFAULT_STANDSTILL_LIMIT, GREATEST)
+        (goal / PART).clamp(DEFAULT_STANDSTILL_LIMIT, MAX_STANDSTILL_LIMIT)
     })
 }
 
-/// Why a lab's figures can't be believed, each one plain sentence; empty when they can. `limit` is that of a
-/// [standstill](standstill_limit).
+/// Reasons for which a lab's results are unreliable, one message each; empty if the check passes.
+/// `limit` is the [limit](standstill_limit) of a standstill.
 #[must_use]
 pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LAB_LATENESS_US) {
-        let (late, limit) = told(health.lateness_us_p99, LAB_LATENESS_US, span_us);
+        let (late, limit) = format_pair(health.lateness_us_p99, LAB_LATENESS_US, span_us);
         reasons.push(format!(
-            "the lab delivered packets {late} late at the 99th percentile; the limit is {limit}"
+            "the lab delivered packets {late} late at p99; the limit is {limit}"
         ));
     }
     let limit_us = limit.as_nanos() as f64 / 1e3;
     if exceeds(health.standstill_us_max, limit_us) {
-        let (longest, limit) = told(health.standstill_us_max, limit_us, span_us);
+        let (longest, limit) = format_pair(health.standstill_us_max, limit_us, span_us);
         reasons.push(match health.standstills {
-            0 | 1 => format!("the lab stood still for {longest}; the limit is {limit}"),
+            0 | 1 => format!("the lab had a standstill of {longest}; the limit is {limit}"),
             many => format!(
-                "the lab stood still {many} times, for {longest} at the longest and {} in all; the limit is {limit}",
+                "the lab had {many} standstills, the longest of {longest}, {} in total; the limit is {limit}",
                 span_us(health.standstill_us_total, 2)
             ),
         });
     } else if exceeds(health.lateness_us_max, limit_us) {
-        let (late, limit) = told(health.lateness_us_max, limit_us, span_us);
+        let (late, limit) = format_pair(health.lateness_us_max, limit_us, span_us);
         reasons.push(format!("the lab delivered a packet {late} late; the limit is {limit}"));
     }
     let share = health.standstill_us_total / health.span_us.max(1.0);
-    // In a lab of a tenth of a second, one is a per cent.
+    // In a lab that ran for 0.1 s, a standstill of 1 ms is 1 %.
     if exceeds(share, STANDSTILL_SHARE) && health.standstill_us_total > limit_us {
-        let (share, limit) = told(share, STANDSTILL_SHARE, percent_to);
+        let (share, limit) = format_pair(share, STANDSTILL_SHARE, percent_to);
         reasons.push(format!(
-            "the lab stood still for {share} of the time; the limit is {limit}"
+            "standstills of the lab took {share} of the time; the limit is {limit}"
         ));
     }
     if exceeds(health.suspended_us, SUSPENDED_US) {
@@ -114,10 +114,10 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
             health.machine_busy,
             MACHINE_BUSY,
         ),
-        ("carrying packets took {} of a core", health.cpu, CPU),
+        ("packet forwarding used {} of one core", health.cpu, CPU),
     ] {
         if exceeds(share, limit) {
-            let (share, limit) = told(share, limit, percent_to);
+            let (share, limit) = format_pair(share, limit, percent_to);
             reasons.push(format!("{}; the limit is {limit}", text.replace("{}", &share)));
         }
     }
@@ -148,36 +148,36 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_has_its_sentence() {
+    fn each_limit_has_its_message() {
         type Change = fn(&mut LabHealth);
         let table: &[(Change, &[&str])] = &[
             (|_| (), &[]),
             (|h| h.lateness_us_p99 = 500.0, &[]),
             (
                 |h| h.lateness_us_p99 = 3_670.0,
-                &["the lab delivered packets 3.67 ms late at the 99th percentile; the limit is 0.5 ms"],
+                &["the lab delivered packets 3.67 ms late at p99; the limit is 0.5 ms"],
             ),
             (|h| h.standstill_us_max = 15_000.0, &[]),
             (
                 |h| h.standstill_us_max = 15_001.0,
-                &["the lab stood still for 15.001 ms; the limit is 15 ms"],
+                &["the lab had a standstill of 15.001 ms; the limit is 15 ms"],
             ),
             (
                 |h| (h.standstill_us_max, h.standstill_us_total) = (1.2e6, 1.2e6),
                 &[
-                    "the lab stood still for 1.2 s; the limit is 15 ms",
-                    "the lab stood still for 2 % of the time; the limit is 1 %",
+                    "the lab had a standstill of 1.2 s; the limit is 15 ms",
+                    "standstills of the lab took 2 % of the time; the limit is 1 %",
                 ],
             ),
             (
                 |h| (h.standstill_us_max, h.standstill_us_total, h.standstills) = (98_000.0, 393_000.0, 4),
-                &["the lab stood still 4 times, for 98 ms at the longest and 393 ms in all; the limit is 15 ms"],
+                &["the lab had 4 standstills, the longest of 98 ms, 393 ms in total; the limit is 15 ms"],
             ),
             (|h| (h.span_us, h.standstill_us_total) = (100_000.0, 15_000.0), &[]),
             (|h| h.standstill_us_total = 600_000.0, &[]),
             (
                 |h| h.standstill_us_total = 601_000.0,
-                &["the lab stood still for 1.002 % of the time; the limit is 1 %"],
+                &["standstills of the lab took 1.002 % of the time; the limit is 1 %"],
             ),
             (
                 |h| h.lateness_us_max = 16_000.0,
@@ -217,7 +217,7 @@ mod tests {
             ),
             (
                 |h| h.cpu = f64::NAN,
-                &["carrying packets took NaN % of a core; the limit is 95 %"],
+                &["packet forwarding used NaN % of one core; the limit is 95 %"],
             ),
         ];
         for (change, expected) in table {

@@ -1,8 +1,8 @@
-//! What the payload of a row's frame holds.
+//! Payloads of row frames.
 
 mod link;
 
-use super::LONGEST_ROW;
+use super::MAX_ROW_BYTES;
 use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OUTCOMES, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{FarTimes, Operation};
@@ -14,7 +14,7 @@ const CONNECTION: u8 = 3;
 const LINK: u8 = 4;
 const EVENT: u8 = 5;
 const AIR: u8 = 6;
-/// A look at a link with all that a driver tells.
+/// A link sample with all values of a driver.
 const REAL_LINK: u8 = 7;
 
 /// The frame's kind for a row.
@@ -43,7 +43,7 @@ pub(super) fn encode(row: &Row, to: &mut Vec<u8>) {
     }
 }
 
-/// The row in a payload; `None` when it holds anything else.
+/// Decodes a payload; `None` if it is invalid.
 pub(super) fn decode(kind: u8, payload: &[u8]) -> Option<Row> {
     let mut from = Bytes(payload);
     let row = match kind {
@@ -123,7 +123,7 @@ fn event(row: &EventRow, to: &mut Vec<u8>) {
     signed(row.at.as_nanos(), to);
     unsigned(row.length, to);
     // Two flags, a kind and four integers of ten bytes at most come before it.
-    let mut room = row.text.len().min(LONGEST_ROW - 64);
+    let mut room = row.text.len().min(MAX_ROW_BYTES - 64);
     while !row.text.is_char_boundary(room) {
         room -= 1;
     }
@@ -145,7 +145,7 @@ fn air(row: &AirRow, to: &mut Vec<u8>) {
     ] {
         unsigned(value, to);
     }
-    // Last, and left out where it isn't known: so it was before it was kept.
+    // Last and optional, because older records do not have it.
     if let Some(others) = row.others {
         unsigned(others.as_nanos(), to);
     }
@@ -215,12 +215,9 @@ impl Bytes<'_> {
         self.signed().map(Instant::from_nanos)
     }
 
-    /// `Some(None)` when the flag says that nothing is there.
+    /// `Some(None)` if the flag marks a missing value.
     fn when<T>(&mut self, present: bool, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        match present {
-            true => read(self).map(Some),
-            false => Some(None),
-        }
+        if present { read(self).map(Some) } else { Some(None) }
     }
 
     fn operation(&mut self) -> Option<OperationRow> {
@@ -331,7 +328,7 @@ impl Bytes<'_> {
 mod tests {
     use super::*;
 
-    /// LEB128's own examples (DWARF 5, 7.6, figure 7-2) and the ends of the range.
+    /// LEB128's own examples (DWARF 5, 7.6, value 7-2) and the ends of the range.
     #[test]
     fn integers_are_written_as_leb128() {
         let written = |value| {

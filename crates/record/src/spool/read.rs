@@ -1,10 +1,10 @@
-//! Reading a spool back, with bounded memory.
+//! Reads a spool with bounded memory.
 
-use super::{FRAME_OVERHEAD, HEADER, LONGEST_HEADER, LONGEST_ROW, MAGIC, VERSION, payload};
+use super::{FRAME_OVERHEAD, HEADER, MAGIC, MAX_HEADER_BYTES, MAX_ROW_BYTES, VERSION, payload};
 use crate::row::Row;
 use std::io::{self, Read};
 
-/// How much is read at a time.
+/// Number of bytes per read.
 const CHUNK: usize = 256 << 10;
 
 /// Reads the rows of a spool in order, up to the first frame that is torn or wrong.
@@ -15,25 +15,25 @@ pub struct SpoolReader<R> {
     end: Option<End>,
 }
 
-/// What a spool held.
+/// Sizes of a spool's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct End {
-    /// Bytes of the frames that were kept, the file's own beginning included.
+    /// Bytes of the valid frames, with the file's magic number.
     pub kept: u64,
     /// Bytes after them: a frame that was torn when the writer died, and whatever follows.
     pub dropped: u64,
 }
 
-/// Why something is no spool.
+/// Reason for which a spool cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum NoSpool {
-    /// It can't be read.
+pub enum SpoolError {
+    /// I/O error.
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A newer netburn wrote it.
     #[error("version {0}")]
     Newer(u32),
-    /// It holds something else, or not even a whole header.
+    /// Another kind of file, or an incomplete header.
     #[error("{0}")]
     Damaged(&'static str),
 }
@@ -43,23 +43,23 @@ impl<R: Read> SpoolReader<R> {
     ///
     /// # Errors
     /// When it isn't a spool, a newer version wrote it, or it ends within the header.
-    pub fn open(from: R) -> Result<Self, NoSpool> {
+    pub fn open(from: R) -> Result<Self, SpoolError> {
         let mut source = Source::new(from);
         let beginning = MAGIC.len() + 4;
         if !source.fill(beginning)? || source.bytes()[..MAGIC.len()] != *MAGIC {
-            return Err(NoSpool::Damaged("it does not begin as a spool does"));
+            return Err(SpoolError::Damaged("invalid magic number"));
         }
         let version = u32_at(source.bytes(), MAGIC.len());
         if version > VERSION {
-            return Err(NoSpool::Newer(version));
+            return Err(SpoolError::Newer(version));
         }
         source.skip(beginning);
         let length = match source.frame()? {
             Some((HEADER, length)) => length,
-            _ => return Err(NoSpool::Damaged("it ends before its header does")),
+            _ => return Err(SpoolError::Damaged("the header is incomplete")),
         };
         let header = std::str::from_utf8(&source.bytes()[5..5 + length])
-            .map_err(|_| NoSpool::Damaged("its header is not text"))?
+            .map_err(|_| SpoolError::Damaged("the header is not UTF-8"))?
             .to_owned();
         source.skip(length + FRAME_OVERHEAD);
         Ok(SpoolReader {
@@ -84,7 +84,7 @@ impl<R: Read> SpoolReader<R> {
             return Ok(None);
         }
         let frame = self.source.frame()?;
-        if let Some((kind, length)) = frame.filter(|(_, length)| *length <= LONGEST_ROW)
+        if let Some((kind, length)) = frame.filter(|(_, length)| *length <= MAX_ROW_BYTES)
             && let Some(row) = payload::decode(kind, &self.source.bytes()[5..5 + length])
         {
             self.source.skip(length + FRAME_OVERHEAD);
@@ -96,15 +96,15 @@ impl<R: Read> SpoolReader<R> {
         Ok(None)
     }
 
-    /// The next row of a spool that is still being written; `None` when there is none yet: ask again later. A frame that is
-    /// wrong, rather than not there yet, is never passed.
+    /// Returns the next row of a spool that is still being written; `None` if there is none yet. A
+    /// damaged frame is never skipped.
     ///
     /// # Errors
     /// When the file can't be read.
     pub fn next_row_so_far(&mut self) -> io::Result<Option<Row>> {
         self.source.exhausted = false;
         match self.source.frame()? {
-            Some((kind, length)) if length <= LONGEST_ROW => {
+            Some((kind, length)) if length <= MAX_ROW_BYTES => {
                 let row = payload::decode(kind, &self.source.bytes()[5..5 + length]);
                 if row.is_some() {
                     self.source.skip(length + FRAME_OVERHEAD);
@@ -115,7 +115,7 @@ impl<R: Read> SpoolReader<R> {
         }
     }
 
-    /// What it held, once [`next_row`](Self::next_row) has returned `None`.
+    /// Sizes of its parts, once [`next_row`](Self::next_row) has returned `None`.
     #[must_use]
     pub fn end(&self) -> Option<End> {
         self.end
@@ -127,7 +127,7 @@ impl<R: Read> SpoolReader<R> {
 struct Source<R> {
     from: R,
     buffer: Vec<u8>,
-    /// Where the bytes not yet taken begin.
+    /// Begin of the bytes that have not been consumed.
     at: usize,
     /// Bytes taken so far.
     taken: u64,
@@ -165,14 +165,18 @@ impl<R: Read> Source<R> {
         Ok(self.buffer.len() - self.at >= count)
     }
 
-    /// Kind and length of the whole and correct frame that comes next; its bytes are at hand then.
+    /// Kind and length of the next valid frame; its bytes are then in the buffer.
     fn frame(&mut self) -> io::Result<Option<(u8, usize)>> {
         if !self.fill(FRAME_OVERHEAD)? {
             return Ok(None);
         }
         let length = u32_at(self.bytes(), 0) as usize;
         let kind = self.bytes()[4];
-        let longest = if kind == HEADER { LONGEST_HEADER } else { LONGEST_ROW };
+        let longest = if kind == HEADER {
+            MAX_HEADER_BYTES
+        } else {
+            MAX_ROW_BYTES
+        };
         if length > longest || !self.fill(length + FRAME_OVERHEAD)? {
             return Ok(None);
         }

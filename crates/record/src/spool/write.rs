@@ -1,14 +1,14 @@
 //! Appending to a spool.
 
-use super::{HEADER, LONGEST_HEADER, LONGEST_ROW, MAGIC, VERSION, payload};
+use super::{HEADER, MAGIC, MAX_HEADER_BYTES, MAX_ROW_BYTES, VERSION, payload};
 use crate::row::{Row, Sink};
 use std::fs::File;
 use std::io::{self, Write};
 
-/// How much is gathered before it is handed to the system.
+/// Number of buffered bytes before a write.
 const BUFFER: usize = 256 << 10;
 
-/// What a spool is written to.
+/// Destination of a spool.
 pub trait Disk: Write {
     /// Returns when everything written is on the disk.
     ///
@@ -25,13 +25,13 @@ impl Disk for File {
 
 /// Appends rows to a spool.
 ///
-/// The first error is returned; after it the spool is closed, and everything more is let go without another error: a
-/// full disk is said once.
+/// The first error is returned. Afterwards the spool is closed, and later rows are discarded
+/// without another error.
 #[derive(Debug)]
 pub struct SpoolWriter<D> {
     disk: D,
     buffer: Vec<u8>,
-    /// Whether anything was handed to the system since the last sync.
+    /// True if anything was handed to the system since the last sync.
     dirty: bool,
     closed: bool,
 }
@@ -40,14 +40,16 @@ impl<D: Disk> SpoolWriter<D> {
     /// Begins a spool with the run's header and syncs it.
     ///
     /// # Errors
-    /// When it can't be written, or the header is longer than [`LONGEST_HEADER`].
+    /// When it can't be written, or the header is longer than [`MAX_HEADER_BYTES`].
     pub fn create(disk: D, header: &str) -> io::Result<Self> {
-        if header.len() > LONGEST_HEADER {
-            return Err(io::Error::other("the plan is too long to be recorded"));
+        if header.len() > MAX_HEADER_BYTES {
+            return Err(io::Error::other(
+                "the plan exceeds the maximum length of a spool header",
+            ));
         }
         let mut spool = SpoolWriter {
             disk,
-            buffer: Vec::with_capacity(BUFFER + LONGEST_ROW),
+            buffer: Vec::with_capacity(BUFFER + MAX_ROW_BYTES),
             dirty: false,
             closed: false,
         };
@@ -60,13 +62,13 @@ impl<D: Disk> SpoolWriter<D> {
         Ok(spool)
     }
 
-    /// Whether an error has closed it.
+    /// Returns true if an error has closed it.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// What it is written to.
+    /// Returns the destination.
     pub fn into_disk(self) -> D {
         self.disk
     }
@@ -102,9 +104,10 @@ impl<D: Disk> Sink for SpoolWriter<D> {
         frame(payload::kind(row), &mut self.buffer, |buffer| {
             payload::encode(row, buffer)
         });
-        match self.buffer.len() >= BUFFER {
-            true => self.write(),
-            false => Ok(()),
+        if self.buffer.len() >= BUFFER {
+            self.write()
+        } else {
+            Ok(())
         }
     }
 

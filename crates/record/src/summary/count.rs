@@ -1,9 +1,9 @@
-//! Rows in, evidence out: what counts, and against what.
+//! Counts rows as evidence for the summary.
 
 mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};
-use crate::header::{Ending, Environment};
+use crate::header::{Environment, RunStatus};
 use crate::health::{Clock, Health, Role};
 use crate::lab_health::LabHealth;
 use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
@@ -24,15 +24,15 @@ pub(crate) struct Counter {
     names: Vec<String>,
     health: Vec<Health>,
     clocks: Vec<Clock>,
-    doubts: Vec<String>,
+    quality_issues: Vec<String>,
     lab: Option<LabHealth>,
-    nobody_served: bool,
+    server_unused: bool,
     reached: Instant,
 }
 
 #[derive(Debug)]
 struct StationCounter {
-    /// Its judged time by the plan.
+    /// Its evaluated time by the plan.
     from: Instant,
     to: Instant,
     reached: Instant,
@@ -44,7 +44,7 @@ struct StationCounter {
 impl Counter {
     pub(crate) fn new(plan: &Plan, environment: Environment) -> Self {
         let names = plan.stations.iter().map(|station| station.name.clone()).collect();
-        let at = |since: Duration| Instant::ZERO + since.min(LONGEST);
+        let at = |since: Duration| Instant::ZERO + since.min(MAX_RUN);
         let end = at(plan.duration);
         let stations = plan.stations.iter().map(|station| StationCounter {
             from: at(plan.warmup.max(station.start)).min(end),
@@ -66,9 +66,9 @@ impl Counter {
             names,
             health: Vec::new(),
             clocks: Vec::new(),
-            doubts: Vec::new(),
+            quality_issues: Vec::new(),
             lab: None,
-            nobody_served: false,
+            server_unused: false,
             reached: Instant::ZERO,
         }
     }
@@ -132,7 +132,7 @@ impl Counter {
         let Some(ended) = row.at.checked_add(BIN) else {
             return;
         };
-        // The whole run's judged time, for every station: shares are of the same air.
+        // The whole run's evaluated time, for every station: shares are of the same air.
         let inside = ended
             .min(self.end)
             .checked_since(row.at.max(self.warmup))
@@ -144,7 +144,7 @@ impl Counter {
 
     pub(crate) fn event(&mut self, row: &EventRow) {
         match row.kind {
-            // What was said last counts: clocks are compared before the run and after.
+            // The last report counts: clocks are compared before the run and after it.
             EventKind::Health => {
                 if let Ok(health) = serde_json::from_str::<Health>(&row.text) {
                     self.health
@@ -152,7 +152,7 @@ impl Counter {
                     self.health.push(health);
                 }
             }
-            EventKind::Doubt => self.doubts.push(row.text.clone()),
+            EventKind::QualityIssue => self.quality_issues.push(row.text.clone()),
             EventKind::Lab => self.lab = serde_json::from_str(&row.text).ok().or(self.lab.take()),
             EventKind::Clock => {
                 if let Ok(clock) = serde_json::from_str::<Clock>(&row.text) {
@@ -173,7 +173,7 @@ impl Counter {
                     station.evidence.rejected.push(row.text.clone());
                 }
             }
-            EventKind::UnusedServerLost => self.nobody_served = true,
+            EventKind::UnusedServerLost => self.server_unused = true,
             EventKind::Stall | EventKind::Startup => {
                 let workload = row.station.zip(row.workload).and_then(|(station, workload)| {
                     let station = self.stations.get_mut(usize::from(station))?;
@@ -205,17 +205,20 @@ impl Counter {
         }
     }
 
-    /// All that was counted. Where the run didn't end as planned, or a station was lost, its judged time ends with the
-    /// last of its rows.
-    pub(crate) fn finish(mut self, ending: &Ending) -> RunEvidence {
+    /// All that was counted. Where the run didn't end as planned, or a station was lost, its
+    /// evaluated time ends with the last of its rows.
+    pub(crate) fn finish(mut self, status: &RunStatus) -> RunEvidence {
         for station in &self.stations {
             self.reached = self.reached.max(station.reached);
         }
-        let (reached, whole, one_clock) = (self.reached, *ending == Ending::Complete, self.one_clock);
+        let (reached, whole, one_clock) = (self.reached, *status == RunStatus::Complete, self.one_clock);
         let clocks = &self.clocks;
-        let known = |name: &String| match one_clock {
-            true => Clocks::One,
-            false => Clocks::known(clocks, name),
+        let known = |name: &String| {
+            if one_clock {
+                Clocks::One
+            } else {
+                Clocks::known(clocks, name)
+            }
         };
         let counted = |name: &String| {
             let mut servers = self.health.iter().filter(|health| health.role == Role::Server);
@@ -234,16 +237,16 @@ impl Counter {
             judged: end.checked_since(self.warmup).unwrap_or_default(),
             health: self.health,
             clocks: self.clocks,
-            doubts: self.doubts,
+            quality_issues: self.quality_issues,
             lab: self.lab,
-            nobody_served: self.nobody_served,
+            server_unused: self.server_unused,
             reached: reached.as_nanos(),
         }
     }
 }
 
 /// The longest run that is counted: a plan lasts 30 days at most.
-const LONGEST: Duration = Duration::from_secs(30 * 86_400);
+const MAX_RUN: Duration = Duration::from_secs(30 * 86_400);
 
 fn lost(text: &str) -> String {
     match text {
@@ -257,12 +260,13 @@ impl StationCounter {
         self.reached = self.reached.max(at);
     }
 
-    /// `beyond`: why the bytes that it reports can't be so.
+    /// `beyond` is the reason for which its reported bytes are impossible.
     fn finish(self, whole: bool, clocks: Clocks<'_>, beyond: Option<String>) -> StationEvidence {
         let mut evidence = self.evidence;
-        let to = match whole && evidence.lost.is_empty() {
-            true => self.to,
-            false => self.to.min(self.reached),
+        let to = if whole && evidence.lost.is_empty() {
+            self.to
+        } else {
+            self.to.min(self.reached)
         };
         evidence.judged = to.checked_since(self.from).unwrap_or_default();
         evidence.workloads = self

@@ -1,6 +1,7 @@
-//! The summary's fields. Their names are a contract that scripts read: add freely, change none without its schema.
+//! Fields of the summary. Scripts read these names: add fields freely, but never rename one without
+//! a new schema.
 //!
-//! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1; what isn't known is `null`.
+//! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1; unknown values are `null`.
 
 use super::wifi::WifiSummary;
 use crate::header::Environment;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 /// The summary's schema.
 pub const SCHEMA: &str = "netburn.summary/1";
 
-/// What a run comes to.
+/// Results of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// [`SCHEMA`].
@@ -25,24 +26,25 @@ pub struct Summary {
     /// The scenario's title.
     #[serde(default)]
     pub title: Option<String>,
-    /// What the scenario is meant to find out.
+    /// Question that the scenario answers.
     #[serde(default)]
     pub question: Option<String>,
-    /// What was measured.
+    /// Environment of the run.
     pub environment: Environment,
-    /// What all chance came from.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// How long the load was planned to run, in seconds.
+    /// Time for which the load was planned to run, in seconds.
     pub duration_s: f64,
     /// The worst station's verdict; inconclusive when it could not be measured, unless a station fails.
     #[serde(with = "verdict")]
     pub verdict: Verdict,
-    /// Whether there are too few samples to be sure of the verdict.
+    /// True if there are too few samples to be sure of the verdict.
     pub provisional: bool,
-    /// Why the run as a whole is inconclusive: it was interrupted, it failed. Stations have their own.
+    /// Reasons for which the run as a whole is inconclusive, as an interruption or a failure.
+    /// Stations have their own.
     #[serde(default)]
     pub reasons: Vec<String>,
-    /// Whether the figures can be believed.
+    /// True if the results are reliable.
     pub self_check: SelfCheck,
     /// All stations together.
     pub totals: Totals,
@@ -50,17 +52,18 @@ pub struct Summary {
     pub stations: Vec<StationSummary>,
     /// With `--repeat`: one summary per run.
     pub repeats: Vec<Summary>,
-    /// With `--repeat`: a figure's path (`stations.laptop.throughput_mbps`) to `[low, high]`, 95 %.
+    /// With `--repeat`: a value's path (`stations.laptop.throughput_mbps`) to `[low, high]`, 95 %.
     pub intervals: BTreeMap<String, [f64; 2]>,
 }
 
 /// All stations together.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Totals {
-    /// Content moved in the judged time. Stations that report more than the run's server counted for them are left out.
+    /// Content moved in the evaluated time. Stations that report more than the run's server counted
+    /// for them are left out.
     pub throughput_mbps: f64,
-    /// Jain's index of the shares of the air of all stations with a workload; `null` where there is no air (local), it
-    /// isn't known (fleet), or none was used.
+    /// Jain's index of the airtime shares of all stations with a workload; `null` if there is no
+    /// airtime (local), it is unknown (fleet), or none was used.
     pub airtime_jain: Option<f64>,
     /// Operations that count.
     #[serde(default)]
@@ -84,24 +87,24 @@ pub struct StationSummary {
     /// Its worst goal's verdict; inconclusive when there are `reasons`.
     #[serde(with = "verdict")]
     pub verdict: Verdict,
-    /// Whether there are too few samples to be sure.
+    /// True if there are too few samples to be sure.
     #[serde(default)]
     pub provisional: bool,
-    /// Why it is inconclusive, in plain sentences: what is in doubt, or which goals had no samples.
+    /// Reasons for which it is inconclusive, one message each: problems found by the self-check, or
+    /// goals without samples.
     #[serde(default)]
     pub reasons: Vec<String>,
-    /// Content moved in the judged time, both ways.
+    /// Content moved in the evaluated time, both directions.
     pub throughput_mbps: f64,
-    /// Its share of the air: how long data to and from it held the air in the run's judged time, of what all stations
-    /// together did, so that shares sum to 1. `null` where there is no air (local), it isn't known (fleet), or none was
-    /// used.
+    /// Share of the airtime of all stations that its data used in the run's evaluated time; shares
+    /// sum to 1. `null` if there is no airtime (local), it is unknown (fleet), or none was used.
     pub airtime_share: Option<f64>,
     /// Median round trip before the load.
     pub idle_latency_ms: Option<f64>,
-    /// Its Wi-Fi, where its driver told of one.
+    /// Its Wi-Fi link, if its driver reported one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wifi: Option<WifiSummary>,
-    /// What it did.
+    /// Its workloads.
     pub workloads: Vec<WorkloadSummary>,
 }
 
@@ -115,11 +118,12 @@ pub struct WorkloadSummary {
     /// Its worst goal's verdict, as measured.
     #[serde(with = "verdict")]
     pub verdict: Verdict,
-    /// Whether there are too few samples to be sure.
+    /// True if there are too few samples to be sure.
     pub provisional: bool,
     /// Operations that count: finished, failed, timed out, not started, unfinished.
     pub operations: u64,
-    /// Those that did not meet the latency goal, for whatever reason; without such a goal, those that never began.
+    /// Operations that did not meet the latency goal, for any reason; without such a goal, those
+    /// that never started.
     pub goal_misses: u64,
     /// Those that failed or timed out.
     pub failures: u64,
@@ -128,23 +132,23 @@ pub struct WorkloadSummary {
     /// Of the failures, those that timed out.
     #[serde(default)]
     pub timeouts: u64,
-    /// Those that never began because too many were under way.
+    /// Operations that never started because too many were running.
     #[serde(default)]
     pub not_started: u64,
-    /// Content moved in the judged time, both ways.
+    /// Content moved in the evaluated time, both directions.
     pub throughput_mbps: f64,
-    /// From the instant an operation was due to its end.
+    /// From the due time of an operation to its end.
     pub latency_ms: LatencyMs,
-    /// From an operation's start to the moment its last connection was ready, where it dialled.
+    /// From the start of an operation until its last new connection was ready.
     #[serde(default)]
     pub dial_ms: Option<LatencyMs>,
-    /// From the instant an operation was due to its first byte.
+    /// From the due time of an operation to its first byte.
     #[serde(default)]
     pub first_byte_ms: Option<LatencyMs>,
-    /// What the player made of it, for a stream.
+    /// Results of the player, for a stream.
     #[serde(default)]
     pub player: Option<PlayerSummary>,
-    /// What the datagrams tell, for a probe.
+    /// Results of the datagrams, for a probe.
     #[serde(default)]
     pub probe: Option<ProbeSummary>,
     /// Its goals, each judged.
@@ -197,30 +201,31 @@ impl From<&Distribution> for LatencyMs {
     }
 }
 
-/// What a video player made of a stream.
+/// Results of a video player.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct PlayerSummary {
     /// From switching it on until it began to play; the longest, with `--repeat`. `null` when it never did.
     #[serde(default)]
     pub startup_ms: Option<f64>,
-    /// How often it stood still.
+    /// Number of stalls.
     pub stalls: u64,
-    /// For how long, all together.
+    /// Total duration of stalls.
     pub stalled_ms: f64,
     /// The longest time.
     pub longest_stall_ms: f64,
-    /// Time stood still as a share of the time watched; 0 when it wasn't watched.
+    /// Time stalled as a share of the time watched; 0 when it wasn't watched.
     pub stalled_share: f64,
 }
 
-/// What a probe's datagrams tell.
+/// Results of a probe's datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct ProbeSummary {
-    /// Share of the datagrams that never came back.
+    /// Share of the datagrams that were lost.
     pub lost_share: Option<f64>,
     /// Answers that arrived after one that was sent later.
     pub reordered: u64,
-    /// One-way delay from station to server above the least seen: what queues added. Where one clock tells both ends.
+    /// One-way delay from station to server above the minimum, that is queueing delay. Only if the
+    /// clocks of both ends are known.
     pub queued_up_ms: Option<LatencyMs>,
     /// The same from server to station.
     pub queued_down_ms: Option<LatencyMs>,
@@ -229,19 +234,20 @@ pub struct ProbeSummary {
 /// One goal, judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GoalSummary {
-    /// What it asks: `page load ≤ 500 ms`.
+    /// Text of the goal: `page load ≤ 500 ms`.
     pub goal: String,
     /// Share of its samples within the limit.
     pub met: Option<f64>,
-    /// The worst sample divided by the limit; `null` without samples and where a window brought nothing at all.
+    /// The worst sample divided by the limit; `null` without samples, or if a window had no data.
     pub excess: Option<f64>,
     /// The verdict.
     #[serde(with = "verdict")]
     pub verdict: Verdict,
-    /// Whether there are too few samples to be sure.
+    /// True if there are too few samples to be sure.
     #[serde(default)]
     pub provisional: bool,
-    /// Its samples: operations, or windows; for a player the tenths of a second that it was watched.
+    /// Number of samples: operations, or windows; for a player the tenths of a second in which it
+    /// was watched.
     #[serde(default)]
     pub samples: u64,
 }
@@ -271,7 +277,7 @@ pub(crate) mod verdict {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Verdict, D::Error> {
         let text = std::borrow::Cow::<str>::deserialize(from)?;
         let named = Verdict::ALL.into_iter().find(|verdict| verdict_name(*verdict) == text);
-        named.ok_or_else(|| D::Error::custom(format_args!("`{text}` is no verdict")))
+        named.ok_or_else(|| D::Error::custom(format_args!("unknown verdict `{text}`")))
     }
 }
 
@@ -295,7 +301,7 @@ mod tests {
   "repeats": [], "intervals": {} }"#;
 
     #[test]
-    fn the_contracts_example_is_a_summary() {
+    fn the_example_of_the_schema_is_a_summary() {
         let summary: Summary = serde_json::from_str(EXAMPLE).unwrap();
         assert_eq!(summary.environment, Environment::Simulate);
         assert_eq!(summary.verdict, Verdict::Fail);

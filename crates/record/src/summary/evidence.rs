@@ -1,4 +1,4 @@
-//! What the rows of a run come to before it is judged: counts and samples, which those of other runs can be added to.
+//! Counts and samples of a run's rows before goals are judged. Those of several runs can be added.
 
 use super::wifi::WifiEvidence;
 use crate::health::{Clock, Health};
@@ -10,17 +10,17 @@ use netburn_workload::Tally;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunEvidence {
     pub(crate) stations: Vec<StationEvidence>,
-    /// The run's judged time, for the totals.
+    /// The run's evaluated time, for the totals.
     pub(crate) judged: Duration,
     pub(crate) health: Vec<Health>,
     pub(crate) clocks: Vec<Clock>,
-    /// Why no figure can be believed.
-    pub(crate) doubts: Vec<String>,
+    /// Reasons for which no result is reliable.
+    pub(crate) quality_issues: Vec<String>,
     /// The lab's report on its own work.
     pub(crate) lab: Option<LabHealth>,
-    /// Whether the run's server was lost and no station measured against it.
-    pub(crate) nobody_served: bool,
-    /// How far the rows reach, in nanoseconds since the run began.
+    /// True if the run's server was lost and no station measured against it.
+    pub(crate) server_unused: bool,
+    /// Time of the last row, in nanoseconds since the run began.
     pub(crate) reached: i64,
 }
 
@@ -29,21 +29,22 @@ pub(crate) struct RunEvidence {
 pub(crate) struct StationEvidence {
     /// Idle round trips in ns.
     pub(crate) idle: Vec<u64>,
-    /// Idle probes that never came back.
+    /// Idle probes that were lost.
     pub(crate) idle_lost: u64,
-    /// Why its results are incomplete: its agent, or the server that it measured against, was lost.
+    /// Reasons for which its results are incomplete: its agent, or the server that it used, was
+    /// lost.
     pub(crate) lost: Vec<String>,
-    /// Whether it measured against the run's server, and that was lost.
+    /// True if it measured against the run's server, and that was lost.
     pub(crate) server_lost: bool,
-    /// Which rows of its agent were rejected, and why.
+    /// Messages about rejected rows of its agent.
     pub(crate) rejected: Vec<String>,
-    /// Why the bytes that it reports can't be so.
+    /// Reasons for which its reported bytes are impossible.
     pub(crate) unconfirmed: Vec<String>,
-    /// How much of what was moved stays out of the total, as [`WorkloadEvidence::moved`].
+    /// Content that is excluded from the total, as [`WorkloadEvidence::moved`].
     pub(crate) left_out: u128,
-    /// Its judged time.
+    /// Its evaluated time.
     pub(crate) judged: Duration,
-    /// How long its data held the air in the run's judged time, in nanoseconds × 10⁸.
+    /// Airtime of its data in the run's evaluated time, in nanoseconds × 10⁸.
     pub(crate) airtime: u128,
     pub(crate) wifi: WifiEvidence,
     pub(crate) workloads: Vec<WorkloadEvidence>,
@@ -55,7 +56,7 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) counts: Counts,
     /// From due to end in ns, of those that finished.
     pub(crate) latency: Vec<u64>,
-    /// What those that finished brought.
+    /// Content of finished operations.
     pub(crate) lengths: Lengths,
     /// From start to connected in ns.
     pub(crate) dial: Vec<u64>,
@@ -63,19 +64,20 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) undialled: u64,
     /// From due to the first byte in ns.
     pub(crate) first_byte: Vec<u64>,
-    /// Those that count and never got one.
+    /// Counted operations without a first byte.
     pub(crate) byteless: u64,
     /// One tally per goal, in the plan's order.
     pub(crate) goals: Vec<Tally>,
     /// Operations that missed the strictest latency goal; `None` without one.
     pub(crate) late: Option<u64>,
-    /// Content moved in the judged time, in byte-nanoseconds of the 100 ms that brought it: bytes × 10⁸.
+    /// Content moved in the evaluated time: bytes × 10⁸ (weighted by nanoseconds of each 100 ms
+    /// interval).
     pub(crate) moved: u128,
     /// The player's stalls, against the time watched.
     pub(crate) watched: Tally,
     /// The longest stall in ns.
     pub(crate) longest_stall: u64,
-    /// How long players took to begin, in ns.
+    /// Time for which players took to begin, in ns.
     pub(crate) startup: Vec<u64>,
     /// Answers that arrived after one sent later.
     pub(crate) reordered: u64,
@@ -84,7 +86,7 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) down: Vec<u64>,
 }
 
-/// Operations by what came of them.
+/// Operations by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     pub(crate) finished: u64,
@@ -150,8 +152,8 @@ impl RunEvidence {
         self.reached = self.reached.max(other.reached);
         self.health.extend(other.health);
         self.clocks.extend(other.clocks);
-        self.doubts.extend(other.doubts);
-        self.nobody_served |= other.nobody_served;
+        self.quality_issues.extend(other.quality_issues);
+        self.server_unused |= other.server_unused;
         for (station, other) in self.stations.iter_mut().zip(other.stations) {
             station.add(other);
         }
@@ -159,7 +161,7 @@ impl RunEvidence {
 }
 
 impl StationEvidence {
-    /// What all its workloads moved, as [`WorkloadEvidence::moved`].
+    /// Content of all its workloads, as [`WorkloadEvidence::moved`].
     pub(crate) fn moved(&self) -> u128 {
         self.workloads.iter().map(|workload| workload.moved).sum()
     }

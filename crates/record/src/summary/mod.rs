@@ -1,9 +1,10 @@
-//! What a run comes to: the summary of `--format json` and `run.json`, computed from rows and plan alone.
+//! Results of a run: the summary of `--format json` and `run.json`, computed only from rows and
+//! plan.
 
 pub(crate) mod count;
 mod document;
 pub(crate) mod evidence;
-pub(crate) mod judged;
+pub(crate) mod judge;
 mod summariser;
 mod wifi;
 

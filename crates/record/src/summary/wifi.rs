@@ -1,4 +1,4 @@
-//! What a station's Wi-Fi was in a run: of real links only.
+//! A station's Wi-Fi in a run; only for real links.
 
 use crate::row::{EventKind, LinkRow};
 use serde::{Deserialize, Serialize};
@@ -21,17 +21,17 @@ pub struct WifiSummary {
     pub rx_mbps: Option<[f64; 2]>,
     /// The slowest and the fastest rate from it.
     pub tx_mbps: Option<[f64; 2]>,
-    /// The mean share of the time in which its channel was busy, where its driver tells.
+    /// Mean share of the time in which its channel was busy, if its driver reports it.
     pub busy_share: Option<f64>,
     /// The access points' radios that it was joined to.
     pub access_points: u64,
-    /// How often it moved from one to another.
+    /// Number of roams between them.
     pub roams: u64,
-    /// The longest time in which nothing arrived for such a move.
+    /// Longest interruption by a roam.
     pub longest_gap_ms: f64,
 }
 
-/// What is counted of it.
+/// Counts for the summary of a link.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WifiEvidence {
     last: Option<LinkRow>,
@@ -65,7 +65,7 @@ impl WifiEvidence {
             self.busy = (self.busy.0.saturating_add(busy.into()), self.busy.1 + 1);
         }
         self.bssids.extend(row.bssid.map(|bssid| bssid.0));
-        // A moment without a network doesn't make the network unknown.
+        // A moment without a network does not make the network unknown.
         if row.ssid.is_some() || self.last.is_none() {
             self.last = Some(row.clone());
         }
@@ -97,7 +97,7 @@ impl WifiEvidence {
         self.last = other.last.or(self.last.take());
     }
 
-    /// `None` where nothing real was seen.
+    /// `None` if there was no real link.
     pub(crate) fn summary(self) -> Option<WifiSummary> {
         let last = self.last?;
         let mbps = |range: Option<(u64, u64)>| range.map(|(low, high)| [low as f64 / 1e6, high as f64 / 1e6]);
@@ -125,7 +125,7 @@ mod tests {
     use crate::row::Bssid;
 
     #[test]
-    fn ranges_and_means_are_of_what_was_seen() {
+    fn ranges_and_means_cover_all_samples() {
         let mut counted = WifiEvidence::default();
         counted.link(&LinkRow {
             signal: Some(-6000),

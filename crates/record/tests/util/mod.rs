@@ -1,4 +1,4 @@
-//! What the tests share: a plan, rows for it, and any row at all.
+//! Shared by the tests: a plan, rows for it, and arbitrary rows.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -104,7 +104,7 @@ pub fn event(station: Option<u16>, workload: Option<u16>, at: i64, length: Durat
     })
 }
 
-/// A health report in which nothing is in doubt.
+/// A health report without quality issues.
 pub fn health(name: &str, role: Role, stations: &[&str]) -> Row {
     let health = Health {
         name: name.into(),
@@ -171,7 +171,7 @@ pub fn any_row() -> impl Strategy<Value = Row> {
     prop_oneof![13 => any_row_but_air(), 2 => any_air()]
 }
 
-/// Any row of the modelled air.
+/// Any row of the modelled channel.
 pub fn any_air() -> impl Strategy<Value = Row> {
     (number(), at(), any::<[u64; 8]>(), any::<Option<u64>>()).prop_map(|(station, at, counts, others)| {
         let [down, up, transmissions, mpdus, retries, backlog, drops, marks] = counts;
@@ -371,7 +371,7 @@ fn event_kind() -> impl Strategy<Value = EventKind> {
         EventKind::Health,
         EventKind::Clock,
         EventKind::Startup,
-        EventKind::Doubt,
+        EventKind::QualityIssue,
         EventKind::Rate,
         EventKind::Incomplete,
         EventKind::ServerLost,

@@ -1,36 +1,36 @@
-//! Axes: where ticks stand, and how figures are written.
+//! Axes: positions of ticks, and the format of values.
 
-use crate::text::figure;
+use crate::text::format;
 use serde::Serialize;
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Axis {
-    /// What is counted along it.
+    /// Quantity along the axis.
     pub label: String,
-    /// In what.
+    /// Unit of the values.
     pub unit: Unit,
-    /// How values become places.
+    /// Scale of the axis.
     pub scale: Scale,
-    /// Its ends, where they aren't those of the data.
+    /// Fixed ends; `None` for those of the data.
     pub ends: (Option<f64>, Option<f64>),
 }
 
-/// How values become places.
+/// Mapping from values to positions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Evenly.
     Linear,
-    /// By their logarithm.
+    /// Logarithmic.
     Log,
-    /// Percentiles, by how many nines: 0.5, 0.9, 0.99, 0.999 stand evenly.
+    /// Percentiles by the number of nines: 0.5, 0.9, 0.99 and 0.999 have equal distances.
     Percentile,
     /// One after another.
     Names(Vec<String>),
 }
 
-/// What values are in.
+/// Unit of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -50,12 +50,12 @@ pub enum Unit {
     None,
 }
 
-/// A tick: where, and what stands there.
+/// A tick: position and text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tick {
     /// The value.
     pub value: f64,
-    /// As it is written; empty for one without.
+    /// Text; empty for a tick without one.
     pub label: String,
 }
 
@@ -71,7 +71,7 @@ impl Axis {
         }
     }
 
-    /// What is written along it: the label, and that it is logarithmic where it is.
+    /// Label of the axis, with a note if it is logarithmic.
     #[must_use]
     pub fn heading(&self) -> String {
         match self.scale {
@@ -156,13 +156,13 @@ impl Unit {
     #[must_use]
     pub fn write(self, value: f64) -> String {
         match self {
-            Unit::Ms => figure::span(value),
+            Unit::Ms => format::span(value),
             Unit::Seconds if value >= 100.0 => format!("{value:.0} s"),
-            Unit::Seconds => format!("{} s", figure::short(value)),
-            Unit::Mbps => format!("{} Mbit/s", figure::mbps(value)),
-            Unit::Share => format!("{} %", figure::short((value * 1000.0).round() / 10.0)),
-            Unit::Dbm => format!("{} dBm", figure::short(value)),
-            Unit::Count => figure::short(value),
+            Unit::Seconds => format!("{} s", format::short(value)),
+            Unit::Mbps => format!("{} Mbit/s", format::mbps(value)),
+            Unit::Share => format!("{} %", format::short((value * 1000.0).round() / 10.0)),
+            Unit::Dbm => format!("{} dBm", format::short(value)),
+            Unit::Count => format::short(value),
             Unit::None => String::new(),
         }
     }
@@ -186,13 +186,13 @@ impl Unit {
     }
 }
 
-/// How many nines a level has: 0.9 has 1, 0.99 has 2.
+/// Returns the number of nines a level has: 0.9 has 1, 0.99 has 2.
 #[must_use]
 pub fn nines(level: f64) -> f64 {
     -(1.0 - level).max(1e-9).log10()
 }
 
-/// Every power of ten, with 2 and 5 between where there are few.
+/// Every power of ten, with 2 and 5 in between if there are few.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
     let between: &[f64] = match last - first {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_logarithmic_axis_says_so() {
+    fn a_logarithmic_axis_is_labelled() {
         let heading = |scale| Axis::new("latency", Unit::Ms, scale).heading();
         assert_eq!(heading(Scale::Log), "latency (log scale)");
         assert_eq!(heading(Scale::Linear), "latency");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_between_the_ends() {
+    fn positions_are_between_the_ends() {
         let nines = Axis::new("", Unit::Share, Scale::Percentile);
         assert!((nines.place(0.99, (0.9, 0.999)) - 0.5).abs() < 1e-9);
         let log = Axis::new("", Unit::Ms, Scale::Log);

@@ -1,20 +1,21 @@
-//! A chart as a document for the script that draws it anew: columns over one row of places.
+//! A chart as JSON for the script that draws interactive charts: columns over common positions.
 
 use super::svg::thin;
 use super::{Chart, Datum, Scale, Shape};
 use serde_json::{Map, Number, Value, json};
 
-/// The most places along a chart of few series; more are taken together, from their least to their largest.
-const MOST: usize = 1200;
+/// Maximum number of places along a chart of few series; more are taken together, from their least
+/// to their largest.
+const MAX_POINTS: usize = 1200;
 
 /// Values of all series of a chart together.
 const ALTOGETHER: usize = 16_000;
 
-/// The chart for `chart.js`: `x` holds the places, each series of `y` a value or null for each of them, and `low` and `high`
-/// where they stand for more than one.
+/// The chart for `chart.js`. `x` holds the positions; each series of `y` has a value or null for
+/// each of them, with `low` and `high` if a point represents several values.
 #[must_use]
 pub fn json(chart: &Chart) -> Value {
-    let most = (ALTOGETHER / chart.series.len().max(1)).clamp(60, MOST);
+    let most = (ALTOGETHER / chart.series.len().max(1)).clamp(60, MAX_POINTS);
     let thinned = chart.series.iter().map(|series| thin(&series.points, most));
     let thinned: Vec<Vec<Datum>> = thinned.collect();
     let mut along: Vec<f64> = thinned.iter().flatten().map(|datum| datum.x).collect();
@@ -31,7 +32,7 @@ pub fn json(chart: &Chart) -> Value {
         };
         let mut document = Map::new();
         document.insert("name".to_owned(), json!(series.name));
-        document.insert("hue".to_owned(), json!(series.hue));
+        document.insert("hue".to_owned(), json!(series.colour_index));
         document.insert("shape".to_owned(), json!(series.shape));
         document.insert("y".to_owned(), column(|point| point.y));
         let ranged = |point: &Datum| point.low.zip(point.high).is_some_and(|(low, high)| high > low);
@@ -69,7 +70,7 @@ pub fn json(chart: &Chart) -> Value {
     })
 }
 
-/// Four figures that matter: more can't be seen.
+/// Four significant digits: more are not visible.
 fn number(value: Option<f64>) -> Value {
     let Some(value) = value.filter(|value| value.is_finite()) else {
         return Value::Null;
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_as_long_as_they_must_be() {
+    fn values_have_the_necessary_digits() {
         for (value, text) in [
             (0.0, "0"),
             (12.0, "12"),

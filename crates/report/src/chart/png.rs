@@ -1,11 +1,12 @@
 //! A chart as a PNG.
 
-use super::{Chart, Look, svg};
+use super::{Chart, Theme, svg};
 use resvg::{tiny_skia, usvg};
 use std::sync::Arc;
 
-/// The letters: DejaVu Sans (`font/LICENSE`), those of Latin, Greek and Cyrillic, and the signs that figures need. Others are
-/// drawn as an empty box, so that a picture is the same on every machine.
+/// The letters: DejaVu Sans (`font/LICENSE`), those of Latin, Greek and Cyrillic, and the signs
+/// that values need. Others are drawn as an empty box, so that a picture is the same on every
+/// machine.
 const FONT: &[u8] = include_bytes!("../../font/DejaVuSans.ttf");
 
 /// Pixels for a unit of the SVG.
@@ -14,7 +15,7 @@ const SCALE: f32 = 2.0;
 /// The chart as a PNG file on white, twice as large as the SVG.
 ///
 /// # Errors
-/// When it can't be drawn, with the reason; no chart of ours is known to be so.
+/// When it cannot be drawn, with the reason. No chart of netburn is known to fail.
 pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
     let mut fonts = usvg::fontdb::Database::new();
     fonts.load_font_data(FONT.to_vec());
@@ -23,7 +24,7 @@ pub fn png(chart: &Chart) -> Result<Vec<u8>, String> {
         fontdb: Arc::new(fonts),
         ..usvg::Options::default()
     };
-    let tree = usvg::Tree::from_str(&svg(chart, Look::File), &options).map_err(|error| error.to_string())?;
+    let tree = usvg::Tree::from_str(&svg(chart, Theme::File), &options).map_err(|error| error.to_string())?;
     let size = tree.size();
     let pixels = |length: f32| (length * SCALE).ceil() as u32;
     let mut canvas =

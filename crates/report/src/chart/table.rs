@@ -4,28 +4,32 @@ use super::{Chart, Datum, Scale, Unit};
 use serde::Serialize;
 
 /// The most rows: more points are taken together, from their least to their largest.
-pub const MOST_ROWS: usize = 40;
+pub const MAX_ROWS: usize = 40;
 
 /// Rows of text under a heading each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Table {
-    /// What stands in each column.
+    /// Headings of the columns.
     pub head: Vec<String>,
-    /// The rows; the first cell of each says what it is about.
+    /// The rows; the first cell of each description what it is about.
     pub rows: Vec<Vec<String>>,
 }
 
-/// The chart's figures: a row for each place along it, or for several that follow each other, and a column for each series.
-/// A cell that stands for several figures has the least and the largest. Of percentiles the last point is the slowest.
+/// The chart's values: a row for each position, or for several consecutive ones, and a column for
+/// each series. A cell for several values shows minimum and maximum. The last point of percentiles
+/// is the slowest operation.
 #[must_use]
 pub fn table(chart: &Chart) -> Table {
     let mut along: Vec<f64> = chart.series.iter().flat_map(|s| s.points.iter().map(|p| p.x)).collect();
     along.sort_by(f64::total_cmp);
     along.dedup();
     let mut head = vec![chart.x.label.clone()];
-    head.extend(chart.series.iter().map(|series| match series.name.is_empty() {
-        true => chart.y.label.clone(),
-        false => series.name.clone(),
+    head.extend(chart.series.iter().map(|series| {
+        if series.name.is_empty() {
+            chart.y.label.clone()
+        } else {
+            series.name.clone()
+        }
     }));
     let groups: Vec<Vec<f64>> = match &chart.x.scale {
         Scale::Percentile => along
@@ -35,7 +39,7 @@ pub fn table(chart: &Chart) -> Table {
             .collect(),
         Scale::Names(_) => along.into_iter().map(|x| vec![x]).collect(),
         Scale::Linear | Scale::Log => {
-            let each = along.len().div_ceil(MOST_ROWS).max(1);
+            let each = along.len().div_ceil(MAX_ROWS).max(1);
             along.chunks(each).map(<[f64]>::to_vec).collect()
         }
     };
@@ -112,13 +116,13 @@ mod tests {
         Chart {
             id: "c".into(),
             title: String::new(),
-            says: String::new(),
+            description: String::new(),
             note: String::new(),
             x: Axis::new("time", Unit::Seconds, scale),
             y: Axis::new("latency", Unit::Ms, Scale::Linear),
             series: vec![Series {
                 name: "tv".into(),
-                hue: 0,
+                colour_index: 0,
                 shape: Shape::Line,
                 points,
             }],

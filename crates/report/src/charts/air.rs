@@ -1,10 +1,10 @@
-//! The air over time.
+//! Airtime over time.
 
-use super::{evened, evened_note, sentence, station_hues, timed};
+use super::{averaged, averaged_note, sentence, station_colours, timed};
 use crate::chart::{Axis, Chart, Scale, Series, Unit};
 use crate::view::{AirBin, View};
 
-/// How much of the time each station's data held the air.
+/// Airtime share of each station's data.
 pub(super) fn over_time(view: &View) -> Chart {
     let y = Axis::new("share of the time", Unit::Share, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "airtime-over-time", "Airtime over time", y);
@@ -14,19 +14,18 @@ pub(super) fn over_time(view: &View) -> Chart {
         let mean = bins.iter().map(|bin| bin.airtime).sum::<f64>() / bins.len().max(1) as f64;
         Some(format!("{} {}", station.name, Unit::Share.write(mean)))
     });
-    chart.says = format!("On average: {}.", each.take(8).collect::<Vec<_>>().join("; "));
+    chart.description = format!("On average: {}.", each.take(8).collect::<Vec<_>>().join("; "));
     chart.note = format!(
-        "{}; how long data to and from a station held the air, preambles and failed transmissions included. What is left is \
-         contention, acknowledgements, others and silence. Stations on different channels don't share one sum.",
-        evened_note(view)
+        "{}; airtime of data to and from a station, including preambles and failed transmissions. The rest is contention, acknowledgements, other networks and idle time. Only stations on one channel share a sum.",
+        averaged_note(view)
     );
     chart
 }
 
-/// What waited for each station and at it.
+/// Packets queued for each station and at it.
 pub(super) fn backlog(view: &View) -> Chart {
     let y = Axis::new("packets", Unit::Count, Scale::Linear).within(Some(0.0), None);
-    let mut chart = timed(view, "backlog-over-time", "Packets waiting", y);
+    let mut chart = timed(view, "backlog-over-time", "Queued packets", y);
     series(view, &mut chart, |bin| bin.backlog as f64);
     chart
         .series
@@ -35,18 +34,18 @@ pub(super) fn backlog(view: &View) -> Chart {
         let most = station.air.as_ref()?.bins.iter().map(|bin| bin.backlog).max()?;
         Some(format!("{} at most {most}", station.name))
     });
-    chart.says = sentence(each);
+    chart.description = sentence(each);
     chart.note = format!(
-        "{}; packets that waited for a station and at it, the most at the ends of the record's tenths of a second.",
-        evened_note(view)
+        "{}; packets queued for a station and at it: the maximum over the ends of the 100 ms intervals.",
+        averaged_note(view)
     );
     chart
 }
 
 fn series(view: &View, chart: &mut Chart, of: fn(&AirBin) -> f64) {
-    for (station, hue) in view.stations.iter().zip(station_hues(view)) {
+    for (station, colour_index) in view.stations.iter().zip(station_colours(view)) {
         let Some(air) = &station.air else { continue };
-        let points = evened(view, air.bins.iter().map(of));
-        chart.series.push(Series::line(&station.name, hue, points));
+        let points = averaged(view, air.bins.iter().map(of));
+        chart.series.push(Series::line(&station.name, colour_index, points));
     }
 }

@@ -1,99 +1,95 @@
 //! Latency by percentile, and over time.
 
-use super::{NEVER, Use, bins_note, sentence, timed, uses};
+use super::{ChartedWorkload, NEVER, bins_note, sentence, timed, workloads};
 use crate::chart::{At, Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{Curve, LatencyBin, View};
 
-/// The most marks of one workload's operations that never finished.
-const MOST_NEVER: usize = 40;
+/// Maximum number of marks of one workload's operations that never finished.
+const MAX_NEVER_MARKS: usize = 40;
 
-/// Latency from the median to the slowest, each workload for itself, goals as lines.
+/// Latency of each workload from the median to the maximum, with goals as lines.
 pub(super) fn percentiles(view: &View) -> Chart {
-    let uses = waited(view);
-    let most = uses
+    let workloads = with_latency(view);
+    let most = workloads
         .iter()
         .map(|of| of.workload.latency.count)
         .max()
         .unwrap_or(1)
         .max(2);
-    let series: Vec<Series> = uses
+    let series: Vec<Series> = workloads
         .iter()
-        .map(|of| Series::line(&of.name, of.hue, curve(&of.workload.latency)))
+        .map(|of| Series::line(&of.name, of.colour_index, curve(&of.workload.latency)))
         .collect();
     Chart {
         id: "latency-percentiles".to_owned(),
         title: "Latency by percentile".to_owned(),
-        says: says(&uses),
-        note: "From the instant an operation was due to its end, of those that are judged. Each curve ends with its slowest \
-               operation; percentiles that there are too few operations for are left out. Operations that never finished \
-               rank above all others: a curve that stops short of the right has some. Between the summary's own \
-               percentiles values are true to 0.4 %."
+        description: describe(&workloads),
+        note: "From the due time of an operation to its end, for evaluated operations. Each curve ends with its slowest operation. Percentiles with too few operations are omitted. Operations that never finished rank above all others; a curve that ends before the right edge has some. Values between the percentiles of the summary are accurate to 0.4 %."
             .to_owned(),
         x: Axis::new("share of operations that took no longer", Unit::Share, Scale::Percentile)
             .within(Some(0.5), Some(end(most))),
         y: up(&series),
-        levels: goals(&uses),
+        levels: goals(&workloads),
         series,
         marks: Vec::new(),
         aside: None,
     }
 }
 
-/// Latency over time: the median where there are enough, and from the least to the largest.
+/// Latency over time: median, minimum and maximum.
 pub(super) fn over_time(view: &View) -> Chart {
-    let uses = waited(view);
-    let series: Vec<Series> = uses
+    let workloads = with_latency(view);
+    let series: Vec<Series> = workloads
         .iter()
-        .map(|of| Series::line(&of.name, of.hue, binned(view, &of.workload.over_time)))
+        .map(|of| Series::line(&of.name, of.colour_index, binned(view, &of.workload.over_time)))
         .collect();
     let y = up(&series);
     let mut chart = timed(view, "latency-over-time", "Latency over time", y);
-    chart.levels = goals(&uses);
+    chart.levels = goals(&workloads);
     chart.note = format!(
-        "{}; the area reaches from the least to the largest of the operations that fell due, which are exact, and the line is \
-         their median, true to 1.6 % (where there are fewer than six, the largest). Operations that never finished have no height: they are marked where they fell due.",
+        "{}; the area shows minimum and maximum (exact) of the operations by due time, the line their median, accurate to 1.6 % (the maximum for fewer than six). Operations that never finished are marked at their due time.",
         bins_note(view)
     );
-    let worst = uses.iter().filter_map(|of| {
+    let worst = workloads.iter().filter_map(|of| {
         let bins = of.workload.over_time.iter().enumerate();
         let slowest = bins.filter_map(|(bin, of)| Some((bin, of.as_ref()?.max_ms?)));
         let (bin, ms) = slowest.max_by(|one, other| one.1.total_cmp(&other.1))?;
         let at = Unit::Seconds.write(bin as f64 * view.bin_s);
         Some(format!("{}: slowest {} at {at}", of.name, Unit::Ms.write(ms)))
     });
-    chart.says = sentence(worst);
+    chart.description = sentence(worst);
     chart.series = series;
-    chart.marks.extend(never(view, &uses));
+    chart.marks.extend(never(view, &workloads));
     chart.marks.sort_by(|one, other| one.x.total_cmp(&other.x));
     chart
 }
 
-/// Where operations fell due that never finished: the first of each workload.
-fn never(view: &View, uses: &[Use<'_>]) -> Vec<At> {
-    let marks = uses.iter().flat_map(|of| {
+/// Due times of operations that never finished: the first ones of each workload.
+fn never(view: &View, workloads: &[ChartedWorkload<'_>]) -> Vec<At> {
+    let marks = workloads.iter().flat_map(|of| {
         let bins = view.times().zip(&of.workload.over_time);
         let lost = bins.filter_map(|(x, bin)| Some((x, bin.as_ref()?.unbounded)));
         lost.filter(|(_, never)| *never > 0)
-            .take(MOST_NEVER)
+            .take(MAX_NEVER_MARKS)
             .map(|(x, never)| At {
                 x,
                 length: 0.0,
                 sign: NEVER.to_owned(),
                 label: format!("{}: {never} due at {} never finished", of.name, Unit::Seconds.write(x)),
-                hue: Some(of.hue),
+                colour_index: Some(of.colour_index),
             })
     });
     marks.collect()
 }
 
-/// The workloads whose operations somebody waits for: a download's objects are only a measure.
-fn waited(view: &View) -> Vec<Use<'_>> {
-    let mut all = uses(view);
+/// Workloads whose latency matters to a user: not downloads and uploads.
+fn with_latency(view: &View) -> Vec<ChartedWorkload<'_>> {
+    let mut all = workloads(view);
     all.retain(|of| !matches!(of.workload.kind.as_str(), "download" | "upload") && of.workload.latency.count > 0);
     all
 }
 
-/// Where the slowest of so many stands: in the middle of its share.
+/// Position of the slowest of `count` operations: the middle of its share.
 fn end(count: u64) -> f64 {
     1.0 - 0.5 / count.max(2) as f64
 }
@@ -133,48 +129,48 @@ fn up(series: &[Series]) -> Axis {
     }
 }
 
-/// Each goal once; in its workload's hue where it is one workload's alone.
-fn goals(uses: &[Use<'_>]) -> Vec<Level> {
+/// Each goal once; in its workload's colour where it is one workload's alone.
+fn goals(workloads: &[ChartedWorkload<'_>]) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
-    for of in uses {
+    for of in workloads {
         let Some(goal) = of.workload.latency_goal_ms else {
             continue;
         };
         match levels.iter_mut().find(|level| level.y == goal) {
             Some(level) => {
-                level.hue = None;
+                level.colour_index = None;
                 level.label = format!("goal {}", Unit::Ms.write(goal));
             }
             None => levels.push(Level {
                 y: goal,
                 label: format!("goal of {}: {}", of.workload.name, Unit::Ms.write(goal)),
-                hue: Some(of.hue),
+                colour_index: Some(of.colour_index),
             }),
         }
     }
     levels
 }
 
-fn says(uses: &[Use<'_>]) -> String {
-    let each = uses.iter().map(|of| {
+fn describe(workloads: &[ChartedWorkload<'_>]) -> String {
+    let each = workloads.iter().map(|of| {
         let curve = &of.workload.latency;
-        let mut said = Vec::new();
+        let mut parts = Vec::new();
         for (level, words) in [(0.5, "half"), (0.95, "95 %"), (0.99, "99 %")] {
             match curve.at(level) {
-                Some(Some(ms)) => said.push(format!("{words} within {}", Unit::Ms.write(ms))),
-                Some(None) => said.push(format!("fewer than {words} finished")),
+                Some(Some(ms)) => parts.push(format!("{words} within {}", Unit::Ms.write(ms))),
+                Some(None) => parts.push(format!("fewer than {words} finished")),
                 None => {}
             }
         }
         match (curve.unbounded, curve.max_ms) {
-            (0, Some(ms)) => said.push(format!("slowest {}", Unit::Ms.write(ms))),
+            (0, Some(ms)) => parts.push(format!("slowest {}", Unit::Ms.write(ms))),
             (0, None) => {}
-            (never, _) => said.push(format!("{never} never finished")),
+            (never, _) => parts.push(format!("{never} never finished")),
         }
         if let Some(goal) = of.workload.latency_goal_ms {
-            said.push(format!("goal {}", Unit::Ms.write(goal)));
+            parts.push(format!("goal {}", Unit::Ms.write(goal)));
         }
-        format!("{}: {}", of.name, said.join(", "))
+        format!("{}: {}", of.name, parts.join(", "))
     });
     sentence(each)
 }

@@ -1,36 +1,36 @@
-//! Throughput, the players' buffers and links over time.
+//! Throughput, player buffers and links over time.
 
-use super::{bins_note, evened, evened_note, marks, station_hues, timed, uses};
+use super::{averaged, averaged_note, bins_note, marks, station_colours, timed, workloads};
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{LinkBin, MarkKind, View};
 
-/// What each workload got.
+/// Throughput of each workload.
 pub(super) fn throughput(view: &View) -> Chart {
     let y = Axis::new("throughput, Mbit/s", Unit::Mbps, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "throughput-over-time", "Throughput over time", y);
-    let uses = uses(view);
-    for of in &uses {
+    let workloads = workloads(view);
+    for of in &workloads {
         let both = of.workload.down_mbps.iter().zip(&of.workload.up_mbps);
-        let points = evened(view, both.map(|(down, up)| down + up));
+        let points = averaged(view, both.map(|(down, up)| down + up));
         if points.iter().any(|point| point.y > Some(0.0)) {
-            chart.series.push(Series::line(&of.name, of.hue, points));
+            chart.series.push(Series::line(&of.name, of.colour_index, points));
         }
     }
-    let goals: Vec<(f64, usize)> = uses
+    let goals: Vec<(f64, usize)> = workloads
         .iter()
-        .filter_map(|of| Some((of.workload.rate_goal_mbps?, of.hue)))
+        .filter_map(|of| Some((of.workload.rate_goal_mbps?, of.colour_index)))
         .collect();
-    for (goal, hue) in &goals {
+    for (goal, colour_index) in &goals {
         if chart.levels.iter().all(|level| level.y != *goal) {
             let shared = goals.iter().filter(|(other, _)| other == goal).count() > 1;
             chart.levels.push(Level {
                 y: *goal,
                 label: format!("goal {}", Unit::Mbps.write(*goal)),
-                hue: (!shared).then_some(*hue),
+                colour_index: (!shared).then_some(*colour_index),
             });
         }
     }
-    let each: Vec<String> = uses
+    let each: Vec<String> = workloads
         .iter()
         .zip(
             view.stations
@@ -41,17 +41,20 @@ pub(super) fn throughput(view: &View) -> Chart {
         .take(8)
         .map(|(of, judged)| format!("{} {}", of.name, Unit::Mbps.write(judged.throughput_mbps)))
         .collect();
-    chart.says = format!("On average: {}.", each.join("; "));
-    chart.note = format!("{}; content only, both ways, without headers.", evened_note(view));
+    chart.description = format!("On average: {}.", each.join("; "));
+    chart.note = format!(
+        "{}; content only, both directions, without headers.",
+        averaged_note(view)
+    );
     chart
 }
 
-/// What each player held.
+/// Buffer of each player.
 pub(super) fn buffer(view: &View) -> Chart {
-    let y = Axis::new("media in the player, s", Unit::Seconds, Scale::Linear).within(Some(0.0), None);
-    let mut chart = timed(view, "buffer-over-time", "The player's buffer", y);
-    let mut said = Vec::new();
-    for of in uses(view) {
+    let y = Axis::new("buffered media, s", Unit::Seconds, Scale::Linear).within(Some(0.0), None);
+    let mut chart = timed(view, "buffer-over-time", "Player buffer", y);
+    let mut parts = Vec::new();
+    for of in workloads(view) {
         let Some(buffer) = &of.workload.buffer else { continue };
         let points = view
             .times()
@@ -62,18 +65,18 @@ pub(super) fn buffer(view: &View) -> Chart {
                 low: *least,
                 high: least.zip(*end).map(|(least, end)| least.max(end)),
             });
-        chart.series.push(Series::line(&of.name, of.hue, points));
+        chart.series.push(Series::line(&of.name, of.colour_index, points));
         let judged = view.judged().find(|(station, _)| station.name == of.station.name);
         let player = judged.and_then(|(_, judged)| {
             let named = judged.workloads.iter().find(|judged| judged.name == of.workload.name);
             named.and_then(|judged| judged.player)
         });
         if let Some(player) = player {
-            said.push(match player.stalls {
-                0 => format!("{} never stood still", of.name),
-                1 => format!("{} stood still once, {}", of.name, Unit::Ms.write(player.stalled_ms)),
+            parts.push(match player.stalls {
+                0 => format!("{} never stalled", of.name),
+                1 => format!("{} stalled once, {}", of.name, Unit::Ms.write(player.stalled_ms)),
                 n => format!(
-                    "{} stood still {n} times, {} in all",
+                    "{} stalled {n} times, {} in total",
                     of.name,
                     Unit::Ms.write(player.stalled_ms)
                 ),
@@ -82,12 +85,11 @@ pub(super) fn buffer(view: &View) -> Chart {
     }
     chart.marks.extend(marks(view, &[MarkKind::Stall]));
     chart.marks.sort_by(|one, other| one.x.total_cmp(&other.x));
-    if !said.is_empty() {
-        chart.says = format!("{}.", said.join("; "));
+    if !parts.is_empty() {
+        chart.description = format!("{}.", parts.join("; "));
     }
     chart.note = format!(
-        "{}: what the player held at the end of each, and the least within. Computed from the bytes of each tenth of a second \
-         and the recorded stalls, so true to a tenth of a second.",
+        "{}: buffer at the end of each bin, and the minimum within it. Computed from the bytes of each 100 ms and the recorded stalls; accurate to 100 ms.",
         bins_note(view)
     );
     chart
@@ -98,7 +100,7 @@ pub(super) fn signal(view: &View) -> Chart {
     let y = Axis::new("signal, dBm", Unit::Dbm, Scale::Linear);
     let mut chart = timed(view, "signal-over-time", "Signal over time", y);
     links(view, &mut chart, |bin| bin.signal_dbm);
-    chart.note = format!("{}; the weakest of each.", bins_note(view));
+    chart.note = format!("{}; the minimum of each bin.", bins_note(view));
     chart
 }
 
@@ -107,12 +109,12 @@ pub(super) fn link_rate(view: &View) -> Chart {
     let y = Axis::new("rate to the station, Mbit/s", Unit::Mbps, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "link-rate-over-time", "Link rate over time", y);
     links(view, &mut chart, |bin| bin.rx_mbps);
-    chart.note = format!("{}; the slowest of each.", bins_note(view));
+    chart.note = format!("{}; the minimum of each bin.", bins_note(view));
     chart
 }
 
 fn links(view: &View, chart: &mut Chart, of: fn(&LinkBin) -> Option<f64>) {
-    for ((station, judged), hue) in view.judged().zip(station_hues(view)) {
+    for ((station, judged), colour_index) in view.judged().zip(station_colours(view)) {
         let values: Vec<Option<f64>> = station.link.iter().map(of).collect();
         let mut known = values.iter().flatten();
         let first = known.next();
@@ -121,9 +123,9 @@ fn links(view: &View, chart: &mut Chart, of: fn(&LinkBin) -> Option<f64>) {
             continue;
         }
         let points = view.times().zip(values).map(|(x, y)| Datum::new(x, y));
-        // Links are looked at once a second: between looks there is no gap.
+        // Links are sampled once a second; between samples there is no gap.
         let points = points.filter(|point| point.y.is_some() || view.bin_s >= 2.0);
-        chart.series.push(Series::steps(&station.name, hue, points));
+        chart.series.push(Series::steps(&station.name, colour_index, points));
     }
     let each = chart.series.iter().take(8).map(|series| {
         let values = || series.points.iter().flat_map(Datum::values);
@@ -131,5 +133,5 @@ fn links(view: &View, chart: &mut Chart, of: fn(&LinkBin) -> Option<f64>) {
         let write = |value: Option<f64>| chart.y.unit.write(value.unwrap_or_default());
         format!("{}: {} to {}", series.name, write(low), write(high))
     });
-    chart.says = format!("{}.", each.collect::<Vec<_>>().join("; "));
+    chart.description = format!("{}.", each.collect::<Vec<_>>().join("; "));
 }

@@ -1,4 +1,4 @@
-//! Figures of whole stations side by side.
+//! Values of stations side by side.
 
 use super::{named, sentence};
 use crate::chart::{Axis, Chart, Datum, Scale, Series, Shape, Unit};
@@ -6,13 +6,8 @@ use crate::view::{Curve, StationView, View};
 
 /// Round trips before the load beside those under it.
 pub(super) fn idle_and_loaded(view: &View) -> Chart {
-    let y = Axis::new(
-        "round trip: median, and up to the 95th percentile",
-        Unit::Ms,
-        Scale::Linear,
-    )
-    .within(Some(0.0), None);
-    let mut chart = named(view, "idle-and-loaded", "Idle beside loaded", y);
+    let y = Axis::new("round-trip time: median, and up to p95", Unit::Ms, Scale::Linear).within(Some(0.0), None);
+    let mut chart = named(view, "idle-and-loaded", "Idle and loaded latency", y);
     let idle: Vec<Option<(f64, Option<f64>)>> = view.stations.iter().map(|station| middle(&station.idle)).collect();
     let loaded: Vec<_> = view
         .stations
@@ -22,26 +17,25 @@ pub(super) fn idle_and_loaded(view: &View) -> Chart {
     if loaded.iter().all(Option::is_none) {
         return chart;
     }
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     for ((station, idle), loaded) in view.stations.iter().zip(&idle).zip(&loaded) {
         if let (Some((idle, _)), Some((loaded, _))) = (idle, loaded) {
             let (before, under) = (Unit::Ms.write(*idle), Unit::Ms.write(*loaded));
-            said.push(format!("{}: {before} idle, {under} under load", station.name));
+            parts.push(format!("{}: {before} idle, {under} under load", station.name));
         }
     }
-    chart.says = sentence(said.into_iter());
+    chart.description = sentence(parts.into_iter());
     chart.series = vec![bars("idle", 2, &idle), bars("under load", 1, &loaded)];
     chart.note =
-        "Idle: probes before the load. Under load: the probe's round trips where a station had one, else its TCP \
-                  connections' smoothed round-trip times, sampled over time. Connections that weren't busy say less."
+        "Idle: probes before the load. Under load: the probe's round-trip times if the station has a probe, otherwise samples of TCP's smoothed round-trip time. Samples of idle connections are less meaningful."
             .to_owned();
     chart
 }
 
-/// Each station's part of the airtime beside its part of the bytes.
+/// Airtime share and data share of each station.
 pub(super) fn air_and_bytes(view: &View) -> Chart {
-    let y = Axis::new("share of all stations'", Unit::Share, Scale::Linear).within(Some(0.0), None);
-    let mut chart = named(view, "airtime-shares", "Airtime and what it brought", y);
+    let y = Axis::new("share of all stations", Unit::Share, Scale::Linear).within(Some(0.0), None);
+    let mut chart = named(view, "airtime-shares", "Airtime and data shares", y);
     let of = |pick: fn(&StationView) -> Option<f64>| -> Vec<_> {
         view.stations
             .iter()
@@ -61,22 +55,21 @@ pub(super) fn air_and_bytes(view: &View) -> Chart {
             let (air, bytes) = ((*air)?.0, (*bytes)?.0);
             let (air, bytes) = (Unit::Share.write(air), Unit::Share.write(bytes));
             Some(format!(
-                "{} held the air for {air} of the time used and moved {bytes} of the bytes",
+                "{} used {air} of the airtime and moved {bytes} of the data",
                 station.name
             ))
         });
-    chart.says = sentence(both);
+    chart.description = sentence(both);
     chart.series = vec![bars("airtime", 5, &air), bars("content moved", 4, &bytes)];
     chart.note =
-        "In the judged time. A station whose part of the air is larger than its part of the bytes is slow on the air, \
-                  or sends in small pieces."
+        "In the evaluated time. A station whose airtime share is larger than its data share is slow, or sends small aggregates."
             .to_owned();
     chart
 }
 
-/// How many MPDUs went together.
+/// Mean number of MPDUs per transmission.
 pub(super) fn aggregates(view: &View) -> Chart {
-    let y = Axis::new("MPDUs in a transmission, on average", Unit::Count, Scale::Linear).within(Some(0.0), None);
+    let y = Axis::new("mean MPDUs per transmission", Unit::Count, Scale::Linear).within(Some(0.0), None);
     let mut chart = named(view, "aggregates", "Aggregate sizes", y);
     let means = view
         .stations
@@ -88,16 +81,15 @@ pub(super) fn aggregates(view: &View) -> Chart {
         .iter()
         .zip(&means)
         .filter_map(|(station, mean)| Some(format!("{} {}", station.name, Unit::Count.write((*mean)?.0))));
-    chart.says = sentence(each);
+    chart.description = sentence(each);
     chart.series = vec![bars("", 0, &means)];
     chart.note =
-        "In the judged time, both ways together. Every transmission pays for contention and a preamble: small ones \
-                  waste the air."
+        "In the evaluated time, both directions. Every transmission costs contention and a preamble; small aggregates waste airtime."
             .to_owned();
     chart
 }
 
-fn bars(name: &str, hue: usize, values: &[Option<(f64, Option<f64>)>]) -> Series {
+fn bars(name: &str, colour_index: usize, values: &[Option<(f64, Option<f64>)>]) -> Series {
     let points = values.iter().enumerate().map(|(place, value)| Datum {
         x: place as f64,
         y: value.map(|(value, _)| value),
@@ -106,13 +98,13 @@ fn bars(name: &str, hue: usize, values: &[Option<(f64, Option<f64>)>]) -> Series
     });
     Series {
         name: name.to_owned(),
-        hue,
+        colour_index,
         shape: Shape::Bars,
         points: points.collect(),
     }
 }
 
-/// What a station's round trips were under load.
+/// Round-trip times of a station under load.
 fn loaded(station: &StationView) -> Option<&Curve> {
     let probe = station
         .workloads

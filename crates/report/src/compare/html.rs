@@ -1,15 +1,15 @@
-//! Comparisons as pages of one file each.
+//! Comparisons as self-contained pages.
 //!
-//! Text from elsewhere enters markup through [`escaped`] alone.
+//! Foreign text enters markup only through [`escaped`].
 
 mod matrix;
 mod ranking;
 
+use super::format::{counts, effect, interval, metric_name, probability, share, signed, value};
 use super::overlay::{Variant, overlays};
+use super::pairwise::{Comparison, MetricComparison};
 use super::side::Side;
 use super::text::heading;
-use super::two::{Comparison, Held};
-use super::written::{counts, effect, interval, probability, share, signed, value, what};
 use crate::chart::Chart;
 use crate::environment::sentence;
 use crate::html::{document, escaped, figure, section};
@@ -20,12 +20,12 @@ use std::fmt::Write as _;
 /// A difference beyond this share is drawn as an arrow.
 const FAR: f64 = 0.5;
 
-/// The cells of words, which may take several lines: the numbers beside them don't, and the table fits a page's column.
+/// Style of text cells, which may wrap, while numbers do not.
 const WRAPS: &str = "white-space: normal; min-width: 5rem";
 
 impl Comparison {
-    /// As a page, with the curves of both sides over each other: a view for each folder of `these`, and of what it is held
-    /// against; none where there are none.
+    /// The comparison as a page with charts of both sides: a view for each folder of `these` and of
+    /// the baseline.
     #[must_use]
     pub fn html(&self, these: &[View], against: &[View]) -> String {
         let charts = overlays(&[
@@ -45,7 +45,7 @@ impl Comparison {
             let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&line));
         }
         body.push_str("</header>\n<main>\n");
-        body.push_str(&section("figures", "Figure by figure", &self.figures_html()));
+        body.push_str(&section("figures", "Metrics", &self.figures_html()));
         body.push_str(&curves(&charts, &[these, against]));
         body.push_str("</main>\n");
         document(&title, &body, &charts)
@@ -53,40 +53,51 @@ impl Comparison {
 
     /// The judgement with its counts.
     fn verdict(&self) -> String {
-        let counts = match self.figures.is_empty() {
-            true => "nothing to compare".to_owned(),
-            false => counts(self.figures.iter().map(|held| &held.answer)),
+        let counts = if self.metrics.is_empty() {
+            "nothing to compare".to_owned()
+        } else {
+            counts(self.metrics.iter().map(|metric| &metric.answer))
         };
         format!(
             "{} <span class=\"why\">{}</span>",
-            badge(self.judgement(), self.headline()),
+            self.headline_badge(),
             escaped(&counts)
         )
     }
 
-    /// The table of figures, with a picture of each difference, and what it rests on.
+    /// Badge of the whole comparison; a mixed result has a neutral one.
+    fn headline_badge(&self) -> String {
+        let headline = self.headline();
+        if headline == self.judgement().name() {
+            badge(self.judgement(), headline)
+        } else {
+            labelled("~", "marginal", headline)
+        }
+    }
+
+    /// The table of values, with a picture of each difference, and what it rests on.
     fn figures_html(&self) -> String {
         let mut out = String::new();
-        if !self.figures.is_empty() {
-            out.push_str("<div class=\"wide\"><table style=\"white-space: nowrap\"><caption>Figures, compared</caption><thead><tr>");
+        if !self.metrics.is_empty() {
+            out.push_str("<div class=\"wide\"><table style=\"white-space: nowrap\"><caption>Compared metrics</caption><thead><tr>");
             let columns = [
                 "Station".to_owned(),
-                "Figure".to_owned(),
-                "Judged".to_owned(),
+                "Metric".to_owned(),
+                "Result".to_owned(),
                 heading(&self.against.name),
                 heading(&self.these.name),
                 "Difference".to_owned(),
                 "−50 % … 0 … +50 %".to_owned(),
                 "Interval".to_owned(),
                 "p".to_owned(),
-                "Effect".to_owned(),
+                "Effect size".to_owned(),
             ];
             for column in columns {
                 let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&column));
             }
             out.push_str("</tr></thead><tbody>\n");
-            for held in &self.figures {
-                self.row(held, &mut out);
+            for metric in &self.metrics {
+                self.row(metric, &mut out);
             }
             out.push_str("</tbody></table></div>\n");
         }
@@ -101,29 +112,29 @@ impl Comparison {
         out
     }
 
-    fn row(&self, held: &Held, out: &mut String) {
-        let (contrast, unit) = (held.contrast(), held.key.what.unit());
-        let station = held.key.station.as_deref().unwrap_or("(all)");
+    fn row(&self, metric: &MetricComparison, out: &mut String) {
+        let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
+        let station = metric.key.station.as_deref().unwrap_or("(all)");
         let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escaped(station));
         let _ = write!(
             out,
             "<td style=\"{WRAPS}\">{}</td><td>{}</td>",
-            escaped(&what(&held.key, self.several_goals(held))),
-            badge(held.answer.judgement, held.answer.judgement.name())
+            escaped(&metric_name(&metric.key, self.several_goals(metric))),
+            badge(metric.answer.judgement, metric.answer.judgement.name())
         );
         let texts = [
             value(contrast.medians[0], unit),
             value(contrast.medians[1], unit),
-            format!("{}{}", signed(contrast.difference, unit), share(held.share(), unit)),
+            format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)),
         ];
         for text in texts {
             let _ = write!(out, "<td>{}</td>", escaped(&text));
         }
-        let _ = write!(out, "<td>{}</td>", picture(held));
-        for text in [interval(contrast.interval, unit), probability(held.answer.corrected)] {
+        let _ = write!(out, "<td>{}</td>", picture(metric));
+        for text in [interval(contrast.interval, unit), probability(metric.answer.corrected)] {
             let _ = write!(out, "<td>{}</td>", escaped(&text));
         }
-        let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(held)));
+        let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(metric)));
         out.push_str("</tr>\n");
     }
 }
@@ -138,7 +149,7 @@ fn head(title: &str, side: &Side) -> String {
         let _ = writeln!(out, "<p class=\"question\">{}</p>", escaped(question));
     }
     if let Some(environment) = side.environment() {
-        // Commands stand between backticks.
+        // Commands are in backticks.
         let words = escaped(sentence(environment));
         let parts = words.split('`').enumerate();
         let marked = parts.map(|(place, part)| match place % 2 {
@@ -160,15 +171,15 @@ fn curves(charts: &[Chart], views: &[&[View]]) -> String {
     {
         let _ = writeln!(
             out,
-            "<p class=\"warning\" role=\"note\">Not everything could be read: {}. The curves are without it.</p>",
+            "<p class=\"warning\" role=\"note\">Some data could not be read: {}. The charts omit it.</p>",
             escaped(missing)
         );
     }
     out.extend(charts.iter().map(figure));
-    section("curves", "The curves", &out)
+    section("curves", "Charts", &out)
 }
 
-/// A judgement with a sign, so that it isn't by colour alone.
+/// A judgement with a sign, so that it does not depend on colour alone.
 fn badge(of: Judgement, words: &str) -> String {
     let (sign, class) = match of {
         Judgement::Better => ("✓", "pass"),
@@ -176,19 +187,23 @@ fn badge(of: Judgement, words: &str) -> String {
         Judgement::Same => ("=", "none"),
         Judgement::CantTell => ("?", "inconclusive"),
     };
+    labelled(sign, class, words)
+}
+
+fn labelled(sign: &str, class: &str, words: &str) -> String {
     format!(
         "<strong class=\"badge {class}\"><span aria-hidden=\"true\">{sign}</span> {}</strong>",
         escaped(words)
     )
 }
 
-/// A difference and its interval as a share of the baseline, nought in the middle; what lies beyond the ends is an arrow. The
-/// figures stand beside it.
-fn picture(held: &Held) -> String {
+/// Difference and interval as a share of the baseline, with zero in the middle. Values beyond the
+/// ends are drawn as an arrow; the numbers are in the next column.
+fn picture(metric: &MetricComparison) -> String {
     const WIDE: f64 = 160.0;
     const HALF: f64 = 75.0;
-    let contrast = held.contrast();
-    let base = match held.key.what.unit() {
+    let contrast = metric.contrast();
+    let base = match metric.key.quantity.unit() {
         super::Unit::Share => 1.0,
         _ => contrast.medians[0].abs(),
     };
@@ -199,7 +214,7 @@ fn picture(held: &Held) -> String {
         };
         WIDE / 2.0 + HALF * (share / FAR).clamp(-1.0, 1.0)
     };
-    let class = match held.answer.judgement {
+    let class = match metric.answer.judgement {
         Judgement::Better => "pass",
         Judgement::Worse => "fail",
         Judgement::Same => "quiet",
@@ -208,7 +223,7 @@ fn picture(held: &Held) -> String {
     let mut out = format!(
         "<svg aria-hidden=\"true\" width=\"{WIDE}\" height=\"18\" viewBox=\"0 0 {WIDE} 18\" stroke=\"var(--{class})\" fill=\"var(--{class})\">"
     );
-    let same = place(held.question.same_within()) - WIDE / 2.0;
+    let same = place(metric.question.same_within()) - WIDE / 2.0;
     let _ = write!(
         out,
         "<rect x=\"{:.1}\" y=\"1\" width=\"{:.1}\" height=\"16\" fill=\"var(--grid)\" stroke=\"none\" opacity=\".6\"/>\
@@ -226,16 +241,15 @@ fn picture(held: &Held) -> String {
         );
     }
     let at = place(contrast.difference);
-    let _ = match (contrast.difference / base).abs() > FAR {
-        true => {
-            let (from, to) = if contrast.difference > 0.0 {
-                (at - 8.0, at)
-            } else {
-                (at + 8.0, at)
-            };
-            write!(out, "<path d=\"M{from:.1} 4L{to:.1} 9L{from:.1} 14Z\"/>")
-        }
-        false => write!(out, "<circle cx=\"{at:.1}\" cy=\"9\" r=\"4\"/>"),
+    let _ = if (contrast.difference / base).abs() > FAR {
+        let (from, to) = if contrast.difference > 0.0 {
+            (at - 8.0, at)
+        } else {
+            (at + 8.0, at)
+        };
+        write!(out, "<path d=\"M{from:.1} 4L{to:.1} 9L{from:.1} 14Z\"/>")
+    } else {
+        write!(out, "<circle cx=\"{at:.1}\" cy=\"9\" r=\"4\"/>")
     };
     out.push_str("</svg>");
     out

@@ -1,10 +1,10 @@
 //! Comparisons for scripts.
 
-use super::figure::What;
 use super::matrix::Matrix;
+use super::metric::Quantity;
+use super::pairwise::{Comparison, MetricComparison, Undecided};
 use super::ranking::Ranking;
 use super::side::Side;
-use super::two::{Comparison, Doubt, Held};
 use netburn_stats::judge::Judgement;
 use serde_json::{Map, Value, json};
 
@@ -16,11 +16,11 @@ pub(super) const RANKING: &str = "netburn.ranking/1";
 pub(super) const MATRIX: &str = "netburn.matrix/1";
 
 impl Comparison {
-    /// As a document: what isn't known, and what is infinite, is `null`.
+    /// JSON form; unknown and infinite values are `null`.
     #[must_use]
     pub fn json(&self) -> Value {
-        let differing = self.differing.as_ref().map(|differing| {
-            let each = differing.iter();
+        let changed_keys = self.changed_keys.as_ref().map(|changed_keys| {
+            let each = changed_keys.iter();
             each.map(|d| json!({ "key": d.key, "baseline": d.baseline, "value": d.value }))
                 .collect::<Vec<_>>()
         });
@@ -32,55 +32,55 @@ impl Comparison {
             "runs_needed": self.too_few(),
             "these": side(&self.these, verdict),
             "against": side(&self.against, baseline_verdict),
-            "differing": differing,
+            "differing": changed_keys,
             "only": { "these": self.only[0], "against": self.only[1] },
             "paired": !self.pairing.pairs.is_empty(),
             "identical_runs": self.pairing.identical,
             "judged_with": self.judged_with,
-            "figures": self.figures.iter().map(|held| self.held(held)).collect::<Vec<_>>(),
+            "figures": self.metrics.iter().map(|metric| self.metric_json(metric)).collect::<Vec<_>>(),
         })
     }
 
-    /// One of its figures as a document.
+    /// One of its values as a document.
     #[must_use]
-    pub fn held(&self, held: &Held) -> Value {
-        let contrast = held.contrast();
-        let never = held
+    pub fn metric_json(&self, metric: &MetricComparison) -> Value {
+        let contrast = metric.contrast();
+        let never = metric
             .values
             .each_ref()
             .map(|values| values.iter().filter(|v| v.is_infinite()).count());
         let mut value = json!({
-            "figure": held.key.path(),
-            "station": held.key.station,
-            "workload": held.key.workload,
-            "unit": held.key.what.unit().name(),
-            "better": held.question.better.name(),
+            "figure": metric.key.path(),
+            "station": metric.key.station,
+            "workload": metric.key.workload,
+            "unit": metric.key.quantity.unit().name(),
+            "better": metric.question.better.name(),
             "baseline": contrast.medians[0],
             "value": contrast.medians[1],
             "difference": contrast.difference,
-            "share": held.share(),
+            "share": metric.share(),
             "low": contrast.interval.map(|interval| interval.low),
             "high": contrast.interval.map(|interval| interval.high),
             "level": contrast.level,
             "paired": contrast.paired,
             "varies": contrast.varies,
-            "test": held.answer.test.name(),
-            "p": held.answer.p,
-            "p_corrected": held.answer.corrected,
-            "effect": held.is_told().then(|| contrast.effect.size().name()),
+            "test": metric.answer.test.name(),
+            "p": metric.answer.p,
+            "p_corrected": metric.answer.corrected,
+            "effect": metric.is_decided().then(|| contrast.effect.size().name()),
             "delta": contrast.effect.delta,
             "higher_in": contrast.effect.larger(),
-            "same_within": held.question.same_within(),
+            "same_within": metric.question.same_within(),
             "runs": contrast.runs,
             "never": never,
-            "judgement": held.answer.judgement.name(),
-            "why": match self.doubt(held) {
-                Some(Doubt::TooFew(_)) => Some("too few runs"),
-                Some(Doubt::Between) => Some("between"),
+            "judgement": metric.answer.judgement.name(),
+            "why": match self.undecided(metric) {
+                Some(Undecided::TooFew(_)) => Some("too few runs"),
+                Some(Undecided::Between) => Some("between"),
                 None => None,
             },
         });
-        if let (What::Met(_, goal), Some(fields)) = (&held.key.what, value.as_object_mut()) {
+        if let (Quantity::Met(_, goal), Some(fields)) = (&metric.key.quantity, value.as_object_mut()) {
             fields.insert("goal".to_owned(), json!(goal));
         }
         value
@@ -88,7 +88,7 @@ impl Comparison {
 }
 
 impl Ranking {
-    /// As a document.
+    /// JSON form.
     #[must_use]
     pub fn json(&self) -> Value {
         let variants = self.standings.iter().map(|standing| {
@@ -102,7 +102,7 @@ impl Ranking {
                 "best_in": standing.best_in,
             })
         });
-        let figures = self.figures.iter().map(|ranked| {
+        let figures = self.metrics.iter().map(|ranked| {
             let each = ranked.order.iter().map(|side| {
                 json!({
                     "name": self.sides[*side].name,
@@ -117,8 +117,8 @@ impl Ranking {
                 "figure": ranked.key.path(),
                 "station": ranked.key.station,
                 "workload": ranked.key.workload,
-                "unit": ranked.key.what.unit().name(),
-                "better": ranked.key.what.better().name(),
+                "unit": ranked.key.quantity.unit().name(),
+                "better": ranked.key.quantity.better().name(),
                 "variants": each.collect::<Vec<_>>(),
             })
         });
@@ -135,7 +135,7 @@ impl Ranking {
 }
 
 impl Matrix {
-    /// As a document: rows, worst first, and the whole comparison of every scenario and variant, to which cells point.
+    /// JSON form: rows, worst first, and all comparisons, to which cells refer.
     #[must_use]
     pub fn json(&self) -> Value {
         let rows = self.rows.iter().map(|row| {
@@ -145,8 +145,8 @@ impl Matrix {
                         "variant": self.variants[cell.variant],
                         "comparison": cell.comparison,
                         "judgement": cell.judgement.name(),
-                        "figure": cell.figure.map(|place| self.comparisons[cell.comparison].figures[place].key.path()),
-                        "share": cell.figure.and_then(|place| self.comparisons[cell.comparison].figures[place].share()),
+                        "figure": cell.figure.map(|place| self.comparisons[cell.comparison].metrics[place].key.path()),
+                        "share": cell.figure.and_then(|place| self.comparisons[cell.comparison].metrics[place].share()),
                     })
                 })
             });

@@ -1,17 +1,17 @@
 //! Many scenarios, each under several variants: one table, worst first.
 
+use super::format::{counts, metric_name, share};
+use super::pairwise::{Comparison, Options, judge_together};
 use super::side::Side;
-use super::two::{Comparison, Options, judge_together};
-use super::written::{counts, share, what};
-use crate::paint::{Tone, paint};
-use crate::plain::{sanitise, truncate, wrap};
+use crate::sanitise::{sanitise, truncate, wrap};
+use crate::style::{Tone, paint};
 use crate::table::{Cell as TextCell, left, render};
 use netburn_stats::judge::Judgement;
 
-/// Scenarios × variants, each held against the scenario's baseline.
+/// Scenarios × variants, each compared with the scenario's baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Matrix {
-    /// What everything is held against: the name of a variant.
+    /// Name of the baseline variant.
     pub baseline: String,
     /// The other variants, in their order.
     pub variants: Vec<String>,
@@ -26,22 +26,22 @@ pub struct Matrix {
 pub struct Row {
     /// The scenario.
     pub scenario: String,
-    /// The station; `None` for all together.
+    /// The station; `None` for in total.
     pub station: Option<String>,
-    /// A cell for each variant; `None` where there are no runs, or none of the figures is shared.
+    /// A cell for each variant; `None` without runs or without a common metric.
     pub cells: Vec<Option<Cell>>,
 }
 
-/// What a variant does to a station.
+/// Quantity a variant does to a station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     /// The variant's place.
     pub variant: usize,
     /// The place of the comparison that it is of.
     pub comparison: usize,
-    /// The station's worst judgement; better where nothing is worse.
+    /// The station's worst judgement; better if nothing is worse.
     pub judgement: Judgement,
-    /// The place, in that comparison, of the figure that says so by the largest share.
+    /// Index of the metric with the largest difference in that comparison.
     pub figure: Option<usize>,
 }
 
@@ -92,19 +92,21 @@ impl Matrix {
         matrix
     }
 
-    /// How many figures of all comparisons came to a judgement.
+    /// Number of metrics of all comparisons with this judgement.
     #[must_use]
     pub fn count(&self, wanted: Judgement) -> usize {
         self.comparisons.iter().map(|comparison| comparison.count(wanted)).sum()
     }
 
-    /// How bad a row's worst cell is: what is worse above all else, by its share; what is better below.
+    /// Sort key of a row's worst cell: worse ones first, by their share.
     fn badness(&self, row: &Row) -> f64 {
         let cells = row.cells.iter().flatten().map(|cell| {
-            let held = cell
+            let metric = cell
                 .figure
-                .map(|place| &self.comparisons[cell.comparison].figures[place]);
-            let share = held.map_or(0.0, |held| held.share().map_or(1.0, f64::abs)).min(1e6);
+                .map(|place| &self.comparisons[cell.comparison].metrics[place]);
+            let share = metric
+                .map_or(0.0, |metric| metric.share().map_or(1.0, f64::abs))
+                .min(1e6);
             match cell.judgement {
                 Judgement::Worse => 2e6 + share,
                 Judgement::CantTell => 1e6,
@@ -115,31 +117,31 @@ impl Matrix {
         cells.fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// What a cell says: `worse: p95 ms +12 %`.
+    /// Text of a cell: `worse: p95 ms +12 %`.
     #[must_use]
     pub fn words(&self, cell: &Cell) -> String {
         let Some(place) = cell.figure else {
             return cell.judgement.name().to_owned();
         };
-        let held = &self.comparisons[cell.comparison].figures[place];
-        let by = match held.share() {
-            Some(of) if held.key.what.unit() != super::Unit::Share => share(Some(of), held.key.what.unit()),
+        let metric = &self.comparisons[cell.comparison].metrics[place];
+        let by = match metric.share() {
+            Some(of) if metric.key.quantity.unit() != super::Unit::Share => share(Some(of), metric.key.quantity.unit()),
             _ => format!(
                 " ({})",
-                super::written::signed(held.contrast().difference, held.key.what.unit())
+                super::format::signed(metric.contrast().difference, metric.key.quantity.unit())
             ),
         };
-        format!("{}: {}{by}", cell.judgement.name(), what(&held.key, false))
+        format!("{}: {}{by}", cell.judgement.name(), metric_name(&metric.key, false))
     }
 
-    /// As lines of about `width` columns, with colours where `colour`. Each comparison has a number, and a line that says how to see
-    /// it whole.
+    /// Lines of about `width` columns, with colours if `colour`. Each comparison has a number and a
+    /// command that shows it in full.
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
         let answers = self
             .comparisons
             .iter()
-            .flat_map(|comparison| comparison.figures.iter().map(|held| &held.answer));
+            .flat_map(|comparison| comparison.metrics.iter().map(|metric| &metric.answer));
         let title = format!("Against {}: {}", sanitise(&self.baseline), counts(answers));
         let mut lines = wrap(&paint(&title, Tone::Heading, colour), width, "  ");
         lines.push(String::new());
@@ -169,7 +171,9 @@ impl Matrix {
         lines.push(String::new());
         if let Some(needed) = self.comparisons.iter().find_map(Comparison::too_few) {
             lines.extend(wrap(
-                &format!("There are too few runs to tell figures apart where so many are looked at: {needed} of each can (--repeat {needed})."),
+                &format!(
+                    "Too few runs for so many metrics: {needed} runs of each variant are needed (--repeat {needed})."
+                ),
                 width,
                 "  ",
             ));
@@ -182,7 +186,7 @@ impl Matrix {
                     .collect::<Vec<_>>()
                     .join(" ")
             };
-            // To be copied: never broken.
+            // Commands are never wrapped, so that they can be copied.
             lines.push(format!(
                 "[{}] netburn compare {} --against {}",
                 number + 1,
@@ -196,37 +200,37 @@ impl Matrix {
     }
 }
 
-/// The stations of a comparison in its order, `None` for all together.
+/// The stations of a comparison in its order, `None` for in total.
 fn stations(of: &Comparison) -> Vec<Option<String>> {
     let mut stations: Vec<Option<String>> = Vec::new();
-    for held in &of.figures {
-        if !stations.contains(&held.key.station) {
-            stations.push(held.key.station.clone());
+    for metric in &of.metrics {
+        if !stations.contains(&metric.key.station) {
+            stations.push(metric.key.station.clone());
         }
     }
     stations
 }
 
 fn cell(of: &Comparison, comparison: usize, variant: usize, station: Option<&str>) -> Cell {
-    let figures = || {
-        of.figures
+    let metrics = || {
+        of.metrics
             .iter()
             .enumerate()
-            .filter(|(_, held)| held.key.station.as_deref() == station)
+            .filter(|(_, metric)| metric.key.station.as_deref() == station)
     };
-    let any = |wanted| figures().any(|(_, held)| held.answer.judgement == wanted);
+    let any = |wanted| metrics().any(|(_, metric)| metric.answer.judgement == wanted);
     let judgement = match () {
         () if any(Judgement::Worse) => Judgement::Worse,
         () if any(Judgement::Better) => Judgement::Better,
         () if any(Judgement::CantTell) => Judgement::CantTell,
         () => Judgement::Same,
     };
-    let telling = figures().filter(|(_, held)| {
-        held.answer.judgement == judgement && matches!(judgement, Judgement::Worse | Judgement::Better)
+    let telling = metrics().filter(|(_, metric)| {
+        metric.answer.judgement == judgement && matches!(judgement, Judgement::Worse | Judgement::Better)
     });
     // The first of the largest.
-    let largest = telling.fold(None, |best: Option<(usize, f64)>, (place, held)| {
-        let share = held.share().map_or(f64::MAX, f64::abs);
+    let largest = telling.fold(None, |best: Option<(usize, f64)>, (place, metric)| {
+        let share = metric.share().map_or(f64::MAX, f64::abs);
         match best {
             Some((_, most)) if most >= share => best,
             _ => Some((place, share)),
@@ -243,8 +247,9 @@ fn cell(of: &Comparison, comparison: usize, variant: usize, station: Option<&str
 /// A path as a shell takes it.
 fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:".contains(c);
-    match !path.is_empty() && path.chars().all(plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", sanitise(path).replace('\'', r"'\''")),
+    if !path.is_empty() && path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", sanitise(path).replace('\'', r"'\''"))
     }
 }

@@ -1,32 +1,32 @@
-//! Runs held against runs: what a change made better, and what worse.
+//! Comparison of runs: metrics that a change made better or worse.
 //!
-//! - [`Side`]: the runs of one side; every repeat is a run, and all that is resampled and ranked are runs.
-//! - [`Comparison`]: two sides, figure by figure. [`judge_together`] judges several as one.
+//! - [`Side`]: the runs of one side. Statistics use one value per run.
+//! - [`Comparison`]: two sides, metric by metric. [`judge_together`] judges several as one set.
 //! - [`Ranking`]: more than two sides. [`Matrix`]: many scenarios, each under several variants.
 //! - Each as text, as JSON and as a page.
 
-mod differs;
-mod figure;
+mod format;
 mod html;
 mod json;
 mod matrix;
+mod metric;
 mod overlay;
 mod pairing;
+mod pairwise;
 mod ranking;
+mod scenario_diff;
 mod side;
 mod text;
-mod two;
-mod written;
 
-pub use differs::{Differing, differing};
-pub use figure::{Key, Unit, What, figures};
+pub use format::{metric_name, value as format_value};
 pub use matrix::{Cell, Matrix, Row};
+pub use metric::{Key, Quantity, Unit, metrics};
 pub use overlay::{Variant, overlays};
 pub use pairing::Pairing;
+pub use pairwise::{Comparison, MetricComparison, Options, Undecided, judge_together};
 pub use ranking::{Ranked, Ranking, Standing};
+pub use scenario_diff::{ChangedKey, changed_keys};
 pub use side::{Side, name};
-pub use two::{Comparison, Doubt, Held, Options, judge_together};
-pub use written::{value as written, what as figure_name};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-//! Charts in which the curves of several variants lie over each other.
+//! Charts with the curves of several variants.
 
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
 use crate::view::{Curve, StationView, View, WorkloadView};
@@ -12,47 +12,47 @@ pub struct Variant<'a> {
     pub views: &'a [View],
 }
 
-/// The most charts of either kind.
-const MOST: usize = 24;
+/// Maximum number of charts of either kind.
+const MAX_VARIANTS: usize = 24;
 
-/// The most views of one variant that are drawn.
+/// Maximum number of views of one variant that are drawn.
 const VIEWS: usize = 4;
 
-/// Latency by percentile for every use that somebody waits for, then every station's throughput over time; those that only one
-/// variant has are left out.
+/// Latency by percentile for every workload that a user waits for, then the throughput over time of
+/// every station. Charts with only one variant are omitted.
 #[must_use]
 pub fn overlays(variants: &[Variant<'_>]) -> Vec<Chart> {
     let stations = stations(variants);
-    let uses = stations.iter().flat_map(|station| {
-        let uses = uses(variants, station);
-        uses.into_iter().map(|workload| (station.clone(), workload))
+    let workloads = stations.iter().flat_map(|station| {
+        let workloads = workloads(variants, station);
+        workloads.into_iter().map(|workload| (station.clone(), workload))
     });
-    let latency = uses
+    let latency = workloads
         .enumerate()
         .map(|(number, (station, workload))| latency(variants, number, &station, &workload));
-    let mut charts: Vec<Chart> = latency.filter(worthwhile).take(MOST).collect();
+    let mut charts: Vec<Chart> = latency.filter(worthwhile).take(MAX_VARIANTS).collect();
     let throughput = stations
         .iter()
         .enumerate()
         .map(|(number, station)| throughput(variants, number, station));
-    charts.extend(throughput.filter(worthwhile).take(MOST));
+    charts.extend(throughput.filter(worthwhile).take(MAX_VARIANTS));
     charts
 }
 
-/// Whether at least two variants are to be seen in it.
+/// Returns true if at least two variants are to be seen in it.
 fn worthwhile(chart: &Chart) -> bool {
-    let mut hues: Vec<usize> = chart
+    let mut colours: Vec<usize> = chart
         .series
         .iter()
         .filter(|s| !s.points.is_empty())
-        .map(|s| s.hue % 6)
+        .map(|s| s.colour_index % 6)
         .collect();
-    hues.sort_unstable();
-    hues.dedup();
-    hues.len() > 1 && !chart.is_empty()
+    colours.sort_unstable();
+    colours.dedup();
+    colours.len() > 1 && !chart.is_empty()
 }
 
-/// The names of all stations, in the order in which they come.
+/// Names of all stations, in order of appearance.
 fn stations(variants: &[Variant<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for station in variants
@@ -67,8 +67,8 @@ fn stations(variants: &[Variant<'_>]) -> Vec<String> {
     names
 }
 
-/// The workloads of a station that somebody waits for.
-fn uses(variants: &[Variant<'_>], station: &str) -> Vec<String> {
+/// Workloads of a station that a user waits for.
+fn workloads(variants: &[Variant<'_>], station: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (.., station) in each(variants, station) {
         for workload in &station.workloads {
@@ -81,7 +81,7 @@ fn uses(variants: &[Variant<'_>], station: &str) -> Vec<String> {
     names
 }
 
-/// A station in every view that has it, with the name and the hue of its series.
+/// A station in every view that has it, with the name and the colour of its series.
 fn each<'a>(
     variants: &'a [Variant<'a>],
     station: &'a str,
@@ -94,7 +94,7 @@ fn each<'a>(
                 1 => variant.name.to_owned(),
                 _ => format!("{} ({})", variant.name, number + 1),
             };
-            // The same hue, other dashes.
+            // The same colour, other dashes.
             Some((name, place % 6 + 6 * number, view, found))
         })
     })
@@ -102,15 +102,15 @@ fn each<'a>(
 
 fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &str) -> Chart {
     let found: Vec<(String, usize, &WorkloadView)> = each(variants, station)
-        .filter_map(|(name, hue, _, station)| {
+        .filter_map(|(name, colour_index, _, station)| {
             let found = station.workloads.iter().find(|one| one.name == workload)?;
-            (found.latency.count > 0).then_some((name, hue, found))
+            (found.latency.count > 0).then_some((name, colour_index, found))
         })
         .collect();
     let most = found.iter().map(|(.., of)| of.latency.count).max().unwrap_or(2).max(2);
     let series: Vec<Series> = found
         .iter()
-        .map(|(name, hue, of)| Series::line(name, *hue, curve(&of.latency)))
+        .map(|(name, colour_index, of)| Series::line(name, *colour_index, curve(&of.latency)))
         .collect();
     let mut levels: Vec<Level> = Vec::new();
     for goal in found.iter().filter_map(|(.., of)| of.latency_goal_ms) {
@@ -118,11 +118,11 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
             levels.push(Level {
                 y: goal,
                 label: format!("goal {}", Unit::Ms.write(goal)),
-                hue: None,
+                colour_index: None,
             });
         }
     }
-    let said = found.iter().map(|(name, _, of)| {
+    let parts = found.iter().map(|(name, _, of)| {
         let at = |level, words: &str| {
             of.latency
                 .at(level)
@@ -133,17 +133,17 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
         format!(
             "{name}: {}",
             if parts.is_empty() {
-                "too few to say".to_owned()
+                "too few samples".to_owned()
             } else {
                 parts.join(", ")
             }
         )
     });
-    let says = said.collect::<Vec<_>>().join("; ");
+    let description = parts.collect::<Vec<_>>().join("; ");
     Chart {
         id: format!("latency-{number}"),
         title: format!("{station}, {workload}: latency by percentile"),
-        says: format!("{says}."),
+        description: format!("{description}."),
         note: "From the instant an operation was due to its end; all runs of a side pooled. A curve that stops short of the right \
                has operations that never finished."
             .to_owned(),
@@ -161,19 +161,19 @@ fn throughput(variants: &[Variant<'_>], number: usize, station: &str) -> Chart {
     let mut longest = 0.0_f64;
     let mut means = Vec::new();
     let series: Vec<Series> = each(variants, station)
-        .map(|(name, hue, view, station)| {
+        .map(|(name, colour_index, view, station)| {
             longest = longest.max(view.bins as f64 * view.bin_s);
             let values: Vec<f64> = (0..view.bins).map(|bin| station.throughput_mbps(bin)).collect();
             let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
             means.push(format!("{name}: {} on average", Unit::Mbps.write(mean)));
             let points = view.times().zip(values).map(|(x, y)| Datum::new(x, Some(y)));
-            Series::steps(&name, hue, points)
+            Series::steps(&name, colour_index, points)
         })
         .collect();
     Chart {
         id: format!("throughput-{number}"),
         title: format!("{station}: throughput over time"),
-        says: format!("{}.", means.join("; ")),
+        description: format!("{}.", means.join("; ")),
         note: "Content both ways; the mean of all runs of a side at each moment.".to_owned(),
         x: Axis::new("time since the load began", Unit::Seconds, Scale::Linear).within(Some(0.0), Some(longest)),
         y: Axis::new("throughput", Unit::Mbps, Scale::Linear).within(Some(0.0), None),
@@ -193,7 +193,7 @@ fn curve(of: &Curve) -> Vec<Datum> {
     points
 }
 
-/// Where the slowest of so many stands: in the middle of its share.
+/// Position of the slowest of `count` operations: the middle of its share.
 fn end(count: u64) -> f64 {
     1.0 - 0.5 / count.max(2) as f64
 }

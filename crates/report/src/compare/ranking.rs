@@ -1,18 +1,18 @@
-//! More than two sides: who is best at what, and how surely.
+//! Ranking of more than two sides.
 
-use super::figure::Key;
+use super::format::{metric_name, value};
+use super::metric::Key;
 use super::pairing::Pairing;
+use super::pairwise::{Options, Table, known, question};
 use super::side::Side;
 use super::text::heading;
-use super::two::{Options, Table, known, question};
-use super::written::{value, what};
 use crate::environment::sentence;
-use crate::paint::{Tone, paint};
-use crate::plain::{sanitise, wrap};
+use crate::sanitise::{sanitise, wrap};
+use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
 use netburn_stats::bootstrap::median;
 use netburn_stats::contrast::{LEVEL, judge_all, varying};
-use netburn_stats::judge::{Better, FEWEST, Judgement};
+use netburn_stats::judge::{Better, FEWEST as MIN_RUNS, Judgement};
 use netburn_stats::percentile::rank;
 use netburn_stats::{Interval, interval};
 use netburn_units::Probability;
@@ -25,43 +25,44 @@ pub struct Ranking {
     pub sides: Vec<Side>,
     /// The sides, the best mean rank first.
     pub standings: Vec<Standing>,
-    /// Every figure that all have.
-    pub figures: Vec<Ranked>,
-    /// How many pairs that vary were judged together.
+    /// Every value that all have.
+    pub metrics: Vec<Ranked>,
+    /// Number of pairs that vary were judged together.
     pub judged_with: usize,
-    /// How it was made.
+    /// Options of the ranking.
     pub options: Options,
 }
 
-/// How a side does over all figures.
+/// Overall result of a side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
-    /// Which side, by its place.
+    /// Index of the side.
     pub side: usize,
     /// Its name.
     pub name: String,
-    /// The mean of its ranks over all figures by medians, 1 the best; those who are even share the mean.
+    /// Mean rank over all metrics by medians, 1 is the best; ties share the mean.
     pub mean_rank: f64,
-    /// Where that lies, 95 % sure: a bootstrap that resamples each side's runs. `None` where a side has fewer than two.
+    /// 95 % confidence interval of the mean rank: a bootstrap over each side's runs. `None` if a
+    /// side has fewer than two runs.
     pub interval: Option<Interval>,
-    /// In how many figures it is the best, or can't be told from the best.
+    /// Number of metrics in which the side is the best, or cannot be distinguished from the best.
     pub best_in: usize,
 }
 
-/// A figure of all sides; by the sides' places.
+/// A value of all sides; by the sides' places.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
-    /// Which.
+    /// Metric.
     pub key: Key,
     /// The medians of the runs.
     pub medians: Vec<f64>,
-    /// Where each lies, 95 % sure; `None` with fewer than two runs, or where one never came.
+    /// 95 % confidence intervals; `None` with fewer than two runs, or if a value is infinite.
     pub intervals: Vec<Option<Interval>>,
     /// Their ranks, 1 the best.
     pub ranks: Vec<f64>,
     /// The places, the best first.
     pub order: Vec<usize>,
-    /// What each is against the best one; `None` for that itself.
+    /// Quantity each is against the best one; `None` for that itself.
     pub against_best: Vec<Option<Judgement>>,
 }
 
@@ -69,41 +70,41 @@ impl Ranking {
     /// Ranks `sides`, of which there should be two or more.
     #[must_use]
     pub fn new(sides: Vec<Side>, options: Options) -> Self {
-        let tables: Vec<Table> = sides.iter().map(Table::of).collect();
-        let mut figures = Vec::new();
+        let tables: Vec<Table> = sides.iter().map(Table::from_side).collect();
+        let mut metrics = Vec::new();
         let (mut shared, mut values) = (Vec::new(), Vec::new());
         for key in tables.first().map_or(&[][..], |table| &table.order) {
-            let of_all = tables.iter().map(|table| table.runs(key));
-            let Some(runs) = of_all.collect::<Option<Vec<_>>>() else {
+            let runs_of_all = tables.iter().map(|table| table.runs(key));
+            let Some(runs) = runs_of_all.collect::<Option<Vec<_>>>() else {
                 continue;
             };
             let of_each: Vec<Vec<f64>> = runs.iter().map(|runs| known(runs)).collect();
-            figures.push(ranked(key, &of_each, options));
+            metrics.push(ranked(key, &of_each, options));
             values.push(of_each);
             shared.push(runs);
         }
-        let judged_with = judge(&sides, &mut figures, &shared, options);
-        let standings = standings(&sides, &figures, &values, options);
+        let judged_with = judge(&sides, &mut metrics, &shared, options);
+        let standings = standings(&sides, &metrics, &values, options);
         Ranking {
             standings,
-            figures,
+            metrics,
             judged_with,
             options,
             sides,
         }
     }
 
-    /// Whether all have at least one station of one name.
+    /// Returns true if all have at least one station of one name.
     #[must_use]
     pub fn shares_a_station(&self) -> bool {
-        self.figures.iter().any(|ranked| ranked.key.station.is_some())
+        self.metrics.iter().any(|ranked| ranked.key.station.is_some())
     }
 
-    /// What makes the ranking doubtful, a sentence each.
-    pub(super) fn doubts(&self) -> Vec<String> {
+    /// Warnings about the ranking, one message each.
+    pub(super) fn warnings(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.shares_a_station() {
-            lines.push("There is no station that all of them have: the ranking says nothing of any.".to_owned());
+            lines.push("The variants have no station in common; the ranking covers only the totals.".to_owned());
         }
         let mut environments: Vec<&str> = self
             .sides
@@ -115,19 +116,19 @@ impl Ranking {
         environments.dedup();
         if environments.len() > 1 {
             lines.push(format!(
-                "Other environments: {}. What differs may be what the environments are, not what was changed.",
+                "Warning: the variants ran in different environments ({}); differences may come from that.",
                 environments.join(", ")
             ));
         }
-        if self.sides.iter().any(|side| side.runs.len() < FEWEST) {
+        if self.sides.iter().any(|side| side.runs.len() < MIN_RUNS) {
             lines.push(
-                "A variant with fewer than three runs can't be told from any other: --repeat 5 makes five.".to_owned(),
+                "A variant with fewer than three runs cannot be distinguished from others; use --repeat 5.".to_owned(),
             );
         }
         lines
     }
 
-    /// As lines of about `width` columns, with colours where `colour`.
+    /// Lines of about `width` columns, with colours if `colour`.
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
         let mut lines = Vec::new();
@@ -136,20 +137,20 @@ impl Ranking {
             lines.push(String::new());
         }
         let title = format!(
-            "{} variants, ranked over {} figures that all have",
+            "{} variants, ranked by {} common metrics",
             self.sides.len(),
-            self.figures.len()
+            self.metrics.len()
         );
         lines.push(paint(&title, Tone::Heading, colour));
         lines.push(String::new());
         lines.extend(self.overall(width, colour));
-        if !self.figures.is_empty() {
+        if !self.metrics.is_empty() {
             lines.push(String::new());
             lines.extend(self.each(width, colour));
         }
         lines.push(String::new());
-        for doubt in self.doubts() {
-            lines.extend(wrap(&doubt, width, "  "));
+        for warning in self.warnings() {
+            lines.extend(wrap(&warning, width, "  "));
         }
         let legend = self.legend();
         lines.extend(wrap(&legend, width, "  "));
@@ -158,11 +159,10 @@ impl Ranking {
         text
     }
 
-    /// What it rests on.
+    /// Quantity it rests on.
     pub(super) fn legend(&self) -> String {
         format!(
-            "Medians of runs; * is the best, and what can't be told from the best ({} pairs, rank test with Holm's correction, \
-             5 %). Intervals: 95 %, {} draws that resample runs, seed {}.",
+            "Medians of runs. * marks the best variant and those that cannot be distinguished from it ({} pairs, rank test with Holm's correction, 5 %). Intervals: 95 %, {} bootstrap resamples of runs, seed {}.",
             self.judged_with, self.options.draws, self.options.seed.0
         )
     }
@@ -182,7 +182,7 @@ impl Ranking {
                         .interval
                         .map_or_else(String::new, |i| format!("{:.2} to {:.2}", i.low, i.high))
                         .into(),
-                    format!("{} of {}", standing.best_in, self.figures.len()).into(),
+                    format!("{} of {}", standing.best_in, self.metrics.len()).into(),
                 ]
             })
             .collect();
@@ -192,29 +192,30 @@ impl Ranking {
             left("ON"),
             right("MEAN RANK"),
             right("95 % INTERVAL"),
-            right("BEST, OR AS GOOD"),
+            right("BEST OR TIED"),
         ];
         render(&columns, &rows, 1, width, colour)
     }
 
     fn each(&self, width: usize, colour: bool) -> Vec<String> {
         let headings: Vec<String> = self.standings.iter().map(|standing| heading(&standing.name)).collect();
-        let mut columns = vec![left("STATION"), left("FIGURE")];
+        let mut columns = vec![left("STATION"), left("METRIC")];
         columns.extend(headings.iter().map(|name| right(name)));
         let mut before = None;
         let rows: Vec<Vec<Cell>> = self
-            .figures
+            .metrics
             .iter()
             .map(|ranked| {
-                let station = match before.replace(&ranked.key.station) == Some(&ranked.key.station) {
-                    true => String::new(),
-                    false => ranked
+                let station = if before.replace(&ranked.key.station) == Some(&ranked.key.station) {
+                    String::new()
+                } else {
+                    ranked
                         .key
                         .station
                         .as_ref()
-                        .map_or_else(|| "(all)".to_owned(), |name| sanitise(name)),
+                        .map_or_else(|| "(all)".to_owned(), |name| sanitise(name))
                 };
-                let mut cells = vec![station.into(), sanitise(&what(&ranked.key, false)).into()];
+                let mut cells = vec![station.into(), sanitise(&metric_name(&ranked.key, false)).into()];
                 cells.extend(self.standings.iter().map(|standing| ranked.cell(standing.side)));
                 cells
             })
@@ -224,7 +225,7 @@ impl Ranking {
 }
 
 impl Ranked {
-    /// Whether a side is the best, or can't be told from it.
+    /// Returns true if a side is the best, or is unknown from it.
     #[must_use]
     pub fn is_best(&self, side: usize) -> bool {
         matches!(
@@ -234,7 +235,7 @@ impl Ranked {
     }
 
     fn cell(&self, side: usize) -> Cell {
-        let unit = self.key.what.unit();
+        let unit = self.key.quantity.unit();
         let mark = if self.is_best(side) { "*" } else { "" };
         let shown = format!("{}{mark}", value(self.medians[side], unit));
         match self.against_best[side] {
@@ -246,7 +247,7 @@ impl Ranked {
 
 fn ranked(key: &Key, values: &[Vec<f64>], options: Options) -> Ranked {
     let medians: Vec<f64> = values.iter().map(|values| median(&mut values.clone())).collect();
-    let better = key.what.better();
+    let better = key.quantity.better();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| in_order(medians[*a], medians[*b], better));
     Ranked {
@@ -283,39 +284,40 @@ fn ranks(values: &[f64], better: Better) -> Vec<f64> {
     values.iter().map(|value| rank(*value)).collect()
 }
 
-/// Judges every side of every figure against the best, all together; gives how many pairs that vary there were.
-fn judge(sides: &[Side], figures: &mut [Ranked], runs: &[Vec<&[Option<f64>]>], options: Options) -> usize {
+/// Judges every side of every value against the best, in total; gives how many pairs that vary
+/// there were.
+fn judge(sides: &[Side], metrics: &mut [Ranked], runs: &[Vec<&[Option<f64>]>], options: Options) -> usize {
     let mut pairings: BTreeMap<[usize; 2], Pairing> = BTreeMap::new();
     let mut places = Vec::new();
     let mut questions = Vec::new();
     for (figure, runs) in runs.iter().enumerate() {
-        let best = figures[figure].order[0];
+        let best = metrics[figure].order[0];
         for side in (0..runs.len()).filter(|side| *side != best) {
-            let of_both = || Pairing::of(&sides[best], &sides[side]);
+            let of_both = || Pairing::new(&sides[best], &sides[side]);
             let pairing = pairings.entry([best, side]).or_insert_with(of_both);
-            if let Some(question) = question(&figures[figure].key, [runs[best], runs[side]], pairing, options) {
+            if let Some(question) = question(&metrics[figure].key, [runs[best], runs[side]], pairing, options) {
                 places.push((figure, side));
                 questions.push(question);
             }
         }
     }
     for ((figure, side), answer) in places.iter().zip(judge_all(&questions)) {
-        figures[*figure].against_best[*side] = Some(answer.judgement);
+        metrics[*figure].against_best[*side] = Some(answer.judgement);
     }
     varying(&questions)
 }
 
-fn standings(sides: &[Side], figures: &[Ranked], values: &[Vec<Vec<f64>>], options: Options) -> Vec<Standing> {
-    let intervals = mean_ranks(sides.len(), figures, values, options);
+fn standings(sides: &[Side], metrics: &[Ranked], values: &[Vec<Vec<f64>>], options: Options) -> Vec<Standing> {
+    let intervals = mean_ranks(sides.len(), metrics, values, options);
     let mut all: Vec<Standing> = (0..sides.len())
         .map(|side| {
-            let sum: f64 = figures.iter().map(|ranked| ranked.ranks[side]).sum();
+            let sum: f64 = metrics.iter().map(|ranked| ranked.ranks[side]).sum();
             Standing {
                 side,
                 name: sides[side].name.clone(),
-                mean_rank: sum / figures.len().max(1) as f64,
+                mean_rank: sum / metrics.len().max(1) as f64,
                 interval: intervals.as_ref().map(|intervals| intervals[side]),
-                best_in: figures.iter().filter(|ranked| ranked.is_best(side)).count(),
+                best_in: metrics.iter().filter(|ranked| ranked.is_best(side)).count(),
             }
         })
         .collect();
@@ -323,21 +325,22 @@ fn standings(sides: &[Side], figures: &[Ranked], values: &[Vec<Vec<f64>>], optio
     all
 }
 
-/// The interval of each side's mean rank: each draw resamples every side's runs, ranks all figures anew and takes the means.
-fn mean_ranks(sides: usize, figures: &[Ranked], values: &[Vec<Vec<f64>>], options: Options) -> Option<Vec<Interval>> {
+/// Interval of each side's mean rank. Each draw resamples every side's runs, ranks all metrics
+/// again and takes the means.
+fn mean_ranks(sides: usize, metrics: &[Ranked], values: &[Vec<Vec<f64>>], options: Options) -> Option<Vec<Interval>> {
     let few = values.iter().flatten().any(|values| values.len() < 2);
-    if few || figures.is_empty() || options.draws == 0 {
+    if few || metrics.is_empty() || options.draws == 0 {
         return None;
     }
     let mut drawn = vec![Vec::with_capacity(options.draws as usize); sides];
     for draw in 0..options.draws {
         let mut sums = vec![0.0; sides];
-        for (ranked, values) in figures.iter().zip(values) {
+        for (ranked, values) in metrics.iter().zip(values) {
             let medians: Vec<f64> = values
                 .iter()
                 .enumerate()
                 .map(|(side, values)| {
-                    // A run is drawn with all its figures: one stream for each draw and side.
+                    // A run is drawn with all its metrics: one stream for each draw and side.
                     let mut stream = options.seed.stream("ranking", u64::from(draw) << 16 | side as u64);
                     let mut resample: Vec<f64> = values
                         .iter()
@@ -346,12 +349,12 @@ fn mean_ranks(sides: usize, figures: &[Ranked], values: &[Vec<Vec<f64>>], option
                     median(&mut resample)
                 })
                 .collect();
-            for (sum, rank) in sums.iter_mut().zip(ranks(&medians, ranked.key.what.better())) {
+            for (sum, rank) in sums.iter_mut().zip(ranks(&medians, ranked.key.quantity.better())) {
                 *sum += rank;
             }
         }
         for (drawn, sum) in drawn.iter_mut().zip(sums) {
-            drawn.push(sum / figures.len() as f64);
+            drawn.push(sum / metrics.len() as f64);
         }
     }
     let below = Probability::from_ppb((Probability::ONE.as_ppb() - LEVEL.as_ppb()) / 2)?;

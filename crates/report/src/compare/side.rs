@@ -1,4 +1,4 @@
-//! One side of a comparison: what its runs came to.
+//! One side of a comparison: the summaries of its runs.
 
 use netburn_record::{Environment, Run, Summary};
 use serde_json::Value;
@@ -7,15 +7,15 @@ use std::path::Path;
 /// The runs of one side, of one variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// What it is called: its first folder's name.
+    /// Quantity it is called: its first folder's name.
     pub name: String,
-    /// The folders or files that it came from.
+    /// Folders or files of its runs.
     pub sources: Vec<String>,
     /// One summary per run: each repeat is a run.
     pub runs: Vec<Summary>,
     /// The scenario with every default filled in, where it is known.
     pub plan: Option<Value>,
-    /// Whether its sources are of several scenarios or environments.
+    /// True if its sources are of several scenarios or environments.
     pub mixed: bool,
 }
 
@@ -43,7 +43,7 @@ impl Side {
         let one = |run: &Summary| (run.scenario.clone(), run.environment);
         match self.runs.first() {
             Some(first) => {
-                // Of a summary as a file no plan is known: it may be the same.
+                // The plan of a summary file is unknown; it may be the same.
                 let differ = matches!((&self.plan, &plan), (Some(mine), Some(other)) if mine != other);
                 self.mixed |= one(first) != one(summary) || differ;
                 self.plan = self.plan.take().or(plan);
@@ -51,9 +51,10 @@ impl Side {
             None => self.plan = plan,
         }
         self.sources.push(source.display().to_string());
-        match summary.repeats.is_empty() {
-            true => self.runs.push(summary.clone()),
-            false => self.runs.extend(summary.repeats.iter().cloned()),
+        if summary.repeats.is_empty() {
+            self.runs.push(summary.clone())
+        } else {
+            self.runs.extend(summary.repeats.iter().cloned())
         }
     }
 
@@ -70,7 +71,7 @@ impl Side {
     }
 }
 
-/// Gives each side the shortest name that tells it from the others: its folder's own, or the whole path.
+/// Gives each side the shortest distinct name: its folder's name, or the whole path.
 pub fn name(sides: &mut [&mut Side]) {
     let short = |side: &Side| {
         let first = side.sources.first().map_or("", String::as_str);
@@ -90,7 +91,7 @@ pub fn name(sides: &mut [&mut Side]) {
     }
 }
 
-/// A plan without what tells runs of one scenario apart.
+/// The plan without the seed, in which runs of one scenario differ.
 fn seedless(mut plan: Value) -> Value {
     if let Some(fields) = plan.as_object_mut() {
         fields.shift_remove("seed");

@@ -41,12 +41,15 @@ fn around(name: &str, around: f64, runs: usize) -> Side {
 }
 
 fn judged(comparison: &Comparison, figure: &str) -> Judgement {
-    let held = comparison.figures.iter().find(|held| held.key.path().ends_with(figure));
-    held.unwrap_or_else(|| panic!("no {figure}")).answer.judgement
+    let metric = comparison
+        .metrics
+        .iter()
+        .find(|metric| metric.key.path().ends_with(figure));
+    metric.unwrap_or_else(|| panic!("no {figure}")).answer.judgement
 }
 
 #[test]
-fn what_is_slower_is_worse_and_the_rest_the_same() {
+fn slower_metrics_are_worse_and_others_the_same() {
     let comparison = Comparison::new(around("new", 130.0, 8), around("old", 100.0, 8), Options::default());
     assert_eq!(judged(&comparison, "latency_ms.p50"), Judgement::Worse);
     // All values of either side are equal, and 200 against 260.
@@ -58,37 +61,34 @@ fn what_is_slower_is_worse_and_the_rest_the_same() {
     let turned = Comparison::new(around("old", 100.0, 8), around("new", 130.0, 8), Options::default());
     assert_eq!(turned.judgement(), Judgement::Better);
     let text = comparison.text(100, false);
-    assert!(text.contains("WORSE – new against old: 2 worse, 4 the same"), "{text}");
+    assert!(text.contains("WORSE – new against old: 2 worse, 4 same"), "{text}");
     assert!(text.contains("+30.0 (+29 %)"), "{text}");
     assert!(text.contains("large, higher in 100 %"), "{text}");
     for line in text.lines() {
-        assert!(crate::plain::width(line) <= 100, "{line}");
+        assert!(crate::sanitise::width(line) <= 100, "{line}");
     }
 }
 
 #[test]
-fn what_is_worse_and_better_is_said_to_be_both_wherever_it_is_said() {
+fn a_mixed_result_is_shown_as_mixed() {
     // Half as long for most, and the goal missed more often.
     let new = side("new", (0..8).map(|_| run("home", "simulate", 50.0, Some(100.0), 0.5)));
     let comparison = Comparison::new(new, around("old", 100.0, 8), Options::default());
     assert_eq!(comparison.judgement(), Judgement::Worse, "what is worse decides");
-    assert_eq!(comparison.headline(), "worse and better");
+    assert_eq!(comparison.headline(), "mixed");
     let text = comparison.text(100, false);
-    assert!(
-        text.contains("WORSE AND BETTER – new against old: 1 worse, 2 better"),
-        "{text}"
-    );
+    assert!(text.contains("MIXED – new against old: 1 worse, 2 better"), "{text}");
     let page = comparison.html(&[], &[]);
     let (head, _) = page.split_once("<main>").unwrap();
-    assert!(head.contains("</span> worse and better</strong>"), "{head}");
+    assert!(head.contains("</span> mixed</strong>"), "{head}");
 }
 
 #[test]
-fn few_runs_tell_nothing_and_say_how_many_would() {
+fn too_few_runs_report_the_required_number() {
     let comparison = Comparison::new(around("new", 400.0, 2), around("old", 100.0, 8), Options::default());
-    assert_eq!(comparison.count(Judgement::CantTell), comparison.figures.len());
-    // Of 6 figures 2 vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
-    assert_eq!((comparison.figures.len(), comparison.too_few()), (6, Some(5)));
+    assert_eq!(comparison.count(Judgement::CantTell), comparison.metrics.len());
+    // 2 of 6 metrics vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
+    assert_eq!((comparison.metrics.len(), comparison.too_few()), (6, Some(5)));
     assert!(comparison.text(100, false).contains("--repeat 5"));
     let three = Comparison::new(around("new", 400.0, 3), around("old", 100.0, 3), Options::default());
     assert_eq!(judged(&three, "latency_ms.p50"), Judgement::CantTell);
@@ -96,7 +96,7 @@ fn few_runs_tell_nothing_and_say_how_many_would() {
     assert!(
         three
             .text(100, false)
-            .contains("With 3 runs of a side none of the 2 figures that vary")
+            .contains("With 3 runs of each side, none of the 2 varying metrics")
     );
 }
 
@@ -117,13 +117,13 @@ fn pages_that_never_end_are_worse_than_any() {
 }
 
 #[test]
-fn other_environments_and_strangers_are_told() {
+fn other_environments_and_missing_stations_are_reported() {
     let lab = side("lab", (0..8).map(|_| run("home", "lab", 100.0, Some(200.0), 1.0)));
     let comparison = Comparison::new(lab, around("sim", 100.0, 8), Options::default());
     assert!(
         comparison
             .text(100, false)
-            .contains("Other environments: lab against simulate")
+            .contains("different environments (lab, simulate)")
     );
     let mut stranger = run("home", "simulate", 100.0, Some(200.0), 1.0);
     stranger.stations[0].name = "desktop".to_owned();
@@ -136,7 +136,7 @@ fn other_environments_and_strangers_are_told() {
     assert_eq!(comparison.only, [vec!["desktop".to_owned()], vec!["laptop".to_owned()]]);
     let text = comparison.text(100, false);
     assert!(
-        text.contains("They share no station") && text.contains("Only in new: desktop"),
+        text.contains("no station in common") && text.contains("Only in new: desktop"),
         "{text}"
     );
 }
@@ -154,15 +154,15 @@ fn a_summary_without_its_plan_mixes_nothing() {
 }
 
 #[test]
-fn goals_are_matched_by_what_they_ask() {
+fn goals_are_matched_by_their_text() {
     let mut other = run("home", "simulate", 100.0, Some(200.0), 0.5);
     other.stations[0].workloads[0].goals[0].goal = "page load ≤ 100 ms".to_owned();
     let comparison = Comparison::new(side("new", vec![other; 8]), around("old", 100.0, 8), Options::default());
     assert!(
         !comparison
-            .figures
+            .metrics
             .iter()
-            .any(|held| matches!(held.key.what, What::Met(..)))
+            .any(|metric| matches!(metric.key.quantity, Quantity::Met(..)))
     );
 }
 
@@ -213,7 +213,7 @@ fn three_variants_are_ranked() {
         .map(|standing| standing.name.as_str())
         .collect();
     assert_eq!(names, ["fast", "middle", "slow"]);
-    // Of six figures two differ: (1 + 1 + 2 + 2 + 2 + 2) / 6, and 2 and 3 instead of 1.
+    // 2 of 6 metrics differ: (1 + 1 + 2 + 2 + 2 + 2) / 6, and 2 and 3 instead of 1.
     let means: Vec<f64> = ranking.standings.iter().map(|standing| standing.mean_rank).collect();
     assert!(
         (means[0] - 10.0 / 6.0).abs() < 1e-12 && (means[1] - 2.0).abs() < 1e-12,
@@ -226,13 +226,13 @@ fn three_variants_are_ranked() {
         [6, 4, 4]
     );
     let text = ranking.text(100, false);
-    assert!(text.contains("3 variants, ranked over 6 figures"), "{text}");
+    assert!(text.contains("3 variants, ranked by 6 common metrics"), "{text}");
     assert_eq!(ranking.json()["variants"][0]["name"], "fast");
     assert!(ranking.shares_a_station() && ranking.html(&[]).contains("3 variants: fast ranks first"));
 }
 
 #[test]
-fn a_ranking_of_strangers_names_no_first_and_one_of_two_environments_says_so() {
+fn a_ranking_without_common_stations_has_warnings() {
     let mut stranger = run("home", "lab", 100.0, Some(200.0), 1.0);
     stranger.stations[0].name = "desktop".to_owned();
     let ranking = Ranking::new(
@@ -241,14 +241,14 @@ fn a_ranking_of_strangers_names_no_first_and_one_of_two_environments_says_so() {
     );
     assert!(!ranking.shares_a_station());
     for said in [ranking.text(200, false), ranking.html(&[])] {
-        for doubt in [
-            "no station that all of them have",
-            "Other environments: lab, simulate",
+        for warning in [
+            "no station in common",
+            "different environments (lab, simulate)",
             "fewer than three runs",
         ] {
             assert!(
-                said.contains(doubt) || said.contains(&doubt.replace('\'', "&#39;")),
-                "{doubt}: {said}"
+                said.contains(warning) || said.contains(&warning.replace('\'', "&#39;")),
+                "{warning}: {said}"
             );
         }
     }
@@ -279,7 +279,7 @@ fn a_matrix_has_its_worst_row_first() {
         },
     );
     assert_eq!(matrix.comparisons.len(), 3);
-    // Of each of three comparisons' six figures, p50 and p95 vary.
+    // In each of three comparisons with six metrics, p50 and p95 vary.
     assert_eq!(matrix.comparisons[0].judged_with, 6);
     let first = &matrix.rows[0];
     assert_eq!(
@@ -311,10 +311,11 @@ fn seeded(seed: u64, p50: f64, mbps: f64) -> Summary {
     run
 }
 
-/// Six runs against six of which the pages take three times as long. What is the same in all runs (met, throughput of the laptop, idle
-/// latency) doesn't count: of three figures that vary the least probability is 3 × 2 / 924.
+/// Six runs against six whose pages take three times as long. Metrics that are the same in all runs
+/// (met, throughput of the laptop, idle latency) do not count: for three varying metrics the least
+/// probability is 3 × 2 / 924.
 #[test]
-fn what_is_constant_costs_no_power() {
+fn constant_metrics_do_not_reduce_power() {
     let old = side(
         "old",
         (0..6).map(|i| seeded(1 + i, 4.0 + i as f64 / 10.0, 50.0 + i as f64)),
@@ -324,15 +325,15 @@ fn what_is_constant_costs_no_power() {
         (0..6).map(|i| seeded(11 + i, 13.0 + i as f64 / 10.0, 50.5 + i as f64)),
     );
     let comparison = Comparison::new(new, old, Options::default());
-    assert_eq!((comparison.figures.len(), comparison.judged_with), (6, 3));
+    assert_eq!((comparison.metrics.len(), comparison.judged_with), (6, 3));
     let p50 = comparison
-        .figures
+        .metrics
         .iter()
-        .find(|held| held.key.what == What::P50)
+        .find(|metric| metric.key.quantity == Quantity::P50)
         .unwrap();
     assert_eq!(p50.answer.judgement, Judgement::Worse);
     assert!((p50.answer.corrected - 3.0 * 2.0 / 924.0).abs() < 1e-12);
-    // The effect is written where something was found, and nowhere else.
+    // The effect size is shown only for better and worse.
     let text = comparison.text(140, false);
     let line = |words: &str| text.lines().find(|line| line.contains(words)).unwrap().to_owned();
     assert!(line("browsing p50 ms").contains("large, higher in 100 %"), "{text}");
@@ -349,9 +350,10 @@ fn what_is_constant_costs_no_power() {
     assert!(!text.contains("compared in pairs"), "{text}");
 }
 
-/// Fourteen seeds, far apart from each other; the change adds a tenth to each. As sets nothing could be told.
+/// Fourteen very different seeds; the change adds a tenth to each. Without pairs nothing could be
+/// decided.
 #[test]
-fn runs_of_one_seed_are_pairs() {
+fn runs_with_the_same_seed_are_pairs() {
     let pages = |seed: u64| 50.0 * seed as f64;
     let old = || side("old", (1..=14).map(|seed| seeded(seed, pages(seed), 50.0)));
     // Not in the same order.
@@ -367,16 +369,14 @@ fn runs_of_one_seed_are_pairs() {
     assert_eq!(paired.pairing.pairs.len(), 14);
     assert_eq!(judged(&paired, "latency_ms.p50"), Judgement::Worse);
     let text = paired.text(100, false);
-    assert!(
-        text.contains("From the same seeds: the runs are compared in pairs."),
-        "{text}"
-    );
+    assert!(text.contains("Same seeds: the runs are compared in pairs."), "{text}");
     assert!(text.contains("signed-rank test"), "{text}");
     assert_eq!(paired.json()["figures"][0]["test"], "signed-rank");
     let strangers = Comparison::new(new(101), old(), Options::default());
     assert!(strangers.pairing.pairs.is_empty());
     assert_eq!(judged(&strangers, "latency_ms.p50"), Judgement::CantTell);
-    // Seeds of another environment bring nothing about, and one that comes twice leaves it open which runs belong together.
+    // Seeds do not determine runs of other environments. A seed that occurs twice makes pairs
+    // ambiguous.
     let lab = side(
         "lab",
         (1..=14).map(|seed| Summary {
@@ -395,17 +395,17 @@ fn runs_of_one_seed_are_pairs() {
 }
 
 #[test]
-fn runs_that_are_identical_are_said_to_be() {
+fn identical_runs_are_reported() {
     let runs = || (1..=6).map(|seed| seeded(seed, 100.0 + 30.0 * seed as f64, 50.0));
     let itself = Comparison::new(side("a", runs()), side("b", runs()), Options::default());
     assert_eq!(itself.pairing.identical, 6);
-    assert_eq!(itself.count(Judgement::Same), itself.figures.len());
+    assert_eq!(itself.count(Judgement::Same), itself.metrics.len());
     assert!(
         itself
             .text(200, false)
-            .contains("Every run of the one is identical with a run of the other")
+            .contains("Every run of one side is identical to a run of the other")
     );
-    assert!(itself.html(&[], &[]).contains("Every run of the one is identical"));
+    assert!(itself.html(&[], &[]).contains("Every run of one side is identical"));
     // Measured runs, too: a folder compared with itself.
     let measured = || {
         side(
@@ -421,5 +421,5 @@ fn runs_that_are_identical_are_said_to_be() {
     // Two of them are on both sides.
     let others = side("c", (5..=9).map(|seed| seeded(seed, 100.0 + 30.0 * seed as f64, 50.0)));
     let some = Comparison::new(others, side("a", runs()), Options::default());
-    assert!(some.text(200, false).contains("Both sides have 2 identical runs"));
+    assert!(some.text(200, false).contains("Both sides contain 2 identical runs"));
 }

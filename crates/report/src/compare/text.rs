@@ -1,24 +1,24 @@
 //! A comparison for a terminal.
 
-use super::differs::Differing;
+use super::format::{counts, effect, interval, metric_name, probability, runs, share, signed, value};
 use super::pairing::Pairing;
-use super::two::{Comparison, Held};
-use super::written::{counts, effect, interval, probability, runs, share, signed, value, what};
+use super::pairwise::{Comparison, MetricComparison};
+use super::scenario_diff::ChangedKey;
 use crate::environment::sentence;
-use crate::paint::{Tone, paint};
-use crate::plain::{sanitise, truncate, wrap};
+use crate::sanitise::{sanitise, truncate, wrap};
+use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
 use netburn_stats::contrast::{LEVEL, Test};
-use netburn_stats::judge::FEWEST;
+use netburn_stats::judge::FEWEST as MIN_RUNS;
 
 /// The widest name of a side in a heading.
 const NAME: usize = 18;
 
-/// The most keys of the scenario that are listed.
+/// Maximum number of keys of the scenario that are listed.
 const DIFFERING: usize = 12;
 
 impl Comparison {
-    /// As lines of about `width` columns, with colours where `colour`.
+    /// Lines of about `width` columns, with colours if `colour`.
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
         let mut lines = Vec::new();
@@ -40,7 +40,7 @@ impl Comparison {
         for line in self.premises() {
             lines.extend(wrap(&format!("  {line}"), width, "    "));
         }
-        if !self.figures.is_empty() {
+        if !self.metrics.is_empty() {
             lines.push(String::new());
             lines.extend(self.table(width, colour));
         }
@@ -51,17 +51,23 @@ impl Comparison {
         lines
     }
 
-    /// What it comes to, in one line.
+    /// Overall result in one line.
     fn top(&self, colour: bool) -> String {
+        let headline = self.headline();
         let judgement = self.judgement();
-        let word = self.headline().to_uppercase();
-        let counts = match self.figures.is_empty() {
-            true => "nothing to compare".to_owned(),
-            false => counts(self.figures.iter().map(|held| &held.answer)),
+        let tone = if headline == judgement.name() {
+            judgement.into()
+        } else {
+            Tone::Unreliable
+        };
+        let counts = if self.metrics.is_empty() {
+            "nothing to compare".to_owned()
+        } else {
+            counts(self.metrics.iter().map(|metric| &metric.answer))
         };
         format!(
             "{} – {}: {counts}",
-            paint(&word, judgement.into(), colour),
+            paint(&headline.to_uppercase(), tone, colour),
             paint(
                 &format!(
                     "{} against {}",
@@ -74,10 +80,12 @@ impl Comparison {
         )
     }
 
-    /// What was compared, and what tells it apart before anything is measured.
+    /// Compared runs, and known differences between them.
     pub(super) fn premises(&self) -> Vec<String> {
         let side = |side: &super::Side| {
-            let environment = side.environment().map_or("nowhere", |environment| environment.name());
+            let environment = side
+                .environment()
+                .map_or("an unknown environment", |environment| environment.name());
             format!(
                 "{} of {} on {environment}",
                 runs(side.runs.len()),
@@ -87,7 +95,7 @@ impl Comparison {
         let mut lines = vec![format!("{}, against {}", side(&self.these), side(&self.against))];
         if let Some([these, against]) = self.environments() {
             lines.push(format!(
-                "Other environments: {} against {}. What differs may be what the environments are, not what was changed.",
+                "Warning: the two sides ran in different environments ({}, {}); differences may come from that.",
                 these.name(),
                 against.name()
             ));
@@ -95,27 +103,26 @@ impl Comparison {
         for side in [&self.these, &self.against] {
             if side.mixed {
                 lines.push(format!(
-                    "{} mixes runs of different scenarios or environments: its median is of all of them together. `--ranked` holds \
-                     each against the others.",
+                    "{} mixes runs of different scenarios or environments; its medians cover all of them. `--ranked` compares each with the others.",
                     sanitise(&side.name)
                 ));
             }
         }
         lines.extend(self.together());
-        match &self.differing {
-            Some(differing) if differing.is_empty() && !self.pairing.pairs.is_empty() => {
-                lines.push("The scenarios are the same, and so are their seeds.".to_owned());
+        match &self.changed_keys {
+            Some(changed_keys) if changed_keys.is_empty() && !self.pairing.pairs.is_empty() => {
+                lines.push("Same scenario and seeds.".to_owned());
             }
-            Some(differing) if differing.is_empty() => {
-                lines.push("The scenarios are the same, but for their seeds.".to_owned());
+            Some(changed_keys) if changed_keys.is_empty() => {
+                lines.push("Same scenario, different seeds.".to_owned());
             }
-            Some(differing) => {
-                let each = differing.iter().take(DIFFERING);
+            Some(changed_keys) => {
+                let each = changed_keys.iter().take(DIFFERING);
                 let mut each: Vec<String> = each.map(Self::changed).collect();
-                if differing.len() > DIFFERING {
-                    each.push(format!("and {} more keys", differing.len() - DIFFERING));
+                if changed_keys.len() > DIFFERING {
+                    each.push(format!("and {} more keys", changed_keys.len() - DIFFERING));
                 }
-                lines.push(format!("What differs: {}", each.join("; ")));
+                lines.push(format!("Differences: {}", each.join("; ")));
             }
             None => {}
         }
@@ -129,9 +136,10 @@ impl Comparison {
         for (count, side) in [(these, &self.these), (against, &self.against)] {
             if count > 0 {
                 lines.push(format!(
-                    "{count} of the {} of {} could not be measured whole: its figures are in doubt.",
+                    "{count} of the {} of {} {} inconclusive; the results of this side are unreliable.",
                     runs(side.runs.len()),
-                    sanitise(&side.name)
+                    sanitise(&side.name),
+                    if count == 1 { "is" } else { "are" }
                 ));
             }
         }
@@ -142,77 +150,77 @@ impl Comparison {
         let (against, these) = (heading(&self.against.name), heading(&self.these.name));
         let columns = [
             left("STATION"),
-            left("FIGURE"),
+            left("METRIC"),
             right(&against),
             right(&these),
             right("DIFFERENCE"),
-            left("JUDGED"),
+            left("RESULT"),
             right("INTERVAL").apart(),
             right("p"),
-            left("EFFECT"),
+            left("EFFECT SIZE"),
         ];
         let mut before: Option<&Option<String>> = None;
         let mut rows = Vec::new();
-        for held in &self.figures {
-            let station = match before == Some(&held.key.station) {
-                true => String::new(),
-                false => held
+        for metric in &self.metrics {
+            let station = if before == Some(&metric.key.station) {
+                String::new()
+            } else {
+                metric
                     .key
                     .station
                     .as_ref()
-                    .map_or_else(|| "(all)".to_owned(), |name| sanitise(name)),
+                    .map_or_else(|| "(all)".to_owned(), |name| sanitise(name))
             };
-            before = Some(&held.key.station);
-            rows.push(self.cells(station, held));
+            before = Some(&metric.key.station);
+            rows.push(self.cells(station, metric));
         }
         render(&columns, &rows, 2, width, colour)
     }
 
-    fn cells(&self, station: String, held: &Held) -> Vec<Cell> {
-        let (contrast, unit) = (held.contrast(), held.key.what.unit());
-        let judgement = held.answer.judgement;
+    fn cells(&self, station: String, metric: &MetricComparison) -> Vec<Cell> {
+        let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
+        let judgement = metric.answer.judgement;
         vec![
             station.into(),
-            sanitise(&what(&held.key, self.several_goals(held))).into(),
+            sanitise(&metric_name(&metric.key, self.several_goals(metric))).into(),
             value(contrast.medians[0], unit).into(),
             value(contrast.medians[1], unit).into(),
-            format!("{}{}", signed(contrast.difference, unit), share(held.share(), unit)).into(),
+            format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)).into(),
             Cell::new(judgement.name(), judgement.into()),
             interval(contrast.interval, unit).into(),
-            probability(held.answer.corrected).into(),
-            effect(held).into(),
+            probability(metric.answer.corrected).into(),
+            effect(metric).into(),
         ]
     }
 
-    /// Whether the use has several goals, so that each needs its name.
-    pub(super) fn several_goals(&self, held: &Held) -> bool {
-        let of = |other: &&Held| {
-            let (one, other) = (&held.key, &other.key);
-            one.station == other.station && one.workload == other.workload && matches!(other.what, super::What::Met(..))
+    /// Returns true if the workload has several goals, so that each needs its name.
+    pub(super) fn several_goals(&self, metric: &MetricComparison) -> bool {
+        let of = |other: &&MetricComparison| {
+            let (one, other) = (&metric.key, &other.key);
+            one.station == other.station
+                && one.workload == other.workload
+                && matches!(other.quantity, super::Quantity::Met(..))
         };
-        self.figures.iter().filter(of).count() > 1
+        self.metrics.iter().filter(of).count() > 1
     }
 
-    /// What is missing, and what would tell more.
+    /// Missing data, and the number of runs that would help.
     pub(super) fn remarks(&self) -> Vec<String> {
-        if self.figures.is_empty() {
-            return vec![
-                "They share no station and no figure: there is nothing that could be held against each other."
-                    .to_owned(),
-            ];
+        if self.metrics.is_empty() {
+            return vec!["The two sides have no station or metric in common; nothing to compare.".to_owned()];
         }
         let mut lines = Vec::new();
         if !self.shares_a_station() {
-            lines.push("They share no station: only what all stations together had is compared.".to_owned());
+            lines.push("The two sides have no station in common; only the totals are compared.".to_owned());
         }
         let fewest = self.these.runs.len().min(self.against.runs.len());
         match self.too_few() {
-            Some(_) if fewest < FEWEST => lines.push(format!(
-                "Fewer than {FEWEST} runs of a side tell nothing: run both with --repeat {}.",
-                self.too_few().unwrap_or(FEWEST)
+            Some(_) if fewest < MIN_RUNS => lines.push(format!(
+                "A comparison needs at least {MIN_RUNS} runs of each side: run both with --repeat {}.",
+                self.too_few().unwrap_or(MIN_RUNS)
             )),
             Some(needed) => lines.push(format!(
-                "With {fewest} runs of a side none of the {} figures that vary can be told better or worse: {needed} of each can (--repeat {needed}).",
+                "With {fewest} runs of each side, none of the {} varying metrics can be better or worse; {needed} runs of each are needed (--repeat {needed}).",
                 self.judged_with
             )),
             None => {}
@@ -220,68 +228,67 @@ impl Comparison {
         lines
     }
 
-    /// How it was judged; empty where there was nothing to judge.
+    /// Description of the method; empty without metrics.
     #[must_use]
     pub fn method(&self) -> String {
-        if self.figures.is_empty() {
+        if self.metrics.is_empty() {
             return String::new();
         }
         let percent = self.options.tolerance.map_or(5.0, |share| share * 100.0);
-        let pairs = match self.figures.iter().any(|held| held.contrast().paired) {
-            true => "Runs of one seed are compared in pairs. ",
-            false => "",
+        let pairs = if self.metrics.iter().any(|metric| metric.contrast().paired) {
+            "Runs with the same seed are compared in pairs. "
+        } else {
+            ""
         };
-        let levels = self.figures.iter().map(|held| held.contrast().level);
+        let levels = self.metrics.iter().map(|metric| metric.contrast().level);
         let level = match levels.reduce(f64::min) {
-            Some(least) if least < LEVEL.as_f64() => format!(" (with so few runs {:.1} %)", least * 100.0),
+            Some(least) if least < LEVEL.as_f64() => format!(" ({:.1} % with so few runs)", least * 100.0),
             _ => String::new(),
         };
-        let by = |test: Test| self.figures.iter().any(|held| held.answer.test == test);
+        let by = |test: Test| self.metrics.iter().any(|metric| metric.answer.test == test);
         let test = match (by(Test::RankSum), by(Test::SignedRank)) {
-            (_, false) => "the rank-sum test of Mann and Whitney",
-            (false, true) => "Wilcoxon's signed-rank test of pairs",
+            (_, false) => "Mann-Whitney rank-sum test",
+            (false, true) => "Wilcoxon signed-rank test of pairs",
             (true, true) => {
-                "Wilcoxon's signed-rank test of pairs, or Mann and Whitney's rank-sum test where a figure has too few"
+                "Wilcoxon signed-rank test of pairs, or Mann-Whitney rank-sum test for metrics with too few pairs"
             }
         };
         format!(
-            "Medians of runs. {pairs}Difference and interval: the estimate of Hodges and Lehmann, 95 % sure{level}. p: {test}, corrected for the \
-             {} figures that vary (Holm). Better and worse: p below 0.05, and by more than {} % and, of a latency, 1 ms; the same: all of \
-             the interval is within that. The effect, where one was found: how often a run of the one is above or below one of the other.",
+            "Medians of runs. {pairs}Difference and interval: Hodges-Lehmann estimate with 95 % confidence{level}. p: {test}, with Holm's correction for the {} varying metrics. Better or worse: p below 0.05 and a difference above {} % (and 1 ms for a latency). Same: the whole interval is within that. Effect size, if better or worse: how often a run of one side is above or below a run of the other.",
             self.judged_with,
-            crate::text::figure::short(percent),
+            crate::text::format::short(percent),
         )
     }
 
-    /// What the runs of both sides have in common.
+    /// Quantity the runs of both sides have in common.
     fn together(&self) -> Option<String> {
         let Pairing { pairs, identical } = &self.pairing;
         match (pairs.len(), *identical) {
             (1.., _) if self.pairing.is_identical() => Some(
-                "Every run of the one is identical with a run of the other, to the last digit of every figure: nothing differs."
+                "Every run of one side is identical to a run of the other, to the last digit of every metric: there is no difference."
                     .to_owned(),
             ),
             (0, 1..) => Some(format!(
-                "Both sides have {}, to the last digit of every figure: the sides are not independent.",
+                "Both sides contain {}, to the last digit of every metric: the sides are not independent.",
                 match identical {
                     1 => "one identical run".to_owned(),
                     count => format!("{count} identical runs"),
                 }
             )),
-            (1.., 1..) => Some(format!("From the same seeds, and {identical} of the {} pairs are identical, to the last digit of every figure.", pairs.len())),
-            (1.., 0) => Some("From the same seeds: the runs are compared in pairs.".to_owned()),
+            (1.., 1..) => Some(format!("Same seeds; {identical} of the {} pairs are identical, to the last digit of every metric.", pairs.len())),
+            (1.., 0) => Some("Same seeds: the runs are compared in pairs.".to_owned()),
             (0, 0) => None,
         }
     }
 
     /// A key that differs.
-    fn changed(differing: &Differing) -> String {
-        let key = sanitise(&differing.key);
+    fn changed(changed_keys: &ChangedKey) -> String {
+        let key = sanitise(&changed_keys.key);
         let shown = |value: &str| truncate(&sanitise(value), 40);
-        match (&differing.baseline, &differing.value) {
+        match (&changed_keys.baseline, &changed_keys.value) {
             (Some(baseline), Some(value)) => format!("{key} {} → {}", shown(baseline), shown(value)),
-            (Some(baseline), None) => format!("{key} {} → nothing", shown(baseline)),
-            (None, Some(value)) => format!("{key} nothing → {}", shown(value)),
+            (Some(baseline), None) => format!("{key} {} → (none)", shown(baseline)),
+            (None, Some(value)) => format!("{key} (none) → {}", shown(value)),
             (None, None) => key,
         }
     }

@@ -2,31 +2,31 @@
 
 use serde::Serialize;
 
-/// Why somebody was not well served.
+/// A cause of a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cause {
-    /// Which rule names it.
+    /// Rule that found it.
     pub kind: Kind,
-    /// How much of what people felt it explains.
+    /// Severity.
     pub severity: Severity,
-    /// One line: who does what to whom. Names in it come from the scenario as they are.
+    /// One line. Names in it come from the scenario unchanged.
     pub title: String,
-    /// The figure that says so: one or two sentences.
-    pub figure: String,
-    /// What it suggests to do.
+    /// Evidence: one or two sentences with values.
+    pub evidence: String,
+    /// Suggested remedy.
     pub advice: String,
-    /// The stations that suffer from it or are held back by it, in the plan's order.
+    /// Affected stations, in the plan's order.
     pub stations: Vec<String>,
-    /// The stations that bring it about, in the plan's order; none where it is no station's doing.
+    /// Stations that cause the problem, in the plan's order; empty if no station does.
     pub by: Vec<String>,
 }
 
-/// What a run's figures suggest.
+/// Result of an analysis.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Explanation {
     /// The causes, the gravest first.
     pub causes: Vec<Cause>,
-    /// What goes wrong at stations for which no known cause matches, in the plan's order.
+    /// Problems of stations for which no known cause matches, in the plan's order.
     pub unexplained: Vec<Unexplained>,
 }
 
@@ -35,7 +35,7 @@ pub struct Explanation {
 pub struct Unexplained {
     /// The station.
     pub station: String,
-    /// What goes wrong, a workload each: `4kstream kept …`.
+    /// Problems, one per workload: `4kstream met …`.
     pub what: Vec<String>,
 }
 
@@ -49,44 +49,44 @@ pub enum Kind {
     Server,
     /// A station's adapter.
     Adapter,
-    /// A slow station of another network takes the air of the channel.
+    /// A slow station of another network uses airtime of the channel.
     SlowCochannel,
     /// Others take much of the band.
     FullBand,
-    /// One slow station takes the air of the others.
+    /// A slow station uses too much airtime.
     SlowNeighbour,
-    /// An upload fills a queue that others wait in.
+    /// An upload fills a queue that other stations share.
     UploadBloat,
-    /// A download fills a queue that others wait in.
+    /// A download fills a queue that other stations share.
     DownloadBloat,
-    /// What waits below TCP is too little for frames to be gathered.
+    /// TCP Small Queues limits aggregation.
     SmallQueues,
     /// Nothing arrives while a station moves between access points.
     Roaming,
-    /// A station's signal is too weak for what it asks.
+    /// A station's signal is too weak for its workloads.
     WeakSignal,
-    /// A line is too slow for what is asked of it.
+    /// A link is too slow for its workloads.
     SlowLine,
-    /// A line loses packets.
+    /// A link loses packets.
     LossyLine,
-    /// The way to the server and back takes too long.
+    /// The round-trip time to the server is too long.
     DistantServer,
 }
 
-/// How much of what people felt a cause explains.
+/// Severity of a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Nobody failed because of it, but it holds somebody back.
+    /// A station gets less than it could, but misses no goal.
     Notable,
     /// A goal was failed, or nearly so, because of it.
     Serious,
-    /// The figures themselves are in doubt because of it.
-    Doubt,
+    /// The cause makes the results themselves unreliable.
+    Measurement,
 }
 
 impl Explanation {
-    /// Whether there is nothing to say.
+    /// Returns true if nothing was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.causes.is_empty() && self.unexplained.is_empty()
@@ -94,7 +94,7 @@ impl Explanation {
 }
 
 impl Unexplained {
-    /// In a sentence or two.
+    /// One or two sentences.
     #[must_use]
     pub fn sentence(&self) -> String {
         let known = Kind::ALL.len();
@@ -107,7 +107,7 @@ impl Unexplained {
 }
 
 impl Kind {
-    /// All of them, in the order in which they are looked for.
+    /// All kinds, in the order of their rules.
     pub const ALL: [Kind; 14] = [
         Kind::Generator,
         Kind::Server,
@@ -148,13 +148,13 @@ impl Kind {
 }
 
 impl Severity {
-    /// In a word.
+    /// Name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Notable => "notable",
             Severity::Serious => "serious",
-            Severity::Doubt => "doubt",
+            Severity::Measurement => "measurement",
         }
     }
 }

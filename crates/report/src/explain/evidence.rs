@@ -1,6 +1,6 @@
-//! What the rules look at, gathered from a run's rows.
+//! Evidence for the rules, collected from a run's rows.
 
-use super::{Explanation, Unexplained, rules, scene::Scene};
+use super::{Explanation, Unexplained, analysis::Analysis, rules};
 use netburn_record::row::BASELINE;
 use netburn_record::self_check::{lab_reasons, standstill_limit};
 use netburn_record::{
@@ -12,24 +12,25 @@ use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Goal, Kind, Operation, Outcome};
 use std::collections::BTreeMap;
 
-/// The most bins of time that a station has.
+/// Maximum number of bins of time that a station has.
 const BINS: u64 = 300;
-/// The shortest bin. Tenths would split a page load into parts that say little.
-const SHORTEST: Duration = Duration::from_secs(1);
-/// A round trip that somebody notices, where no goal says what is good.
+/// Minimum bin. Shorter bins would split page loads.
+const MIN_BIN: Duration = Duration::from_secs(1);
+/// Noticeable round-trip time, for workloads without a goal.
 const NOTICED: Duration = Duration::from_millis(100);
-/// The most spans of waiting and of roaming that are kept for each station; what comes after them is counted only.
-const SPANS: usize = 10_000;
-/// The most connections that are told apart; those beyond count for nothing.
-const CONNECTIONS: usize = 100_000;
+/// Maximum number of recorded waiting and roaming spans for each station; later ones are only
+/// counted.
+const MAX_SPANS: usize = 10_000;
+/// Maximum number of tracked connections; further ones are ignored.
+const MAX_CONNECTIONS: usize = 100_000;
 /// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
 const SEGMENT: u64 = 1_448;
-/// Fewer segments tell nothing of how many are lost.
-const SEGMENTS: u64 = 500;
-/// The most doubts that are told apart.
-const DOUBTS: usize = 100;
+/// Minimum number of segments for a loss rate.
+const MIN_SEGMENTS: u64 = 500;
+/// Maximum number of recorded quality issues.
+const MAX_QUALITY_ISSUES: usize = 100;
 
-/// What the rules look at, gathered from a run's rows in bounded memory.
+/// Evidence for the rules, collected from a run's rows in bounded memory.
 ///
 /// **Call order:** [`new`](Self::new), [`row`](Self::row) for every row of the run in any order (of several runs of one plan: all of
 /// theirs), then [`explain`](Self::explain).
@@ -37,50 +38,51 @@ const DOUBTS: usize = 100;
 pub struct Evidence {
     pub(super) plan: Plan,
     pub(super) environment: Environment,
-    /// How long a bin is.
+    /// Time for which a bin is.
     pub(super) width: Duration,
-    /// How many there are.
+    /// Number of bins.
     pub(super) bins: usize,
-    pub(super) stations: Vec<Seen>,
-    /// By station and workload; `None` where no operation can be late.
+    pub(super) stations: Vec<StationEvidence>,
+    /// By station and workload; `None` if no operation can be late.
     limits: Vec<Vec<Option<Limits>>>,
-    /// Round trips of connections of which the server couldn't tell whose they are.
-    pub(super) somebodys: RoundTrips,
-    /// Why no figure can be believed, as whoever carried the packets says.
-    pub(super) doubts: Vec<String>,
-    /// What each connection had sent when it was looked at last, by station, side and port.
+    /// Round-trip times of connections that the server could not assign to a station.
+    pub(super) unattributed_rtts: RoundTrips,
+    /// Reasons for which no result is reliable, as reported by the component that forwarded the
+    /// packets.
+    pub(super) quality_issues: Vec<String>,
+    /// Last counters of each connection, by station, side and port.
     connections: BTreeMap<(u16, Side, u16), Sent>,
 }
 
-/// When an operation is late, and how long one without an end is waited for.
+/// Limit of latency, and longest waiting time for an operation without an end.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     good: Duration,
     longest: Duration,
 }
 
-/// What is known of one station.
+/// Evidence about one station.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen {
-    /// By bin; empty when nothing was seen of it.
+pub(super) struct StationEvidence {
+    /// By bin; empty without data.
     pub(super) bins: Vec<Bin>,
     /// Round trips of its uploads, as it saw them.
     pub(super) sending: RoundTrips,
     /// Round trips of what it downloads, as the server saw them.
     pub(super) receiving: RoundTrips,
-    /// What was sent to it over TCP, as the server saw it, and what it sent.
+    /// TCP data sent to it, as seen by the server, and data that it sent.
     pub(super) to: Sent,
     pub(super) from: Sent,
     /// Spans in which an operation of its missed its goal, in ns.
     pub(super) waits: Vec<(i64, i64)>,
-    /// Its moves between access points: when nothing arrived any more, and for how long.
+    /// Roams: begin and duration of the interruption, in ns.
     pub(super) roams: Vec<(i64, u64)>,
     pub(super) link: Link,
-    /// Whether its rows say what networks that aren't modelled took of its channel.
+    /// True if its rows contain the airtime of networks that are not modelled.
     pub(super) knows_others: bool,
 }
 
-/// What a station had in one bin; of several runs, in all of them together.
+/// Values of a station in one bin, summed over all runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bin {
     /// Airtime of data, in ns.
@@ -88,20 +90,20 @@ pub(super) struct Bin {
     pub(super) air_up: u64,
     pub(super) transmissions: u64,
     pub(super) mpdus: u64,
-    /// The sum over the looks, and how many those were.
+    /// The sum over the samples, and how many those were.
     pub(super) backlog: u64,
-    pub(super) looks: u64,
+    pub(super) samples: u64,
     pub(super) drops: u64,
-    /// How long networks that aren't modelled held its channel, in ns.
+    /// Airtime of networks that are not modelled on its channel, in ns.
     pub(super) others: u64,
     /// Content.
     pub(super) bytes_down: u64,
     pub(super) bytes_up: u64,
-    /// How many operations that missed their goal, or stalls, it was part of.
+    /// Number of operations that missed their goal, or stalls, it was part of.
     pub(super) waits: u64,
 }
 
-/// What is known of a Wi-Fi link.
+/// Evidence about a Wi-Fi link.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Link {
     /// Rates of what was sent last, in bit/s.
@@ -111,7 +113,7 @@ pub(super) struct Link {
     pub(super) busy_before: Mean,
     pub(super) busy: Mean,
     pub(super) frequency_mhz: Option<u32>,
-    /// Received signal, in hundredths of a dBm: the sum over the looks, and how many those were.
+    /// Received signal, in hundredths of a dBm: the sum over the samples, and how many those were.
     signal: (i64, u32),
 }
 
@@ -120,7 +122,7 @@ pub(super) struct Link {
 pub(super) struct Sent {
     /// Bytes that were acknowledged.
     pub(super) bytes: u64,
-    /// Segments that were sent again.
+    /// Retransmitted segments.
     pub(super) again: u64,
 }
 
@@ -131,7 +133,7 @@ pub(super) struct Mean {
     pub(super) count: u64,
 }
 
-/// How long round trips took: counts by sixteenths of an octave.
+/// Time for which round trips took: counts by sixteenths of an octave.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RoundTrips {
     counts: Vec<u64>,
@@ -139,23 +141,29 @@ pub(super) struct RoundTrips {
 }
 
 impl Evidence {
-    /// Of a run of that plan there.
+    /// Evidence of a run of that plan in that environment.
     #[must_use]
     pub fn new(plan: &Plan, environment: Environment) -> Self {
-        let width = SHORTEST.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
+        let width = MIN_BIN.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
         Evidence {
             bins: plan.duration.as_nanos().div_ceil(width.as_nanos()).max(1) as usize,
             width,
-            stations: vec![Seen::default(); plan.stations.len()],
+            stations: vec![StationEvidence::default(); plan.stations.len()],
             limits: plan
                 .stations
                 .iter()
-                .map(|station| station.workloads.iter().map(|w| Limits::of(&w.config)).collect())
+                .map(|station| {
+                    station
+                        .workloads
+                        .iter()
+                        .map(|w| Limits::from_config(&w.config))
+                        .collect()
+                })
                 .collect(),
             plan: plan.clone(),
             environment,
-            somebodys: RoundTrips::default(),
-            doubts: Vec::new(),
+            unattributed_rtts: RoundTrips::default(),
+            quality_issues: Vec::new(),
             connections: BTreeMap::new(),
         }
     }
@@ -173,15 +181,15 @@ impl Evidence {
         }
     }
 
-    /// What it all suggests; `summary` and `health` are those of the same run.
+    /// Likely causes; `summary` and `health` must belong to the same run.
     #[must_use]
     pub fn explain(&self, summary: &Summary, health: &[Health]) -> Explanation {
-        let scene = Scene::new(self, summary, health);
-        let causes = rules::causes(&scene);
+        let analysis = Analysis::new(self, summary, health);
+        let causes = rules::causes(&analysis);
         let explained = |name: &String| causes.iter().any(|cause| cause.stations.contains(name));
-        let each = scene.sufferers.iter().map(|sufferer| Unexplained {
-            station: scene.name(sufferer.station),
-            what: sufferer.all.clone(),
+        let each = analysis.degraded.iter().map(|degraded_station| Unexplained {
+            station: analysis.name(degraded_station.station),
+            what: degraded_station.all.clone(),
         });
         let unexplained = each.filter(|one| !explained(&one.station)).collect();
         Explanation { causes, unexplained }
@@ -203,7 +211,7 @@ impl Evidence {
         }
     }
 
-    /// Somebody waited for something.
+    /// Records that a station waited for an operation.
     fn wait(&mut self, station: u16, from: Instant, to: Instant) {
         let end = Instant::ZERO + self.plan.duration;
         let (from, to) = (from.max(Instant::ZERO), to.min(end));
@@ -218,7 +226,7 @@ impl Evidence {
             }
         }
         if let Some(seen) = self.stations.get_mut(usize::from(station))
-            && seen.waits.len() < SPANS
+            && seen.waits.len() < MAX_SPANS
         {
             seen.waits.push((from.as_nanos(), to.as_nanos()));
         }
@@ -241,7 +249,7 @@ impl Evidence {
             bin.transmissions = bin.transmissions.saturating_add(row.transmissions);
             bin.mpdus = bin.mpdus.saturating_add(row.mpdus);
             bin.backlog = bin.backlog.saturating_add(row.backlog);
-            bin.looks += 1;
+            bin.samples += 1;
             bin.drops = bin.drops.saturating_add(row.drops);
             bin.others = bin.others.saturating_add(row.others.unwrap_or_default().as_nanos());
         }
@@ -249,7 +257,7 @@ impl Evidence {
 
     fn connection(&mut self, row: &ConnectionRow) {
         self.sent(row);
-        // A connection that has no round trip yet says 0.
+        // A connection without a round-trip time yet reports 0.
         if row.rtt_us == 0 || row.at < Instant::ZERO {
             return;
         }
@@ -259,18 +267,19 @@ impl Evidence {
         match (self.stations.get_mut(usize::from(row.station)), row.side) {
             (Some(seen), Side::Station) if uploads => seen.sending.add(row.rtt_us.into()),
             (Some(seen), Side::Server) if !uploads => seen.receiving.add(row.rtt_us.into()),
-            (None, Side::Server) => self.somebodys.add(row.rtt_us.into()),
+            (None, Side::Server) => self.unattributed_rtts.add(row.rtt_us.into()),
             _ => {}
         }
     }
 
-    /// Counts what a connection has sent since it was looked at before. A port whose counts fall is another connection's.
+    /// Adds what a connection sent since its previous sample. Decreasing counters mean that another
+    /// connection uses the port.
     fn sent(&mut self, row: &ConnectionRow) {
         let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
         let key = (row.station, row.side, row.port);
-        if self.connections.len() >= CONNECTIONS && !self.connections.contains_key(&key) {
+        if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&key) {
             return;
         }
         let now = Sent {
@@ -278,9 +287,10 @@ impl Evidence {
             again: row.retransmits.into(),
         };
         let before = self.connections.insert(key, now).unwrap_or_default();
-        let before = match now.bytes < before.bytes || now.again < before.again {
-            true => Sent::default(),
-            false => before,
+        let before = if now.bytes < before.bytes || now.again < before.again {
+            Sent::default()
+        } else {
+            before
         };
         let sum = match row.side {
             Side::Server => &mut seen.to,
@@ -313,7 +323,7 @@ impl Evidence {
         match (row.kind, row.station) {
             (EventKind::Roam, Some(station)) => {
                 if let Some(seen) = self.stations.get_mut(usize::from(station))
-                    && seen.roams.len() < SPANS
+                    && seen.roams.len() < MAX_SPANS
                 {
                     seen.roams.push((row.at.as_nanos(), row.length));
                 }
@@ -322,23 +332,23 @@ impl Evidence {
                 let end = row.at.checked_add(Duration::from_nanos(row.length)).unwrap_or(row.at);
                 self.wait(station, row.at, end);
             }
-            (EventKind::Doubt, _) => self.doubt(row.text.clone()),
+            (EventKind::QualityIssue, _) => self.add_quality_issue(row.text.clone()),
             (EventKind::Lab, _) => {
                 let lab = serde_json::from_str::<LabHealth>(&row.text).unwrap_or_default();
                 let reasons = lab_reasons(&lab, standstill_limit(&self.plan));
-                reasons.into_iter().for_each(|reason| self.doubt(reason));
+                reasons.into_iter().for_each(|reason| self.add_quality_issue(reason));
             }
             _ => {}
         }
     }
 
-    fn doubt(&mut self, reason: String) {
-        if self.doubts.len() < DOUBTS && !self.doubts.contains(&reason) {
-            self.doubts.push(reason);
+    fn add_quality_issue(&mut self, reason: String) {
+        if self.quality_issues.len() < MAX_QUALITY_ISSUES && !self.quality_issues.contains(&reason) {
+            self.quality_issues.push(reason);
         }
     }
 
-    /// The bin of a station that an instant is in; `None` outside the load, and for a station that isn't in the plan.
+    /// Bin of a station at an instant; `None` outside the load, and for unknown stations.
     fn bin(&mut self, station: u16, at: Instant) -> Option<&mut Bin> {
         let index = usize::try_from(at.as_nanos().div_euclid(self.width.as_nanos() as i64)).ok()?;
         let count = self.bins;
@@ -354,8 +364,8 @@ impl Evidence {
 }
 
 impl Limits {
-    /// Of such a workload; of a probe without a goal, what somebody notices is too late.
-    fn of(config: &Config) -> Option<Limits> {
+    /// Limits of a workload; a probe without a goal has a noticeable time as the limit.
+    fn from_config(config: &Config) -> Option<Limits> {
         let goals = config.goals.iter().filter_map(|goal| match goal {
             Goal::Latency { limit } => Some(*limit),
             _ => None,
@@ -375,7 +385,7 @@ impl Link {
         rates.reduce(f64::max).map(|rate| rate / 1e6)
     }
 
-    /// Its mean received signal, in dBm.
+    /// Mean received signal, in dBm.
     pub(super) fn signal_dbm(&self) -> Option<f64> {
         let (sum, count) = self.signal;
         (count > 0).then(|| sum as f64 / f64::from(count) / 100.0)
@@ -383,10 +393,10 @@ impl Link {
 }
 
 impl Sent {
-    /// The share of segments that had to be sent again; `None` of fewer than support one.
+    /// Share of retransmitted segments; `None` with too few segments.
     pub(super) fn lost(&self) -> Option<f64> {
         let segments = self.bytes / SEGMENT + self.again;
-        (segments >= SEGMENTS).then(|| self.again as f64 / segments as f64)
+        (segments >= MIN_SEGMENTS).then(|| self.again as f64 / segments as f64)
     }
 }
 
@@ -405,7 +415,7 @@ impl Bin {
         self.transmissions = self.transmissions.saturating_add(other.transmissions);
         self.mpdus = self.mpdus.saturating_add(other.mpdus);
         self.backlog = self.backlog.saturating_add(other.backlog);
-        self.looks = self.looks.saturating_add(other.looks);
+        self.samples = self.samples.saturating_add(other.samples);
         self.drops = self.drops.saturating_add(other.drops);
         self.others = self.others.saturating_add(other.others);
         self.bytes_down = self.bytes_down.saturating_add(other.bytes_down);
@@ -422,7 +432,7 @@ impl Mean {
         }
     }
 
-    /// `None` of nothing.
+    /// `None` without values.
     pub(super) fn value(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }

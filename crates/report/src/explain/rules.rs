@@ -1,5 +1,5 @@
-//! The rules, in the order in which they are asked: those that put figures in doubt first, then those that explain most. A rule sees
-//! what those before it named, and keeps silent where that explains the same.
+//! Rules in order: first those that make results unreliable, then those that explain most. A rule
+//! receives the causes found before and skips what they already explain.
 
 mod adapter;
 mod distant_server;
@@ -16,11 +16,11 @@ mod small_queues;
 mod upload_bloat;
 mod weak_signal;
 
-use super::scene::Scene;
+use super::analysis::Analysis;
 use super::{Cause, Kind, Severity};
 
 /// A rule: what it names, given what was named before it.
-type Rule = fn(&Scene<'_>, &[Cause]) -> Vec<Cause>;
+type Rule = fn(&Analysis<'_>, &[Cause]) -> Vec<Cause>;
 
 /// The rule for a kind of cause.
 const fn rule(kind: Kind) -> Rule {
@@ -42,49 +42,60 @@ const fn rule(kind: Kind) -> Rule {
     }
 }
 
-/// What the rules name, the gravest first.
-pub(super) fn causes(scene: &Scene<'_>) -> Vec<Cause> {
+/// All causes, the most severe first.
+pub(super) fn causes(analysis: &Analysis<'_>) -> Vec<Cause> {
     let mut found = Vec::new();
     for kind in Kind::ALL {
-        let named = rule(kind)(scene, &found);
-        found.extend(named);
+        let causes = rule(kind)(analysis, &found);
+        found.extend(causes);
     }
     found.sort_by_key(|cause| std::cmp::Reverse(cause.severity));
     found
 }
 
-/// Whether a cause of that kind was named.
-fn named(found: &[Cause], kind: Kind) -> bool {
+/// Returns true if a cause of that kind was named.
+fn is_named(found: &[Cause], kind: Kind) -> bool {
     found.iter().any(|cause| cause.kind == kind)
 }
 
-/// Whether a cause of that kind was named for a station.
-fn named_for(found: &[Cause], kind: Kind, station: &str) -> bool {
+/// Returns true if a cause of that kind was named for a station.
+fn is_named_for(found: &[Cause], kind: Kind, station: &str) -> bool {
     let for_it = |cause: &&Cause| cause.stations.iter().any(|name| name == station);
     found.iter().filter(for_it).any(|cause| cause.kind == kind)
 }
 
-/// How grave it is for these stations.
-fn severity(scene: &Scene<'_>, stations: impl IntoIterator<Item = usize>) -> Severity {
-    let serious = |station: usize| scene.suffering(station).is_some_and(|sufferer| sufferer.serious);
-    match stations.into_iter().any(serious) {
-        true => Severity::Serious,
-        false => Severity::Notable,
+/// Returns how grave it is for these stations.
+fn severity(analysis: &Analysis<'_>, stations: impl IntoIterator<Item = usize>) -> Severity {
+    let serious = |station: usize| {
+        analysis
+            .degraded_station(station)
+            .is_some_and(|degraded_station| degraded_station.serious)
+    };
+    if stations.into_iter().any(serious) {
+        Severity::Serious
+    } else {
+        Severity::Notable
     }
 }
 
-/// What the worst served of these have of it, for the end of a figure: ` laptop's browsing kept …`.
-fn suffering(scene: &Scene<'_>, stations: &[usize]) -> String {
-    let of = stations.iter().filter_map(|station| scene.suffering(*station));
-    match of.max_by_key(|sufferer| (sufferer.serious, std::cmp::Reverse(sufferer.station))) {
-        Some(sufferer) => format!(" {}'s {}.", scene.name(sufferer.station), sufferer.what),
+/// Worst problem of these stations, as the end of the evidence: ` laptop's browsing met …`.
+fn worst_symptom(analysis: &Analysis<'_>, stations: &[usize]) -> String {
+    let of = stations
+        .iter()
+        .filter_map(|station| analysis.degraded_station(*station));
+    match of.max_by_key(|degraded_station| (degraded_station.serious, std::cmp::Reverse(degraded_station.station))) {
+        Some(degraded_station) => format!(
+            " {}'s {}.",
+            analysis.name(degraded_station.station),
+            degraded_station.what
+        ),
         None => String::new(),
     }
 }
 
-/// `waits` of one, `wait` of several.
-fn wait(names: &[String]) -> &'static str {
-    if names.len() == 1 { "waits" } else { "wait" }
+/// Verb for a list of names: `shares` for one, `share` for several.
+fn share(names: &[String]) -> &'static str {
+    if names.len() == 1 { "shares" } else { "share" }
 }
 
 /// `a`, `a and b`, `a, b and c`.

@@ -1,11 +1,12 @@
-//! Rules on rows made by hand: what the simulator can't bring about. What it can is held to the confusion matrix (crate `study`).
+//! Rules on rows made by hand that the simulator cannot produce. The confusion matrix (crate
+//! `study`) covers the rest.
 
 use super::*;
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
 use netburn_record::{
-    AirRow, Ending, Environment, EventKind, EventRow, Header, Health, IntervalRow, LabHealth, LinkRow, OperationRow,
-    Row, Sink as _,
+    AirRow, Environment, EventKind, EventRow, Header, Health, IntervalRow, LabHealth, LinkRow, OperationRow, Row,
+    RunStatus, Sink as _,
 };
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
@@ -25,8 +26,8 @@ fn plan() -> Plan {
     document.resolve_for(Environment::Fleet).unwrap().0
 }
 
-/// What is named in a fleet's run of these rows.
-fn named(rows: &[Row], health: &[Health]) -> Vec<Cause> {
+/// Causes found in a fleet run with these rows.
+fn causes_of(rows: &[Row], health: &[Health]) -> Vec<Cause> {
     let plan = plan();
     let header = Header {
         environment: Environment::Fleet,
@@ -39,7 +40,7 @@ fn named(rows: &[Row], health: &[Health]) -> Vec<Cause> {
         summariser.put(row).unwrap();
     }
     evidence
-        .explain(&summariser.finish("run", &Ending::Complete), health)
+        .explain(&summariser.finish("run", &RunStatus::Complete), health)
         .causes
 }
 
@@ -63,7 +64,7 @@ fn frame(ms: i64, took: u64) -> Row {
     })
 }
 
-/// Content that came to a station in each second.
+/// Content that a station receives in each second.
 fn moved(station: u16, mbps: u64) -> impl Iterator<Item = Row> {
     (0..20).map(move |second| {
         Row::Interval(IntervalRow {
@@ -76,7 +77,7 @@ fn moved(station: u16, mbps: u64) -> impl Iterator<Item = Row> {
     })
 }
 
-/// A look at a station's link in each second, from before the load on.
+/// A sample of a station's link in each second, from before the load on.
 fn link(station: u16, rate_mbps: u64, before: u32, during: u32) -> impl Iterator<Item = Row> {
     (-3..20).map(move |second| {
         Row::Link(LinkRow {
@@ -118,33 +119,32 @@ fn agent(name: &str, station: &str) -> Health {
 }
 
 #[test]
-fn whoever_is_well_has_no_cause() {
+fn stations_without_problems_have_no_cause() {
     let rows: Vec<Row> = (0..190)
         .map(|n| frame(n * 100, 20))
         .chain(moved(1, 80))
         .chain(link(0, 866, 50_000, 300_000))
         .collect();
-    assert_eq!(named(&rows, &[agent("a1", "laptop")]), []);
-    assert_eq!(named(&[], &[]), []);
+    assert_eq!(causes_of(&rows, &[agent("a1", "laptop")]), []);
+    assert_eq!(causes_of(&[], &[]), []);
 }
 
 #[test]
-fn a_generator_or_server_out_of_breath_is_a_doubt() {
+fn an_overloaded_generator_or_server_has_severity_measurement() {
     let tired = Health {
         cpu: 0.97,
         lateness_us_p99: 12_500.0,
         ..agent("a1", "laptop")
     };
-    let causes = named(&[], &[tired, agent("a2", "tablet")]);
+    let causes = causes_of(&[], &[tired, agent("a2", "tablet")]);
     assert_eq!(kinds(&causes), [Kind::Generator]);
     assert_eq!(
         (causes[0].severity, &causes[0].stations[..]),
-        (Severity::Doubt, &["laptop".to_owned()][..])
+        (Severity::Measurement, &["laptop".to_owned()][..])
     );
     assert_eq!(
-        causes[0].figure,
-        "Agent a1 kept 97 % of a core busy (figures are believed below 95 %) and acted 12.5 ms late at the 99th percentile (believed up to \
-         10.0 ms)."
+        causes[0].evidence,
+        "Agent a1 used 97 % of one core (limit: 95 %) and was 12.5 ms behind schedule at p99 (limit: 10.0 ms)."
     );
     let server = Health {
         role: Role::Server,
@@ -152,27 +152,27 @@ fn a_generator_or_server_out_of_breath_is_a_doubt() {
         refused: 3,
         ..agent("server", "")
     };
-    let causes = named(&[], &[server]);
+    let causes = causes_of(&[], &[server]);
     assert_eq!(kinds(&causes), [Kind::Server]);
     assert!(
-        causes[0].figure.contains("refused or failed 3 requests"),
+        causes[0].evidence.contains("rejected or failed 3 requests"),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
 }
 
-/// The strictest goal is a call's 150 ms, so that 15 ms are believed.
+/// The strictest goal is 150 ms for calls, so the limit is 15 ms.
 #[test]
-fn who_stood_still_is_a_doubt() {
+fn a_standstill_has_severity_measurement() {
     let stood = Health {
         standstill_us_max: Some(400_000.0),
         ..agent("a1", "laptop")
     };
-    let causes = named(&[], &[stood, agent("a2", "tablet")]);
+    let causes = causes_of(&[], &[stood, agent("a2", "tablet")]);
     assert_eq!(kinds(&causes), [Kind::Generator]);
     assert_eq!(
-        causes[0].figure,
-        "Agent a1 stood still for 400 ms (believed up to 15.0 ms)."
+        causes[0].evidence,
+        "Agent a1 had a standstill of 400 ms (limit: 15.0 ms)."
     );
     let lab = |standstill_us_max| {
         let health = LabHealth {
@@ -190,20 +190,20 @@ fn who_stood_still_is_a_doubt() {
             text: serde_json::to_string(&health).unwrap(),
         })
     };
-    let causes = named(&[lab(31_000.0)], &[]);
+    let causes = causes_of(&[lab(31_000.0)], &[]);
     assert_eq!(kinds(&causes), [Kind::Generator]);
     assert_eq!(causes[0].stations, ["laptop", "tablet"]);
     assert!(
-        causes[0].figure.contains("the lab stood still for 31 ms"),
+        causes[0].evidence.contains("the lab had a standstill of 31 ms"),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
-    assert_eq!(named(&[lab(15_000.0)], &[]), []);
+    assert_eq!(causes_of(&[lab(15_000.0)], &[]), []);
 }
 
 /// The tablet's 20 Mbit/s on a link of 30 took 20 / (30 × 0.7) = 95 % of the air; the laptop's 1 on 866 took 0.16 %.
 #[test]
-fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
+fn a_slow_neighbour_in_a_fleet_is_found_by_link_rates() {
     let late = (0..190).map(|n| frame(n * 100, 300));
     let rows: Vec<Row> = late
         .chain(moved(0, 1))
@@ -211,7 +211,7 @@ fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
         .chain(link(0, 866, 0, 900_000))
         .chain(link(1, 30, 0, 900_000))
         .collect();
-    let causes = named(&rows, &[]);
+    let causes = causes_of(&rows, &[]);
     assert_eq!(kinds(&causes), [Kind::SlowNeighbour], "{causes:#?}");
     assert_eq!(
         (&causes[0].stations[..], &causes[0].by[..]),
@@ -219,10 +219,10 @@ fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
     );
     assert!(
         causes[0]
-            .figure
-            .contains("tablet had 99.8 % of the airtime and moved 95.2 % of the bytes, by the rates of the links"),
+            .evidence
+            .contains("tablet used 99.8 % of the airtime for 95.2 % of the data, estimated from link rates"),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
     // The same on a link as fast as the laptop's.
     let late = (0..190).map(|n| frame(n * 100, 300));
@@ -232,47 +232,51 @@ fn a_fleets_slow_neighbour_is_named_by_the_links_rates() {
         .chain(link(0, 866, 0, 900_000))
         .chain(link(1, 866, 0, 900_000))
         .collect();
-    assert_eq!(named(&rows, &[]), []);
+    assert_eq!(causes_of(&rows, &[]), []);
 }
 
 #[test]
-fn a_channel_that_was_busy_before_the_load_is_a_full_band() {
+fn a_channel_that_was_busy_before_the_load_is_crowded() {
     let rows = |before| -> Vec<Row> {
         (0..190)
             .map(|n| frame(n * 100, 300))
             .chain(link(0, 144, before, 950_000))
             .collect()
     };
-    let causes = named(&rows(600_000), &[]);
+    let causes = causes_of(&rows(600_000), &[]);
     assert_eq!(kinds(&causes), [Kind::FullBand]);
     assert!(
         causes[0]
-            .figure
-            .starts_with("The channel was 60 % busy before the load began, and 95 % during it."),
+            .evidence
+            .starts_with("The channel was 60 % busy before the load and 95 % during it."),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
-    assert_eq!(named(&rows(100_000), &[]), []);
+    assert_eq!(causes_of(&rows(100_000), &[]), []);
 }
 
 #[test]
-fn a_rate_that_keeps_still_far_below_its_link_is_the_adapters() {
-    // The laptop moves most: neither line nor server is the tablet's limit.
+fn a_flat_rate_far_below_the_link_rate_is_an_adapter_limit() {
+    // The laptop moves most: neither the WAN link nor the server limits the tablet.
     let rows = |other, link_rate| -> Vec<Row> {
         moved(1, 40)
             .chain(moved(0, other))
             .chain(link(1, link_rate, 0, 300_000))
             .collect()
     };
-    let causes = named(&rows(200, 300), &[]);
+    let causes = causes_of(&rows(200, 300), &[]);
     assert_eq!(kinds(&causes), [Kind::Adapter]);
     assert_eq!(causes[0].severity, Severity::Notable);
-    assert_eq!(named(&rows(50, 300), &[]), [], "nobody else shows that there was more");
-    assert_eq!(named(&rows(200, 72), &[]), [], "the link is no faster");
+    assert_eq!(
+        causes_of(&rows(50, 300), &[]),
+        [],
+        "nobody else shows that there was more"
+    );
+    assert_eq!(causes_of(&rows(200, 72), &[]), [], "the link is no faster");
 }
 
 #[test]
-fn what_is_late_around_a_roam_is_the_roams() {
+fn late_operations_around_a_roam_have_cause_roaming() {
     let roam = |length| {
         Row::Event(EventRow {
             station: Some(0),
@@ -283,20 +287,20 @@ fn what_is_late_around_a_roam_is_the_roams() {
             text: String::new(),
         })
     };
-    // Those due from 5 to 6.2 s are late.
+    // Operations due from 5 s to 6.2 s are late.
     let frames = || (0..190).map(|n| frame(n * 100, if (50..62).contains(&n) { 800 } else { 20 }));
     let rows: Vec<Row> = frames().chain([roam(1_200_000_000)]).collect();
-    let causes = named(&rows, &[]);
+    let causes = causes_of(&rows, &[]);
     assert_eq!(kinds(&causes), [Kind::Roaming]);
     assert!(
-        causes[0].figure.contains(
-            "It moved once, and nothing arrived for up to 1.20 s; 12 of the 12 times that something was late (100 %)"
-        ),
+        causes[0]
+            .evidence
+            .contains("laptop roamed once, with gaps of up to 1.20 s; 12 of 12 late operations and stalls (100 %)"),
         "{}",
-        causes[0].figure
+        causes[0].evidence
     );
     assert_eq!(
-        named(&frames().chain([roam(40_000_000)]).collect::<Vec<_>>(), &[]),
+        causes_of(&frames().chain([roam(40_000_000)]).collect::<Vec<_>>(), &[]),
         [],
         "nobody notices 40 ms"
     );
@@ -304,16 +308,16 @@ fn what_is_late_around_a_roam_is_the_roams() {
         .map(|n| frame(n * 100, if n > 90 { 800 } else { 20 }))
         .chain([roam(1_200_000_000)])
         .collect();
-    assert_eq!(named(&elsewhere, &[]), [], "what is late is so long after");
+    assert_eq!(causes_of(&elsewhere, &[]), [], "what is late is so long after");
 }
 
 #[test]
-fn lines_hold_no_character_that_a_terminal_acts_on() {
+fn lines_have_no_control_characters() {
     let cause = Cause {
         kind: Kind::Adapter,
         severity: Severity::Serious,
         title: "a\u{1b}[2Jb".to_owned(),
-        figure: "c\u{9b}d\n".to_owned(),
+        evidence: "c\u{9b}d\n".to_owned(),
         advice: "e\u{202e}".to_owned(),
         stations: Vec::new(),
         by: Vec::new(),
@@ -327,7 +331,7 @@ fn lines_hold_no_character_that_a_terminal_acts_on() {
         unexplained: vec![unexplained],
     };
     let lines = lines(&explanation, 80, false);
-    assert_eq!(lines[1], "What the figures suggest:");
+    assert_eq!(lines[1], "Likely causes:");
     assert!(
         lines
             .iter()
@@ -339,7 +343,7 @@ fn lines_hold_no_character_that_a_terminal_acts_on() {
 
 /// An agent may claim anything.
 #[test]
-fn rows_that_claim_more_than_can_be_are_answered() {
+fn rows_with_impossible_values_are_rejected() {
     let mut rows: Vec<Row> = (0..100).map(|n| frame(n * 100, 2000)).collect();
     for station in [0, 1, 0, 1] {
         rows.extend(link(station, 100, 0, 900_000));
@@ -362,15 +366,15 @@ fn rows_that_claim_more_than_can_be_are_answered() {
             ..AirRow::default()
         }));
     }
-    named(&rows, &[agent("a1", "laptop")]);
+    causes_of(&rows, &[agent("a1", "laptop")]);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Whatever rows there are, in whatever order: an answer, without a figure that is no number.
+    /// Any rows in any order give a result, and no value that is not a number.
     #[test]
-    fn any_rows_are_answered(rows in prop::collection::vec((0_u8..6, 0_u16..4, -50_i64..300, 0_u64..u64::MAX), 0..80)) {
+    fn any_rows_have_a_result(rows in prop::collection::vec((0_u8..6, 0_u16..4, -50_i64..300, 0_u64..u64::MAX), 0..80)) {
         let rows: Vec<Row> = rows
             .into_iter()
             .map(|(kind, station, tenth, value)| {
@@ -385,8 +389,8 @@ proptest! {
                 }
             })
             .collect();
-        for cause in named(&rows, &[agent("a1", "laptop")]) {
-            let text = format!("{} {} {}", cause.title, cause.figure, cause.advice);
+        for cause in causes_of(&rows, &[agent("a1", "laptop")]) {
+            let text = format!("{} {} {}", cause.title, cause.evidence, cause.advice);
             prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
         }
     }

@@ -1,25 +1,26 @@
-//! What the figures suggest, for a terminal.
+//! Likely causes as text.
 
 use super::{Explanation, Severity};
-use crate::paint::{Tone, paint};
-use crate::plain::{sanitise, wrap};
+use crate::sanitise::{sanitise, wrap};
+use crate::style::{Tone, paint};
 
-/// `explanation` as lines of at most `width` columns, an empty one and a heading first; nothing where there is nothing to say.
+/// `explanation` as lines of at most `width` columns, after an empty line and a heading; no lines
+/// if nothing was found.
 #[must_use]
 pub fn lines(explanation: &Explanation, width: usize, colour: bool) -> Vec<String> {
     if explanation.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![String::new(), paint("What the figures suggest:", Tone::Heading, colour)];
+    let mut lines = vec![String::new(), paint("Likely causes:", Tone::Heading, colour)];
     for (number, cause) in explanation.causes.iter().enumerate() {
         let tone = match cause.severity {
             Severity::Notable => Tone::Plain,
             Severity::Serious => Tone::Bad,
-            Severity::Doubt => Tone::Doubtful,
+            Severity::Measurement => Tone::Unreliable,
         };
         let title = paint(&sanitise(&cause.title), tone, colour);
         lines.extend(wrap(&format!("{}. {title}", number + 1), width, "   "));
-        for text in [&cause.figure, &cause.advice] {
+        for text in [&cause.evidence, &cause.advice] {
             lines.extend(wrap(&format!("   {}", sanitise(text)), width, "   "));
         }
     }

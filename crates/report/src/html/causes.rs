@@ -1,7 +1,7 @@
-//! What the figures suggest, as a list.
+//! Likely causes as a list.
 
 use super::escaped;
-use super::head::ticked;
+use super::head::with_code;
 use crate::explain::{Cause, Severity};
 use crate::view::View;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub(super) fn causes(view: &View) -> String {
         out.push_str(&listed(&view.explanation.causes));
     }
     for unexplained in &view.explanation.unexplained {
-        let _ = writeln!(out, "<p>{}</p>", ticked(&unexplained.sentence()));
+        let _ = writeln!(out, "<p>{}</p>", with_code(&unexplained.sentence()));
     }
     out
 }
@@ -24,14 +24,14 @@ fn listed(causes: &[Cause]) -> String {
         let mark = match cause.severity {
             Severity::Notable => "",
             Severity::Serious => "<strong class=\"badge fail\">serious</strong> ",
-            Severity::Doubt => "<strong class=\"badge inconclusive\">doubt</strong> ",
+            Severity::Measurement => "<strong class=\"badge inconclusive\">measurement</strong> ",
         };
         let _ = writeln!(
             out,
             "<li>{mark}<strong>{}</strong><p>{}</p><p>{}</p></li>",
             escaped(&cause.title),
-            escaped(&cause.figure),
-            ticked(&cause.advice)
+            escaped(&cause.evidence),
+            with_code(&cause.advice)
         );
     }
     out.push_str("</ol>\n");

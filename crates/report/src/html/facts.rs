@@ -1,18 +1,18 @@
-//! Figures and facts as tables: every workload's, the Wi-Fi's, the self-check's, the machines'.
+//! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::figure::{mbps, percent, short, span, span_us};
+use crate::text::format::{mbps, percent, short, span, span_us};
 use crate::text::wifi;
 use crate::view::View;
 use netburn_record::summary::verdict_name;
-use netburn_record::{Ending, Role};
+use netburn_record::{Role, RunStatus};
 use std::fmt::Write as _;
 
 fn words(head: &[&str]) -> Vec<String> {
     head.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Every workload's figures and goals.
+/// Every workload's values and goals.
 pub(super) fn figures(view: &View) -> String {
     let maybe = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
     let mut rows = Vec::new();
@@ -48,24 +48,24 @@ pub(super) fn figures(view: &View) -> String {
         }
     }
     let head = [
-        "who, what",
+        "workload",
         "Mbit/s",
         "operations",
-        "missed their goal",
+        "goal misses",
         "failed",
         "unfinished",
-        "least",
-        "50 %",
-        "75 %",
-        "90 %",
-        "95 %",
-        "99 %",
-        "most",
+        "min",
+        "p50",
+        "p75",
+        "p90",
+        "p95",
+        "p99",
+        "max",
     ];
     let mut out = cells("Latency of the operations", &words(&head), &rows);
-    out.push_str("<p class=\"note\">A percentile is given where there are enough operations for it. Those that never finished rank above all others.</p>\n");
+    out.push_str("<p class=\"note\">A percentile is shown only if there are enough operations for it. Operations that never finished rank above all others.</p>\n");
     if !goals.is_empty() {
-        let head = ["who, what", "goal", "verdict", "met by", "samples", "worst ÷ goal"];
+        let head = ["workload", "goal", "verdict", "met", "samples", "worst ÷ goal"];
         let _ = write!(out, "<h3>Goals</h3>\n{}\n", cells("Goals", &words(&head), &goals));
     }
     out
@@ -84,22 +84,24 @@ pub(super) fn wifi(view: &View) -> String {
     format!("<ul>\n{lines}</ul>\n")
 }
 
-/// Whether the figures can be believed.
+/// Returns true if the results are reliable.
 pub(super) fn self_check(view: &View) -> String {
     let self_check = &view.summary.self_check;
     let mut out = String::new();
     let late = self_check.timer_lateness_us;
     if !view.summary.environment.is_real() {
-        out.push_str("<p>In virtual time nothing can be late: there is nothing to doubt about the measuring. How close the model is to the world is another question.</p>\n");
+        out.push_str(
+            "<p>Simulated time: there is no measurement error. The accuracy of the model is a separate question.</p>\n",
+        );
     } else if self_check.ok {
         let _ = writeln!(
             out,
-            "<p>It is sound: what was due was done {} late at the 99th percentile, {} at worst.</p>",
+            "<p>Passed: operations started within {} of schedule at p99 (worst {}).</p>",
             span_us(late.p99),
             span_us(late.max)
         );
     } else {
-        out.push_str("<p class=\"warning\">It is in doubt. What stands above may be the machine's doing, not the network's:</p>\n<ul>\n");
+        out.push_str("<p class=\"warning\">Failed. The results above may reflect the test machine rather than the network:</p>\n<ul>\n");
         for reason in &self_check.reasons {
             let _ = writeln!(out, "<li>{}</li>", escaped(reason));
         }
@@ -108,8 +110,7 @@ pub(super) fn self_check(view: &View) -> String {
     if let Some(lab) = &view.lab {
         let _ = writeln!(
             out,
-            "<p>The lab delivered packets {} late at the 99th percentile, {} at worst. The thread that carries them had {} real-time \
-             priority, stood still for {} at the longest, and took {} of a core.</p>",
+            "<p>The lab delivered packets {} late at p99 (worst {}). The forwarding thread had {} real-time priority, a longest standstill of {}, and used {} of one core.</p>",
             span_us(lab.lateness_us_p99),
             span_us(lab.lateness_us_max),
             if lab.real_time { "a" } else { "no" },
@@ -119,15 +120,15 @@ pub(super) fn self_check(view: &View) -> String {
     }
     if !view.health.is_empty() {
         let head = [
-            "participant",
-            "late, 99 %",
-            "late, worst",
-            "standstill, worst",
+            "agent or server",
+            "lateness, p99",
+            "lateness, max",
+            "standstill, max",
             "missed sends",
             "busiest thread",
             "machine busy",
-            "service time, 99 %",
-            "refused",
+            "service time, p99",
+            "rejected",
         ];
         let rows = view.health.iter().map(|health| {
             let server = health.role == Role::Server;
@@ -151,21 +152,17 @@ pub(super) fn self_check(view: &View) -> String {
                 },
             ]
         });
-        out.push_str(&cells(
-            "What the participants say of themselves",
-            &words(&head),
-            &rows.collect::<Vec<_>>(),
-        ));
+        out.push_str(&cells("Health reports", &words(&head), &rows.collect::<Vec<_>>()));
         out.push('\n');
     }
     if !view.clocks.is_empty() {
-        let head = ["clock of", "ahead of the controller's by", "true to", "drift"];
+        let head = ["clock of", "offset to the controller", "uncertainty", "drift"];
         let rows = view.clocks.iter().map(|clock| {
             let drift = match (clock.jump_ns, clock.drift_ppm, clock.drift_error_ppm) {
-                (Some(jump), ..) => format!("it jumped by {}", span(jump as f64 / 1e6)),
+                (Some(jump), ..) => format!("jumped by {}", span(jump as f64 / 1e6)),
                 (None, Some(ppm), _) => format!("{} ppm", short(ppm)),
                 (None, None, Some(error)) => format!("none above {} ppm", short(error)),
-                (None, None, None) => "not known".to_owned(),
+                (None, None, None) => "unknown".to_owned(),
             };
             vec![
                 clock.name.clone(),
@@ -190,13 +187,13 @@ pub(super) fn environment(view: &View) -> String {
         }
     };
     fact("netburn", view.version.clone());
-    fact("began", view.started.clone().unwrap_or_default());
+    fact("started", view.started.clone().unwrap_or_default());
     fact(
         "ended",
-        match &view.ending {
-            Ending::Complete => "as planned".to_owned(),
-            Ending::Interrupted => "somebody stopped it".to_owned(),
-            Ending::Failed(why) => why.clone(),
+        match &view.status {
+            RunStatus::Complete => "as planned".to_owned(),
+            RunStatus::Interrupted => "interrupted".to_owned(),
+            RunStatus::Failed(why) => why.clone(),
         },
     );
     fact("machine", host.name.clone());
@@ -210,11 +207,9 @@ pub(super) fn environment(view: &View) -> String {
         fact("memory", format!("{} GB", short(host.memory_bytes as f64 / 1e9)));
     }
     fact("seed", view.summary.seed.to_string());
-    let mut out = cells("How it was measured", &words(&["what", "value"]), &rows);
+    let mut out = cells("Environment", &words(&["property", "value"]), &rows);
     if !view.summary.environment.is_real() {
-        out.push_str(
-            "<p class=\"note\">Neither machine nor time has anything to do with what comes out of a simulation.</p>",
-        );
+        out.push_str("<p class=\"note\">A simulation's results do not depend on the machine or the time.</p>");
     }
     out.push('\n');
     out

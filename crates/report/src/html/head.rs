@@ -1,8 +1,8 @@
-//! The top of a page: the question, the environment, the verdict, and why, station by station.
+//! Head of a page: question, environment, verdict and reasons, station by station.
 
 use super::escaped;
 use crate::environment;
-use crate::text::figure;
+use crate::text::format;
 use crate::text::why;
 use crate::view::View;
 use netburn_record::Summary;
@@ -10,7 +10,7 @@ use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_workload::Verdict;
 use std::fmt::Write as _;
 
-/// What the page is called.
+/// Title of the page.
 pub(super) fn title(view: &View) -> String {
     let summary = &view.summary;
     let name = summary.title.as_deref().unwrap_or(&summary.scenario);
@@ -29,39 +29,38 @@ pub(super) fn head(view: &View) -> String {
     let _ = writeln!(
         out,
         "<p class=\"environment\">{}</p>",
-        ticked(environment::sentence(summary.environment))
+        with_code(environment::sentence(summary.environment))
     );
     let _ = writeln!(
         out,
         "<p class=\"verdict\">{} <span class=\"why\">{}</span></p>",
         badge(summary.verdict, summary.provisional),
-        escaped(&in_short(summary))
+        escaped(&verdict_reason(summary))
     );
     let _ = writeln!(out, "<p class=\"facts\">{}</p>", escaped(&facts(view)));
     for missing in &view.missing {
         let _ = writeln!(
             out,
-            "<p class=\"warning\" role=\"note\">Not everything could be read: {}. What is shown is without it.</p>",
+            "<p class=\"warning\" role=\"note\">Some data could not be read: {}. This page omits it.</p>",
             escaped(missing)
         );
     }
     out.push_str("</header>\n<main>\n<section id=\"stations\" aria-labelledby=\"h-stations\">\n");
-    out.push_str("<h2 id=\"h-stations\">Who got what they need</h2>\n<ul class=\"cards\">\n");
+    out.push_str("<h2 id=\"h-stations\">Stations</h2>\n<ul class=\"cards\">\n");
     for station in &summary.stations {
         out.push_str(&card(station, summary));
     }
     out.push_str("</ul>\n");
     if summary.provisional || summary.stations.iter().any(|station| station.provisional) {
         out.push_str(
-            "<p class=\"note\">* provisional: there were too few samples to be sure (a pass needs 300, a marginal verdict 60). \
-             A longer run or more of them bring more.</p>\n",
+            "<p class=\"note\">* provisional: too few samples (a pass needs 300, a marginal verdict 60). Use a longer run or more runs.</p>\n",
         );
     }
     out.push_str("</section>\n");
     out
 }
 
-/// A verdict with a sign, so that it isn't by colour alone.
+/// A verdict with a sign, so that it does not depend on colour alone.
 pub(super) fn badge(verdict: Verdict, provisional: bool) -> String {
     let (sign, class) = match verdict {
         Verdict::Pass => ("✓", "pass"),
@@ -84,8 +83,8 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Why the verdict is what it is: one sentence.
-fn in_short(summary: &Summary) -> String {
+/// Reason for the verdict in one sentence.
+fn verdict_reason(summary: &Summary) -> String {
     if !summary.reasons.is_empty() {
         return format!("The run could not be measured: {}.", summary.reasons.join("; "));
     }
@@ -99,45 +98,42 @@ fn in_short(summary: &Summary) -> String {
         .filter(|station| station.verdict != Verdict::None)
         .count();
     let parts: Vec<String> = [
-        (Verdict::Fail, "not get what they need", "not get what it needs"),
-        (Verdict::Inconclusive, "could not be measured", "could not be measured"),
-        (Verdict::Marginal, "only just", "only just"),
+        (Verdict::Fail, "missed"),
+        (Verdict::Inconclusive, "could not be measured"),
+        (Verdict::Marginal, "only just met"),
     ]
     .into_iter()
-    .filter_map(|(verdict, many, one)| {
+    .filter_map(|(verdict, verb)| {
         let names = of(verdict);
         let who = list(&names);
         Some(match (verdict, names.len()) {
             (_, 0) => return None,
-            (Verdict::Fail, 1) => format!("{who} does {one}"),
-            (Verdict::Fail, _) => format!("{who} do {many}"),
-            (Verdict::Inconclusive, _) => format!("{who} {many}"),
-            (_, 1) => format!("{who} {many} gets what it needs"),
-            _ => format!("{who} {many} get what they need"),
+            (Verdict::Inconclusive, _) => format!("{who} {verb}"),
+            (_, count) => format!("{who} {verb} {} goals", possessive(count)),
         })
     })
     .collect();
     match (parts.is_empty(), judged) {
-        (true, 0) => "Nobody had a goal to hold anything against.".to_owned(),
-        (true, 1) => format!("{} gets what it needs.", list(&of(Verdict::Pass))),
-        (true, n) => format!("All {n} stations with goals get what they need."),
+        (true, 0) => "No station had a goal.".to_owned(),
+        (true, 1) => format!("{} met its goals.", list(&of(Verdict::Pass))),
+        (true, n) => format!("All {n} stations with goals met them."),
         (false, _) => {
             let passed = of(Verdict::Pass);
-            // Where all before it is of those who don't, the verb is enough.
-            let short = of(Verdict::Inconclusive).is_empty() && of(Verdict::Marginal).is_empty();
-            let rest = match (passed.len(), short) {
-                (0, _) => String::new(),
-                (1, true) => format!("; {} does", list(&passed)),
-                (_, true) => format!("; {} do", list(&passed)),
-                (1, false) => format!("; {} gets what it needs", list(&passed)),
-                (_, false) => format!("; {} get what they need", list(&passed)),
+            let rest = match passed.len() {
+                0 => String::new(),
+                count => format!("; {} met {} goals", list(&passed), possessive(count)),
             };
-            match of(Verdict::Fail).is_empty() && of(Verdict::Inconclusive).is_empty() {
-                true => format!("{}.", parts.join("; ")),
-                false => format!("{}{rest}.", parts.join("; ")),
+            if of(Verdict::Fail).is_empty() && of(Verdict::Inconclusive).is_empty() {
+                format!("{}.", parts.join("; "))
+            } else {
+                format!("{}{rest}.", parts.join("; "))
             }
         }
     }
+}
+
+fn possessive(count: usize) -> &'static str {
+    if count == 1 { "its" } else { "their" }
 }
 
 /// Names in a sentence: not more than six.
@@ -152,14 +148,14 @@ fn list(names: &[&str]) -> String {
 
 fn facts(view: &View) -> String {
     let summary = &view.summary;
-    let (runs, stations) = (figure::runs_of(summary), figure::stations(summary));
+    let (runs, stations) = (format::runs_of(summary), format::stations(summary));
     let mut facts = vec![
-        format!("{runs}{} s", figure::short(summary.duration_s)),
+        format!("{runs}{} s", format::short(summary.duration_s)),
         stations,
-        format!("{} Mbit/s in all", figure::mbps(summary.totals.throughput_mbps)),
+        format!("{} Mbit/s total", format::mbps(summary.totals.throughput_mbps)),
     ];
     if let Some(index) = summary.totals.airtime_jain {
-        facts.push(format!("airtime shared with a Jain index of {index:.2}"));
+        facts.push(format!("Jain index of airtime {index:.2}"));
     }
     facts.push(format!("seed {}", summary.seed));
     facts.extend(view.started.clone());
@@ -175,14 +171,14 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
     );
     let sentences = why::plain(station, &summary.self_check.reasons);
     for sentence in &sentences {
-        let _ = write!(out, "<p>{}</p>", ticked(sentence));
+        let _ = write!(out, "<p>{}</p>", with_code(sentence));
     }
-    let mut facts = vec![format!("{} Mbit/s", figure::mbps(station.throughput_mbps))];
+    let mut facts = vec![format!("{} Mbit/s", format::mbps(station.throughput_mbps))];
     if let Some(share) = station.airtime_share {
-        facts.push(format!("{} of the airtime", figure::percent(share)));
+        facts.push(format!("{} of the airtime", format::percent(share)));
     }
     if let Some(idle) = station.idle_latency_ms {
-        facts.push(format!("{} idle round trip", figure::span(idle)));
+        facts.push(format!("{} idle round-trip time", format::span(idle)));
     }
     let uses: Vec<&str> = station
         .workloads
@@ -197,8 +193,8 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
     out
 }
 
-/// A sentence of ours, what stands between backquotes as code.
-pub(super) fn ticked(text: &str) -> String {
+/// Formats text in backquotes as code.
+pub(super) fn with_code(text: &str) -> String {
     let parts = escaped(text);
     let parts = parts.split('`').enumerate().map(|(place, part)| match place % 2 {
         1 => format!("<code>{part}</code>"),
@@ -212,7 +208,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said(verdicts: &[(&str, &str)]) -> String {
+    fn sentence(verdicts: &[(&str, &str)]) -> String {
         let station = |(name, verdict): &(&str, &str)| {
             json!({ "name": name, "verdict": verdict, "throughput_mbps": 0.0, "airtime_share": null, "idle_latency_ms": null,
                 "workloads": [] })
@@ -223,23 +219,23 @@ mod tests {
             "self_check": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
             "totals": { "throughput_mbps": 0.0, "airtime_jain": null },
             "stations": verdicts.iter().map(station).collect::<Vec<_>>(), "repeats": [], "intervals": {} });
-        in_short(&serde_json::from_value(summary).unwrap())
+        verdict_reason(&serde_json::from_value(summary).unwrap())
     }
 
     #[test]
-    fn the_sentence_says_of_each_what_is_so() {
+    fn the_sentence_lists_the_stations_by_verdict() {
         let (tv, laptop, phone) = (("tv", "pass"), ("laptop", "fail"), ("phone", "inconclusive"));
         for (verdicts, wanted) in [
-            (vec![tv, laptop], "laptop does not get what it needs; tv does."),
-            (vec![tv, phone], "phone could not be measured; tv gets what it needs."),
+            (vec![tv, laptop], "laptop missed its goals; tv met its goals."),
+            (vec![tv, phone], "phone could not be measured; tv met its goals."),
             (
                 vec![tv, ("box", "pass"), laptop, phone],
-                "laptop does not get what it needs; phone could not be measured; tv and box get what they need.",
+                "laptop missed its goals; phone could not be measured; tv and box met their goals.",
             ),
-            (vec![tv, ("box", "marginal")], "box only just gets what it needs."),
-            (vec![tv, ("box", "none")], "tv gets what it needs."),
+            (vec![tv, ("box", "marginal")], "box only just met its goals."),
+            (vec![tv, ("box", "none")], "tv met its goals."),
         ] {
-            assert_eq!(said(&verdicts), wanted);
+            assert_eq!(sentence(&verdicts), wanted);
         }
     }
 }

@@ -1,14 +1,14 @@
-//! The scenario as it was resolved.
+//! The resolved scenario.
 
 use super::escaped;
 use crate::view::View;
 use std::fmt::Write as _;
 
-/// What the scenario takes for granted, and the resolved file.
+/// Assumptions of the scenario, and the resolved file.
 pub(super) fn scenario(view: &View) -> String {
     let mut out = String::new();
     if !view.assumptions.is_empty() {
-        out.push_str("<p>It takes for granted:</p>\n<ul>\n");
+        out.push_str("<p>Assumptions:</p>\n<ul>\n");
         for assumption in &view.assumptions {
             let _ = writeln!(out, "<li>{}</li>", escaped(assumption));
         }
@@ -18,8 +18,8 @@ pub(super) fn scenario(view: &View) -> String {
     let text: Vec<String> = text.lines().map(escaped).collect();
     let _ = writeln!(
         out,
-        "<p>Every default is filled in.</p>\n\
-         <details><summary>The whole scenario, {}</summary><pre tabindex=\"0\">{}</pre></details>",
+        "<p>All defaults are filled in.</p>\n\
+         <details><summary>Complete scenario {}</summary><pre tabindex=\"0\">{}</pre></details>",
         escaped(&view.summary.scenario),
         text.join("\n")
     );

@@ -1,57 +1,59 @@
 //! The live view on standard error.
 
 use super::model::{Model, Phase};
-use crate::paint::painted_width;
+use crate::style::painted_width;
 use console::Term;
 use netburn_record::{Row, Sink};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::io::Write;
 
-/// From one drawing to the next, in place.
+/// Redraw interval in place.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// From one group of plain lines to the next, where they have changed.
+/// Minimum interval between groups of plain lines.
 const PLAIN: Duration = Duration::from_secs(10);
 
-/// Draws a [`Model`] on standard error. It never fails: a view that can't be drawn must not end a run.
+/// Draws a [`Model`] on standard error. It never fails, because a problem of the view must not end
+/// a run.
 ///
 /// Call [`Live::tick`] several times a second; [`Live::finish`] takes the table away (dropping it does too).
 #[derive(Debug)]
 pub struct Live {
     model: Model,
     term: Term,
-    look: Look,
+    mode: DrawMode,
     now: Instant,
     drawn_at: Option<Instant>,
     status: Option<&'static str>,
-    /// The plain lines about the stations that were written last.
+    /// Plain lines that were written last.
     written: Vec<String>,
-    /// The widths of the lines on the screen.
+    /// Widths of the lines on the screen.
     on_screen: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum DrawMode {
     InPlace { colour: bool },
     Plain,
 }
 
 impl Live {
-    /// A view of a run of `plan`: in place when standard error is a terminal that can do it, else plain lines.
+    /// A view of a run of `plan`: in place if standard error is a capable terminal, otherwise plain
+    /// lines.
     #[must_use]
     pub fn new(plan: &Plan, colour: bool) -> Self {
         let term = Term::stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|t| t == "dumb");
-        let look = if term.is_term() && !dumb {
-            Look::InPlace { colour }
+        let mode = if term.is_term() && !dumb {
+            DrawMode::InPlace { colour }
         } else {
-            Look::Plain
+            DrawMode::Plain
         };
         Live {
             model: Model::new(plan),
             term,
-            look,
+            mode,
             now: Instant::ZERO.checked_sub(plan.baseline).unwrap_or_default(),
             drawn_at: None,
             status: None,
@@ -66,29 +68,29 @@ impl Live {
         self.tick(self.now);
     }
 
-    /// It is `now`: draws where it is time to, and at once where something else is going on than before.
+    /// Sets the time to `now`. Draws if the interval has passed, and at once if the status changes.
     pub fn tick(&mut self, now: Instant) {
         self.now = now;
         let status = self.model.status(now);
         let new = self.status.replace(status) != Some(status);
-        let period = match self.look {
-            Look::InPlace { .. } => REDRAW,
-            Look::Plain => PLAIN,
+        let period = match self.mode {
+            DrawMode::InPlace { .. } => REDRAW,
+            DrawMode::Plain => PLAIN,
         };
-        // Before the start is agreed on the run's time is a guess: it may go back once.
+        // Before the start is agreed on, the run's time is estimated and may go back once.
         let at = self.drawn_at.get_or_insert(now);
         *at = now.min(*at);
         if !new && now.since(*at) < period {
             return;
         }
         *at = now;
-        match self.look {
-            Look::InPlace { .. } => self.draw(),
-            // The stations follow when there is something to say of them.
-            Look::Plain if new => self.write(&format!("{}\n", self.model.headline(now))),
-            Look::Plain => {
+        match self.mode {
+            DrawMode::InPlace { .. } => self.draw(),
+            // Lines about stations follow when there is something to report.
+            DrawMode::Plain if new => self.write(&format!("{}\n", self.model.headline(now))),
+            DrawMode::Plain => {
                 let lines = self.model.plain(now);
-                // That nothing has changed need not be said again.
+                // Unchanged lines are not written again.
                 if lines[1..] != self.written[..] {
                     self.write(&format!("{}\n", lines.join("\n")));
                     self.written = lines[1..].to_vec();
@@ -114,12 +116,14 @@ impl Live {
 
     /// Draws the table where it is drawn in place.
     fn draw(&mut self) {
-        let Look::InPlace { colour } = self.look else { return };
+        let DrawMode::InPlace { colour } = self.mode else {
+            return;
+        };
         let (rows, columns) = self.term.size();
         let lines = self
             .model
             .table(self.now, usize::from(columns), usize::from(rows), colour);
-        // One write, so that nothing else comes in between; synchronised where the terminal knows how (mode 2026).
+        // A single write avoids interleaved output; synchronised output (mode 2026) avoids flicker.
         let mut text = format!("\x1b[?2026h{}", self.erase());
         for line in &lines {
             text.push_str(line);
@@ -130,8 +134,8 @@ impl Live {
         self.write(&text);
     }
 
-    /// What takes the lines on the screen away: up to the first, then clear to the end. A terminal that has become
-    /// narrower since has folded them, so how many rows they take is reckoned with its width now.
+    /// Escape sequence that erases the lines on the screen. A terminal that became narrower has
+    /// wrapped them, so the rows are computed with its current width.
     fn erase(&self) -> String {
         let columns = usize::from(self.term.size().1).max(1);
         let rows: usize = self.on_screen.iter().map(|w| w.div_ceil(columns).max(1)).sum();

@@ -1,7 +1,7 @@
 //! The live view without the terminal: rows in, lines out.
 
-use crate::paint::{Tone, paint};
-use crate::plain::{sanitise, truncate};
+use crate::sanitise::{sanitise, truncate};
+use crate::style::{Tone, paint};
 use crate::table::{Cell, Column, left, render, right};
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, IntervalRow, OperationRow, Row};
@@ -10,18 +10,19 @@ use netburn_units::{Duration, Instant};
 use netburn_workload::{Goal, Outcome};
 use std::collections::VecDeque;
 
-/// How far back "now" reaches, or one period of a use that asks for something less often.
+/// Averaging window, or one period of a workload with a longer interval.
 const WINDOW: Duration = Duration::from_secs(1);
 /// The longest that it reaches.
-const LONGEST_WINDOW: Duration = Duration::from_secs(30);
+const MAX_WINDOW: Duration = Duration::from_secs(30);
 
-/// Intervals come in batches: until this long after its end, a tenth of a second may still be on its way.
+/// Delay of intervals, which arrive in batches: for this time after its end, an interval may still
+/// arrive.
 const ON_ITS_WAY: Duration = Duration::from_millis(500);
 
 /// The length of an interval row.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Where a run stands.
+/// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Server and agents are started and join.
@@ -32,7 +33,7 @@ pub enum Phase {
     Baseline,
     /// The load runs.
     Load,
-    /// What is under way finishes.
+    /// Running operations finish.
     Drain,
     /// The record is written.
     Writing,
@@ -44,28 +45,28 @@ impl Phase {
     pub const fn name(self) -> &'static str {
         match self {
             Phase::Joining => "starting the server and the stations",
-            Phase::Clocks => "comparing clocks",
+            Phase::Clocks => "synchronising clocks",
             Phase::Baseline => "measuring idle latency",
             Phase::Load => "running",
-            Phase::Drain => "letting the last operations finish",
+            Phase::Drain => "waiting for the last operations",
             Phase::Writing => "writing the record",
         }
     }
 }
 
-/// What the live view knows: one line per workload, in the plan's order. Feed it with [`Model::put`] and
-/// [`Model::phase`], read it with [`Model::table`] or [`Model::plain`]; any order does.
+/// State of the live view: one line per workload, in the plan's order. Feed it with [`Model::put`]
+/// and [`Model::phase`], read it with [`Model::table`] or [`Model::plain`], in any order.
 #[derive(Debug, Clone)]
 pub struct Model {
     scenario: String,
     ends: Instant,
     phase: Phase,
-    uses: Vec<Use>,
+    workloads: Vec<WorkloadRow>,
 }
 
 /// One workload of one station.
 #[derive(Debug, Clone)]
-struct Use {
+struct WorkloadRow {
     station: u16,
     workload: u16,
     label: [String; 2],
@@ -87,18 +88,18 @@ impl Model {
     /// A view of a run of `plan`.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
-        let mut uses = Vec::new();
+        let mut workloads = Vec::new();
         for (s, station) in plan.stations.iter().enumerate() {
             for (w, workload) in station.workloads.iter().enumerate() {
                 let stop = station.stop.unwrap_or(plan.duration).min(plan.duration);
-                uses.push(Use {
+                workloads.push(WorkloadRow {
                     station: u16::try_from(s).unwrap_or(u16::MAX),
                     workload: u16::try_from(w).unwrap_or(u16::MAX),
                     label: [sanitise(&station.name), sanitise(&workload.name)],
                     starts: Instant::ZERO + station.start,
                     stops: Instant::ZERO + stop,
                     limit: workload.config.goals.iter().find_map(latency_limit),
-                    window: workload.config.interval.unwrap_or(WINDOW).clamp(WINDOW, LONGEST_WINDOW),
+                    window: workload.config.interval.unwrap_or(WINDOW).clamp(WINDOW, MAX_WINDOW),
                     bytes: VecDeque::new(),
                     newest: None,
                     latency: None,
@@ -113,7 +114,7 @@ impl Model {
             scenario: sanitise(&plan.name),
             ends: Instant::ZERO + plan.duration,
             phase: Phase::Joining,
-            uses,
+            workloads,
         }
     }
 
@@ -122,14 +123,14 @@ impl Model {
         self.phase = phase;
     }
 
-    /// Takes a row. Rows of stations that the plan doesn't have are nobody's.
+    /// Takes a row. Rows of unknown stations are ignored.
     pub fn put(&mut self, row: &Row) {
         match row {
             Row::Operation(row) => self.operation(row),
             Row::Interval(row) => self.interval(row),
             // A station whose server is lost is there itself.
             Row::Event(event) if event.kind == EventKind::Lost => {
-                for u in self.uses.iter_mut().filter(|u| Some(u.station) == event.station) {
+                for u in self.workloads.iter_mut().filter(|u| Some(u.station) == event.station) {
                     u.lost = true;
                 }
             }
@@ -142,7 +143,7 @@ impl Model {
     pub fn table(&self, now: Instant, columns: usize, rows: usize, colour: bool) -> Vec<String> {
         const COLUMNS: [Column; 7] = [
             left("STATION"),
-            left("USE"),
+            left("WORKLOAD"),
             right("Mbit/s"),
             right("LATENCY"),
             right("DONE"),
@@ -150,13 +151,13 @@ impl Model {
             right("LEFT"),
         ];
         let room = rows.saturating_sub(3).max(1);
-        let shown = if self.uses.len() > room {
+        let shown = if self.workloads.len() > room {
             room - 1
         } else {
-            self.uses.len()
+            self.workloads.len()
         };
         let mut previous = None;
-        let cells: Vec<Vec<Cell>> = self.uses[..shown]
+        let cells: Vec<Vec<Cell>> = self.workloads[..shown]
             .iter()
             .map(|u| {
                 let again = previous.replace(u.station) == Some(u.station);
@@ -166,21 +167,25 @@ impl Model {
         let mut lines = vec![paint(&truncate(&self.headline(now), columns), Tone::Heading, colour)];
         // A table too wide for the terminal loses its last columns rather than being split.
         lines.extend(render(&COLUMNS, &cells, 2, columns, colour).into_iter().take(shown + 1));
-        if shown < self.uses.len() {
-            lines.push(truncate(&format!("… and {} more", self.uses.len() - shown), columns));
+        if shown < self.workloads.len() {
+            lines.push(truncate(
+                &format!("… and {} more", self.workloads.len() - shown),
+                columns,
+            ));
         }
         lines
     }
 
-    /// The view at `now` as plain lines: one for the run, one per workload that has begun (at most 20 of them).
+    /// The view at `now` as plain lines: one for the run, one per started workload (at most 20 of
+    /// them).
     #[must_use]
     pub fn plain(&self, now: Instant) -> Vec<String> {
-        const MOST: usize = 20;
+        const MAX_LINES: usize = 20;
         let mut lines = vec![self.headline(now)];
         if self.phase < Phase::Baseline {
             return lines;
         }
-        for u in self.uses.iter().take(MOST) {
+        for u in self.workloads.iter().take(MAX_LINES) {
             let latency = match self.phase {
                 Phase::Baseline => u.idle.map(|d| format!(", idle latency {}", millis(d))),
                 _ => u.latency.map(|d| format!(", latency {}", millis(d))),
@@ -196,22 +201,22 @@ impl Model {
                 u.bad,
             ));
         }
-        if self.uses.len() > MOST {
-            lines.push(format!("  … and {} more", self.uses.len() - MOST));
+        if self.workloads.len() > MAX_LINES {
+            lines.push(format!("  … and {} more", self.workloads.len() - MAX_LINES));
         }
         lines
     }
 
-    /// What is going on, in words.
+    /// Current status in words.
     #[must_use]
     pub fn status(&self, now: Instant) -> &'static str {
         match self.phase {
-            Phase::Load if now < Instant::ZERO => "everybody is about to start",
+            Phase::Load if now < Instant::ZERO => "waiting for the start",
             phase => phase.name(),
         }
     }
 
-    /// One line: what is going on, and for how long.
+    /// One line with the status and the remaining time.
     #[must_use]
     pub fn headline(&self, now: Instant) -> String {
         let left = match self.phase {
@@ -224,7 +229,7 @@ impl Model {
     fn operation(&mut self, row: &OperationRow) {
         if row.workload == BASELINE {
             let latency = row.operation.latency();
-            for u in self.uses.iter_mut().filter(|u| u.station == row.station) {
+            for u in self.workloads.iter_mut().filter(|u| u.station == row.station) {
                 u.idle = latency.or(u.idle);
             }
             return;
@@ -250,22 +255,23 @@ impl Model {
         };
         u.bytes.push_back((row.at, row.bytes_down.saturating_add(row.bytes_up)));
         u.newest = u.newest.max(Some(row.at));
-        // Twice the window is always enough, in whatever order the rows come.
+        // Twice the window is always enough, for any order of the rows.
         while u.bytes.len() > 2 * (u.window.as_nanos() / INTERVAL.as_nanos()) as usize {
             u.bytes.pop_front();
         }
     }
 
-    fn find(&mut self, station: u16, workload: u16) -> Option<&mut Use> {
-        self.uses
+    fn find(&mut self, station: u16, workload: u16) -> Option<&mut WorkloadRow> {
+        self.workloads
             .binary_search_by_key(&(station, workload), |u| (u.station, u.workload))
             .ok()
-            .map(|i| &mut self.uses[i])
+            .map(|i| &mut self.workloads[i])
     }
 }
 
-impl Use {
-    /// Mean rate in Mbit/s over the last second that has been heard of, or the last period of a use that has a longer one.
+impl WorkloadRow {
+    /// Mean rate in Mbit/s over the last second with data, or the last period of a workload with a
+    /// longer one.
     fn rate(&self, now: Instant) -> f64 {
         let heard = self.newest.and_then(|at| at.checked_add(INTERVAL));
         let expected = now.checked_sub(ON_ITS_WAY);
@@ -310,7 +316,7 @@ impl Use {
             Cell::from(self.operations.to_string()),
             Cell::new(
                 self.bad.to_string(),
-                if self.bad > 0 { Tone::Doubtful } else { Tone::Plain },
+                if self.bad > 0 { Tone::Unreliable } else { Tone::Plain },
             ),
             Cell::from(left),
         ]
@@ -337,7 +343,7 @@ fn millis(latency: Duration) -> String {
     }
 }
 
-/// Whole seconds from `now` to `end`, rounded up; none when it has passed.
+/// Whole seconds from `now` to `end`, rounded up; zero if it has passed.
 fn seconds(end: Instant, now: Instant) -> String {
     let left = end.checked_since(now).unwrap_or(Duration::ZERO);
     let secs = left.as_nanos().div_ceil(1_000_000_000);

@@ -67,18 +67,18 @@ fn busy() -> Model {
 }
 
 #[test]
-fn the_table_shows_now() {
+fn the_table_shows_current_values() {
     insta::assert_snapshot!(busy().table(Instant::from_millis(10_001), 80, 24, false).join("\n"), @"
     two: running, 50 s left
-    STATION   USE       Mbit/s  LATENCY  DONE  MISSED  LEFT
+    STATION   WORKLOAD  Mbit/s  LATENCY  DONE  MISSED  LEFT
     phone     voip         0.0   200 ms     2       2  50 s
               probe        0.0        –     0       0  50 s
-    de\u{fffd}sktop  download   100.0        –     0       0  50 s
+    de�sktop  download   100.0        –     0       0  50 s
     ");
 }
 
 #[test]
-fn plain_lines_say_the_same() {
+fn plain_lines_match_the_table() {
     insta::assert_snapshot!(busy().plain(Instant::from_millis(10_000)).join("\n"), @"
     two: running, 50 s left
       phone voip: 0.0 Mbit/s, latency 200 ms, 2 done, 2 missed
@@ -88,7 +88,7 @@ fn plain_lines_say_the_same() {
 }
 
 #[test]
-fn a_rate_decays_when_nothing_more_comes() {
+fn a_rate_decays_without_data() {
     let model = busy();
     // At 11 s the last second that must have been heard of is 9.5 s to 10.5 s: half of it had bytes.
     let text = model.plain(Instant::from_secs(11)).join("\n");
@@ -104,15 +104,15 @@ fn idle_latency_shows_before_the_load() {
     model.put(&operation(0, BASELINE, -500, 2, Outcome::Finished));
     insta::assert_snapshot!(model.table(Instant::from_millis(-400), 80, 24, false).join("\n"), @"
     two: measuring idle latency
-    STATION   USE       Mbit/s  LATENCY  DONE  MISSED
+    STATION   WORKLOAD  Mbit/s  LATENCY  DONE  MISSED
     phone     voip         0.0  2.00 ms     0       0
               probe        0.0  2.00 ms     0       0
-    de\u{fffd}sktop  download     0.0        –     0       0
+    de�sktop  download     0.0        –     0       0
     ");
 }
 
 #[test]
-fn a_lost_station_is_said_to_be() {
+fn a_lost_station_is_shown_as_lost() {
     let mut model = busy();
     let mut put = |kind: EventKind| {
         model.put(&Row::Event(EventRow {
@@ -121,7 +121,7 @@ fn a_lost_station_is_said_to_be() {
             at: Instant::ZERO,
             length: 0,
             kind,
-            // Whatever a text says, it decides nothing.
+            // The text of an event has no effect.
             text: netburn_record::amend::lost("desktop", "gone"),
         }));
         model.plain(Instant::ZERO)[3].ends_with(", lost")
@@ -134,7 +134,7 @@ fn a_lost_station_is_said_to_be() {
 }
 
 #[test]
-fn a_low_terminal_shows_the_first_and_counts_the_rest() {
+fn a_short_terminal_shows_the_first_rows_and_counts_the_rest() {
     let lines = busy().table(Instant::ZERO, 80, 5, false);
     assert_eq!(lines.len(), 4);
     assert_eq!(lines[3], "… and 2 more");
@@ -142,7 +142,7 @@ fn a_low_terminal_shows_the_first_and_counts_the_rest() {
 
 proptest! {
     #[test]
-    fn no_row_harms_it_and_nothing_but_printable_text_comes_out(
+    fn any_row_gives_printable_text(
         rows in prop::collection::vec((0_u16..4, any::<u16>(), any::<i64>(), any::<u64>()), 0..60),
         now in any::<i64>(),
         columns in 0_usize..200,
@@ -162,7 +162,7 @@ proptest! {
 }
 
 #[test]
-fn between_two_pages_the_rate_is_that_of_a_page_and_its_pause() {
+fn the_rate_between_pages_includes_the_pause() {
     let text = "duration = \"60 s\"\n[station.a]\nworkload = \"browsing\"\n";
     let (plan, _) = netburn_scenario::Document::from_toml("t.toml", text)
         .unwrap()

@@ -1,9 +1,9 @@
 //! The table of stations.
 
-use super::figure::{mbps, ms, percent};
+use super::format::{mbps, ms, percent};
 use super::verdict;
-use crate::paint::Tone;
-use crate::plain::sanitise;
+use crate::sanitise::sanitise;
+use crate::style::Tone;
 use crate::table::{Cell, Column, left, render, right};
 use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, LatencyMs, StationSummary, WorkloadSummary};
@@ -14,11 +14,11 @@ use netburn_workload::Verdict;
 const COLUMNS: [Column; 12] = [
     left("STATION"),
     left("VERDICT"),
-    left("USE"),
+    left("WORKLOAD"),
     right("MET"),
     left("GOAL"),
     right("Mbit/s"),
-    right("AIR"),
+    right("AIRTIME"),
     right("IDLE ms").apart(),
     right("p50 ms"),
     right("p95 ms"),
@@ -26,15 +26,16 @@ const COLUMNS: [Column; 12] = [
     right("max ms"),
 ];
 
-/// A row per goal, or per workload without one; what stays the same from row to row is said once.
+/// A row per goal, or per workload without one; repeated names are omitted.
 pub(super) fn table(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     let mut rows = Vec::new();
     for station in &summary.stations {
         let first = rows.len();
         for workload in &station.workloads {
-            let goals: Vec<Option<&GoalSummary>> = match workload.goals.is_empty() {
-                true => vec![None],
-                false => workload.goals.iter().map(Some).collect(),
+            let goals: Vec<Option<&GoalSummary>> = if workload.goals.is_empty() {
+                vec![None]
+            } else {
+                workload.goals.iter().map(Some).collect()
             };
             for (i, goal) in goals.into_iter().enumerate() {
                 rows.push(row(
@@ -63,7 +64,7 @@ fn row(station: Option<&StationSummary>, workload: Option<&WorkloadSummary>, goa
         None => [dash(), Cell::new("none", Tone::Quiet)],
     });
     cells.push(workload.map_or_else(Cell::default, |w| mbps(w.throughput_mbps).into()));
-    // Without air in any row the column is left out.
+    // The column is omitted if no row has airtime.
     cells.push(
         station
             .and_then(|s| s.airtime_share)
@@ -102,7 +103,7 @@ fn met(goal: &GoalSummary) -> Cell {
     }
 }
 
-/// A percentile: a figure; `–` where there are too few samples for it; `never` where it falls among those that never
+/// A percentile: a value; `–` with too few samples; `never` if it falls among operations that never
 /// ended.
 fn at(value: Option<f64>, level: Probability, of: &LatencyMs) -> Cell {
     match value {

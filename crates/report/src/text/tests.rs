@@ -1,5 +1,5 @@
 use super::*;
-use crate::paint::painted_width;
+use crate::style::painted_width;
 use netburn_workload::Verdict;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -88,72 +88,72 @@ fn four() -> Summary {
 #[test]
 fn a_wide_terminal_has_one_table() {
     insta::assert_snapshot!(text(&four(), 120, false), @"
-    local: the server and every station ran on this machine, over its own loopback; no Wi-Fi was measured. To measure yours:
-    `netburn fleet serve` on a machine wired to the router, scan its code with a phone, and `--on fleet`.
+    local: server and stations ran on this machine, over the loopback device; no Wi-Fi was tested. To test your own network,
+    run `netburn fleet serve` (see `netburn help fleet`).
 
     FAIL – Four people, one line
     Who suffers first?
-    60 s, seed 7, 4 stations, 156.8 Mbit/s in all; kept in runs/x
+    60 s, seed 7, 4 stations, 156.8 Mbit/s total; saved to runs/x
 
-    STATION  VERDICT   USE          MET  GOAL                   Mbit/s  IDLE ms  p50 ms  p95 ms  p99 ms  max ms
+    STATION  VERDICT   WORKLOAD     MET  GOAL                   Mbit/s  IDLE ms  p50 ms  p95 ms  p99 ms  max ms
     laptop   fail      browsing    88 %  page load ≤ 500 ms        3.4     0.42     312    1210       –    2050
     tv       fail      4kstream    43 %  every 2 s ≥ 20 Mbit/s     3.4     0.42     211     904       –    1500
                                    93 %  no stall
     phone    marginal  voip      99.6 %  latency ≤ 150 ms          3.4     0.42    3.21    12.5     120     400
     desktop  –         download       –  none                      3.4     0.42       –       –       –    9000
 
-    laptop fails: browsing kept `page load ≤ 500 ms` for 88 % of 100 operations (a pass needs 99 %, marginal 95 %); the
-      slowest took 2.05 s, 4.1 times the goal.
-    tv fails: 4kstream kept `every 2 s ≥ 20 Mbit/s` in 43 % of 581 windows (a pass needs 99 %, marginal 95 %); the slowest
-      brought 40 % of that.
-    tv fails: 4kstream stood still twice, 4.20 s in all (7 % of the time), the longest 3.00 s.
-    phone is marginal: voip kept `latency ≤ 150 ms` for 99.6 % of 300 operations; the slowest took 400 ms, 2.67 times the
-      goal (a pass allows 2).
+    laptop fails: 88 % of 100 browsing operations met `page load ≤ 500 ms` (pass needs 99 %, marginal 95 %); slowest 2.05 s,
+      4.1 × the goal.
+    tv fails: 43 % of 581 4kstream windows met `every 2 s ≥ 20 Mbit/s` (pass needs 99 %, marginal 95 %); the slowest reached
+      40 % of it.
+    tv fails: 4kstream stalled twice, 4.20 s in total (7 % of the time), longest 3.00 s.
+    phone is marginal: 99.6 % of 300 voip operations met `latency ≤ 150 ms`; slowest 400 ms, 2.67 × the goal (pass allows
+      2).
 
-    The measuring itself is sound: what was due was done 40 µs late at the 99th percentile, 2.50 ms at worst.
+    Self-check passed: operations started within 40 µs of schedule at p99 (worst 2.50 ms).
     ");
 }
 
 #[test]
 fn a_narrow_terminal_has_two() {
     insta::assert_snapshot!(text(&four(), 80, false), @"
-    local: the server and every station ran on this machine, over its own loopback;
-    no Wi-Fi was measured. To measure yours: `netburn fleet serve` on a machine
-    wired to the router, scan its code with a phone, and `--on fleet`.
+    local: server and stations ran on this machine, over the loopback device; no
+    Wi-Fi was tested. To test your own network, run `netburn fleet serve` (see
+    `netburn help fleet`).
 
     FAIL – Four people, one line
     Who suffers first?
-    60 s, seed 7, 4 stations, 156.8 Mbit/s in all; kept in runs/x
+    60 s, seed 7, 4 stations, 156.8 Mbit/s total; saved to runs/x
 
-    STATION  VERDICT   USE          MET  GOAL                   Mbit/s
+    STATION  VERDICT   WORKLOAD     MET  GOAL                   Mbit/s
     laptop   fail      browsing    88 %  page load ≤ 500 ms        3.4
     tv       fail      4kstream    43 %  every 2 s ≥ 20 Mbit/s     3.4
                                    93 %  no stall
     phone    marginal  voip      99.6 %  latency ≤ 150 ms          3.4
     desktop  –         download       –  none                      3.4
 
-    STATION  VERDICT   USE       IDLE ms  p50 ms  p95 ms  p99 ms  max ms
+    STATION  VERDICT   WORKLOAD  IDLE ms  p50 ms  p95 ms  p99 ms  max ms
     laptop   fail      browsing     0.42     312    1210       –    2050
     tv       fail      4kstream     0.42     211     904       –    1500
     phone    marginal  voip         0.42    3.21    12.5     120     400
     desktop  –         download     0.42       –       –       –    9000
 
-    laptop fails: browsing kept `page load ≤ 500 ms` for 88 % of 100 operations (a
-      pass needs 99 %, marginal 95 %); the slowest took 2.05 s, 4.1 times the goal.
-    tv fails: 4kstream kept `every 2 s ≥ 20 Mbit/s` in 43 % of 581 windows (a pass
-      needs 99 %, marginal 95 %); the slowest brought 40 % of that.
-    tv fails: 4kstream stood still twice, 4.20 s in all (7 % of the time), the
-      longest 3.00 s.
-    phone is marginal: voip kept `latency ≤ 150 ms` for 99.6 % of 300 operations;
-      the slowest took 400 ms, 2.67 times the goal (a pass allows 2).
+    laptop fails: 88 % of 100 browsing operations met `page load ≤ 500 ms` (pass
+      needs 99 %, marginal 95 %); slowest 2.05 s, 4.1 × the goal.
+    tv fails: 43 % of 581 4kstream windows met `every 2 s ≥ 20 Mbit/s` (pass needs
+      99 %, marginal 95 %); the slowest reached 40 % of it.
+    tv fails: 4kstream stalled twice, 4.20 s in total (7 % of the time), longest
+      3.00 s.
+    phone is marginal: 99.6 % of 300 voip operations met `latency ≤ 150 ms`; slowest
+      400 ms, 2.67 × the goal (pass allows 2).
 
-    The measuring itself is sound: what was due was done 40 µs late at the 99th
-      percentile, 2.50 ms at worst.
+    Self-check passed: operations started within 40 µs of schedule at p99 (worst
+      2.50 ms).
     ");
 }
 
 #[test]
-fn what_never_ended_is_said_to_be_endless() {
+fn unbounded_percentiles_are_shown_as_never() {
     // Of 100, 60 never ended: p50 and p95 fall among them, p99 isn't supported by 100.
     let voip = latency(100, 60, [None, None, None, Some(1.0), Some(90.0)]);
     let goals = json!([{ "goal": "latency ≤ 150 ms", "met": 0.4, "excess": 0.6, "verdict": "fail", "samples": 100 }]);
@@ -162,19 +162,19 @@ fn what_never_ended_is_said_to_be_endless() {
     use_["timeouts"] = json!(20);
     let summary: Summary = serde_json::from_value(summary("fail", vec![station("phone", "fail", vec![use_])])).unwrap();
     insta::assert_snapshot!(text(&summary, 120, false).lines().skip(7).collect::<Vec<_>>().join("\n"), @"
-    STATION  VERDICT  USE    MET  GOAL              Mbit/s  IDLE ms      p50 ms      p95 ms  p99 ms      max ms
-    phone    fail     voip  40 %  latency ≤ 150 ms     3.4     0.42  never (60)  never (60)       –  never (60)
+    STATION  VERDICT  WORKLOAD   MET  GOAL              Mbit/s  IDLE ms      p50 ms      p95 ms  p99 ms      max ms
+    phone    fail     voip      40 %  latency ≤ 150 ms     3.4     0.42  never (60)  never (60)       –  never (60)
 
-    phone fails: voip kept `latency ≤ 150 ms` for 40 % of 100 operations (a pass needs 99 %, marginal 95 %); 60 never
-      finished, the slowest that did took 90.0 ms.
-    phone lost 50 of 100 operations of voip to failures, 20 of them timed out.
+    phone fails: 40 % of 100 voip operations met `latency ≤ 150 ms` (pass needs 99 %, marginal 95 %); 60 never finished,
+      slowest of the others 90.0 ms.
+    phone had 50 failures in 100 voip operations, 20 of them timeouts.
 
-    The measuring itself is sound: what was due was done 40 µs late at the 99th percentile, 2.50 ms at worst.
+    Self-check passed: operations started within 40 µs of schedule at p99 (worst 2.50 ms).
     ");
 }
 
 #[test]
-fn doubts_and_repeats_are_said() {
+fn quality_issues_and_runs_are_listed() {
     let calls = |met: f64| {
         workload(
             "voip",
@@ -184,7 +184,7 @@ fn doubts_and_repeats_are_said() {
             json!([{ "goal": "latency ≤ 150 ms", "met": met, "excess": 0.1, "verdict": "pass", "samples": 6 }]),
         )
     };
-    let self_check = "the server s1 kept 97 % of a core busy; the limit is 95 %";
+    let self_check = "the server s1 used 97 % of one core; the limit is 95 %";
     let mut phone = station("phone", "inconclusive", vec![calls(1.0)]);
     phone["reasons"] = json!([self_check]);
     let mut tablet = station("tablet", "inconclusive", vec![calls(1.0)]);
@@ -203,47 +203,46 @@ fn doubts_and_repeats_are_said() {
     ]
     .into();
     insta::assert_snapshot!(text(&whole, 100, false), @"
-    local: the server and every station ran on this machine, over its own loopback; no Wi-Fi was
-    measured. To measure yours: `netburn fleet serve` on a machine wired to the router, scan its code
-    with a phone, and `--on fleet`.
+    local: server and stations ran on this machine, over the loopback device; no Wi-Fi was tested. To
+    test your own network, run `netburn fleet serve` (see `netburn help fleet`).
 
     INCONCLUSIVE* – Four people, one line
     Who suffers first?
-    2 runs of 60 s, seed 7, 2 stations, 156.8 Mbit/s in all; kept in runs/x
+    2 runs of 60 s, seed 7, 2 stations, 156.8 Mbit/s total; saved to runs/x
 
-    STATION  VERDICT       USE     MET  GOAL              Mbit/s
-    phone    inconclusive  voip  100 %  latency ≤ 150 ms     3.4
-    tablet   inconclusive  voip  100 %  latency ≤ 150 ms     3.4
+    STATION  VERDICT       WORKLOAD    MET  GOAL              Mbit/s
+    phone    inconclusive  voip      100 %  latency ≤ 150 ms     3.4
+    tablet   inconclusive  voip      100 %  latency ≤ 150 ms     3.4
 
-    STATION  VERDICT       USE   IDLE ms  p50 ms  p95 ms  p99 ms  max ms
-    phone    inconclusive  voip     0.42    1.00       –       –    1.00
-    tablet   inconclusive  voip     0.42    1.00       –       –    1.00
+    STATION  VERDICT       WORKLOAD  IDLE ms  p50 ms  p95 ms  p99 ms  max ms
+    phone    inconclusive  voip         0.42    1.00       –       –    1.00
+    tablet   inconclusive  voip         0.42    1.00       –       –    1.00
 
     The run could not be measured: it was interrupted after 4 s
 
     tablet could not be measured: its agent was lost after 3 s.
-    phone could not be measured: see below what is in doubt about the measuring.
+    phone could not be measured: see the self-check below.
 
-    The measuring itself is in doubt:
-    - the server s1 kept 97 % of a core busy; the limit is 95 %
-    What stands above may be the machine's doing, not the network's. Run it again when the machine has
-      less else to do, or on a faster one, with fewer stations or a lower rate.
+    Self-check failed:
+    - the server s1 used 97 % of one core; the limit is 95 %
+    The results above may reflect the test machine rather than the network. Run the test again with less
+      load on the machine, on a faster machine, with fewer stations or with a lower rate.
 
-    * provisional: there were too few samples to be sure (a pass needs 300, a marginal verdict 60). A
-      longer --duration or --repeat brings more.
+    * provisional: too few samples (a pass needs 300, a marginal verdict 60). Use a longer --duration or
+      --repeat.
 
-    RUN  VERDICT  Mbit/s  SEED  KEPT IN
+    RUN  VERDICT  Mbit/s  SEED  FOLDER
       1  pass      156.8     7  runs/x
       2  pass      156.8    99  runs/x
 
-    FIGURE, 95 % INTERVAL           LOW  HIGH
+    METRIC, 95 % INTERVAL           LOW  HIGH
     stations.phone.throughput_mbps  0.9   1.1
     … and 1 more with --format json
     ");
 }
 
 #[test]
-fn on_the_modelled_air_shares_of_it_are_shown_and_nothing_is_late() {
+fn simulated_runs_show_airtime_and_no_self_check() {
     let mut whole = four();
     whole.environment = netburn_record::Environment::Simulate;
     whole.totals.airtime_jain = Some(0.5263);
@@ -251,35 +250,35 @@ fn on_the_modelled_air_shares_of_it_are_shown_and_nothing_is_late() {
         station.airtime_share = Some(share);
     }
     insta::assert_snapshot!(text(&whole, 120, false).lines().take(13).collect::<Vec<_>>().join("\n"), @"
-    simulate: a modelled access point was measured, with modelled TCP in virtual time, and nothing of your own Wi-Fi. To
-    measure yours: `netburn fleet serve` on a machine wired to the router, scan its code with a phone, and `--on fleet`. To
-    measure this machine's own path: `--on local`.
+    simulate: a model of Wi-Fi and TCP in simulated time, not your own Wi-Fi. To test your own network, run `netburn fleet
+    serve` (see `netburn help fleet`).
 
     FAIL – Four people, one line
     Who suffers first?
-    60 s, seed 7, 4 stations, 156.8 Mbit/s in all, airtime shared with a Jain index of 0.53; kept in runs/x
+    60 s, seed 7, 4 stations, 156.8 Mbit/s total, Jain index of airtime 0.53; saved to runs/x
 
-    STATION  VERDICT   USE          MET  GOAL                   Mbit/s     AIR  IDLE ms  p50 ms  p95 ms  p99 ms  max ms
-    laptop   fail      browsing    88 %  page load ≤ 500 ms        3.4     3 %     0.42     312    1210       –    2050
-    tv       fail      4kstream    43 %  every 2 s ≥ 20 Mbit/s     3.4  60.4 %     0.42     211     904       –    1500
+    STATION  VERDICT   WORKLOAD     MET  GOAL                   Mbit/s  AIRTIME  IDLE ms  p50 ms  p95 ms  p99 ms  max ms
+    laptop   fail      browsing    88 %  page load ≤ 500 ms        3.4      3 %     0.42     312    1210       –    2050
+    tv       fail      4kstream    43 %  every 2 s ≥ 20 Mbit/s     3.4   60.4 %     0.42     211     904       –    1500
                                    93 %  no stall
-    phone    marginal  voip      99.6 %  latency ≤ 150 ms          3.4     0 %     0.42    3.21    12.5     120     400
+    phone    marginal  voip      99.6 %  latency ≤ 150 ms          3.4      0 %     0.42    3.21    12.5     120     400
+    desktop  –         download       –  none                      3.4   36.5 %     0.42       –       –       –    9000
     ");
     let text = text(&whole, 120, false);
-    assert!(!text.contains("measuring itself"), "{text}");
+    assert!(!text.contains("Self-check"), "{text}");
 }
 
 #[test]
-fn whoever_reads_of_modelled_air_is_told_how_to_measure_theirs() {
+fn modelled_environments_explain_how_to_test_a_real_network() {
     use netburn_record::Environment;
     for environment in [Environment::Simulate, Environment::Lab] {
         let sentence = crate::environment::sentence(environment);
         assert!(sentence.starts_with(environment.name()), "{sentence}");
         for part in [
-            "a modelled access point was measured",
-            "nothing of your own Wi-Fi",
+            "a model of",
+            "not your own Wi-Fi",
             "netburn fleet serve",
-            "--on local",
+            "netburn help fleet",
         ] {
             assert!(sentence.contains(part), "{sentence}");
         }
@@ -287,7 +286,7 @@ fn whoever_reads_of_modelled_air_is_told_how_to_measure_theirs() {
 }
 
 #[test]
-fn a_goal_without_samples_is_said_once() {
+fn a_goal_without_samples_is_reported_once() {
     let goal =
         json!([{ "goal": "page load ≤ 500 ms", "met": null, "excess": null, "verdict": "inconclusive", "samples": 0 }]);
     let browsing = workload("browsing", "pages", "inconclusive", latency(0, 0, [None; 5]), goal);
@@ -296,29 +295,32 @@ fn a_goal_without_samples_is_said_once() {
         let summary = serde_json::from_value(summary("inconclusive", vec![laptop.clone()])).unwrap();
         let text = text(&summary, 200, false);
         text.lines()
-            .filter(|line| line.contains("nothing to hold"))
+            .filter(|line| line.contains("no samples"))
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    // As records of before have it.
+    // Older records have no reasons.
     assert_eq!(
         of(&laptop),
-        ["laptop is inconclusive: browsing has nothing to hold against `page load ≤ 500 ms`."]
+        ["laptop is inconclusive: browsing has no samples for `page load ≤ 500 ms`."]
     );
-    laptop["reasons"] = json!(["browsing has nothing to hold against `page load ≤ 500 ms`: nothing fell due"]);
+    laptop["reasons"] = json!(["browsing has no samples for `page load ≤ 500 ms`: nothing fell due"]);
     assert_eq!(
         of(&laptop),
-        ["laptop could not be measured: browsing has nothing to hold against `page load ≤ 500 ms`: nothing fell due."]
+        ["laptop could not be measured: browsing has no samples for `page load ≤ 500 ms`: nothing fell due."]
     );
 }
 
 #[test]
-fn what_could_not_be_measured_has_not_failed() {
+fn an_inconclusive_station_has_not_failed() {
     let mut whole = four();
     whole.stations[0].verdict = Verdict::Inconclusive;
     let text = text(&whole, 120, false);
-    assert!(text.contains("laptop would fail: browsing kept"), "{text}");
-    assert!(text.contains("tv fails: 4kstream kept"), "{text}");
+    assert!(
+        text.contains("laptop would fail: 88 % of 100 browsing operations"),
+        "{text}"
+    );
+    assert!(text.contains("tv fails: 43 % of 581 4kstream"), "{text}");
 }
 
 #[test]
@@ -340,7 +342,7 @@ fn a_summary_of_nothing_is_still_a_report() {
 
 proptest! {
     #[test]
-    fn nothing_from_elsewhere_reaches_the_terminal_raw(evil in any::<String>()) {
+    fn foreign_text_is_sanitised(evil in any::<String>()) {
         let mut summary = four();
         let evil = format!("{evil}\x1b]0;x\x07");
         summary.scenario = evil.clone();
@@ -360,7 +362,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_fit_where_words_do(width in 60_usize..200) {
+    fn lines_fit_if_words_do(width in 60_usize..200) {
         for line in text(&four(), width, false).lines() {
             prop_assert!(painted_width(line) <= width, "{line:?} in {width}");
         }

@@ -1,13 +1,14 @@
-//! Why a station did not pass: one plain sentence each.
+//! Reasons for a station's verdict, one sentence each.
 
-use super::figure::{percent, short, span};
-use crate::paint::{Tone, paint};
-use crate::plain::sanitise;
+use super::format::{percent, short, span};
+use crate::sanitise::sanitise;
+use crate::style::{Tone, paint};
 use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_workload::Verdict;
 
-/// A sentence per goal that was not passed, per doubt, and per workload with failures; nothing for those who are well.
+/// A sentence per missed goal, per reason for which a station is inconclusive, and per workload
+/// with failures; none for stations without problems.
 pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut by_self_check = Vec::new();
@@ -16,44 +17,43 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
         for (tone, sentence) in sentences(station, &summary.self_check.reasons) {
             lines.push(format!("{} {sentence}", paint(&name, tone, colour)));
         }
-        // What the self-check says of several is not said again for each.
+        // Reasons of the self-check that concern several stations are not repeated for each.
         if !station.reasons.is_empty() && station.reasons.iter().all(|r| summary.self_check.reasons.contains(r)) {
-            by_self_check.push(paint(&name, Tone::Doubtful, colour));
+            by_self_check.push(paint(&name, Tone::Unreliable, colour));
         }
     }
     if !by_self_check.is_empty() {
         let names = by_self_check.join(", ");
-        lines.push(format!(
-            "{names} could not be measured: see below what is in doubt about the measuring."
-        ));
+        lines.push(format!("{names} could not be measured: see the self-check below."));
     }
     lines
 }
 
-/// The same for one station without colours, and for one that is well what it kept: never nothing where there is a goal.
+/// The same for one station without colours. A station without problems gets a sentence per met
+/// goal.
 pub(crate) fn plain(station: &StationSummary, known: &[String]) -> Vec<String> {
-    let mut said: Vec<String> = sentences(station, known)
+    let mut out: Vec<String> = sentences(station, known)
         .into_iter()
         .map(|(_, sentence)| capital(&sentence))
         .collect();
-    if said.is_empty() && !station.reasons.is_empty() {
-        said.push("Could not be measured: see below what is in doubt about the measuring.".to_owned());
+    if out.is_empty() && !station.reasons.is_empty() {
+        out.push("Could not be measured: see the self-check below.".to_owned());
     }
-    if said.is_empty() {
-        let kept = station.workloads.iter().flat_map(|workload| {
+    if out.is_empty() {
+        let met_goals = station.workloads.iter().flat_map(|workload| {
             let goals = workload.goals.iter().filter(|goal| goal.verdict == Verdict::Pass);
-            goals.map(move |goal| kept(workload, goal))
+            goals.map(move |goal| met_goal(workload, goal))
         });
-        said.extend(kept);
+        out.extend(met_goals);
     }
-    said
+    out
 }
 
 /// A goal that was passed.
-fn kept(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
+fn met_goal(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     match &workload.player {
         Some(player) if !goal.goal.contains(['≤', '≥']) && player.stalls == 0 => {
-            format!("{} never stood still.", capital(&sanitise(&workload.name)))
+            format!("{} never stalled.", capital(&sanitise(&workload.name)))
         }
         _ => format!("{}.", capital(&goal_sentence(workload, goal))),
     }
@@ -62,14 +62,14 @@ fn kept(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
-        // A name that begins with a figure, as `4kstream`, stays.
+        // A name that begins with a value, as `4kstream`, stays.
         Some(first) => first.to_uppercase().chain(chars).collect(),
         None => String::new(),
     }
 }
 
 fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> {
-    let mut said = Vec::new();
+    let mut out = Vec::new();
     let own: Vec<String> = station
         .reasons
         .iter()
@@ -77,17 +77,17 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
         .map(|reason| sanitise(reason))
         .collect();
     if !own.is_empty() {
-        said.push((Tone::Doubtful, format!("could not be measured: {}.", own.join("; "))));
+        out.push((Tone::Unreliable, format!("could not be measured: {}.", own.join("; "))));
     }
-    let doubted = station.verdict == Verdict::Inconclusive;
+    let inconclusive = station.verdict == Verdict::Inconclusive;
     for workload in &station.workloads {
         for goal in &workload.goals {
             let (tone, verb) = match goal.verdict {
-                // What could not be measured has neither failed nor been met.
-                Verdict::Fail if doubted => (Tone::Doubtful, "would fail"),
-                Verdict::Marginal if doubted => (Tone::Doubtful, "would be marginal"),
+                // An inconclusive goal has neither failed nor been met.
+                Verdict::Fail if inconclusive => (Tone::Unreliable, "would fail"),
+                Verdict::Marginal if inconclusive => (Tone::Unreliable, "would be marginal"),
                 Verdict::Fail => (Tone::Bad, "fails"),
-                Verdict::Marginal => (Tone::Doubtful, "is marginal"),
+                Verdict::Marginal => (Tone::Unreliable, "is marginal"),
                 // Said already, with its reason.
                 Verdict::Inconclusive
                     if station
@@ -97,61 +97,61 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
                 {
                     continue;
                 }
-                Verdict::Inconclusive => (Tone::Doubtful, "is inconclusive"),
+                Verdict::Inconclusive => (Tone::Unreliable, "is inconclusive"),
                 Verdict::Pass | Verdict::None => continue,
             };
-            said.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));
+            out.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));
         }
         if workload.failures > 0 {
-            said.push((Tone::Bad, failures(workload)));
+            out.push((Tone::Bad, failures(workload)));
         }
     }
-    said
+    out
 }
 
 fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     let (name, text) = (sanitise(&workload.name), sanitise(&goal.goal));
     let Some(met) = goal.met else {
-        return format!("{name} has nothing to hold against `{text}`");
+        return format!("{name} has no samples for `{text}`");
     };
     if text.contains('≤') {
         format!(
-            "{name} kept `{text}` for {} of {} operations{}{}",
+            "{} of {} {name} operations met `{text}`{}{}",
             percent(met),
             goal.samples,
-            wanted(goal, met),
+            required(goal, met),
             worst_operation(workload, goal)
         )
     } else if text.contains('≥') {
         let slowest = match goal.excess {
-            Some(excess) if excess > 0.0 => format!("the slowest brought {} of that", percent(1.0 / excess)),
-            _ => "one brought nothing at all".to_owned(),
+            Some(excess) if excess > 0.0 => format!("the slowest reached {} of it", percent(1.0 / excess)),
+            _ => "one window had no data".to_owned(),
         };
         format!(
-            "{name} kept `{text}` in {} of {} windows{}; {slowest}",
+            "{} of {} {name} windows met `{text}`{}; {slowest}",
             percent(met),
             goal.samples,
-            wanted(goal, met)
+            required(goal, met)
         )
     } else {
         match &workload.player {
             Some(player) if player.stalls > 0 => format!(
-                "{name} stood still {}, {} in all ({} of the time), the longest {}",
+                "{name} stalled {}, {} in total ({} of the time), longest {}",
                 times(player.stalls),
                 span(player.stalled_ms),
                 percent(player.stalled_share),
                 span(player.longest_stall_ms)
             ),
-            _ => format!("{name} did not keep `{text}`"),
+            _ => format!("{name} did not meet `{text}`"),
         }
     }
 }
 
-/// What would have been enough, where the share is what was missing.
-fn wanted(goal: &GoalSummary, met: f64) -> &'static str {
+/// Required share, if the share caused the verdict.
+fn required(goal: &GoalSummary, met: f64) -> &'static str {
     match goal.verdict {
-        Verdict::Fail => " (a pass needs 99 %, marginal 95 %)",
-        Verdict::Marginal if met < 0.99 => " (a pass needs 99 %)",
+        Verdict::Fail => " (pass needs 99 %, marginal 95 %)",
+        Verdict::Marginal if met < 0.99 => " (pass needs 99 %)",
         _ => "",
     }
 }
@@ -160,18 +160,15 @@ fn worst_operation(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     let latency = &workload.latency_ms;
     match (latency.unbounded, latency.max, goal.excess) {
         (0, Some(max), Some(excess)) => {
-            let allowed = match excess > 2.0 && goal.verdict == Verdict::Marginal {
-                true => " (a pass allows 2)",
-                false => "",
+            let allowed = if excess > 2.0 && goal.verdict == Verdict::Marginal {
+                " (pass allows 2)"
+            } else {
+                ""
             };
-            format!(
-                "; the slowest took {}, {} times the goal{allowed}",
-                span(max),
-                short(excess)
-            )
+            format!("; slowest {}, {} × the goal{allowed}", span(max), short(excess))
         }
         (0, ..) => String::new(),
-        (never, Some(max), _) => format!("; {never} never finished, the slowest that did took {}", span(max)),
+        (never, Some(max), _) => format!("; {never} never finished, slowest of the others {}", span(max)),
         (never, None, _) => format!("; {never} never finished"),
     }
 }
@@ -179,10 +176,10 @@ fn worst_operation(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
 fn failures(workload: &WorkloadSummary) -> String {
     let timed_out = match workload.timeouts {
         0 => String::new(),
-        n => format!(", {n} of them timed out"),
+        n => format!(", {n} of them timeouts"),
     };
     format!(
-        "lost {} of {} operations of {} to failures{timed_out}.",
+        "had {} failures in {} {} operations{timed_out}.",
         workload.failures,
         workload.operations,
         sanitise(&workload.name)

@@ -1,11 +1,11 @@
-//! A line about the Wi-Fi of each station that had any.
+//! A line about the Wi-Fi link of each station.
 
-use super::figure::{percent, short};
-use crate::plain::sanitise;
+use super::format::{percent, short};
+use crate::sanitise::sanitise;
 use netburn_record::Summary;
 use netburn_record::summary::WifiSummary;
 
-/// `laptop's Wi-Fi: …`, for those whose driver told something.
+/// `laptop's Wi-Fi: …`, for stations whose driver reported something.
 pub(crate) fn lines(summary: &Summary) -> Vec<String> {
     let stations = summary.stations.iter();
     let lines = stations.filter_map(|station| Some(line(&sanitise(&station.name), station.wifi.as_ref()?)));
@@ -44,9 +44,10 @@ fn line(name: &str, wifi: &WifiSummary) -> String {
 }
 
 fn span([low, high]: [f64; 2]) -> String {
-    match low == high {
-        true => short(low),
-        false => format!("{} to {}", short(low), short(high)),
+    if low == high {
+        short(low)
+    } else {
+        format!("{} to {}", short(low), short(high))
     }
 }
 
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_one_line() {
+    fn known_values_are_one_line() {
         let wifi = WifiSummary {
             ssid: Some("Café\u{1b}[2J".to_owned()),
             frequency_mhz: Some(5180),

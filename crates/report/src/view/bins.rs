@@ -1,15 +1,15 @@
-//! Time cut into bins.
+//! Division of time into bins.
 
 use netburn_scenario::Plan;
 use netburn_workload::config::BIN;
 
-/// The most bins of a run.
-const MOST: u64 = 600;
+/// Maximum number of bins of a run.
+const MAX_BINS: u64 = 600;
 
 /// The fewest into which a run is cut for the sake of memory.
-const FEWEST: u64 = 60;
+const MIN_BINS: u64 = 60;
 
-/// Bins of all workloads together: what is kept grows with this alone.
+/// Maximum number of bins of all workloads together, which limits memory.
 const ALTOGETHER: u64 = 40_000;
 
 /// Bins of equal width from the beginning of the load on, a multiple of the record's 100 ms.
@@ -21,11 +21,12 @@ pub(super) struct Bins {
 }
 
 impl Bins {
-    /// `duration` / 600 wide and at least 100 ms; wider where there are more than 66 workloads, or what is under way at the end may take
-    /// longer than the load did. They reach to where the last operation is settled.
-    pub(super) fn of(plan: &Plan) -> Self {
+    /// Bins are `duration` / 600 wide and at least 100 ms; wider with more than 66 workloads, or if
+    /// the drain may take longer than the load. They reach to the time at which the last operation
+    /// is settled.
+    pub(super) fn for_plan(plan: &Plan) -> Self {
         let workloads: usize = plan.stations.iter().map(|station| station.workloads.len().max(1)).sum();
-        let most = (ALTOGETHER / (workloads as u64).max(1)).clamp(FEWEST, MOST);
+        let most = (ALTOGETHER / (workloads as u64).max(1)).clamp(MIN_BINS, MAX_BINS);
         let settled = plan.settled().as_nanos();
         let width = plan.duration.as_nanos().div_ceil(most).max(settled.div_ceil(2 * most));
         let width = width.max(1).next_multiple_of(BIN.as_nanos());
@@ -75,7 +76,11 @@ mod tests {
             (3600, 4, 6_000_000_000, 601),
             (3600, 1000, 60_000_000_000, 61),
         ] {
-            assert_eq!(Bins::of(&plan(seconds, stations)), Bins { width, count }, "{seconds} s");
+            assert_eq!(
+                Bins::for_plan(&plan(seconds, stations)),
+                Bins { width, count },
+                "{seconds} s"
+            );
         }
     }
 
@@ -87,7 +92,7 @@ mod tests {
         };
         // 36,010 s in 1,200 are 30.008 s each, which are 30.1 in steps of a tenth.
         let (width, count) = (30_100_000_000, 1_197);
-        assert_eq!(Bins::of(&plan), Bins { width, count });
+        assert_eq!(Bins::for_plan(&plan), Bins { width, count });
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a player held over time, from the bytes that arrived and when it stood still.
+//! Buffer of a player over time, from the received bytes and the stalls.
 
 use super::BufferView;
 use super::bins::Bins;
@@ -6,8 +6,8 @@ use netburn_units::{BitRate, Duration};
 use netburn_workload::PlayerConfig;
 use netburn_workload::config::BIN;
 
-/// The most tenths of a second that are kept: a day. A longer run has its bytes in wider steps.
-const MOST: u64 = 864_000;
+/// Maximum number of steps: a day in steps of 100 ms. A longer run has wider steps.
+const MAX_STEPS: u64 = 864_000;
 
 /// One player's bytes by steps of time, of one round.
 #[derive(Debug, Clone)]
@@ -16,13 +16,13 @@ pub(super) struct Arrivals {
     /// In ns, a multiple of 100 ms.
     step: u64,
     bytes: Vec<u64>,
-    /// When it was switched on and began to play, in ns.
+    /// Time at which the player was started, and time at which playback began, in ns.
     began: Option<(i64, i64)>,
-    /// When it stood still: from and to, in ns.
+    /// Stalls: from and to, in ns.
     stalls: Vec<(i64, i64)>,
 }
 
-/// The players' buffers of all rounds.
+/// The players' buffers of all runs.
 #[derive(Debug, Clone)]
 pub(super) struct Levels {
     least: Vec<Option<f64>>,
@@ -31,7 +31,7 @@ pub(super) struct Levels {
 
 impl Arrivals {
     pub(super) fn new(config: PlayerConfig, duration: Duration) -> Self {
-        let step = duration.as_nanos().div_ceil(MOST).max(1);
+        let step = duration.as_nanos().div_ceil(MAX_STEPS).max(1);
         Arrivals {
             config,
             step: step.next_multiple_of(BIN.as_nanos()),
@@ -46,7 +46,7 @@ impl Arrivals {
         let Ok(place) = usize::try_from(at / self.step as i64) else {
             return;
         };
-        if at < 0 || place as u64 > MOST {
+        if at < 0 || place as u64 > MAX_STEPS {
             return;
         }
         if self.bytes.len() <= place {
@@ -55,17 +55,17 @@ impl Arrivals {
         self.bytes[place] = self.bytes[place].saturating_add(bytes);
     }
 
-    /// It was switched on at `at` and began to play `length` later.
+    /// Records that the player was started at `at` and began to play `length` later.
     pub(super) fn began(&mut self, at: i64, length: u64) {
         self.began = Some((at, at.saturating_add_unsigned(length)));
     }
 
-    /// It stood still.
+    /// Records a stall.
     pub(super) fn stalled(&mut self, at: i64, length: u64) {
         self.stalls.push((at, at.saturating_add_unsigned(length)));
     }
 
-    /// What it held until `to`, into `levels`.
+    /// Computes the buffer until `to` into `levels`.
     pub(super) fn integrate(mut self, bins: Bins, to: i64, levels: &mut Levels) {
         let Some((on, playing)) = self.began else {
             return;
@@ -75,8 +75,8 @@ impl Arrivals {
         let holds = self.config.max_buffer.max(self.config.start).as_secs_f64();
         let step = self.step as i64;
         let (mut level, mut stall) = (0.0_f64, 0);
-        // It goes on playing when nothing comes any more, of which there are no bytes.
-        let ends = u64::try_from(to).unwrap_or(0).div_ceil(self.step).min(MOST + 1);
+        // Playback continues when no more bytes arrive.
+        let ends = u64::try_from(to).unwrap_or(0).div_ceil(self.step).min(MAX_STEPS + 1);
         for place in 0..ends as usize {
             let from = place as i64 * step;
             let until = from + step;
@@ -91,11 +91,12 @@ impl Arrivals {
             let later = self.stalls[stall..].iter().take_while(|(began, _)| *began < until);
             let still: i64 = later.map(|(began, ended)| overlap(*began, *ended)).sum();
             let played = (overlap(playing, i64::MAX) - still).max(0) as f64 / 1e9;
-            // What came in this step came half-way through it on average: half of what plays comes first.
+            // The bytes of a step arrived on average at its middle, so half of the playback comes
+            // first.
             let low = (level - played / 2.0).max(0.0);
             level = (low + bytes as f64 * 8.0 / rate).min(holds);
             level = (level - played / 2.0).max(0.0);
-            // A player that stands still has nothing, whatever the steps say.
+            // A stalled player has an empty buffer.
             let low = if still > 0 { 0.0 } else { low.min(level) };
             if let Some(bin) = bins.at(from) {
                 levels.put(bin, low, level, bins.at(until) != Some(bin));
@@ -138,8 +139,9 @@ mod tests {
 
     const TENTH: i64 = 100_000_000;
 
-    /// 20 Mbit/s are 250 kB a tenth. For 2 s twice that comes: 4 s of media. It begins to play at 1 s with 2 s, so that at 2 s
-    /// it holds 3 s; then nothing comes: at 5 s it is empty, and stands still until 6 s, when 2 s come at once.
+    /// 20 Mbit/s are 250 kB per 100 ms. For 2 s twice this rate arrives: 4 s of media. Playback
+    /// begins at 1 s with 2 s, so the buffer is 3 s at 2 s. Then nothing arrives: it is empty at 5
+    /// s, and the player stalls until 6 s, when 2 s arrive at once.
     #[test]
     fn a_buffer_fills_plays_and_runs_empty_by_hand() {
         let bins = Bins {
@@ -163,9 +165,10 @@ mod tests {
         assert_eq!((view.holds_s, view.starts_with_s), (10.0, 2.0));
     }
 
-    /// 4 s of media come in the first two seconds and no byte after: at 5 s there is nothing left, and that is so to the end.
+    /// 4 s of media arrive in the first two seconds and no byte later: the buffer is empty from 5 s
+    /// to the end.
     #[test]
-    fn a_player_to_which_nothing_comes_any_more_runs_empty() {
+    fn a_player_without_data_runs_empty() {
         let bins = Bins {
             width: 1_000_000_000,
             count: 8,
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_held_than_fits() {
+    fn the_buffer_has_a_maximum() {
         let bins = Bins {
             width: 100_000_000,
             count: 1,

@@ -1,15 +1,15 @@
-//! A histogram of integers whose buckets grow with what they hold.
+//! A histogram of integers with buckets of equal relative width.
 
 use crate::view::{Curve, Point};
 use netburn_stats::percentile::{rank, supported};
 use netburn_units::Probability;
 
-/// Counts of nanoseconds in buckets of equal relative width: 2^`BITS` to each power of two, so that a value read back is
-/// off by at most 2^−(`BITS` + 1) of itself. The least and the largest are kept exactly. Room is taken for the buckets
-/// between them alone, at most 8 × (65 − `BITS`) × 2^`BITS` bytes.
+/// Counts of nanoseconds in 2^`BITS` buckets per power of two. A value read back is off by at most
+/// 2^−(`BITS` + 1) of itself. Minimum and maximum are exact. Memory is used only for the buckets
+/// between them, at most 8 × (65 − `BITS`) × 2^`BITS` bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Histogram<const BITS: u32> {
-    /// The number of the first bucket kept.
+    /// Number of the first bucket.
     first: usize,
     counts: Vec<u64>,
     count: u64,
@@ -29,7 +29,7 @@ impl<const BITS: u32> Histogram<BITS> {
         self.counts[place] += 1;
     }
 
-    /// One more that never ended: it ranks above all others.
+    /// Adds an operation that never ended; it ranks above all others.
     pub fn add_unbounded(&mut self) {
         self.unbounded += 1;
     }
@@ -40,7 +40,7 @@ impl<const BITS: u32> Histogram<BITS> {
         self.count + self.unbounded
     }
 
-    /// Those that never ended.
+    /// Operations that never ended.
     #[must_use]
     pub fn unbounded(&self) -> u64 {
         self.unbounded
@@ -74,17 +74,19 @@ impl<const BITS: u32> Histogram<BITS> {
         Some(Some(most))
     }
 
-    /// The percentile at `level` in ms, where the count supports it and it isn't among those that never ended.
+    /// Percentile at `level` in ms; `None` if the count does not support it or it falls among
+    /// operations that never ended.
     #[must_use]
     pub fn supported_ms(&self, level: Probability) -> Option<f64> {
-        match supported(level, self.count()) {
-            true => self.percentile(level)?.map(ms),
-            false => None,
+        if supported(level, self.count()) {
+            self.percentile(level)?.map(ms)
+        } else {
+            None
         }
     }
 
-    /// The whole distribution, at every level that the count supports. `exact` holds levels, in rising order, whose values
-    /// are known exactly; those between are kept between them.
+    /// The whole distribution at every level that the count supports. `exact` holds levels, in
+    /// increasing order, with exact values; values between them are clamped to them.
     #[must_use]
     pub fn curve(&self, exact: &[(Probability, f64)]) -> Curve {
         let mut points = Vec::new();
@@ -128,7 +130,7 @@ impl<const BITS: u32> Histogram<BITS> {
         };
     }
 
-    /// Where a bucket is kept, with room made for it.
+    /// Index of a bucket, which is created if necessary.
     fn place(&mut self, bucket: usize) -> usize {
         if self.counts.is_empty() {
             self.first = bucket;
@@ -237,7 +239,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn levels_rise_and_hold_those_of_the_summary() {
+    fn levels_increase_and_include_those_of_the_summary() {
         assert!(LEVELS.windows(2).all(|pair| pair[0] < pair[1]), "{LEVELS:?}");
         for level in netburn_stats::STANDARD {
             assert!(LEVELS.contains(&level.as_ppb()), "{level}");
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn small_values_are_exact_and_what_never_ended_ranks_last() {
+    fn small_values_are_exact_and_unbounded_ones_rank_last() {
         let mut histogram = Histogram::<5>::default();
         for value in [3, 1, 2, 31] {
             histogram.add(value);
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_exactly_stays_and_the_rest_lies_between() {
+    fn exact_values_stay_and_others_lie_between() {
         let mut histogram = Histogram::<2>::default();
         (0..1000).for_each(|value| histogram.add(1_000_000 + value * 1000));
         let exact = [(netburn_stats::P50, 1.499), (netburn_stats::P90, 1.899)];
@@ -278,7 +280,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
         #[test]
-        fn percentiles_are_those_of_the_samples_to_within_the_buckets(
+        fn percentiles_are_accurate_to_a_bucket(
             samples in prop::collection::vec(prop_oneof![0_u64..100, any::<u64>(), 1_000_000_u64..90_000_000], 1..200),
             ppb in 0_u32..=1_000_000_000,
         ) {
@@ -294,7 +296,7 @@ mod tests {
         }
 
         #[test]
-        fn merging_is_counting_all(one in prop::collection::vec(any::<u64>(), 0..50), other in prop::collection::vec(0_u64..1 << 40, 0..50)) {
+        fn merging_equals_counting_all(one in prop::collection::vec(any::<u64>(), 0..50), other in prop::collection::vec(0_u64..1 << 40, 0..50)) {
             let of = |samples: &[u64]| {
                 let mut histogram = Histogram::<5>::default();
                 samples.iter().for_each(|value| histogram.add(*value));

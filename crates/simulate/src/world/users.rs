@@ -1,7 +1,7 @@
 //! Who uses the network, and how their TCP behaves.
 
+use netburn_record::recorded_workload::RecordedWorkload;
 use netburn_record::row::BASELINE;
-use netburn_record::watched::Watched;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
 use netburn_tcp::EndpointConfig;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// One workload of one station, or its probe before the load.
 #[derive(Debug)]
 pub(crate) struct User {
-    pub(crate) watched: Watched,
+    pub(crate) watched: RecordedWorkload,
     /// Its kept connections' slots, by the number that the workload gave them.
     pub(crate) kept: BTreeMap<u32, usize>,
     /// The slots of requests under way.
@@ -33,7 +33,7 @@ pub(crate) fn of(plan: &Plan) -> (Vec<User>, Instant) {
             let index = u64::from(number) << 16 | u64::from(workload);
             let machine = Workload::new(config, start, end, settle, plan.seed, index);
             users.push(User {
-                watched: Watched::new(number, workload, machine),
+                watched: RecordedWorkload::new(number, workload, machine),
                 kept: BTreeMap::new(),
                 requests: BTreeMap::new(),
                 cc: cc.cloned(),

@@ -259,14 +259,14 @@ impl Expression {
 mod tests {
     use super::*;
     use netburn_record::summary::Summariser;
-    use netburn_record::{Ending, Header};
+    use netburn_record::{Header, RunStatus};
     use netburn_scenario::{Environment, load};
     use netburn_workload::Verdict;
 
     /// Summaries of nothing, with these totals and verdicts.
     fn runs(of: &[(f64, Verdict)]) -> Vec<Summary> {
         let (plan, _) = load("anomaly").unwrap().resolve_for(Environment::Simulate).unwrap();
-        let summary = Summariser::new(Header::simulated(plan)).finish("", &Ending::Complete);
+        let summary = Summariser::new(Header::simulated(plan)).finish("", &RunStatus::Complete);
         of.iter()
             .map(|(mbps, verdict)| {
                 let mut summary = summary.clone();

@@ -3,7 +3,7 @@
 use crate::pool::map;
 use netburn_medium::config::Quality;
 use netburn_record::summary::{Summariser, Summary};
-use netburn_record::{Ending, Header, Sink as _};
+use netburn_record::{Header, RunStatus, Sink as _};
 use netburn_scenario::plan::{RadioSetting, Setting, StationSetting};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
 use netburn_simulate::SimulateError;
@@ -118,7 +118,7 @@ impl Run {
             ControlFlow::Continue(())
         });
         match ran {
-            Ok(_) => Ok(summariser.finish(&self.plan.name, &Ending::Complete)),
+            Ok(_) => Ok(summariser.finish(&self.plan.name, &RunStatus::Complete)),
             Err(why) => Err(GridError::Simulate {
                 scenario: self.plan.name.clone(),
                 why,

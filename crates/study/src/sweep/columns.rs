@@ -1,7 +1,7 @@
 //! What a row says of a run: its columns and their figures, from the run's summary.
 
 use netburn_record::summary::{StationSummary, WorkloadSummary, verdict_name};
-use netburn_record::{Ending, Header, Summary, summary::Summariser};
+use netburn_record::{Header, RunStatus, Summary, summary::Summariser};
 use netburn_scenario::Plan;
 
 /// A column of figures.
@@ -83,7 +83,7 @@ impl From<Option<f64>> for Figure {
 /// The columns that a plan's rows have.
 pub(super) fn columns(plan: &Plan) -> Vec<Column> {
     // A run without rows has the same figures, all empty.
-    let empty = Summariser::new(Header::simulated(plan.clone())).finish("", &Ending::Complete);
+    let empty = Summariser::new(Header::simulated(plan.clone())).finish("", &RunStatus::Complete);
     figures(&empty).into_iter().map(|(column, _)| column).collect()
 }
 

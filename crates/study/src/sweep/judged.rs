@@ -2,7 +2,7 @@
 
 use netburn_record::Summary;
 use netburn_report::compare::{Comparison, Options, Side, judge_together};
-use netburn_report::plain::{sanitise, wrap};
+use netburn_report::sanitise::{sanitise, wrap};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -147,7 +147,7 @@ impl Judgements {
             }
         };
         for comparison in &self.others {
-            for held in &comparison.figures {
+            for held in &comparison.metrics {
                 let (contrast, key) = (held.contrast(), &held.key);
                 let interval = contrast.interval;
                 let fields = [

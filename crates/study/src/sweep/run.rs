@@ -4,7 +4,7 @@ use super::folder::{Folder, FolderError};
 use super::grid::Grid;
 use crate::pool::each;
 use netburn_record::summary::Summariser;
-use netburn_record::{Ending, Header, Sink, Summary};
+use netburn_record::{Header, RunStatus, Sink, Summary};
 use netburn_scenario::Plan;
 use netburn_units::Instant;
 use std::ops::ControlFlow;
@@ -144,5 +144,5 @@ fn summary(
             false => ControlFlow::Continue(()),
         }
     })?;
-    Ok((!done.interrupted).then(|| summariser.finish(name, &Ending::Complete)))
+    Ok((!done.interrupted).then(|| summariser.finish(name, &RunStatus::Complete)))
 }

@@ -2,8 +2,8 @@
 
 use super::columns::{Column, Figure, Measure};
 use super::rows::Rows;
-use netburn_report::paint::Tone;
-use netburn_report::plain::{sanitise, truncate};
+use netburn_report::sanitise::{sanitise, truncate};
+use netburn_report::style::Tone;
 use netburn_report::table::{Cell, left, render, right};
 
 /// The most rows that are shown; the files have all.
@@ -98,7 +98,7 @@ fn cell(column: &Column, figure: &Figure) -> Cell {
 fn tone(verdict: &str) -> Tone {
     match verdict {
         "pass" => Tone::Good,
-        "marginal" | "inconclusive" => Tone::Doubtful,
+        "marginal" | "inconclusive" => Tone::Unreliable,
         "fail" => Tone::Bad,
         _ => Tone::Plain,
     }

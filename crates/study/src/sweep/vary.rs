@@ -212,7 +212,7 @@ fn split(values: &str) -> impl Iterator<Item = &str> {
 pub(super) fn shortened(text: &str) -> String {
     let short: String = text.chars().take(100).collect();
     let dots = if short.len() < text.len() { "…" } else { "" };
-    format!("{}{dots}", netburn_report::plain::sanitise(&short))
+    format!("{}{dots}", netburn_report::sanitise::sanitise(&short))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::WhatIf;
 use crate::pool::map;
 use netburn_record::summary::{Summariser, Summary};
-use netburn_record::{Ending, Header, Sink as _};
+use netburn_record::{Header, RunStatus, Sink as _};
 use netburn_report::compare::{Comparison, Options, Side, judge_together};
 use netburn_scenario::Plan;
 use netburn_simulate::SimulateError;
@@ -110,7 +110,7 @@ fn summary(plan: &Plan, stop: &AtomicBool) -> Result<Summary, CantAnswer> {
     })?;
     match done.interrupted {
         true => Err(CantAnswer::Stopped),
-        false => Ok(summariser.finish(&plan.name, &Ending::Complete)),
+        false => Ok(summariser.finish(&plan.name, &RunStatus::Complete)),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::{Answer, Answers, Proposed};
 use netburn_record::summary::verdict_name;
-use netburn_report::compare::{Held, figure_name, written};
+use netburn_report::compare::{MetricComparison, format_value, metric_name};
 use netburn_report::explain::{Explanation, lines};
-use netburn_report::paint::{Tone, paint};
-use netburn_report::plain::{sanitise, wrap};
+use netburn_report::sanitise::{sanitise, wrap};
+use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
 use netburn_stats::judge::Judgement;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
         (0, 0) => Tone::Plain,
         (_, 0) => Tone::Good,
         (0, _) => Tone::Bad,
-        _ => Tone::Doubtful,
+        _ => Tone::Unreliable,
     };
     let verdict = verdict_name(answer.verdict);
     let counts = match (better, worse) {
@@ -85,7 +85,7 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
     for (key, value) in &answer.what_if.set {
         said.push(format!("  --set '{}={}'", sanitise(key), sanitise(value)));
     }
-    let told = comparison.figures.iter().filter(|held| held.is_told());
+    let told = comparison.metrics.iter().filter(|held| held.is_decided());
     let rows: Vec<Vec<Cell>> = told.map(cells).collect();
     if !rows.is_empty() {
         let columns = [
@@ -100,15 +100,15 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
     said
 }
 
-fn cells(held: &Held) -> Vec<Cell> {
+fn cells(held: &MetricComparison) -> Vec<Cell> {
     let (key, judgement) = (&held.key, held.answer.judgement);
     let [before, after] = held.contrast().medians;
     let station = key.station.as_deref().unwrap_or("(all)");
     vec![
         format!("  {}", sanitise(station)).into(),
-        sanitise(&figure_name(key, false)).into(),
-        written(before, key.what.unit()).into(),
-        written(after, key.what.unit()).into(),
+        sanitise(&metric_name(key, false)).into(),
+        format_value(before, key.quantity.unit()).into(),
+        format_value(after, key.quantity.unit()).into(),
         Cell::new(judgement.name(), judgement.into()),
     ]
 }
@@ -158,7 +158,11 @@ pub fn json(run: &str, explanation: &Explanation, proposed: &Proposed, answers: 
 
 fn answered(answer: &Answer) -> Value {
     let comparison = &answer.comparison;
-    let figures: Vec<Value> = comparison.figures.iter().map(|held| comparison.held(held)).collect();
+    let figures: Vec<Value> = comparison
+        .metrics
+        .iter()
+        .map(|held| comparison.metric_json(held))
+        .collect();
     json!({
         "cause": answer.what_if.cause,
         "label": answer.what_if.label,

@@ -3,7 +3,7 @@
 use super::DriveReport;
 use super::load::Load;
 use hdrhistogram::Histogram;
-use netburn_record::{Row, Watched};
+use netburn_record::{RecordedWorkload, Row};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, Priority, RequestId, Wake, Workload};
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ pub(super) struct Core {
 }
 
 struct Machine {
-    watched: Watched,
+    watched: RecordedWorkload,
     settled: bool,
 }
 
@@ -48,7 +48,7 @@ impl Core {
         };
         for (index, load) in loads.into_iter().enumerate() {
             core.machines.push(Machine {
-                watched: Watched::new(load.station, load.workload, load.machine),
+                watched: RecordedWorkload::new(load.station, load.workload, load.machine),
                 settled: false,
             });
             core.drain(index);

@@ -86,7 +86,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
             turn = now + TURN;
             spawn_local(take_turn(Rc::clone(shared), Rc::clone(&backlog)));
         }
-        standstills.handle_look(now);
+        standstills.handle_poll(now);
         if now >= tick {
             tick = now + TICK;
             busy.look(now);

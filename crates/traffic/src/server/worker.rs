@@ -159,7 +159,7 @@ async fn watch_standstills(worker: Rc<Worker>) {
     loop {
         let now = Monotonic::now();
         let look = Instant::from_nanos(now.as_nanos());
-        worker.stats.looked(look, standstills.handle_look(look));
+        worker.stats.looked(look, standstills.handle_poll(look));
         worker.alarm.until(now + LOOK).await;
     }
 }

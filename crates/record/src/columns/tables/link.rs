@@ -1,4 +1,4 @@
-//! Looks at Wi-Fi links as columns.
+//! Wi-Fi link samples as columns.
 
 use super::{NO_STATION, TOO_LARGE, Table};
 use crate::columns::Column;
@@ -95,7 +95,7 @@ impl Table for LinkRow {
             tx_rate_bps: from.maybe_unsigned(),
             ssid: text(from)?.map(str::to_owned),
             bssid: match text(from)? {
-                Some(text) => Some(text.parse().map_err(|_| "its bssid is no address")?),
+                Some(text) => Some(text.parse().map_err(|_| "invalid BSSID")?),
                 None => None,
             },
             frequency_mhz: small(from)?,
@@ -122,7 +122,7 @@ fn modulation(from: &mut Cursor<'_>) -> Result<Modulation, &'static str> {
         phy: match text(from)? {
             Some(name) => {
                 let known = Phy::ALL.into_iter().find(|phy| phy.name() == name);
-                Some(known.ok_or("its generation is unknown")?)
+                Some(known.ok_or("unknown Wi-Fi generation")?)
             }
             None => None,
         },

@@ -1,4 +1,4 @@
-//! The document itself: its keys as flent reads them.
+//! The JSON document with flent's keys.
 
 use super::Test;
 use super::series::{Ping, Series, StationSeries};
@@ -104,7 +104,7 @@ pub(super) fn document(run: &Run, test: Test, of: &Series, number: Option<u32>) 
     }
 }
 
-/// What can't be told from the series' names.
+/// Information that the names of the series do not contain.
 fn note(run: &Run, of: &Series) -> String {
     let header = run.header();
     let mut note = format!("netburn {}, environment {}", header.version, header.environment);
@@ -116,7 +116,7 @@ fn note(run: &Run, of: &Series) -> String {
         note.push_str(&format!("; ping of {}: {what}", station.name));
     }
     if header.started.is_none() {
-        note.push_str("; virtual time, which has no date");
+        note.push_str("; simulated time, without a date");
     }
     note
 }
@@ -178,7 +178,7 @@ impl Page<'_> {
         parameters
     }
 
-    /// What moved, in Mbit/s by steps.
+    /// Throughput per step, in Mbit/s.
     fn rates(&mut self, name: String, bins: &[Option<u64>]) {
         let step = seconds(self.of.step);
         let first = (self.of.delay.as_nanos() / self.of.step.as_nanos()) as usize;
@@ -241,7 +241,7 @@ fn seconds(span: Duration) -> f64 {
     (span.as_secs_f64() * 1e6).round() / 1e6
 }
 
-/// To the bit/s, or the nanosecond.
+/// Rounds to 1 bit/s, or 1 ns.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

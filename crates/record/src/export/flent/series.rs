@@ -1,6 +1,6 @@
-//! What flent plots of a run: bytes by steps of time, and round trips.
+//! Series that flent plots: bytes per time step, and round trips.
 
-use crate::columns::tables::TenthRow;
+use crate::columns::tables::IntervalTableRow;
 use crate::export::Error;
 use crate::row::{BASELINE, IntervalRow, OperationRow};
 use crate::run::Run;
@@ -9,7 +9,7 @@ use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
 use netburn_workload::{Kind, Outcome};
 
-/// The usual step: flent's own when it is asked for little.
+/// Default step; flent's own default.
 const STEP: Duration = Duration::from_millis(200);
 
 /// The most steps: longer runs take longer ones.
@@ -30,22 +30,23 @@ pub(super) struct Series {
 /// One station's.
 #[derive(Debug, Default)]
 pub(super) struct StationSeries {
-    /// Bytes by steps from the load's beginning; `None` while it had nothing to do.
+    /// Bytes per step from the beginning of the load; `None` while the station had no workload.
     pub(super) down: Vec<Option<u64>>,
     pub(super) up: Vec<Option<u64>>,
     /// By time.
     pub(super) pings: Vec<Ping>,
-    /// What the pings under load are; `None` for a station without a probe or a call, which has no pings.
+    /// Workload that provides the pings under load; `None` for a station without probe or calls,
+    /// which has no pings.
     pub(super) of: Option<String>,
 }
 
 /// A round trip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ping {
-    /// When the answer came, in ns of the run.
+    /// Arrival of the response, in ns of the run.
     pub(super) at: i64,
     pub(super) nanos: u64,
-    /// Its number among all that were sent, where gaps mean loss.
+    /// Sequence number, if gaps mean loss.
     pub(super) sequence: Option<u64>,
 }
 
@@ -75,8 +76,8 @@ impl Series {
             stations: stations.collect(),
             pages: Vec::new(),
         };
-        run.table::<TenthRow>(&mut |row| {
-            if let TenthRow::Bytes(row) = row {
+        run.table::<IntervalTableRow>(&mut |row| {
+            if let IntervalTableRow::Bytes(row) = row {
                 series.moved(&row);
             }
         })?;
@@ -119,7 +120,7 @@ fn pinger(station: &Station) -> Option<usize> {
     [Kind::Probe, Kind::Calls].into_iter().find_map(of)
 }
 
-/// Operations on their way to pings.
+/// Collects pings from operations.
 struct Gathering {
     stations: Vec<Gathered>,
     pages: Vec<Ping>,
@@ -127,7 +128,7 @@ struct Gathering {
 
 #[derive(Default)]
 struct Gathered {
-    /// The workload that is the ping, and whether its numbers tell of loss.
+    /// Workload that provides the pings, and whether its sequence numbers show loss.
     pinger: Option<(u16, bool)>,
     pages: Vec<u16>,
     idle: Vec<Ping>,

@@ -1,8 +1,8 @@
 //! Series as stations, workloads and rows.
 
-use super::NotFlent;
+use super::FlentError;
 use super::document::{Data, Point};
-use super::names::{Holds, holds, host, is_computed, station};
+use super::names::{SeriesKind, host, is_computed, series_kind, station};
 use crate::header::{Environment, Header, Host, Source};
 use crate::import::Imported;
 use crate::row::{BASELINE, IntervalRow, OperationRow, Row};
@@ -13,31 +13,31 @@ use netburn_workload::config::BIN;
 use netburn_workload::{Config, Kind, Operation, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most stations of one file, and the most losses that gaps of one series' numbers may stand for.
+/// Maximum number of stations of one file, and of losses derived from gaps in one series.
 const STATIONS: usize = 1000;
 const LOSSES: u64 = 100_000;
-/// The longest round trip and the longest stretch that one value may tell of, in seconds.
-const LONGEST_PING: f64 = 600.0;
-const LONGEST_STRETCH: f64 = 60.0;
+/// Longest plausible round trip and sampling interval, in seconds.
+const MAX_PING: f64 = 600.0;
+const MAX_GAP: f64 = 60.0;
 
-/// One series on its way.
+/// One series during the import.
 struct Series<'a> {
     name: &'a str,
-    holds: Holds,
+    kind: SeriesKind,
     station: u16,
     workload: u16,
 }
 
-pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
+pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
     let mut plan = plan(data);
     let mut stations: Vec<&str> = Vec::new();
     let mut series = Vec::new();
     let mut left_out = Vec::new();
     let every: BTreeSet<&str> = data.raw.keys().chain(data.results.keys()).map(String::as_str).collect();
     for name in every.iter().copied() {
-        let Some(holds) = holds(name) else {
+        let Some(kind) = series_kind(name) else {
             if !is_computed(name) && !name.contains("::") {
-                left_out.push(format!("the series `{}`", shown(name)));
+                left_out.push(format!("the series `{}`", one_line(name)));
             }
             continue;
         };
@@ -45,19 +45,23 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
         let station = match stations.iter().position(|known| *known == of) {
             Some(place) => place,
             None if stations.len() == STATIONS => {
-                return Err(NotFlent::Senseless(format!("series are of more than {STATIONS} hosts")));
+                return Err(FlentError::Senseless(format!("more than {STATIONS} hosts")));
             }
             None => {
                 stations.push(of);
                 stations.len() - 1
             }
         };
-        series.push((name, holds, station));
+        series.push((name, kind, station));
     }
     if series.is_empty() {
-        let names: Vec<String> = every.iter().take(5).map(|name| format!("`{}`", shown(name))).collect();
-        return Err(NotFlent::Nothing {
-            test: shown(&data.test),
+        let names: Vec<String> = every
+            .iter()
+            .take(5)
+            .map(|name| format!("`{}`", one_line(name)))
+            .collect();
+        return Err(FlentError::Nothing {
+            test: one_line(&data.test),
             series: if names.is_empty() {
                 "no series".to_owned()
             } else {
@@ -75,16 +79,16 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
         .map(|at| Station::new(&station(stations[*at], &mut taken)))
         .collect();
     let mut numbered = Vec::new();
-    for (name, holds, station) in series {
+    for (name, kind, station) in series {
         let place = order.iter().position(|at| *at == station).unwrap_or_default();
         let workloads = &mut plan.stations[place].workloads;
         numbered.push(Series {
             name,
-            holds,
+            kind,
             station: place as u16,
             workload: workloads.len() as u16,
         });
-        let mut workload = workload(holds);
+        let mut workload = workload(kind);
         // A station that does the same twice does it under two names.
         let before = workloads
             .iter()
@@ -104,9 +108,9 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
         interpolated: 0,
     };
     for one in &numbered {
-        match one.holds {
-            Holds::Download | Holds::Upload => rows.transfer(one),
-            Holds::Ping | Holds::Http => rows.pings(one),
+        match one.kind {
+            SeriesKind::Download | SeriesKind::Upload => rows.transfer(one),
+            SeriesKind::Ping | SeriesKind::Http => rows.pings(one),
         }
     }
     if rows.after > 0 {
@@ -114,25 +118,25 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
     }
     if rows.interpolated > 0 {
         left_out.push(format!(
-            "the raw values of {} series, which the file lacks: what flent interpolated stands for them",
+            "the raw values of {} series, which the file does not have; interpolated values are used",
             rows.interpolated
         ));
     }
     let source = Source {
         program: "flent".to_owned(),
-        version: shown(&data.version),
-        test: shown(&data.test),
-        file: shown(file),
-        title: shown(&data.title),
+        version: one_line(&data.version),
+        test: one_line(&data.test),
+        file: one_line(file),
+        title: one_line(&data.title),
         left_out,
     };
     let header = Header {
         environment: Environment::Imported,
         seed: plan.seed,
         host: Host {
-            name: shown(&data.local),
-            os: shown(&data.kernel[0]),
-            kernel: shown(&data.kernel[1]),
+            name: one_line(&data.local),
+            os: one_line(&data.kernel[0]),
+            kernel: one_line(&data.kernel[1]),
             ..Host::default()
         },
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -140,11 +144,19 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, NotFlent> {
         source: Some(source),
         plan,
     };
-    // What is kept must be read again.
+    // The stored plan must be readable again.
     match Plan::from_json(&header.plan.to_json()) {
         Ok(again) if again == header.plan => {}
-        Ok(_) => return Err(NotFlent::Senseless("names make no scenario".to_owned())),
-        Err(error) => return Err(NotFlent::Senseless(format!("names make no scenario: {error}"))),
+        Ok(_) => {
+            return Err(FlentError::Senseless(
+                "the names do not form a valid scenario".to_owned(),
+            ));
+        }
+        Err(error) => {
+            return Err(FlentError::Senseless(format!(
+                "the names do not form a valid scenario: {error}"
+            )));
+        }
     }
     Ok(Imported {
         header,
@@ -158,19 +170,19 @@ fn plan(data: &Data) -> Plan {
     let name = station(&named.to_lowercase(), &mut BTreeSet::new());
     let millis = |seconds: f64| Duration::from_millis((seconds * 1e3).round() as u64);
     Plan {
-        title: Some(shown(named)).filter(|title| !title.is_empty()),
+        title: Some(one_line(named)).filter(|title| !title.is_empty()),
         duration: millis(data.length).max(Duration::from_millis(1)),
         baseline: millis(data.delay),
         ..Plan::new(&name)
     }
 }
 
-fn workload(holds: Holds) -> StationWorkload {
-    let (name, config) = match holds {
-        Holds::Download => ("download", Config::download()),
-        Holds::Upload => ("upload", Config::upload()),
-        Holds::Ping => ("probe", Config::probe()),
-        Holds::Http => (
+fn workload(kind: SeriesKind) -> StationWorkload {
+    let (name, config) = match kind {
+        SeriesKind::Download => ("download", Config::download()),
+        SeriesKind::Upload => ("upload", Config::upload()),
+        SeriesKind::Ping => ("probe", Config::probe()),
+        SeriesKind::Http => (
             "http",
             Config {
                 kind: Kind::Pages,
@@ -182,8 +194,8 @@ fn workload(holds: Holds) -> StationWorkload {
     StationWorkload::new(name, config)
 }
 
-/// Foreign text on one line, and not too long.
-fn shown(text: &str) -> String {
+/// Foreign text on one line, at most 200 characters.
+fn one_line(text: &str) -> String {
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = text.chars().take(200).map(plain).collect();
     text.trim().to_owned()
@@ -191,10 +203,10 @@ fn shown(text: &str) -> String {
 
 struct Rows<'a> {
     data: &'a Data,
-    /// The run's time 0 in seconds since 1970, where the file says when it began.
+    /// Time 0 of the run in seconds since 1970, if the file has a start time.
     zero: Option<f64>,
     rows: Vec<Row>,
-    /// By station: idle probes so far.
+    /// Number of idle probes so far, by station.
     idle: BTreeMap<u16, u64>,
     after: u64,
     interpolated: u64,
@@ -209,7 +221,7 @@ struct Value {
 }
 
 impl Rows<'_> {
-    /// The values of a series, raw where there are such.
+    /// Values of a series; raw values if they exist.
     fn values(&mut self, name: &str) -> Vec<Value> {
         if let (Some(zero), Some(points)) = (self.zero, self.data.raw.get(name)) {
             let sound = |point: &Point| {
@@ -241,21 +253,22 @@ impl Rows<'_> {
         self.within(values)
     }
 
-    /// Those that make sense and are of the time before or of the load.
+    /// Plausible values before or during the load.
     fn within(&mut self, values: Vec<Value>) -> Vec<Value> {
-        let (from, to) = (-self.data.delay - LONGEST_STRETCH, self.data.length);
-        let mut kept = Vec::with_capacity(values.len());
+        let (from, to) = (-self.data.delay - MAX_GAP, self.data.length);
+        let mut accepted = Vec::with_capacity(values.len());
         for value in values {
             if !(value.at >= from && value.value >= 0.0 && value.value.is_finite()) {
                 continue;
             }
-            // When a round trip began is only known to whoever knows that it is one.
-            match value.seconds.is_some_and(|seconds| value.at - seconds >= to) {
-                true => self.after += 1,
-                false => kept.push(value),
+            // Only the caller knows whether the value is a round trip, which began earlier.
+            if value.seconds.is_some_and(|seconds| value.at - seconds >= to) {
+                self.after += 1
+            } else {
+                accepted.push(value)
             }
         }
-        kept
+        accepted
     }
 
     /// Mbit/s over stretches that end at their instants, as bytes by tenths of a second.
@@ -265,7 +278,7 @@ impl Rows<'_> {
         let mut total = 0.0;
         for value in self.values(of.name) {
             let seconds = value.seconds.unwrap_or(self.data.step);
-            if !(seconds > 0.0 && seconds <= LONGEST_STRETCH && value.value <= 1e7) {
+            if !(seconds > 0.0 && seconds <= MAX_GAP && value.value <= 1e7) {
                 continue;
             }
             let bytes = value.value * 1e6 / 8.0 * seconds;
@@ -278,14 +291,14 @@ impl Rows<'_> {
                 at += 1;
             }
         }
-        let down = of.holds == Holds::Download;
+        let down = of.kind == SeriesKind::Download;
         // Rounded so that the sum is.
-        let (mut sum, mut said) = (0.0, 0_u64);
+        let (mut sum, mut emitted) = (0.0, 0_u64);
         for (at, bytes) in bins {
             sum += bytes;
             let upto = sum.round().max(0.0) as u64;
-            let bytes = upto.saturating_sub(said);
-            said = said.max(upto);
+            let bytes = upto.saturating_sub(emitted);
+            emitted = emitted.max(upto);
             if bytes > 0 {
                 self.rows.push(Row::Interval(IntervalRow {
                     station: of.station,
@@ -307,7 +320,7 @@ impl Rows<'_> {
         let (mut number, mut losses) = (0, 0);
         for value in values {
             let took = value.value / 1e3;
-            if took > LONGEST_PING {
+            if took > MAX_PING {
                 continue;
             }
             // Seconds since 1970 are good to less than a microsecond.
@@ -338,15 +351,15 @@ impl Rows<'_> {
     /// One ping: before the load it is an idle probe.
     fn ping(&mut self, of: &Series<'_>, number: &mut u64, due: f64, took: Option<f64>) {
         let idle = due < 0.0;
-        let number = match idle {
-            true => self.idle.entry(of.station).or_default(),
-            false => number,
+        let number = if idle {
+            self.idle.entry(of.station).or_default()
+        } else {
+            number
         };
-        let workload = match idle {
-            true if of.holds == Holds::Http => return,
-            true => BASELINE,
-            false => of.workload,
-        };
+        if idle && of.kind == SeriesKind::Http {
+            return;
+        }
+        let workload = if idle { BASELINE } else { of.workload };
         let nanos = |seconds: f64| (seconds * 1e9).round() as i64;
         let due_at = Instant::from_nanos(nanos(due));
         let finished = took.map(|took| Instant::from_nanos(due_at.as_nanos() + nanos(took)));

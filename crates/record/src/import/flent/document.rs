@@ -1,19 +1,19 @@
-//! The JSON text as values: what is needed is checked, what is unknown passed over.
+//! The JSON document as checked values; unknown keys are ignored.
 
-use super::{NotFlent, VERSION};
+use super::{FlentError, VERSION};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The longest test: a plan lasts 30 days at most.
-const LONGEST_S: f64 = 30.0 * 86_400.0;
+const MAX_DURATION_S: f64 = 30.0 * 86_400.0;
 
 /// A data file.
 #[derive(Debug)]
 pub(super) struct Data {
     pub(super) test: String,
     pub(super) title: String,
-    /// In ns since 1970, where the file says.
+    /// Nanoseconds since 1970, if the file has a start time.
     pub(super) t0: Option<i64>,
     /// The hosts that series are named by.
     pub(super) hosts: Vec<String>,
@@ -30,7 +30,7 @@ pub(super) struct Data {
     pub(super) raw: BTreeMap<String, Vec<Point>>,
 }
 
-/// A measurement. What isn't a number is missing.
+/// A measurement. Values that are not numbers are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 pub(super) struct Point {
     #[serde(default)]
@@ -43,7 +43,7 @@ pub(super) struct Point {
     pub(super) seq: Loose,
 }
 
-/// A number, or whatever else stands there.
+/// A number; any other value is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(from = "Value")]
 pub(super) struct Loose(pub(super) Option<f64>);
@@ -70,15 +70,15 @@ struct File {
 }
 
 impl Data {
-    pub(super) fn parse(text: &[u8]) -> Result<Data, NotFlent> {
+    pub(super) fn parse(text: &[u8]) -> Result<Data, FlentError> {
         let file: File = serde_json::from_slice(text).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => NotFlent::Foreign(error.to_string()),
-            _ => NotFlent::Json(error.to_string()),
+            serde_json::error::Category::Data => FlentError::Foreign(error.to_string()),
+            _ => FlentError::Json(error.to_string()),
         })?;
         if let Some(version) = file.version.filter(|version| *version > VERSION) {
-            return Err(NotFlent::Newer(version));
+            return Err(FlentError::Newer(version));
         }
-        let missing = |what: &str| NotFlent::Foreign(format!("it has no `{what}`"));
+        let missing = |what: &str| FlentError::Foreign(format!("missing `{what}`"));
         let metadata = file.metadata.ok_or_else(|| missing("metadata"))?;
         let x_values = file.x_values.ok_or_else(|| missing("x_values"))?;
         let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -88,9 +88,9 @@ impl Data {
             name => name,
         };
         let length = number("LENGTH").ok_or_else(|| missing("metadata.LENGTH"))?;
-        if !(length > 0.0 && length <= LONGEST_S) {
-            return Err(NotFlent::Senseless(format!(
-                "LENGTH is {length} s; it is more than 0 and at most 30 days"
+        if !(length > 0.0 && length <= MAX_DURATION_S) {
+            return Err(FlentError::Senseless(format!(
+                "LENGTH is {length} s, expected more than 0 s and at most 30 days"
             )));
         }
         let total = number("TOTAL_LENGTH").unwrap_or(length);
@@ -100,7 +100,7 @@ impl Data {
         } else {
             0.0
         };
-        let said = match text("T0") {
+        let start_text = match text("T0") {
             t0 if t0.is_empty() => text("TIME"),
             t0 => t0,
         };
@@ -115,8 +115,8 @@ impl Data {
         for (name, values) in &file.results {
             if values.len() != x_values.len() {
                 let (found, wanted) = (values.len(), x_values.len());
-                return Err(NotFlent::Senseless(format!(
-                    "series `{name}` has {found} values where there are {wanted} instants"
+                return Err(FlentError::Senseless(format!(
+                    "series `{name}` has {found} values, expected {wanted}"
                 )));
             }
         }
@@ -124,7 +124,7 @@ impl Data {
         Ok(Data {
             test,
             title: text("TITLE"),
-            t0: instant(&said),
+            t0: instant(&start_text),
             hosts,
             local: text("LOCAL_HOST"),
             version: text("FLENT_VERSION"),
@@ -141,7 +141,7 @@ impl Data {
     }
 }
 
-/// `2016-10-11T16:29:19.854645Z` in ns since 1970. What has another form isn't known.
+/// `2016-10-11T16:29:19.854645Z` in ns since 1970. What has another form is unknown.
 fn instant(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z').unwrap_or(text);
     let (date, time) = text.split_once('T')?;
@@ -181,7 +181,7 @@ mod tests {
     use crate::utc::UnixTime;
 
     #[test]
-    fn times_are_read_as_they_are_written() {
+    fn times_round_trip() {
         // `date -ud 2016-10-11T16:29:19Z +%s`
         assert_eq!(instant("2016-10-11T16:29:19.854645Z"), Some(1_476_203_359_854_645_000));
         for at in [0, 951_782_400_000_000_000, 4_107_542_399_999_999_000] {

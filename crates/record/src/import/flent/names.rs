@@ -1,44 +1,45 @@
-//! What a series is by its name, and which station it is of.
+//! Meaning and station of a series, derived from its name.
 
 use netburn_scenario::is_reserved_station_name;
 use std::collections::BTreeSet;
 
-/// What a series holds.
+/// Contents of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Holds {
+pub(super) enum SeriesKind {
     Download,
     Upload,
     Ping,
     Http,
 }
 
-/// What a series of that name holds; `None` for what isn't read.
-pub(super) fn holds(name: &str) -> Option<Holds> {
+/// Contents of a series of that name; `None` for unsupported ones.
+pub(super) fn series_kind(name: &str) -> Option<SeriesKind> {
     let (holds, rest) = [
-        ("TCP download", Holds::Download),
-        ("TCP upload", Holds::Upload),
-        ("Ping (ms)", Holds::Ping),
-        ("HTTP latency", Holds::Http),
+        ("TCP download", SeriesKind::Download),
+        ("TCP upload", SeriesKind::Upload),
+        ("Ping (ms)", SeriesKind::Ping),
+        ("HTTP latency", SeriesKind::Http),
     ]
     .into_iter()
     .find_map(|(prefix, holds)| Some((holds, name.strip_prefix(prefix)?)))?;
     if is_computed(name) {
         return None;
     }
-    // `TCP download::1` is a stream, `TCP download::1::tcp_rtt` and `TCP download BE a::tcp_cwnd` are looks at one.
+    // `TCP download::1` is a stream; `TCP download::1::tcp_rtt` and `TCP download BE a::tcp_cwnd`
+    // are samples of one.
     let parts = rest.split("::").skip(1);
-    let looks = parts
+    let samples = parts
         .into_iter()
         .any(|part| part.is_empty() || !part.bytes().all(|b| b.is_ascii_digit()));
-    (!looks).then_some(holds)
+    (!samples).then_some(holds)
 }
 
-/// Whether flent computes the series from others.
+/// Returns true if flent computes the series from others.
 pub(super) fn is_computed(name: &str) -> bool {
     [" avg", " sum", " fairness"].iter().any(|end| name.ends_with(end))
 }
 
-/// Which of the hosts a series is of: the longest that its name ends with.
+/// Host of a series: the longest host name with which the series' name ends.
 pub(super) fn host<'a>(name: &str, hosts: &'a [String]) -> Option<&'a str> {
     let name = name.strip_suffix(" (extra)").unwrap_or(name);
     let ends = |host: &&String| name.strip_suffix(host.as_str()).is_some_and(|rest| rest.ends_with(' '));
@@ -69,26 +70,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn series_are_told_by_their_names() {
+    fn series_are_identified_by_name() {
         for (name, expected) in [
-            ("TCP upload BE1 osx", Some(Holds::Upload)),
-            ("TCP download::12", Some(Holds::Download)),
+            ("TCP upload BE1 osx", Some(SeriesKind::Upload)),
+            ("TCP download::12", Some(SeriesKind::Download)),
             ("TCP download::12::tcp_rtt", None),
-            ("TCP download BE laptop", Some(Holds::Download)),
+            ("TCP download BE laptop", Some(SeriesKind::Download)),
             ("TCP download sum", None),
             ("TCP upload fairness", None),
-            ("Ping (ms) ICMP3 osx", Some(Holds::Ping)),
-            ("Ping (ms) UDP BE1", Some(Holds::Ping)),
+            ("Ping (ms) ICMP3 osx", Some(SeriesKind::Ping)),
+            ("Ping (ms) UDP BE1", Some(SeriesKind::Ping)),
             ("Ping (ms) avg", None),
-            ("HTTP latency::2", Some(Holds::Http)),
+            ("HTTP latency::2", Some(SeriesKind::Http)),
             ("VoIP::delay", None),
         ] {
-            assert_eq!(holds(name), expected, "{name}");
+            assert_eq!(series_kind(name), expected, "{name}");
         }
     }
 
     #[test]
-    fn a_series_is_its_hosts() {
+    fn a_series_belongs_to_its_host() {
         let hosts = ["osx", "box osx", "server"].map(str::to_owned);
         assert_eq!(host("TCP upload BE1 osx", &hosts), Some("osx"));
         assert_eq!(host("TCP upload BE box osx", &hosts), Some("box osx"));

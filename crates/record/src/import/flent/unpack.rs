@@ -1,17 +1,17 @@
-//! Bytes to JSON text: gzip, and the words that Python writes and JSON doesn't know.
+//! Decompression, and replacement of Python's number literals that JSON does not have.
 
-use super::NotFlent;
+use super::FlentError;
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::Read;
 
-/// The most that a file may hold, unpacked: hours of many series are a few hundred MB.
+/// Maximum number of that a file may hold, unpacked: hours of many series are a few hundred MB.
 const LARGEST: u64 = 1 << 30;
 
 /// The text of a file, packed or not.
-pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, NotFlent> {
+pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
     if bytes.starts_with(b"BZh") {
-        return Err(NotFlent::Bzip2);
+        return Err(FlentError::Bzip2);
     }
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(sane(Cow::Borrowed(bytes)));
@@ -19,11 +19,11 @@ pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, NotFlent> {
     let mut text = Vec::new();
     let read = MultiGzDecoder::new(bytes).take(LARGEST + 1).read_to_end(&mut text);
     if text.len() as u64 > LARGEST {
-        return Err(NotFlent::TooLarge(LARGEST >> 20));
+        return Err(FlentError::TooLarge(LARGEST >> 20));
     }
     match read {
         Ok(_) => Ok(sane(Cow::Owned(text))),
-        Err(error) => Err(NotFlent::Packed {
+        Err(error) => Err(FlentError::Packed {
             after: text.len() as u64,
             why: error.to_string(),
         }),
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pythons_words_become_null_outside_of_texts() {
+    fn python_literals_become_null_outside_strings() {
         let text = br#"{"a": [NaN, -Infinity, 1, Infinity], "NaN \" Infinity": "Infinity"}"#;
         let sane = unpacked(text).unwrap();
         assert_eq!(
@@ -72,6 +72,6 @@ mod tests {
             br#"{"a": [null, null, 1, null], "NaN \" Infinity": "Infinity"}"#
         );
         assert!(matches!(unpacked(b"[-1, 2]"), Ok(Cow::Borrowed(_))));
-        assert_eq!(unpacked(b"BZh91AY"), Err(NotFlent::Bzip2));
+        assert_eq!(unpacked(b"BZh91AY"), Err(FlentError::Bzip2));
     }
 }

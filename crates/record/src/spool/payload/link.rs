@@ -1,4 +1,4 @@
-//! Looks at Wi-Fi links: short where the link is modelled, with everything where a driver told it.
+//! Wi-Fi link samples: a short form for modelled links, a full one for real links.
 
 use super::{Bytes, place, signed, unsigned};
 use crate::row::{Bssid, LinkRow, Modulation, Phy};
@@ -35,7 +35,7 @@ pub(super) fn decode(from: &mut Bytes<'_>) -> Option<LinkRow> {
     })
 }
 
-/// How many values a real link may have; each has its bit.
+/// Number of values a real link may have; each has its bit.
 const VALUES: usize = 28;
 
 pub(super) fn encode_real(row: &LinkRow, to: &mut Vec<u8>) {
@@ -55,7 +55,8 @@ pub(super) fn encode_real(row: &LinkRow, to: &mut Vec<u8>) {
     }
 }
 
-/// What a row holds, in the order of its bits: append, never reorder. The name's own value is its length.
+/// Values of a row in the order of their bits: append, never reorder. The value of the name is its
+/// length.
 fn values(row: &LinkRow) -> [Option<u64>; VALUES] {
     let level = |value: Option<i32>| value.map(|value| zigzag(value.into()));
     let modulation = |modulation: Modulation| {
@@ -161,7 +162,7 @@ pub(super) fn decode_real(from: &mut Bytes<'_>) -> Option<LinkRow> {
         receiving_ppm: small(values[25])?,
         sending_ppm: small(values[26])?,
     };
-    // One row is written one way.
+    // Each row has exactly one encoding.
     row.is_real().then_some(row)
 }
 

@@ -1,4 +1,4 @@
-//! What is counted of one workload, and how the clocks at its two ends are held against each other.
+//! Counts of one workload, and one-way delays between two clocks.
 
 use crate::health::Clock;
 use crate::summary::evidence::{Counts, WorkloadEvidence};
@@ -14,20 +14,21 @@ pub(super) struct WorkloadCounter {
     limit: Option<Duration>,
     longest: u64,
     first_due: Option<Instant>,
-    /// Bytes by tenth of a second since the run began, where a goal looks at them.
+    /// Bytes by 100 ms since the run began, if a goal needs them.
     bins: Option<Vec<u64>>,
     stalls: Vec<Stall>,
     /// The highest sequence number that was answered.
     answered: Option<u64>,
-    /// What probes say of each way: by the station's clock when they left and came, by the server's in between.
+    /// One-way times of probes: departure and arrival by the station's clock, in between by the
+    /// server's.
     one_way: Vec<OneWay>,
     evidence: WorkloadEvidence,
 }
 
-/// Sent, received there, sent from there, received: each by the clock of whoever did it, in ns.
+/// Sent, received by the server, returned, received: each by the clock of its device, in ns.
 type OneWay = [i64; 4];
 
-/// How the clocks of a station and the server are held against each other: as they are, or as they are known.
+/// Relation between the clocks of a station and the server.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Clocks<'a> {
     One,
@@ -99,18 +100,18 @@ impl WorkloadCounter {
         }
     }
 
-    /// Its player began to play, so many ns after it was switched on.
+    /// Records the startup of the player, in ns after it was started.
     pub(super) fn startup(&mut self, length: u64) {
         self.evidence.startup.push(length);
     }
 
-    /// Its player stood still for so many ns.
+    /// Records a stall of the player, in ns.
     pub(super) fn stall(&mut self, began: Instant, length: u64) {
         let length = Duration::from_nanos(length);
         self.stalls.push(Stall { began, length });
     }
 
-    /// A datagram that came back.
+    /// Records a datagram that returned.
     fn answer(&mut self, operation: &Operation) {
         match self.answered {
             Some(highest) if operation.sequence < highest => self.evidence.reordered += 1,
@@ -173,7 +174,7 @@ impl WorkloadCounter {
 }
 
 impl<'a> Clocks<'a> {
-    /// Those of a fleet, where both were compared before the run and after, and neither jumped.
+    /// Clocks of a fleet, if both were compared before and after the run and neither jumped.
     pub(super) fn known(clocks: &'a [Clock], station: &String) -> Clocks<'a> {
         let sound = |clock: &&Clock| clock.drift_error_ppm.is_some() && clock.jump_ns.is_none();
         let mut sound = clocks.iter().filter(sound);
@@ -184,7 +185,8 @@ impl<'a> Clocks<'a> {
         }
     }
 
-    /// How long a probe took there and back, each but for the clocks' offset, which is the same for all.
+    /// Returns how long a probe took round trip, each but for the clocks' offset, which is the same
+    /// for all.
     fn delays(self, one: &OneWay) -> Option<(i64, i64)> {
         let [sent, there, back, received] = *one;
         let (own, far) = match self {
@@ -210,7 +212,8 @@ fn count(counts: &mut Counts, outcome: Outcome, ended: bool) {
     } += 1;
 }
 
-/// One-way delays by two clocks that run alike: their offset is unknown, but what is above the least is queueing.
+/// Delays above the minimum. The offset of two clocks without relative drift is unknown, but delay
+/// above the minimum is queueing.
 fn above_least(delays: &mut Vec<i64>) -> Vec<u64> {
     let least = delays.iter().min().copied().unwrap_or(0);
     std::mem::take(delays)

@@ -1,9 +1,9 @@
-//! Bars, lying: one group for each name, one bar for each series.
+//! Horizontal bars: one group for each name, one bar for each series.
 
-use super::{Look, legend, pen};
+use super::{Theme, legend, writer};
 use crate::chart::{Chart, Scale};
-use crate::plain::truncate;
-use pen::Pen;
+use crate::sanitise::truncate;
+use writer::SvgWriter;
 
 /// Narrow, so that a phone can show it with letters that can be read.
 const WIDTH: f64 = 560.0;
@@ -11,20 +11,20 @@ const BAR: f64 = 13.0;
 const GAP: f64 = 9.0;
 const TOP: f64 = 8.0;
 
-/// The most groups that are drawn: the table has all.
-const MOST: usize = 60;
+/// Maximum number of groups that are drawn: the table has all.
+const MAX_BARS: usize = 60;
 
-/// The chart, whose axis along holds names, as an SVG document.
-pub(super) fn svg(chart: &Chart, look: Look) -> String {
+/// The chart as an SVG document. Its horizontal axis must hold names.
+pub(super) fn svg(chart: &Chart, theme: Theme) -> String {
     let Scale::Names(names) = &chart.x.scale else {
         return String::new();
     };
-    let shown = &names[..names.len().min(MOST)];
+    let shown = &names[..names.len().min(MAX_BARS)];
     let [_, up] = chart.extent().unwrap_or([(0.0, 1.0), (0.0, 1.0)]);
     let ends = chart.y.range(up);
     let widest = shown
         .iter()
-        .map(|name| crate::plain::width(name))
+        .map(|name| crate::sanitise::width(name))
         .max()
         .unwrap_or(0)
         .min(24);
@@ -33,21 +33,21 @@ pub(super) fn svg(chart: &Chart, look: Look) -> String {
     let along = |value: f64| left + room * chart.y.place(value, ends);
     let group = BAR * chart.series.len() as f64 + GAP;
     let bottom = TOP + group * shown.len() as f64;
-    let (rows, lines) = pen::flow(&legend(chart, chart.series.len()), WIDTH - 16.0);
-    let mut pen = Pen::new(chart, look, WIDTH, bottom + 46.0 + 20.0 * lines as f64);
+    let (rows, lines) = writer::flow(&legend(chart, chart.series.len()), WIDTH - 16.0);
+    let mut svg = SvgWriter::new(chart, theme, WIDTH, bottom + 46.0 + 20.0 * lines as f64);
     let mut last = f64::MIN;
     for tick in chart.y.ticks(ends, 4) {
         let (at, half) = (along(tick.value), tick.label.chars().count() as f64 * 3.6);
-        pen.rule(at, TOP, at, bottom);
+        svg.rule(at, TOP, at, bottom);
         if at - half > last + 6.0 {
             last = at + half;
-            pen.quiet(at, bottom + 16.0, "middle", &tick.label);
+            svg.quiet(at, bottom + 16.0, "middle", &tick.label);
         }
     }
-    pen.quiet(left + room / 2.0, bottom + 34.0, "middle", &chart.y.heading());
+    svg.quiet(left + room / 2.0, bottom + 34.0, "middle", &chart.y.heading());
     for (place, name) in shown.iter().enumerate() {
         let top = TOP + group * place as f64 + GAP / 2.0;
-        pen.word(left - 8.0, top + (group - GAP) / 2.0 + 4.0, "end", &truncate(name, 24));
+        svg.word(left - 8.0, top + (group - GAP) / 2.0 + 4.0, "end", &truncate(name, 24));
         for (number, series) in chart.series.iter().enumerate() {
             let datum = series.points.iter().find(|datum| datum.x as usize == place);
             let Some((datum, value)) = datum.and_then(|datum| Some((datum, datum.y?))) else {
@@ -56,20 +56,24 @@ pub(super) fn svg(chart: &Chart, look: Look) -> String {
             let y = top + BAR * number as f64;
             let (from, to) = (along(ends.0.max(0.0)), along(value));
             let text = chart.y.unit.write(value);
-            let says = format!("{name}, {}: {text}", series.name);
-            pen.bar([from, y, (to - from).max(1.0), BAR - 2.0], series.hue, &says);
+            let description = format!("{name}, {}: {text}", series.name);
+            svg.bar(
+                [from, y, (to - from).max(1.0), BAR - 2.0],
+                series.colour_index,
+                &description,
+            );
             let mut end = to;
             if let (Some(low), Some(high)) = (datum.low, datum.high) {
                 let path = format!("M{:.1} {:.1}H{:.1}", along(low), y + BAR / 2.0 - 1.0, along(high));
-                pen.stroke(&path, series.hue, 2.0, 0.6);
+                svg.stroke(&path, series.colour_index, 2.0, 0.6);
                 end = end.max(along(high));
             }
-            pen.word(end + 5.0, y + BAR - 3.0, "start", &text);
+            svg.word(end + 5.0, y + BAR - 3.0, "start", &text);
         }
     }
     for level in &chart.levels {
-        pen.rule(along(level.y), TOP, along(level.y), bottom);
+        svg.rule(along(level.y), TOP, along(level.y), bottom);
     }
-    pen.legend(&rows, bottom + 54.0);
-    pen.finish()
+    svg.legend(&rows, bottom + 54.0);
+    svg.finish()
 }

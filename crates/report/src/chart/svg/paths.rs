@@ -1,13 +1,14 @@
-//! Points become paths: in tenths of a unit, each relative to the one before, which keeps them short.
+//! Converts points to paths: in tenths of a unit, relative to the previous point, which keeps them
+//! short.
 
-use super::pen::Pen;
+use super::writer::SvgWriter;
 use crate::chart::Datum;
 use std::fmt::Write as _;
 
 type Place<'a> = &'a dyn Fn(f64) -> f64;
 
-/// At most `most` points in place of all: each stands for as many neighbours as it takes, from their least to their largest, at
-/// their median. No extreme is lost.
+/// Reduces points to at most `most`. Each represents some neighbours by their minimum, maximum and
+/// median, so no extreme is lost.
 pub(crate) fn thin(all: &[Datum], most: usize) -> Vec<Datum> {
     if all.len() <= most {
         return all.to_vec();
@@ -27,8 +28,8 @@ pub(crate) fn thin(all: &[Datum], most: usize) -> Vec<Datum> {
     thinned.collect()
 }
 
-/// A line through all that have a value; one between gaps is a dot.
-pub(super) fn line(pen: &mut Pen, all: &[Datum], hue: usize, steps: bool, x: Place<'_>, y: Place<'_>) {
+/// A line through all points with a value; a single point between gaps is a dot.
+pub(super) fn line(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, steps: bool, x: Place<'_>, y: Place<'_>) {
     let (mut path, mut dots) = (Path::default(), Path::default());
     for run in all.split(|datum| datum.y.is_none()).filter(|run| !run.is_empty()) {
         let places = run.iter().filter_map(|datum| Some((x(datum.x), y(datum.y?))));
@@ -45,12 +46,12 @@ pub(super) fn line(pen: &mut Pen, all: &[Datum], hue: usize, steps: bool, x: Pla
             path.to(pair[1]);
         }
     }
-    pen.stroke(&path.text, hue, 1.8, 1.0);
-    pen.stroke(&dots.text, hue, 4.0, 1.0);
+    svg.stroke(&path.text, colour_index, 1.8, 1.0);
+    svg.stroke(&dots.text, colour_index, 4.0, 1.0);
 }
 
 /// The area from the least to the largest; a whisker between gaps.
-pub(super) fn band(pen: &mut Pen, all: &[Datum], hue: usize, x: Place<'_>, y: Place<'_>) {
+pub(super) fn band(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, x: Place<'_>, y: Place<'_>) {
     let (mut area, mut whiskers) = (Path::default(), Path::default());
     let ranged = |datum: &Datum| Some((x(datum.x), y(datum.low?), y(datum.high?)));
     for run in all.split(|datum| ranged(datum).is_none()).filter(|run| !run.is_empty()) {
@@ -67,12 +68,12 @@ pub(super) fn band(pen: &mut Pen, all: &[Datum], hue: usize, x: Place<'_>, y: Pl
         places.iter().rev().for_each(|(x, low, _)| area.to((*x, *low)));
         area.text.push('z');
     }
-    pen.fill(&area.text, hue);
-    pen.stroke(&whiskers.text, hue, 2.0, 0.4);
+    svg.fill(&area.text, colour_index);
+    svg.stroke(&whiskers.text, colour_index, 2.0, 0.4);
 }
 
-/// Dots, each with the range it stands for.
-pub(super) fn points(pen: &mut Pen, all: &[Datum], hue: usize, x: Place<'_>, y: Place<'_>) {
+/// Dots, each with its range.
+pub(super) fn points(svg: &mut SvgWriter, all: &[Datum], colour_index: usize, x: Place<'_>, y: Place<'_>) {
     let (mut dots, mut whiskers) = (Path::default(), Path::default());
     for datum in all {
         if let (Some(low), Some(high)) = (datum.low, datum.high)
@@ -85,15 +86,15 @@ pub(super) fn points(pen: &mut Pen, all: &[Datum], hue: usize, x: Place<'_>, y: 
             dots.dot((x(datum.x), y(value)));
         }
     }
-    pen.stroke(&whiskers.text, hue, 2.0, 0.4);
-    pen.stroke(&dots.text, hue, 4.0, 1.0);
+    svg.stroke(&whiskers.text, colour_index, 2.0, 0.4);
+    svg.stroke(&dots.text, colour_index, 4.0, 1.0);
 }
 
-/// A path under way.
+/// A path under construction.
 #[derive(Default)]
 struct Path {
     text: String,
-    /// Where the pen is, in tenths.
+    /// Position of the pen, in tenths of a unit.
     at: (i64, i64),
 }
 

@@ -1,13 +1,13 @@
 //! The page of a matrix.
 
 use super::{badge, head};
+use crate::compare::format::counts;
 use crate::compare::matrix::Matrix;
-use crate::compare::written::counts;
 use crate::html::{document, escaped, section};
 use std::fmt::Write as _;
 
 impl Matrix {
-    /// As a page: the table, each cell a link to its comparison below.
+    /// The matrix as a page: each cell of the table links to its comparison below.
     #[must_use]
     pub fn html(&self) -> String {
         let title = format!("{} against {}", self.variants.join(", "), self.baseline);
@@ -18,7 +18,7 @@ impl Matrix {
         let answers = self
             .comparisons
             .iter()
-            .flat_map(|comparison| comparison.figures.iter().map(|held| &held.answer));
+            .flat_map(|comparison| comparison.metrics.iter().map(|metric| &metric.answer));
         let _ = writeln!(
             body,
             "<p class=\"verdict\">{}</p>\n</header>\n<main>",

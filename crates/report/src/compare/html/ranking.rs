@@ -1,16 +1,16 @@
 //! The page of a ranking.
 
 use super::{curves, head};
+use crate::compare::format::{metric_name, value};
 use crate::compare::overlay::{Variant, overlays};
 use crate::compare::ranking::Ranking;
 use crate::compare::text::heading;
-use crate::compare::written::{value, what};
 use crate::html::{document, escaped, section};
 use crate::view::View;
 use std::fmt::Write as _;
 
 impl Ranking {
-    /// As a page, with the curves of all sides over each other; `views` by the sides' places.
+    /// The ranking as a page with charts of all sides; `views` are in the order of the sides.
     #[must_use]
     pub fn html(&self, views: &[Vec<View>]) -> String {
         let variants: Vec<Variant<'_>> = self
@@ -24,18 +24,18 @@ impl Ranking {
             })
             .collect();
         let charts = overlays(&variants);
-        let best = self.standings.first().filter(|_| !self.figures.is_empty());
+        let best = self.standings.first().filter(|_| !self.metrics.is_empty());
         let title = match best {
             Some(best) => format!("{} variants: {} ranks first", self.sides.len(), best.name),
-            None => format!("{} variants, and nothing that all of them have", self.sides.len()),
+            None => format!("{} variants without a common metric", self.sides.len()),
         };
         let mut body = self.sides.first().map_or_else(String::new, |side| head(&title, side));
-        for doubt in self.doubts() {
-            let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&doubt));
+        for warning in self.warnings() {
+            let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&warning));
         }
         body.push_str("</header>\n<main>\n");
-        body.push_str(&section("standings", "Over all figures", &self.standings_html()));
-        body.push_str(&section("figures", "Figure by figure", &self.figures_html()));
+        body.push_str(&section("standings", "Overall", &self.standings_html()));
+        body.push_str(&section("figures", "Metrics", &self.figures_html()));
         let all: Vec<&[View]> = views.iter().map(Vec::as_slice).collect();
         body.push_str(&curves(&charts, &all));
         body.push_str("</main>\n");
@@ -43,15 +43,7 @@ impl Ranking {
     }
 
     fn standings_html(&self) -> String {
-        let head = [
-            "Variant",
-            "Runs",
-            "On",
-            "Mean rank",
-            "95 % interval",
-            "Best, or as good",
-        ]
-        .map(str::to_owned);
+        let head = ["Variant", "Runs", "On", "Mean rank", "95 % interval", "Best or tied"].map(str::to_owned);
         let rows = self.standings.iter().map(|standing| {
             let side = &self.sides[standing.side];
             vec![
@@ -64,7 +56,7 @@ impl Ranking {
                 standing
                     .interval
                     .map_or_else(String::new, |i| format!("{:.2} to {:.2}", i.low, i.high)),
-                format!("{} of {}", standing.best_in, self.figures.len()),
+                format!("{} of {}", standing.best_in, self.metrics.len()),
             ]
         });
         crate::html::cells("Ranking", &head, &rows.collect::<Vec<_>>())
@@ -72,20 +64,20 @@ impl Ranking {
 
     fn figures_html(&self) -> String {
         let mut out = String::from(
-            "<div class=\"wide\"><table><caption>Figures of each variant</caption><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Figure</th>",
+            "<div class=\"wide\"><table><caption>Metrics of each variant</caption><thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Metric</th>",
         );
         for standing in &self.standings {
             let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&heading(&standing.name)));
         }
         out.push_str("</tr></thead><tbody>\n");
-        for ranked in &self.figures {
-            let unit = ranked.key.what.unit();
+        for ranked in &self.metrics {
+            let unit = ranked.key.quantity.unit();
             let station = ranked.key.station.as_deref().unwrap_or("(all)");
             let _ = write!(
                 out,
                 "<tr><th scope=\"row\">{}</th><td>{}</td>",
                 escaped(station),
-                escaped(&what(&ranked.key, false))
+                escaped(&metric_name(&ranked.key, false))
             );
             for standing in &self.standings {
                 let median = value(ranked.medians[standing.side], unit);
@@ -96,9 +88,10 @@ impl Ranking {
                         value(interval.high, unit)
                     )
                 });
-                let _ = match ranked.is_best(standing.side) {
-                    true => write!(out, "<td><strong>{median}*</strong>{range}</td>"),
-                    false => write!(out, "<td>{median}{range}</td>"),
+                let _ = if ranked.is_best(standing.side) {
+                    write!(out, "<td><strong>{median}*</strong>{range}</td>")
+                } else {
+                    write!(out, "<td>{median}{range}</td>")
                 };
             }
             out.push_str("</tr>\n");

@@ -1,56 +1,55 @@
-//! A distant server: going there and back as often as an operation must takes the time that its goal leaves, with nothing else on the way.
+//! Distant server: the idle round trips of an operation already take most of its goal.
 
-use super::{list, severity, suffering};
-use crate::explain::scene::Scene;
+use super::{list, severity, worst_symptom};
+use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
-use crate::text::figure::span;
+use crate::text::format::span;
 
-/// What the round trips must take of the time that a goal leaves: the rest is for what is sent.
-const MOST: f64 = 0.7;
-/// A round trip below this, in ms, is no distance: within a city.
+/// Minimum share of the goal's time that round trips take; the rest is for the data.
+const MIN_SHARE: f64 = 0.7;
+/// Minimum idle round-trip time, in ms; shorter ones occur within a city.
 const NEAR_MS: f64 = 20.0;
 
-pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
-    let far: Vec<(usize, String)> = (0..scene.plan.stations.len())
-        .filter_map(|station| Some((station, far(scene, station)?)))
+pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
+    let far: Vec<(usize, String)> = (0..analysis.plan.stations.len())
+        .filter_map(|station| Some((station, far(analysis, station)?)))
         .collect();
     let Some((first, why)) = far.first() else {
         return Vec::new();
     };
     let stations: Vec<usize> = far.iter().map(|(station, _)| *station).collect();
-    let names = scene.names(stations.iter().copied());
+    let names = analysis.names(stations.iter().copied());
     vec![Cause {
         kind: Kind::DistantServer,
-        severity: severity(scene, stations.iter().copied()),
-        title: format!("The server is too far away for what {} {}", list(&names), if names.len() == 1 { "asks" } else { "ask" }),
-        figure: format!(
-            "A packet of {}'s takes {} there and back before the load: {why}.{}",
-            scene.name(*first),
-            span(scene.idle_ms(*first)),
-            suffering(scene, &stations)
+        severity: severity(analysis, stations.iter().copied()),
+        title: format!("The round-trip time to the server is too long for {}", list(&names)),
+        evidence: format!(
+            "The idle round-trip time of {} is {}: {why}.{}",
+            analysis.name(*first),
+            span(analysis.idle_ms(*first)),
+            worst_symptom(analysis, &stations)
         ),
-        advice: "No rate and no queue makes it shorter: a server that is nearer (a mirror, a content network) does, or fewer round trips (connections \
-                 that stay open, HTTP/2, smaller objects)."
+        advice: "A faster link or another queue does not shorten it. Use a nearer server (a mirror, a CDN) or fewer round trips (persistent connections, HTTP/2, smaller objects)."
             .to_owned(),
         stations: names,
         by: Vec::new(),
     }]
 }
 
-/// What a station's round trips add up to, where that is most of the time that a goal leaves which isn't kept.
-fn far(scene: &Scene<'_>, station: usize) -> Option<String> {
-    let idle = scene.idle_ms(station);
-    let failed = &scene.suffering(station)?.failed;
+/// Text about a station's round trips, if they take most of the time of a missed goal.
+fn far(analysis: &Analysis<'_>, station: usize) -> Option<String> {
+    let idle = analysis.idle_ms(station);
+    let failed = &analysis.degraded_station(station)?.failed;
     if idle < NEAR_MS {
         return None;
     }
     let each = failed.iter().filter_map(|workload| {
-        let (count, limit) = scene.round_trips(station, *workload)?;
-        let name = &scene.plan.stations[station].workloads[*workload].name;
-        (f64::from(count) * idle >= MOST * limit).then(|| match count {
-            1 => format!("{name} has {} for it", span(limit)),
+        let (count, limit) = analysis.round_trips(station, *workload)?;
+        let name = &analysis.plan.stations[station].workloads[*workload].name;
+        (f64::from(count) * idle >= MIN_SHARE * limit).then(|| match count {
+            1 => format!("{name} allows {}", span(limit)),
             _ => format!(
-                "{name} needs {count} of them, {}, and has {}",
+                "{name} needs {count} round trips ({}) and allows {}",
                 span(f64::from(count) * idle),
                 span(limit)
             ),

@@ -1,35 +1,37 @@
-//! Download bloat: a download keeps a queue full that others' packets wait in, though nobody is slow.
+//! Download bufferbloat: a download fills a queue that other stations share.
 
-use super::{list, named, severity, suffering, wait};
-use crate::explain::scene::{Group, Scene, Way};
+use super::{is_named, list, severity, share, worst_symptom};
+use crate::explain::analysis::{Analysis, Direction, Group};
 use crate::explain::{Cause, Kind};
-use crate::text::figure::{mbps, percent};
+use crate::text::format::{mbps, percent};
 use netburn_medium::config::QueueKind;
-use netburn_workload::Kind as Use;
+use netburn_workload::Kind as WorkloadKind;
 
-/// A channel that is taken for this share of the time is where packets wait.
-const TAKEN: f64 = 0.85;
-/// So is a line that is full for this share of the time in which it is used.
-const OFTEN: f64 = 0.3;
+/// Channel utilisation above which packets are queued.
+const BUSY_CHANNEL: f64 = 0.85;
+/// Share of the time in use above which a link is a bottleneck.
+const FULL_SHARE: f64 = 0.3;
 
-pub(super) fn find(scene: &Scene<'_>, found: &[Cause]) -> Vec<Cause> {
-    if named(found, Kind::Server) {
+pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    if is_named(found, Kind::Server) {
         return Vec::new();
     }
-    let groups = scene.groups.iter();
-    groups.filter_map(|group| of(scene, group, found)).collect()
+    let groups = analysis.groups.iter();
+    groups
+        .filter_map(|group| find_in_group(analysis, group, found))
+        .collect()
 }
 
-fn of(scene: &Scene<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
+fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
     let bloats = |station: &usize| {
-        let median = scene.evidence.stations[*station].receiving.median_ms()?;
-        let downloads = scene.moves(*station, Use::Download) && scene.is_bloated(median, *station);
+        let median = analysis.evidence.stations[*station].receiving.median_ms()?;
+        let downloads = analysis.moves(*station, WorkloadKind::Download) && analysis.is_bloated(median, *station);
         downloads.then_some((*station, median))
     };
     let by: Vec<(usize, f64)> = group.members.iter().filter_map(bloats).collect();
     let (worst, median) = by.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let explained = |station: usize| {
-        let name = scene.name(station);
+        let name = analysis.name(station);
         let same = |cause: &&Cause| matches!(cause.kind, Kind::SlowNeighbour | Kind::UploadBloat | Kind::Adapter);
         found
             .iter()
@@ -37,32 +39,32 @@ fn of(scene: &Scene<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
             .any(|cause| cause.stations.contains(&name) || cause.by.contains(&name))
     };
     let waits = |station: &usize| {
-        let median = scene.evidence.stations[*station].receiving.median_ms();
-        scene.suffering(*station).is_some()
+        let median = analysis.evidence.stations[*station].receiving.median_ms();
+        analysis.degraded_station(*station).is_some()
             && !explained(*station)
-            && median.is_some_and(|median| scene.is_bloated(median, *station))
+            && median.is_some_and(|median| analysis.is_bloated(median, *station))
     };
-    let victims: Vec<usize> = group.members.iter().copied().filter(|station| waits(station)).collect();
-    if victims.is_empty() || by.iter().all(|(station, _)| explained(*station)) {
+    let affected: Vec<usize> = group.members.iter().copied().filter(|station| waits(station)).collect();
+    if affected.is_empty() || by.iter().all(|(station, _)| explained(*station)) {
         return None;
     }
-    let place = place(scene, group, &victims)?;
-    let names = scene.names(victims.iter().copied());
-    let downloaders = scene.names(by.iter().map(|(station, _)| *station));
+    let place = place(analysis, group, &affected)?;
+    let names = analysis.names(affected.iter().copied());
+    let downloaders = analysis.names(by.iter().map(|(station, _)| *station));
     Some(Cause {
         kind: Kind::DownloadBloat,
-        severity: severity(scene, victims.iter().copied()),
+        severity: severity(analysis, affected.iter().copied()),
         title: format!(
-            "{}'s download fills a queue in which {} {}",
+            "Bufferbloat: {}'s download fills a queue that {} {}",
             list(&downloaders),
             list(&names),
-            wait(&names)
+            share(&names)
         ),
-        figure: format!(
+        evidence: format!(
             "{} {}{}",
-            scene.round_trip(worst, median),
-            place.figure,
-            suffering(scene, &victims)
+            analysis.round_trip(worst, median),
+            place.evidence,
+            worst_symptom(analysis, &affected)
         ),
         advice: place.advice,
         stations: names,
@@ -70,43 +72,45 @@ fn of(scene: &Scene<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
     })
 }
 
-/// Where packets wait.
+/// Location of the queue.
 struct Place {
-    figure: String,
+    evidence: String,
     advice: String,
 }
 
-fn place(scene: &Scene<'_>, group: &Group, victims: &[usize]) -> Option<Place> {
-    let ap = scene.ap_of(group);
+fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<Place> {
+    let ap = analysis.ap_of(group);
     if let Some((ap, rate)) = ap.and_then(|ap| Some((ap, ap.wan?.down?))) {
-        let line = scene.line(&scene.stations_of(&ap.name), Way::Down, rate);
-        if line.full >= OFTEN {
+        let line = analysis.line(&analysis.stations_of(&ap.name), Direction::Down, rate);
+        if line.full >= FULL_SHARE {
             return Some(Place {
-                figure: format!(
-                    "The line of {} Mbit/s down carried {} and was full for {} of the time that it was used.",
+                evidence: format!(
+                    "The downlink of {} Mbit/s carried {} Mbit/s and was full for {} of the time in use.",
                     mbps(rate.as_mbps_f64()),
                     mbps(line.mbps),
                     percent(line.full)
                 ),
-                advice: "Shape downloads to a little below the line's rate (SQM with FQ-CoDel or CAKE on the router), so that the queue is where \
-                         it can be kept short."
+                advice: "Shape downloads to slightly below the link rate (SQM with FQ-CoDel or CAKE on the router), so that the queue forms in the router, where it can be managed."
                     .to_owned(),
             });
         }
     }
-    let look = scene
-        .look(group, &scene.bad_bins(victims))
-        .filter(|look| look.used() >= TAKEN)?;
+    let airtime = analysis
+        .airtime(group, &analysis.bad_bins(affected))
+        .filter(|airtime| airtime.used() >= BUSY_CHANNEL)?;
     let advice = match ap.map(|ap| ap.queue) {
         Some(queue @ (QueueKind::Fifo | QueueKind::PfifoFast)) => format!(
-            "The access point has one queue for all (`{}`): a queue for each flow (`queue = \"airtime\"` or `fq-codel`) lets others pass.",
+            "The access point has one queue for all flows (`{}`). Use a queue for each flow (`queue = \"airtime\"` or `fq-codel`).",
             queue.name()
         ),
-        Some(_) => "The access point's queue is one for each flow already, so what waits in its hardware remains: bound that (AQL).".to_owned(),
-        None => "An access point with a queue for each flow (FQ-CoDel, as mac80211 has) lets others pass; or cap the download's rate.".to_owned(),
+        Some(_) => "The access point already has a queue for each flow. The remaining delay is in its hardware queue: limit it (AQL).".to_owned(),
+        None => "Use an access point with a queue for each flow (FQ-CoDel, as in mac80211), or limit the download's rate.".to_owned(),
     };
     Some(Place {
-        figure: format!("The air was taken for {} of the time.", percent(look.used().min(1.0))),
+        evidence: format!(
+            "The channel was busy for {} of the time.",
+            percent(airtime.used().min(1.0))
+        ),
         advice,
     })
 }

@@ -1,25 +1,26 @@
-//! Roaming gaps: nothing arrives while a station moves between access points, and what was due then is late.
+//! Roaming: operations are late around the interruptions by roams.
 
 use super::severity;
-use crate::explain::scene::Scene;
+use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
-use crate::text::figure::{percent, span};
+use crate::text::format::{percent, span};
 
-/// A gap that nobody notices, in ns.
+/// Minimum noticeable interruption, in ns.
 const SHORT: u64 = 100_000_000;
-/// What was late because of a gap was due at most so long after it began to be felt, in ns: a queue has to drain.
+/// Time after an interruption in which operations may still be late, in ns, because a queue has to
+/// drain.
 const AFTER: i64 = 2_000_000_000;
 /// The share of what was late that must have been so around a gap.
-const MOST: f64 = 0.3;
+const MIN_SHARE: f64 = 0.3;
 
-pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
-    (0..scene.plan.stations.len())
-        .filter_map(|station| of(scene, station))
+pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
+    (0..analysis.plan.stations.len())
+        .filter_map(|station| find_for_station(analysis, station))
         .collect()
 }
 
-fn of(scene: &Scene<'_>, station: usize) -> Option<Cause> {
-    let seen = &scene.evidence.stations[station];
+fn find_for_station(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
+    let seen = &analysis.evidence.stations[station];
     let gaps: Vec<(i64, u64)> = seen
         .roams
         .iter()
@@ -27,7 +28,7 @@ fn of(scene: &Scene<'_>, station: usize) -> Option<Cause> {
         .filter(|(_, length)| *length >= SHORT)
         .collect();
     let longest = gaps.iter().map(|(_, length)| *length).max()?;
-    scene.suffering(station)?;
+    analysis.degraded_station(station)?;
     let around = |(from, to): &&(i64, i64)| {
         gaps.iter().any(|(at, length)| {
             let end = at.saturating_add_unsigned(*length).saturating_add(AFTER);
@@ -35,10 +36,10 @@ fn of(scene: &Scene<'_>, station: usize) -> Option<Cause> {
         })
     };
     let late = seen.waits.iter().filter(around).count();
-    if late == 0 || (late as f64) < MOST * seen.waits.len() as f64 {
+    if late == 0 || (late as f64) < MIN_SHARE * seen.waits.len() as f64 {
         return None;
     }
-    let name = scene.name(station);
+    let name = analysis.name(station);
     let moves = match gaps.len() {
         1 => "once".to_owned(),
         2 => "twice".to_owned(),
@@ -46,16 +47,15 @@ fn of(scene: &Scene<'_>, station: usize) -> Option<Cause> {
     };
     Some(Cause {
         kind: Kind::Roaming,
-        severity: severity(scene, [station]),
-        title: format!("Nothing reaches {name} while it moves between access points"),
-        figure: format!(
-            "It moved {moves}, and nothing arrived for up to {}; {late} of the {} times that something was late ({}) were around that.",
+        severity: severity(analysis, [station]),
+        title: format!("Roaming interrupts {name}"),
+        evidence: format!(
+            "{name} roamed {moves}, with gaps of up to {}; {late} of {} late operations and stalls ({}) were around them.",
             span(longest as f64 / 1e6),
             seen.waits.len(),
             percent(late as f64 / seen.waits.len() as f64)
         ),
-        advice: "Fast transition (802.11r) with neighbour reports (802.11k) and suggestions to move (802.11v) shorten the gap; less overlap in \
-                 power between access points makes moves rarer."
+        advice: "Fast transition (802.11r), neighbour reports (802.11k) and transition requests (802.11v) shorten the gap. A lower transmit power of the access points reduces needless roams."
             .to_owned(),
         stations: vec![name.clone()],
         by: Vec::new(),

@@ -1,81 +1,82 @@
-//! The server is the limit: its processor, its own faults, or the hop that it is behind.
+//! Server bottleneck: its processor, its errors, or its link.
 
-use super::{list, severity, suffering};
-use crate::explain::scene::{Line, Scene, Way};
+use super::{list, severity, worst_symptom};
+use crate::explain::analysis::{Analysis, Direction, LinkLoad};
 use crate::explain::{Cause, Kind, Severity};
-use crate::text::figure::{mbps, percent, span_us};
+use crate::text::format::{mbps, percent, span_us};
 use netburn_record::health::Role;
 use netburn_record::self_check::{CPU, SERVICE_US};
 use netburn_scenario::Environment;
 use netburn_units::BitRate;
 
 /// A hop that is full for this share of the time in which anything moves is the limit.
-const OFTEN: f64 = 0.3;
+const FULL_SHARE: f64 = 0.3;
 
-pub(super) fn find(scene: &Scene<'_>, _: &[Cause]) -> Vec<Cause> {
-    itself(scene).or_else(|| hop(scene)).into_iter().collect()
+pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
+    itself(analysis).or_else(|| hop(analysis)).into_iter().collect()
 }
 
-/// By what it says of itself.
-fn itself(scene: &Scene<'_>) -> Option<Cause> {
-    if !scene.environment.is_real() {
+/// Uses the server's health report.
+fn itself(analysis: &Analysis<'_>) -> Option<Cause> {
+    if !analysis.environment.is_real() {
         return None;
     }
-    let mut figures = Vec::new();
-    for server in scene.health.iter().filter(|health| health.role == Role::Server) {
+    let mut facts = Vec::new();
+    for server in analysis.health.iter().filter(|health| health.role == Role::Server) {
         if server.cpu >= CPU {
-            figures.push(format!(
-                "it kept {} of a core busy (believed below {})",
+            facts.push(format!(
+                "it used {} of one core (limit: {})",
                 percent(server.cpu),
                 percent(CPU)
             ));
         }
         if server.service_us_p99 > SERVICE_US {
-            figures.push(format!(
-                "it took {} to begin its answers at the 99th percentile (believed up to {})",
+            facts.push(format!(
+                "it took {} to start its responses at p99 (limit: {})",
                 span_us(server.service_us_p99),
                 span_us(SERVICE_US)
             ));
         }
         if server.refused > 0 {
-            figures.push(format!(
-                "it refused or failed {} requests by its own fault",
+            facts.push(format!(
+                "it rejected or failed {} requests because of internal errors",
                 server.refused
             ));
         }
     }
-    (!figures.is_empty()).then(|| Cause {
+    (!facts.is_empty()).then(|| Cause {
         kind: Kind::Server,
-        severity: Severity::Doubt,
+        severity: Severity::Measurement,
         title: "The server could not keep up".to_owned(),
-        figure: format!("What the server says of itself: {}.", list(&figures)),
-        advice: "What was measured may be the server and not the network: run it on a faster machine, with less else to do there, or with a \
-                 lower rate."
+        evidence: format!("The server's health report: {}.", list(&facts)),
+        advice: "The results may reflect the server rather than the network. Run it on a faster machine, with less load on the machine, or with a lower rate."
             .to_owned(),
-        stations: scene.names(0..scene.plan.stations.len()),
+        stations: analysis.names(0..analysis.plan.stations.len()),
         by: Vec::new(),
     })
 }
 
-/// By how full its hop was.
-fn hop(scene: &Scene<'_>) -> Option<Cause> {
-    let said = scene.plan.server.link.rate;
-    let rate = match scene.environment {
-        Environment::Simulate | Environment::Lab | Environment::Local => said.unwrap_or(BitRate::from_mbps(1_000)),
+/// Uses the load of the server's link.
+fn hop(analysis: &Analysis<'_>) -> Option<Cause> {
+    let configured = analysis.plan.server.link.rate;
+    let rate = match analysis.environment {
+        Environment::Simulate | Environment::Lab | Environment::Local => {
+            configured.unwrap_or(BitRate::from_mbps(1_000))
+        }
         Environment::Fleet | Environment::Imported => return None,
     };
-    let all: Vec<usize> = (0..scene.plan.stations.len()).collect();
-    let (way, line) = fullest(scene, &all, rate)?;
+    let all: Vec<usize> = (0..analysis.plan.stations.len()).collect();
+    let (direction, line) = fullest(analysis, &all, rate)?;
     let held: Vec<usize> = all
         .into_iter()
-        .filter(|station| scene.is_greedy(*station) || scene.suffering(*station).is_some())
+        .filter(|station| analysis.is_greedy(*station) || analysis.degraded_station(*station).is_some())
         .collect();
-    let severity = severity(scene, held.iter().copied());
-    // Whoever said nothing of the server's rate is told of it only where somebody suffers.
-    if held.is_empty() || said.is_none() && severity == Severity::Notable {
+    let severity = severity(analysis, held.iter().copied());
+    // A default server rate is reported only if a station missed a goal.
+    if held.is_empty() || configured.is_none() && severity == Severity::Notable {
         return None;
     }
-    let direction = if way == Way::Down {
+    let direction = if direction == Direction::Down {
         "towards the stations"
     } else {
         "away from the stations"
@@ -83,23 +84,23 @@ fn hop(scene: &Scene<'_>) -> Option<Cause> {
     Some(Cause {
         kind: Kind::Server,
         severity,
-        title: "The server's own link is the limit, not the Wi-Fi".to_owned(),
-        figure: format!(
-            "All stations together moved {} Mbit/s {direction} over a link of {} Mbit/s, full for {} of the time that it was used.{}",
+        title: "The server's link is the bottleneck, not the Wi-Fi".to_owned(),
+        evidence: format!(
+            "All stations together moved {} Mbit/s {direction} over a link of {} Mbit/s, which was full for {} of the time in use.{}",
             mbps(line.mbps),
             mbps(line.rate.as_mbps_f64()),
             percent(line.full),
-            suffering(scene, &held)
+            worst_symptom(analysis, &held)
         ),
-        advice: "Nothing about the Wi-Fi will help while the server has no more to give: put it on a faster link, or ask for less.".to_owned(),
-        stations: scene.names(held),
+        advice: "Changes to the Wi-Fi do not help. Connect the server to a faster link, or request less.".to_owned(),
+        stations: analysis.names(held),
         by: Vec::new(),
     })
 }
 
-/// The direction in which a hop of all these was full most often, if that was often.
-fn fullest(scene: &Scene<'_>, stations: &[usize], rate: BitRate) -> Option<(Way, Line)> {
-    let lines = [Way::Down, Way::Up].map(|way| (way, scene.line(stations, way, rate)));
+/// Direction in which the link was full most often, if it is a bottleneck.
+fn fullest(analysis: &Analysis<'_>, stations: &[usize], rate: BitRate) -> Option<(Direction, LinkLoad)> {
+    let lines = [Direction::Down, Direction::Up].map(|direction| (direction, analysis.line(stations, direction, rate)));
     let fuller = lines.into_iter().max_by(|(_, a), (_, b)| a.full.total_cmp(&b.full));
-    fuller.filter(|(_, line)| line.full >= OFTEN)
+    fuller.filter(|(_, line)| line.full >= FULL_SHARE)
 }

@@ -1,113 +1,125 @@
-//! A line too slow: what is asked of it is more than its rate carries, though nothing fills it that has no end.
+//! Slow link: its workloads need more than its rate, even without greedy transfers.
 
-use super::{list, named, severity, suffering};
-use crate::explain::scene::{Scene, Way};
+use super::{is_named, list, severity, worst_symptom};
+use crate::explain::analysis::{Analysis, Direction};
 use crate::explain::{Cause, Kind};
-use crate::text::figure::{mbps, percent};
+use crate::text::format::{mbps, percent};
 use netburn_scenario::Environment;
 use netburn_units::BitRate;
 
-/// What a line carries of its rate in content: 1448 of 1538 bytes of each full Ethernet frame.
+/// Content as a share of a link's rate: 1448 of 1538 bytes of each full Ethernet frame.
 const CONTENT: f64 = 0.94;
-/// A line that is full for this share of the time in which it is used is one that is waited for.
-const OFTEN: f64 = 0.3;
+/// Share of the time in use above which a link is a bottleneck.
+const FULL_SHARE: f64 = 0.3;
 
-pub(super) fn find(scene: &Scene<'_>, found: &[Cause]) -> Vec<Cause> {
-    // Elsewhere nothing is known of lines.
-    if !matches!(scene.environment, Environment::Simulate | Environment::Lab) || named(found, Kind::Server) {
+pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    // Other environments do not know the rates of links.
+    if !matches!(analysis.environment, Environment::Simulate | Environment::Lab) || is_named(found, Kind::Server) {
         return Vec::new();
     }
-    lines(scene).iter().filter_map(|line| of(scene, line)).collect()
+    lines(analysis)
+        .iter()
+        .filter_map(|line| find_for_link(analysis, line))
+        .collect()
 }
 
-/// A line and who is behind it.
-struct Behind {
-    /// Whose it is: `home's line`.
+/// A link with the stations that use it.
+struct StationsBehind {
+    /// Name in messages: `home's link`.
     name: String,
-    way: Way,
+    direction: Direction,
     rate: BitRate,
     stations: Vec<usize>,
 }
 
-fn lines(scene: &Scene<'_>) -> Vec<Behind> {
+fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
     let mut lines = Vec::new();
-    let mut add = |name: String, stations: &[usize], rates: [(Way, Option<BitRate>); 2]| {
-        for (way, rate) in rates {
-            lines.extend(rate.map(|rate| Behind {
+    let mut add = |name: String, stations: &[usize], rates: [(Direction, Option<BitRate>); 2]| {
+        for (direction, rate) in rates {
+            lines.extend(rate.map(|rate| StationsBehind {
                 name: name.clone(),
-                way,
+                direction,
                 rate,
                 stations: stations.to_vec(),
             }));
         }
     };
-    for ap in &scene.plan.aps {
+    for ap in &analysis.plan.aps {
         if let Some(wan) = ap.wan {
-            let rates = [(Way::Down, wan.down), (Way::Up, wan.up)];
-            add(format!("{}'s line", ap.name), &scene.stations_of(&ap.name), rates);
+            let rates = [(Direction::Down, wan.down), (Direction::Up, wan.up)];
+            add(format!("{}'s link", ap.name), &analysis.stations_of(&ap.name), rates);
         }
     }
-    for (place, station) in scene.plan.stations.iter().enumerate() {
+    for (place, station) in analysis.plan.stations.iter().enumerate() {
         if let Some(link) = &station.link {
-            let rates = [(Way::Down, Some(link.down)), (Way::Up, Some(link.up))];
-            add(format!("{}'s line", station.name), &[place], rates);
+            let rates = [(Direction::Down, Some(link.down)), (Direction::Up, Some(link.up))];
+            add(format!("{}'s link", station.name), &[place], rates);
         }
     }
     lines
 }
 
-fn of(scene: &Scene<'_>, line: &Behind) -> Option<Cause> {
+fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause> {
     let content = line.rate.as_mbps_f64() * CONTENT;
-    let direction = if line.way == Way::Down { "down" } else { "up" };
-    // Whatever else there is: one workload alone needs more than the line has.
+    let direction = if line.direction == Direction::Down {
+        "downstream"
+    } else {
+        "upstream"
+    };
+    // One workload alone needs more than the link's rate.
     let alone = |station: &usize| {
-        let failed = &scene.suffering(*station)?.failed;
-        let needs = failed.iter().filter_map(|workload| scene.need(*station, *workload));
+        let failed = &analysis.degraded_station(*station)?.failed;
+        let needs = failed.iter().filter_map(|workload| analysis.need(*station, *workload));
         needs
-            .filter(|need| need.way == line.way && need.mbps > content)
+            .filter(|need| need.direction == line.direction && need.mbps > content)
             .reduce(|a, b| if a.mbps > b.mbps { a } else { b })
     };
     let short: Vec<(usize, String)> = line
         .stations
         .iter()
-        .filter_map(|station| Some((*station, format!("{}'s {}.", scene.name(*station), alone(station)?.why))))
+        .filter_map(|station| {
+            Some((
+                *station,
+                format!("{}'s {}.", analysis.name(*station), alone(station)?.why),
+            ))
+        })
         .collect();
-    let load = scene.line(&line.stations, line.way, line.rate);
-    let full = load.full >= OFTEN;
-    let asked: f64 = line
+    let load = analysis.line(&line.stations, line.direction, line.rate);
+    let full = load.full >= FULL_SHARE;
+    let demanded_mbps: f64 = line
         .stations
         .iter()
-        .map(|station| scene.asked(*station, line.way))
+        .map(|station| analysis.demanded_mbps(*station, line.direction))
         .sum();
     let why = match short.first() {
         Some((_, why)) => why.clone(),
-        None if asked > content && full => format!(
-            "Pages, streams and calls together ask for {} Mbit/s of it, and it was full for {} of the time that it was used.",
-            mbps(asked),
+        None if demanded_mbps > content && full => format!(
+            "Pages, streams and calls together need {} Mbit/s, and the link was full for {} of the time in use.",
+            mbps(demanded_mbps),
             percent(load.full)
         ),
         None => return None,
     };
-    // Where it is full, whoever suffers waits in its queue.
-    let suffers = |station: &usize| full && scene.suffering(*station).is_some();
-    let is_victim = |station: &usize| suffers(station) || short.iter().any(|(other, _)| other == station);
-    let victims: Vec<usize> = line.stations.iter().copied().filter(is_victim).collect();
-    if victims.is_empty() {
+    // If the link is full, degraded stations wait in its queue.
+    let is_degraded = |station: &usize| full && analysis.degraded_station(*station).is_some();
+    let is_affected = |station: &usize| is_degraded(station) || short.iter().any(|(other, _)| other == station);
+    let affected: Vec<usize> = line.stations.iter().copied().filter(is_affected).collect();
+    if affected.is_empty() {
         return None;
     }
-    let names = scene.names(victims.iter().copied());
+    let names = analysis.names(affected.iter().copied());
     Some(Cause {
         kind: Kind::SlowLine,
-        severity: severity(scene, victims.iter().copied()),
-        title: format!("{} is too slow {direction} for what {} {}", line.name, list(&names), if names.len() == 1 { "asks" } else { "ask" }),
-        figure: format!(
-            "It has {} Mbit/s {direction}, which carry {} of content. {}{}",
+        severity: severity(analysis, affected.iter().copied()),
+        title: format!("{} is too slow {direction} for {}", line.name, list(&names)),
+        evidence: format!(
+            "Its {direction} rate is {} Mbit/s, which carries {} Mbit/s of content. {}{}",
             mbps(line.rate.as_mbps_f64()),
             mbps(content),
             why,
-            suffering(scene, &victims)
+            worst_symptom(analysis, &affected)
         ),
-        advice: "Nothing about the Wi-Fi will help: a faster line, or asking for less (a lower quality of the stream, smaller pages) will.".to_owned(),
+        advice: "Changes to the Wi-Fi do not help. Use a faster link, or request less (a lower video quality, smaller pages).".to_owned(),
         stations: names,
         by: Vec::new(),
     })

@@ -1,96 +1,98 @@
-//! Upload bloat: an upload keeps a queue full, and whoever sends anything waits behind it.
+//! Upload bufferbloat: an upload fills a queue that other stations share.
 
-use super::{list, named, severity, suffering, wait};
-use crate::explain::scene::{Scene, Way};
+use super::{is_named, list, severity, share, worst_symptom};
+use crate::explain::analysis::{Analysis, Direction};
 use crate::explain::{Cause, Kind};
-use crate::text::figure::{mbps, percent};
-use netburn_workload::Kind as Use;
+use crate::text::format::{mbps, percent};
+use netburn_workload::Kind as WorkloadKind;
 
-/// A line that is full for this share of the time in which it is used is where packets wait.
-const OFTEN: f64 = 0.3;
+/// Share of the time in use above which a link is a bottleneck.
+const FULL_SHARE: f64 = 0.3;
 
-pub(super) fn find(scene: &Scene<'_>, found: &[Cause]) -> Vec<Cause> {
-    if named(found, Kind::Server) {
+pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    if is_named(found, Kind::Server) {
         return Vec::new();
     }
-    let all = 0..scene.plan.stations.len();
+    let all = 0..analysis.plan.stations.len();
     let bloats = |station: usize| {
-        let median = scene.evidence.stations[station].sending.median_ms()?;
-        let uploads = scene.moves(station, Use::Upload) && scene.is_bloated(median, station);
-        (uploads && upwards(scene, station)).then_some((station, median))
+        let median = analysis.evidence.stations[station].sending.median_ms()?;
+        let uploads = analysis.moves(station, WorkloadKind::Upload) && analysis.is_bloated(median, station);
+        (uploads && upwards(analysis, station)).then_some((station, median))
     };
     let by: Vec<(usize, f64)> = all.clone().filter_map(bloats).collect();
     let Some((worst, median)) = by.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else {
         return Vec::new();
     };
-    let victims: Vec<usize> = all.filter(|station| waits(scene, *station, &by)).collect();
-    if victims.is_empty() {
+    let affected: Vec<usize> = all.filter(|station| waits(analysis, *station, &by)).collect();
+    if affected.is_empty() {
         return Vec::new();
     }
-    let names = scene.names(victims.iter().copied());
-    let uploaders = scene.names(by.iter().map(|(station, _)| *station));
-    let line = full_line(scene, worst);
+    let names = analysis.names(affected.iter().copied());
+    let uploaders = analysis.names(by.iter().map(|(station, _)| *station));
+    let line = full_line(analysis, worst);
     let place = match &line {
         Some(text) => format!(" {text}"),
         None => String::new(),
     };
     vec![Cause {
         kind: Kind::UploadBloat,
-        severity: severity(scene, victims.iter().copied()),
-        title: format!("{}'s upload fills a queue in which {} {}", list(&uploaders), list(&names), wait(&names)),
-        figure: format!(
+        severity: severity(analysis, affected.iter().copied()),
+        title: format!("Bufferbloat: {}'s upload fills a queue that {} {}", list(&uploaders), list(&names), share(&names)),
+        evidence: format!(
             "{}{place}{}",
-            scene.round_trip(worst, median),
-            suffering(scene, &victims)
+            analysis.round_trip(worst, median),
+            worst_symptom(analysis, &affected)
         ),
         advice: match line {
-            Some(_) => "Shape the upload to a little below the line's rate (SQM with FQ-CoDel or CAKE on the router), so that the queue is where it \
-                        can be kept short."
+            Some(_) => "Shape the upload to slightly below the link rate (SQM with FQ-CoDel or CAKE on the router), so that the queue forms in the router, where it can be managed."
                 .to_owned(),
-            None => "Keep the sender's own queue short (FQ-CoDel, small queues) or cap the upload's rate.".to_owned(),
+            None => "Limit the sender's own queue (FQ-CoDel, TCP Small Queues) or the upload's rate.".to_owned(),
         },
         stations: names,
         by: uploaders,
     }]
 }
 
-/// Whether what a station waits for is the way up: its line is full that way, or most of its channel's air goes up.
-fn upwards(scene: &Scene<'_>, station: usize) -> bool {
-    if full_line(scene, station).is_some() {
+/// Returns true if a station is limited by its uplink: its uplink is full, or most of the channel's
+/// data goes up.
+fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
+    if full_line(analysis, station).is_some() {
         return true;
     }
-    let Some(group) = scene.group_of(station) else {
-        return !(0..scene.plan.stations.len()).any(|other| scene.moves(other, Use::Download));
+    let Some(group) = analysis.group_of(station) else {
+        return !(0..analysis.plan.stations.len()).any(|other| analysis.moves(other, WorkloadKind::Download));
     };
-    let mask = scene.busy_bins(station);
-    let sums = group.members.iter().map(|member| scene.sum(*member, &mask));
+    let mask = analysis.busy_bins(station);
+    let sums = group.members.iter().map(|member| analysis.sum(*member, &mask));
     let (down, up) = sums.fold((0_u64, 0_u64), |(down, up), sum| {
         (down.saturating_add(sum.bytes_down), up.saturating_add(sum.bytes_up))
     });
     up > down
 }
 
-/// Whether it suffers and waits in the same queue.
-fn waits(scene: &Scene<'_>, station: usize, by: &[(usize, f64)]) -> bool {
-    let seen = &scene.evidence.stations[station];
+/// Returns true if it is degraded and waits in the same queue.
+fn waits(analysis: &Analysis<'_>, station: usize, by: &[(usize, f64)]) -> bool {
+    let seen = &analysis.evidence.stations[station];
     let known = seen.receiving.median_ms();
-    scene.suffering(station).is_some()
-        && by.iter().any(|(uploader, _)| share_a_queue(scene, *uploader, station))
+    analysis.degraded_station(station).is_some()
+        && by
+            .iter()
+            .any(|(uploader, _)| share_a_queue(analysis, *uploader, station))
         && known.map_or(
-            by.iter().any(|(uploader, _)| *uploader == station) || scene.is_slow(station),
-            |median| scene.is_bloated(median, station),
+            by.iter().any(|(uploader, _)| *uploader == station) || analysis.is_slow(station),
+            |median| analysis.is_bloated(median, station),
         )
 }
 
-/// Whether what two stations send can wait in one queue: they have one access point, or one channel where access points aren't known. Of
-/// those of whom nothing is known it is taken to be so.
-fn share_a_queue(scene: &Scene<'_>, one: usize, other: usize) -> bool {
-    let wired = |station: usize| scene.plan.stations[station].link.is_some();
+/// Returns true if packets of two stations can share a queue: they have one access point, or one
+/// channel if access points are unknown. Without any information this is assumed.
+fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
+    let wired = |station: usize| analysis.plan.stations[station].link.is_some();
     if one == other || wired(one) || wired(other) {
         return one == other;
     }
-    match (scene.group_of(one), scene.group_of(other)) {
-        (Some(one), Some(other)) => match (scene.ap_of(one), scene.ap_of(other)) {
+    match (analysis.group_of(one), analysis.group_of(other)) {
+        (Some(one), Some(other)) => match (analysis.ap_of(one), analysis.ap_of(other)) {
             (Some(one), Some(other)) => one.name == other.name,
             _ => one.members == other.members,
         },
@@ -99,22 +101,22 @@ fn share_a_queue(scene: &Scene<'_>, one: usize, other: usize) -> bool {
     }
 }
 
-/// What says that the line away from a station's access point, or its own, is full.
-fn full_line(scene: &Scene<'_>, station: usize) -> Option<String> {
-    let (stations, rate) = match scene.group_of(station) {
+/// Evidence that the uplink of a station's access point, or its own, is full.
+fn full_line(analysis: &Analysis<'_>, station: usize) -> Option<String> {
+    let (stations, rate) = match analysis.group_of(station) {
         Some(group) => {
-            let ap = scene.ap_of(group)?;
-            (scene.stations_of(&ap.name), ap.wan?.up?)
+            let ap = analysis.ap_of(group)?;
+            (analysis.stations_of(&ap.name), ap.wan?.up?)
         }
         None => {
-            let link = scene.plan.stations[station].link.as_ref()?;
+            let link = analysis.plan.stations[station].link.as_ref()?;
             (vec![station], link.up)
         }
     };
-    let line = scene.line(&stations, Way::Up, rate);
-    (line.full >= OFTEN).then(|| {
+    let line = analysis.line(&stations, Direction::Up, rate);
+    (line.full >= FULL_SHARE).then(|| {
         format!(
-            "The line of {} Mbit/s up carried {} and was full for {} of the time that it was used.",
+            "The uplink of {} Mbit/s carried {} Mbit/s and was full for {} of the time in use.",
             mbps(rate.as_mbps_f64()),
             mbps(line.mbps),
             percent(line.full)

@@ -237,7 +237,7 @@ fn tick(value: f64) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    netburn_report::plain::sanitise(text)
+    netburn_report::sanitise::sanitise(text)
         .replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -2,7 +2,7 @@
 
 use super::Chart;
 use crate::sweep::table::written;
-use netburn_report::plain::{sanitise, truncate, width};
+use netburn_report::sanitise::{sanitise, truncate, width};
 
 /// The most bars that are shown; the SVG has more.
 const SHOWN: usize = 60;

@@ -2,7 +2,7 @@
 
 use super::*;
 use netburn_record::summary::Summariser;
-use netburn_record::{Ending, Header};
+use netburn_record::{Header, RunStatus};
 use netburn_report::explain::Severity;
 
 #[test]
@@ -23,7 +23,7 @@ fn proposed(text: &str, kind: Kind, by: &str) -> Vec<String> {
         .unwrap()
         .resolve_for(Environment::Simulate)
         .unwrap();
-    let mut summary = Summariser::new(Header::simulated(plan.clone())).finish("", &Ending::Complete);
+    let mut summary = Summariser::new(Header::simulated(plan.clone())).finish("", &RunStatus::Complete);
     for station in &mut summary.stations {
         station.throughput_mbps = 20.0;
     }
@@ -31,7 +31,7 @@ fn proposed(text: &str, kind: Kind, by: &str) -> Vec<String> {
         kind,
         severity: Severity::Serious,
         title: String::new(),
-        figure: String::new(),
+        evidence: String::new(),
         advice: String::new(),
         stations: vec![by.to_owned()],
         by: vec![by.to_owned()],

@@ -89,7 +89,7 @@ fn a_flood_of_events_is_bounded_and_reported_once() {
         told,
         [(
             Some(0),
-            format!("{rejected} rows of agent laptop were rejected: {rejected} events with more text than they need")
+            format!("{rejected} rows of agent laptop were rejected: {rejected} above the limit for event text")
         )]
     );
     let outcome = rig.finish().unwrap();

@@ -1,10 +1,11 @@
-//! The evidence arranged as the rules ask for it: who suffers and when, who shares the air, which line is full.
+//! The evidence in the form that the rules need: degraded stations and times, airtime shares, full
+//! links.
 
 mod air;
-mod asks;
+mod demand;
 
 use super::evidence::{Bin, Evidence};
-use crate::text::figure::{percent, span};
+use crate::text::format::{percent, span};
 use netburn_network::Network;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Health, Summary};
@@ -14,46 +15,50 @@ use netburn_units::{BitRate, Duration};
 use netburn_workload::{Kind, Verdict};
 use std::collections::BTreeMap;
 
-/// What a data transmission needs of the air besides itself: AIFS, the mean of the first backoff, SIFS and a BlockAck at 24 Mbit/s
-/// (802.11-2020 10.3.2.3: 34 + 7.5 × 9 + 16 + 32 µs).
+/// Airtime that a data transmission needs besides itself: AIFS, the mean of the first backoff, SIFS
+/// and a BlockAck at 24 Mbit/s (802.11-2020 10.3.2.3: 34 + 7.5 × 9 + 16 + 32 µs).
 const AROUND: Duration = Duration::from_micros(150);
-/// What data moves of a link's rate while it holds the air, with aggregates: the rest is preambles, headers and what surrounds frames.
+/// Content rate during airtime as a share of the link rate, with aggregates; the rest is preambles,
+/// headers and overhead of frames.
 pub(super) const OF_RATE: f64 = 0.7;
-/// A round trip above this, and above thrice the idle one, is slow where no goal says what is: people notice a tenth of a second.
+/// Limit of a round-trip time without a goal, in ms; it must also exceed three times the idle one.
+/// People notice a tenth of a second.
 const SLOW_MS: f64 = 100.0;
-/// A connection whose round trips are above this, and above four times the idle one, has its packets wait in a queue.
+/// Limit of a connection's median round-trip time, in ms. Above it, and above four times the idle
+/// one, packets are queued.
 const BLOATED_MS: f64 = 30.0;
-/// The most MPDUs in an aggregate where nothing else is said (BlockAck window of 802.11n and ac).
+/// Maximum number of MPDUs in an aggregate by default (BlockAck window of 802.11n and ac).
 const WINDOW: f64 = 64.0;
-/// A line that carries this share of its rate in content is full: headers take some 6 %, and TCP's saw its share.
+/// Share of a link's rate above which it is full: headers take about 6 %, and TCP's sawtooth its
+/// share.
 const FULL: f64 = 0.8;
 
-/// All that a rule may look at.
+/// Input of the rules.
 #[derive(Debug)]
-pub(super) struct Scene<'a> {
+pub(super) struct Analysis<'a> {
     pub(super) evidence: &'a Evidence,
     pub(super) plan: &'a Plan,
     pub(super) environment: Environment,
     pub(super) health: &'a [Health],
     summary: &'a Summary,
-    /// How many runs the evidence is of.
+    /// Number of runs the evidence is of.
     runs: u64,
-    pub(super) sufferers: Vec<Sufferer>,
+    pub(super) degraded: Vec<DegradedStation>,
     /// Stations on one channel; those without air are in none.
     pub(super) groups: Vec<Group>,
 }
 
 /// A station that is not well served.
 #[derive(Debug, Clone)]
-pub(super) struct Sufferer {
+pub(super) struct DegradedStation {
     pub(super) station: usize,
-    /// Whether a goal of its isn't kept.
+    /// True if it missed a goal.
     pub(super) serious: bool,
-    /// What is wrong with it first: `browsing kept …`.
+    /// Its first problem: `browsing met …`.
     pub(super) what: String,
     /// The same of each of its workloads with which something is wrong.
     pub(super) all: Vec<String>,
-    /// The workloads whose goals aren't kept, by their places in the plan.
+    /// Indices of the workloads that missed goals.
     pub(super) failed: Vec<usize>,
 }
 
@@ -67,34 +72,34 @@ pub(super) struct Group {
     pub(super) peers: Vec<usize>,
 }
 
-/// What a group had of the air in some bins.
+/// Airtime of a group in some bins.
 #[derive(Debug, Clone)]
-pub(super) struct Look {
-    /// Those of its members that moved anything.
+pub(super) struct AirtimeBreakdown {
+    /// Members that moved data.
     pub(super) shares: Vec<Share>,
-    /// Shares of the time: taken by data, by what data needs around it, by others that aren't modelled, and by stations of other radios
-    /// with what their data needs around it.
+    /// Shares of the time: data, overhead of data, networks that are not modelled, and stations of
+    /// other radios with their overhead.
     pub(super) data: f64,
     pub(super) around: f64,
     pub(super) others: f64,
     pub(super) peers: f64,
-    /// Whether airtime isn't known and was reckoned from bytes and the links' rates.
+    /// True if airtime is unknown and was estimated from bytes and link rates.
     pub(super) estimated: bool,
 }
 
-/// What one station had of it.
+/// Share of one station.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
     pub(super) station: usize,
-    /// Of the airtime of all, and of the bytes of all.
+    /// Share of the airtime, and of the data.
     pub(super) air: f64,
     pub(super) bytes: f64,
     pub(super) sum: Bin,
 }
 
-/// A line that can be full.
+/// Load of a link.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct LinkLoad {
     pub(super) rate: BitRate,
     /// The mean of what moved over it while it was full, in Mbit/s.
     pub(super) mbps: f64,
@@ -102,33 +107,33 @@ pub(super) struct Line {
     pub(super) full: f64,
 }
 
-/// A direction, as a station sees it.
+/// A direction, as seen from a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     Down,
     Up,
 }
 
-/// Where a group's air is: its channel and its radio, where they are modelled, else its frequency in MHz.
+/// Channel and radio of a group if they are modelled, otherwise its frequency in MHz.
 type Air = (Option<usize>, Option<String>, Option<u32>);
 
-impl<'a> Scene<'a> {
+impl<'a> Analysis<'a> {
     pub(super) fn new(evidence: &'a Evidence, summary: &'a Summary, health: &'a [Health]) -> Self {
-        let mut scene = Scene {
+        let mut analysis = Analysis {
             evidence,
             plan: &evidence.plan,
             environment: evidence.environment,
             health,
             summary,
             runs: summary.repeats.len().max(1) as u64,
-            sufferers: Vec::new(),
+            degraded: Vec::new(),
             groups: Vec::new(),
         };
-        scene.sufferers = (0..scene.plan.stations.len())
-            .filter_map(|station| scene.sufferer(station))
+        analysis.degraded = (0..analysis.plan.stations.len())
+            .filter_map(|station| analysis.find_degradation(station))
             .collect();
-        scene.groups = scene.grouped();
-        scene
+        analysis.groups = analysis.group_by_channel();
+        analysis
     }
 
     /// A station's name.
@@ -153,38 +158,42 @@ impl<'a> Scene<'a> {
             .or_else(|| self.summary.stations.iter().find(|summary| summary.name == *name))
     }
 
-    /// Its round trip before the load; 0 where it isn't known.
+    /// Idle round-trip time; 0 if unknown.
     pub(super) fn idle_ms(&self, station: usize) -> f64 {
         self.station(station).and_then(|s| s.idle_latency_ms).unwrap_or(0.0)
     }
 
-    /// Whether it takes as much as it can get.
+    /// Returns true if it takes as much as it can get.
     pub(super) fn is_greedy(&self, station: usize) -> bool {
         self.moves(station, Kind::Download) || self.moves(station, Kind::Upload)
     }
 
-    /// Whether it has a workload of that kind.
+    /// Returns true if it has a workload of that kind.
     pub(super) fn moves(&self, station: usize, kind: Kind) -> bool {
         let workloads = &self.plan.stations[station].workloads;
         workloads.iter().any(|workload| workload.config.kind == kind)
     }
 
-    pub(super) fn suffering(&self, station: usize) -> Option<&Sufferer> {
-        self.sufferers.iter().find(|sufferer| sufferer.station == station)
+    pub(super) fn degraded_station(&self, station: usize) -> Option<&DegradedStation> {
+        self.degraded
+            .iter()
+            .find(|degraded_station| degraded_station.station == station)
     }
 
-    /// Those of a group who suffer.
-    pub(super) fn suffering_of(&self, group: &Group) -> Vec<usize> {
+    /// Degraded members of a group.
+    pub(super) fn degraded_in(&self, group: &Group) -> Vec<usize> {
         let members = group.members.iter().copied();
-        members.filter(|station| self.suffering(*station).is_some()).collect()
+        members
+            .filter(|station| self.degraded_station(*station).is_some())
+            .collect()
     }
 
-    /// Whether round trips of that median are those of packets that wait in a queue.
+    /// Returns true if a median round-trip time indicates queueing.
     pub(super) fn is_bloated(&self, median_ms: f64, station: usize) -> bool {
         median_ms > BLOATED_MS && median_ms > 4.0 * self.idle_ms(station)
     }
 
-    /// Whether a probe of its says that it is slow.
+    /// Returns true if one of its probes is slow.
     pub(super) fn is_slow(&self, station: usize) -> bool {
         let summary = self.station(station);
         summary.is_some_and(|summary| {
@@ -202,11 +211,11 @@ impl<'a> Scene<'a> {
         match self.idle_ms(station) {
             idle if idle > 0.0 => {
                 format!(
-                    "{name}'s packets took {median} there and back at the median, {} before the load.",
+                    "{name}'s median round-trip time was {median}, and {} before the load.",
                     span(idle)
                 )
             }
-            _ => format!("{name}'s packets took {median} there and back at the median."),
+            _ => format!("{name}'s median round-trip time was {median}."),
         }
     }
 
@@ -230,7 +239,7 @@ impl<'a> Scene<'a> {
         groups.flat_map(|group| group.members.iter().copied()).collect()
     }
 
-    /// How many frames fit into one aggregate of a group's radio, of a link that carries so many in a second.
+    /// Number of frames that fit into one aggregate of a group's radio, at this frame rate.
     pub(super) fn fits(&self, group: &Group, frames_per_second: f64) -> Option<f64> {
         let ap = self.ap_of(group)?;
         let radio = ap
@@ -242,7 +251,7 @@ impl<'a> Scene<'a> {
         Some(by_time.min(aggregation.frames.map_or(WINDOW, f64::from)).max(1.0))
     }
 
-    /// The bins in which one of these waited for something; where nobody did in any, all.
+    /// Bins in which one of these stations waited for an operation; all bins if there are none.
     pub(super) fn bad_bins(&self, stations: &[usize]) -> Vec<bool> {
         let waits = |bin: usize| {
             let of = |station: &usize| {
@@ -254,20 +263,21 @@ impl<'a> Scene<'a> {
             stations.iter().map(of).sum::<u64>() > 0
         };
         let bad: Vec<bool> = (0..self.evidence.bins).map(waits).collect();
-        match bad.contains(&true) {
-            true => bad,
-            false => vec![true; self.evidence.bins],
+        if bad.contains(&true) {
+            bad
+        } else {
+            vec![true; self.evidence.bins]
         }
     }
 
-    /// The bins in which a station moved anything.
+    /// The bins in which a station moved data.
     pub(super) fn busy_bins(&self, station: usize) -> Vec<bool> {
         let bins = &self.evidence.stations[station].bins;
         let moved = |bin: usize| bins.get(bin).is_some_and(|bin| bin.bytes() > 0);
         (0..self.evidence.bins).map(moved).collect()
     }
 
-    /// What a station had in these bins.
+    /// Sums of a station's values in these bins.
     pub(super) fn sum(&self, station: usize, mask: &[bool]) -> Bin {
         let mut sum = Bin::default();
         let bins = self.evidence.stations[station].bins.iter().zip(mask);
@@ -275,7 +285,7 @@ impl<'a> Scene<'a> {
         sum
     }
 
-    /// How long these bins are in all runs, in ns.
+    /// Returns how long these bins are in all runs, in ns.
     pub(super) fn length(&self, mask: &[bool]) -> f64 {
         let last = self.bin_length(mask.len().saturating_sub(1));
         let whole = self.evidence.width.as_nanos() as f64;
@@ -287,20 +297,26 @@ impl<'a> Scene<'a> {
         mask.iter().enumerate().map(of).sum::<f64>() * self.runs as f64
     }
 
-    /// How long a bin is, in ns: the last one may be cut short.
+    /// Returns how long a bin is, in ns: the last one may be cut short.
     fn bin_length(&self, index: usize) -> f64 {
         let width = self.evidence.width.as_nanos();
         let left = self.plan.duration.as_nanos().saturating_sub(width * index as u64);
         left.min(width).max(1) as f64
     }
 
-    /// How full a line of that rate was with what these stations moved one way.
-    pub(super) fn line(&self, stations: &[usize], way: Way, rate: BitRate) -> Line {
+    /// Load that these stations put on a link of that rate in one direction.
+    pub(super) fn line(&self, stations: &[usize], direction: Direction, rate: BitRate) -> LinkLoad {
         let (mut used, mut full, mut moved, mut span) = (0_u64, 0_u64, 0.0, 0.0);
         for index in 0..self.evidence.bins {
             let of = |station: &usize| {
                 let bin = self.evidence.stations[*station].bins.get(index);
-                bin.map_or(0, |bin| if way == Way::Down { bin.bytes_down } else { bin.bytes_up })
+                bin.map_or(0, |bin| {
+                    if direction == Direction::Down {
+                        bin.bytes_down
+                    } else {
+                        bin.bytes_up
+                    }
+                })
             };
             let bytes: u64 = stations.iter().map(of).fold(0, u64::saturating_add);
             let length = self.bin_length(index) * self.runs as f64;
@@ -312,14 +328,14 @@ impl<'a> Scene<'a> {
                 span += length;
             }
         }
-        Line {
+        LinkLoad {
             rate,
             mbps: if span > 0.0 { moved / span } else { 0.0 },
             full: if used > 0 { full as f64 / used as f64 } else { 0.0 },
         }
     }
 
-    /// A station's throughput by bin in which it moved anything, in Mbit/s, sorted.
+    /// A station's throughput by bin in which it moved data, in Mbit/s, sorted.
     pub(super) fn rates(&self, station: usize) -> Vec<f64> {
         let bins = self.evidence.stations[station].bins.iter().enumerate();
         let rate = |(index, bin): (usize, &Bin)| {
@@ -330,7 +346,7 @@ impl<'a> Scene<'a> {
         rates
     }
 
-    fn sufferer(&self, station: usize) -> Option<Sufferer> {
+    fn find_degradation(&self, station: usize) -> Option<DegradedStation> {
         let summary = self.station(station)?;
         let (mut what, mut failed) = (Vec::new(), Vec::new());
         for (place, workload) in summary.workloads.iter().enumerate() {
@@ -340,14 +356,14 @@ impl<'a> Scene<'a> {
             if let Some(goal) = worst {
                 failed.push(place);
                 what.push(match goal.met {
-                    Some(met) => format!("{} kept `{}` for {}", workload.name, goal.goal, percent(met)),
-                    None => format!("{} did not keep `{}`", workload.name, goal.goal),
+                    Some(met) => format!("{} met `{}` for {}", workload.name, goal.goal, percent(met)),
+                    None => format!("{} did not meet `{}`", workload.name, goal.goal),
                 });
             } else if let Some(slow) = self.slow(station, workload) {
                 what.push(slow);
             }
         }
-        Some(Sufferer {
+        Some(DegradedStation {
             station,
             serious: !failed.is_empty(),
             what: what.first()?.clone(),
@@ -364,19 +380,20 @@ impl<'a> Scene<'a> {
         let idle = self.idle_ms(station);
         let latency = &workload.latency_ms;
         let (level, loaded) = match (latency.p95, latency.p50) {
-            (Some(p95), _) => ("95th percentile", p95),
-            (None, Some(p50)) => ("median", p50),
+            (Some(p95), _) => ("p95", p95),
+            (None, Some(p50)) => ("p50", p50),
             (None, None) => return None,
         };
-        let before = match idle > 0.0 {
-            true => format!(", {} before the load", span(idle)),
-            false => String::new(),
+        let before = if idle > 0.0 {
+            format!(", {} before the load", span(idle))
+        } else {
+            String::new()
         };
         (loaded > SLOW_MS && loaded > 3.0 * idle)
-            .then(|| format!("{} took {} at the {level}{before}", workload.name, span(loaded)))
+            .then(|| format!("{} took {} at {level}{before}", workload.name, span(loaded)))
     }
 
-    fn grouped(&self) -> Vec<Group> {
+    fn group_by_channel(&self) -> Vec<Group> {
         let mut groups: BTreeMap<Air, Vec<usize>> = BTreeMap::new();
         match self.environment {
             Environment::Local | Environment::Imported => {}
@@ -400,7 +417,7 @@ impl<'a> Scene<'a> {
             }
             Environment::Fleet => {
                 for (station, seen) in self.evidence.stations.iter().enumerate() {
-                    // Those of whom nothing is known may be anywhere.
+                    // Stations without a known frequency may be on any channel.
                     if let Some(mhz) = seen.link.frequency_mhz {
                         groups.entry((None, None, Some(mhz))).or_default().push(station);
                     }

@@ -1,24 +1,25 @@
-//! What the stations of one channel had of its air.
+//! Airtime of the stations of one channel.
 
 use super::*;
 
-impl Scene<'_> {
-    /// What a group had in these bins; `None` where its airtime isn't known.
-    pub(in crate::explain) fn look(&self, group: &Group, mask: &[bool]) -> Option<Look> {
-        self.look_at(group, &group.members, &group.peers, mask)
+impl Analysis<'_> {
+    /// Airtime of a group in these bins; `None` if unknown.
+    pub(in crate::explain) fn airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
+        self.airtime_of(group, &group.members, &group.peers, mask)
     }
 
-    /// What all stations on a group's channel had, whatever their radio.
-    pub(in crate::explain) fn look_at_channel(&self, group: &Group, mask: &[bool]) -> Option<Look> {
+    /// Airtime of all stations on a group's channel, on any radio.
+    pub(in crate::explain) fn channel_airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
         let all: Vec<usize> = group.members.iter().chain(&group.peers).copied().collect();
-        self.look_at(group, &all, &[], mask)
+        self.airtime_of(group, &all, &[], mask)
     }
 
-    fn look_at(&self, group: &Group, members: &[usize], peers: &[usize], mask: &[bool]) -> Option<Look> {
+    fn airtime_of(&self, group: &Group, members: &[usize], peers: &[usize], mask: &[bool]) -> Option<AirtimeBreakdown> {
         let mut sums: Vec<(usize, Bin)> = members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
         let estimated = self.environment == Environment::Fleet;
         if estimated {
-            sums.iter_mut().for_each(|(station, sum)| self.reckon(*station, sum));
+            sums.iter_mut()
+                .for_each(|(station, sum)| self.estimate_airtime(*station, sum));
         }
         let air: u64 = sums.iter().map(|(_, sum)| sum.air()).fold(0, u64::saturating_add);
         let bytes: u64 = sums.iter().map(|(_, sum)| sum.bytes()).fold(0, u64::saturating_add);
@@ -43,7 +44,7 @@ impl Scene<'_> {
             let sum = self.sum(*station, mask);
             sum.air() as f64 + around(sum.transmissions)
         };
-        Some(Look {
+        Some(AirtimeBreakdown {
             shares: shares.collect(),
             data: air as f64 / length,
             around: around(transmissions) / length,
@@ -53,8 +54,8 @@ impl Scene<'_> {
         })
     }
 
-    /// Fills in how long what a station moved took on the air, by its link's rates.
-    fn reckon(&self, station: usize, sum: &mut Bin) {
+    /// Estimates the airtime of a station's data from its link rates.
+    fn estimate_airtime(&self, station: usize, sum: &mut Bin) {
         let link = &self.evidence.stations[station].link;
         let took = |bytes: u64, rate: Option<f64>| {
             let rate = rate.filter(|rate| *rate > 0.0)?;
@@ -64,8 +65,9 @@ impl Scene<'_> {
         sum.air_up = took(sum.bytes_up, link.up.value()).unwrap_or(0);
     }
 
-    /// What others took of a group's channel in these bins. Where the air is modelled that was measured; of records from before it was, it
-    /// is what the scenario says. Elsewhere it is how busy the channel was before the load began.
+    /// Share of a group's channel that other networks used in these bins. It is measured where
+    /// airtime is modelled; older records use the scenario's value. On a fleet it is the channel
+    /// utilisation before the load.
     pub(in crate::explain) fn others(&self, group: &Group, mask: &[bool]) -> f64 {
         let measured = group
             .members
@@ -74,7 +76,7 @@ impl Scene<'_> {
         let measured = measured.map(|s| self.sum(*s, mask).others).max();
         match (&group.radio, measured) {
             (Some(_), Some(others)) => others as f64 / self.length(mask).max(1.0),
-            (Some(radio), None) => self.said_busy(radio, mask),
+            (Some(radio), None) => self.configured_busy(radio, mask),
             (None, _) => {
                 let links = group.members.iter().map(|s| &self.evidence.stations[*s].link);
                 let known: Vec<f64> = links.filter_map(|link| link.busy_before.value()).collect();
@@ -86,11 +88,11 @@ impl Scene<'_> {
         }
     }
 
-    /// What the scenario says that others take, with its timed changes.
-    fn said_busy(&self, radio: &str, mask: &[bool]) -> f64 {
+    /// Share for other networks in the scenario, with its timed changes.
+    fn configured_busy(&self, radio: &str, mask: &[bool]) -> f64 {
         let planned = self.plan.aps.iter().flat_map(|ap| {
-            let named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
-            ap.radios.iter().map(move |r| (named(r), r.channel_busy.as_f64()))
+            let is_named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
+            ap.radios.iter().map(move |r| (is_named(r), r.channel_busy.as_f64()))
         });
         let begin = planned
             .filter(|(name, _)| name == radio)
@@ -120,7 +122,7 @@ impl Scene<'_> {
     }
 }
 
-impl Look {
+impl AirtimeBreakdown {
     /// The share of the time in which the channel was taken.
     pub(in crate::explain) fn used(&self) -> f64 {
         self.data + self.around + self.others + self.peers
@@ -132,7 +134,7 @@ impl Look {
 }
 
 impl Share {
-    /// What it moves in a second of air, in Mbit/s.
+    /// Content per second of airtime, in Mbit/s.
     pub(in crate::explain) fn speed(&self) -> f64 {
         match self.sum.air() {
             0 => 0.0,
@@ -141,7 +143,7 @@ impl Share {
     }
 }
 
-/// What so many data transmissions need of the air besides themselves, in ns.
+/// Overhead of data transmissions, in ns.
 fn around(transmissions: u64) -> f64 {
     transmissions as f64 * AROUND.as_nanos() as f64
 }

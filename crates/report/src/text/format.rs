@@ -1,4 +1,4 @@
-//! How figures are written: three figures that matter, never rounded into a better verdict.
+//! Text form of values: three significant digits, never rounded to a better verdict.
 
 use netburn_record::Summary;
 
@@ -46,7 +46,7 @@ pub(crate) fn short(value: f64) -> String {
     trim(format!("{value:.2}"))
 }
 
-/// How many stations a run has: `1 station`, `4 stations`.
+/// Returns the number of stations a run has: `1 station`, `4 stations`.
 pub(crate) fn stations(summary: &Summary) -> String {
     match summary.stations.len() {
         1 => "1 station".to_owned(),
@@ -54,7 +54,7 @@ pub(crate) fn stations(summary: &Summary) -> String {
     }
 }
 
-/// Before how long one took, how many runs there are: `3 runs of `, nothing where there is one.
+/// Prefix of a duration with the number of runs: `3 runs of `; empty for one run.
 pub(crate) fn runs_of(summary: &Summary) -> String {
     match summary.repeats.len() {
         0 | 1 => String::new(),
@@ -63,9 +63,10 @@ pub(crate) fn runs_of(summary: &Summary) -> String {
 }
 
 fn trim(text: String) -> String {
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 

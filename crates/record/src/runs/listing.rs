@@ -1,4 +1,4 @@
-//! What a list shows of a finished run: the beginning of its `run.json` up to the end of the summary.
+//! Listing of a finished run, from its `run.json` up to the end of the summary.
 
 use crate::document::check_version;
 use crate::error::Error;
@@ -11,44 +11,44 @@ use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::Path;
 
-/// The longest `run.json` that is looked into, in bytes.
-const LONGEST: u64 = 256 << 20;
+/// Maximum size of a `run.json` that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// A finished run in few words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Brief {
+pub struct RunListing {
     /// The scenario's name.
     pub scenario: String,
     /// The scenario's title.
     pub title: Option<String>,
-    /// What the scenario is meant to find out.
+    /// Question that the scenario answers.
     pub question: Option<String>,
-    /// What was measured.
+    /// Environment of the run.
     pub environment: Environment,
-    /// When it was begun, where the record says so.
+    /// Start time, if the record has one.
     pub started: Option<UnixTime>,
     /// The worst station's verdict.
     #[serde(with = "crate::summary::verdict")]
     pub verdict: Verdict,
-    /// Whether there are too few samples to be sure of the verdict.
+    /// True if there are too few samples to be sure of the verdict.
     pub provisional: bool,
-    /// Whether the self-check found the figures in order.
+    /// True if the self-check found the results in order.
     pub sound: bool,
-    /// How long the load was planned to run, in seconds.
+    /// Time for which the load was planned to run, in seconds.
     pub duration_s: f64,
-    /// What all chance came from.
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Content moved by all stations together, in Mbit/s.
     pub throughput_mbps: f64,
-    /// Who took part, in the plan's order.
-    pub stations: Vec<BriefStation>,
-    /// How many runs are pooled in it; 0 when it is one run.
+    /// Stations in the plan's order.
+    pub stations: Vec<ListedStation>,
+    /// Number of runs are pooled in it; 0 when it is one run.
     pub repeats: usize,
 }
 
 /// A station in few words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BriefStation {
+pub struct ListedStation {
     /// Its name.
     pub name: String,
     /// Its worst goal's verdict.
@@ -60,48 +60,48 @@ pub struct BriefStation {
 ///
 /// # Errors
 /// When it can't be read, was written by a newer netburn, or is damaged before the summary's end.
-pub fn brief(path: &Path) -> Result<Brief, Error> {
+pub fn read_listing(path: &Path) -> Result<RunListing, Error> {
     let mut bytes = Vec::new();
     let file = regular::open(path).map_err(Error::io(path))?;
     let read = file
-        .take(LONGEST + 1)
+        .take(MAX_FILE_BYTES + 1)
         .read_to_end(&mut bytes)
         .map_err(Error::io(path))?;
-    if read as u64 > LONGEST {
-        return Err(Error::damaged(path, "it is longer than any run.json"));
+    if read as u64 > MAX_FILE_BYTES {
+        return Err(Error::damaged(path, "the file is too large"));
     }
-    let mut seen = Seen::default();
+    let mut fields = ListingFields::default();
     let mut reader = serde_json::Deserializer::from_slice(&bytes);
     // The visitor stops the reading with an error once it has what it needs.
-    let stopped = reader.deserialize_map(SeenVisitor(&mut seen));
-    if let Some(schema) = &seen.schema {
+    let stopped = reader.deserialize_map(ListingVisitor(&mut fields));
+    if let Some(schema) = &fields.schema {
         check_version(path, schema)?;
     }
-    match seen {
-        Seen {
+    match fields {
+        ListingFields {
             schema: Some(_),
             started: Some(started),
             summary: Some(summary),
-        } => Ok(summary.brief(started)),
+        } => Ok(summary.into_listing(started)),
         _ => Err(Error::damaged(
             path,
             stopped
                 .err()
-                .map_or_else(|| "its first fields are missing".to_owned(), |error| error.to_string()),
+                .map_or_else(|| "the first fields are missing".to_owned(), |error| error.to_string()),
         )),
     }
 }
 
 #[derive(Default)]
-struct Seen {
+struct ListingFields {
     schema: Option<String>,
     started: Option<Option<UnixTime>>,
-    summary: Option<Short>,
+    summary: Option<SummaryPart>,
 }
 
 /// The summary, of which the most is passed over.
 #[derive(Deserialize)]
-struct Short {
+struct SummaryPart {
     scenario: String,
     #[serde(default)]
     title: Option<String>,
@@ -113,25 +113,25 @@ struct Short {
     #[serde(with = "crate::summary::verdict")]
     verdict: Verdict,
     provisional: bool,
-    self_check: ShortSelfCheck,
-    totals: ShortTotals,
-    stations: Vec<BriefStation>,
+    self_check: SelfCheckPart,
+    totals: TotalsPart,
+    stations: Vec<ListedStation>,
     repeats: Vec<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
-struct ShortSelfCheck {
+struct SelfCheckPart {
     ok: bool,
 }
 
 #[derive(Deserialize)]
-struct ShortTotals {
+struct TotalsPart {
     throughput_mbps: f64,
 }
 
-impl Short {
-    fn brief(self, started: Option<UnixTime>) -> Brief {
-        Brief {
+impl SummaryPart {
+    fn into_listing(self, started: Option<UnixTime>) -> RunListing {
+        RunListing {
             scenario: self.scenario,
             title: self.title,
             question: self.question,
@@ -149,9 +149,9 @@ impl Short {
     }
 }
 
-struct SeenVisitor<'a>(&'a mut Seen);
+struct ListingVisitor<'a>(&'a mut ListingFields);
 
-impl<'de> Visitor<'de> for SeenVisitor<'_> {
+impl<'de> Visitor<'de> for ListingVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -165,7 +165,7 @@ impl<'de> Visitor<'de> for SeenVisitor<'_> {
                 "started" => self.0.started = Some(map.next_value()?),
                 "summary" => {
                     self.0.summary = Some(map.next_value()?);
-                    return Err(A::Error::custom("its first fields are missing"));
+                    return Err(A::Error::custom("the first fields are missing"));
                 }
                 _ => {
                     map.next_value::<IgnoredAny>()?;

@@ -1,13 +1,14 @@
-//! A controller that is killed, and a disk that is full: real processes, real files.
+//! A killed controller and a full disk, with real processes and files.
 //!
-//! The test binary runs itself again as the process that has the bad day. A full disk is made with the limit on file
-//! sizes (`ulimit -f`), which any user may set and which fails writes in the same place.
+//! The test binary runs itself again as the affected process. A full disk is simulated with the
+//! limit on file sizes (`ulimit -f`), which any user may set and which fails writes at the same
+//! place.
 
 #![cfg(unix)]
 
 mod util;
 
-use netburn_record::{Ending, Error, Header, Recorder, Row, Run, Sink};
+use netburn_record::{Error, Header, Recorder, Row, Run, RunStatus, Sink};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::{Config, Outcome, Verdict};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use util::{header, ms, operation, plan, station};
 
-/// What the process with the bad day does; in an ordinary run of the tests, nothing.
+/// The affected process; does nothing in an ordinary run of the tests.
 #[test]
 fn child() {
     let (Ok(job), Ok(folder)) = (std::env::var("NETBURN_BAD_DAY"), std::env::var("NETBURN_FOLDER")) else {
@@ -45,7 +46,7 @@ fn start(job: &str, folder: &Path, blocks: Option<u32>) -> Child {
         .unwrap()
 }
 
-/// The lines that the process wrote about itself.
+/// The lines that the process printed.
 fn said(child: &mut Child) -> impl Iterator<Item = String> {
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines
@@ -118,26 +119,26 @@ fn record_until_full(path: &Path) {
         }
     }
     println!("\nSAID {errors}");
-    let run = recorder.finish(&Ending::Complete).unwrap();
+    let run = recorder.finish(&RunStatus::Complete).unwrap();
     println!("\nSAID {}", run.summary().reasons[0]);
 }
 
 #[test]
-fn a_full_disk_is_said_once_and_what_fitted_is_kept() {
+fn a_full_disk_is_reported_once_and_earlier_rows_remain() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut child = start("record until full", &path, Some(256));
     let said: Vec<String> = said(&mut child).collect();
     assert!(child.wait().unwrap().success());
     assert_eq!(said[0], "1", "errors");
-    assert!(said[1].starts_with("the record could not be kept: "), "{}", said[1]);
+    assert!(said[1].starts_with("the record could not be written: "), "{}", said[1]);
     let run = Run::open(&path).unwrap();
     assert_eq!(run.summary().verdict, Verdict::Inconclusive);
     let kept = rows_kept(&run);
     assert!(kept > 1000 && kept < 20_000, "{kept}");
 }
 
-/// So many stations that their summary is longer than what may be written, and their plan isn't.
+/// So many stations that their summary exceeds the file size limit, while their plan does not.
 fn crowd() -> Header {
     let stations = (0..150).map(|n| station(&format!("s{n}"), &[("voip", Config::voip())]));
     header(Plan {
@@ -154,7 +155,7 @@ fn finish_on_a_full_disk(path: &Path) {
     for number in 0..10 {
         recorder.put(&numbered(number)).unwrap();
     }
-    println!("\nSAID {}", recorder.finish(&Ending::Complete).unwrap_err());
+    println!("\nSAID {}", recorder.finish(&RunStatus::Complete).unwrap_err());
 }
 
 #[test]
@@ -170,14 +171,14 @@ fn a_disk_that_fills_up_at_the_end_leaves_the_spool_and_no_half_record() {
         .map(|entry| entry.unwrap().file_name())
         .collect();
     assert_eq!(left, ["spool"]);
-    // There is room again.
+    // There is space again.
     let run = Run::open(&path).unwrap();
     assert_eq!(rows_kept(&run), 10);
     assert_eq!(run.header(), &crowd());
 }
 
 #[test]
-fn a_folder_that_can_not_be_begun_is_not_left_behind() {
+fn a_folder_that_cannot_be_created_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut child = start("finish on a full disk", &path, Some(1));

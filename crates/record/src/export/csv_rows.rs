@@ -1,4 +1,4 @@
-//! What every workload of every station came to, one line each.
+//! Results of every workload of every station, one row each.
 
 use super::{Error, each};
 use crate::header::Header;
@@ -10,12 +10,12 @@ use netburn_workload::Config;
 use netburn_workload::config::BIN;
 use std::collections::BTreeMap;
 
-/// What stands in one cell.
+/// Value of one cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
-    /// Text; empty where nothing is known.
+    /// Text; empty if unknown.
     Text(String),
-    /// A measurement; `None` where it isn't known, or the count doesn't support it.
+    /// A measurement; `None` if it is unknown or not supported by the number of samples.
     Number(Option<f64>),
     /// A count.
     Count(u64),
@@ -23,12 +23,12 @@ pub enum Cell {
 
 /// One workload of one station in one run: a cell for each of [`COLUMNS`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct CsvRow {
     /// The cells, in order.
     pub cells: Vec<Cell>,
 }
 
-/// The columns: as spreadsheets show them, and as a query names them. The first [`KNOWN`] are those that users of the older
+/// The columns: as spreadsheets show them, and as a query names them. The first [`LEGACY_COLUMNS`] are those that users of the older
 /// netburn know, in its order. MB are 10⁶ bytes, KB 10³.
 pub const COLUMNS: [(&str, &str); 37] = [
     ("hostname", "hostname"),
@@ -70,16 +70,18 @@ pub const COLUMNS: [(&str, &str); 37] = [
     ("seed", "seed"),
 ];
 
-/// How many of the columns stand in the file of `netburn fetch -o` too.
-pub const KNOWN: usize = 29;
+/// Number of columns that the file of `netburn fetch -o` has as well.
+pub const LEGACY_COLUMNS: usize = 29;
 
-/// The lines of a run, or of all runs of a folder, one after the other; stations and workloads in the plan's order.
+/// Rows of a run, or of all runs of a run set in order. Stations and workloads are in the plan's
+/// order.
 ///
-/// Latencies are as in the summary. Data and throughput are those of the judged time. `hostname` is the station's name.
+/// Latencies are as in the summary. Data and throughput are those of the evaluated time. `hostname`
+/// is the station's name.
 ///
 /// # Errors
 /// When the record can't be read.
-pub fn lines(run: &Run) -> Result<Vec<Line>, Error> {
+pub fn csv_rows(run: &Run) -> Result<Vec<CsvRow>, Error> {
     let mut lines = Vec::new();
     each(run, |name, run| {
         let links = links(run)?;
@@ -106,12 +108,12 @@ pub fn lines(run: &Run) -> Result<Vec<Line>, Error> {
     Ok(lines)
 }
 
-/// The first and the last look at a link.
-type Ends = (LinkRow, LinkRow);
+/// First and last sample of a link.
+type FirstAndLast = (LinkRow, LinkRow);
 
-/// By station's number.
-fn links(run: &Run) -> Result<BTreeMap<u16, Ends>, Error> {
-    let mut links: BTreeMap<u16, Ends> = BTreeMap::new();
+/// First and last link sample by station number.
+fn links(run: &Run) -> Result<BTreeMap<u16, FirstAndLast>, Error> {
+    let mut links: BTreeMap<u16, FirstAndLast> = BTreeMap::new();
     run.table::<LinkRow>(&mut |row| {
         links
             .entry(row.station)
@@ -121,17 +123,17 @@ fn links(run: &Run) -> Result<BTreeMap<u16, Ends>, Error> {
     Ok(links)
 }
 
-/// What the lines of one station in one run have in common.
+/// Common data of the rows of one station in one run.
 struct Station<'a> {
     name: &'a str,
     header: &'a Header,
-    link: Option<&'a Ends>,
+    link: Option<&'a FirstAndLast>,
     judged: &'a StationSummary,
     counted: &'a StationEvidence,
 }
 
 impl Station<'_> {
-    fn line(&self, config: &Config, judged: &WorkloadSummary, counted: &WorkloadEvidence) -> Line {
+    fn line(&self, config: &Config, judged: &WorkloadSummary, counted: &WorkloadEvidence) -> CsvRow {
         let text = |text: &str| Cell::Text(text.to_owned());
         let of_last = |of: &dyn Fn(&LinkRow) -> Option<String>| {
             Cell::Text(self.link.and_then(|(_, last)| of(last)).unwrap_or_default())
@@ -187,7 +189,7 @@ impl Station<'_> {
             Cell::Count(self.header.seed.0),
         ];
         debug_assert_eq!(cells.len(), COLUMNS.len(), "a cell for every column");
-        Line { cells }
+        CsvRow { cells }
     }
 }
 
@@ -202,8 +204,8 @@ fn quality(link: &LinkRow) -> Option<f64> {
     Some(dbm.clamp(-110.0, -40.0) + 110.0)
 }
 
-/// What changed between the first look and the last.
-fn warning((first, last): &Ends) -> String {
+/// Changes between the first and the last link sample.
+fn warning((first, last): &FirstAndLast) -> String {
     let changed = |what: &str, unit: &str, of: fn(&LinkRow) -> Option<f64>| match (of(first), of(last)) {
         (Some(before), Some(after)) if before != after => {
             let short = |value: f64| (value * 10.0).round() / 10.0;
@@ -228,9 +230,9 @@ fn warning((first, last): &Ends) -> String {
 mod tests {
     use super::*;
 
-    /// −110 dBm is 0, −40 is 70, and what lies beyond is held at those.
+    /// −110 dBm is 0 and −40 dBm is 70; values beyond are clamped.
     #[test]
-    fn quality_is_that_of_the_wireless_extensions() {
+    fn link_quality_matches_the_wireless_extensions() {
         for (cdbm, quality_) in [
             (-4000, 70.0),
             (-3000, 70.0),
@@ -248,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_is_said() {
+    fn changes_of_a_link_are_listed() {
         let link = |rate, signal| LinkRow {
             tx_rate_bps: Some(rate),
             signal: Some(signal),

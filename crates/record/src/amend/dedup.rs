@@ -1,11 +1,11 @@
-//! Which rows of an agent are in a record already.
+//! Detects rows of an agent that a record already holds.
 
 use crate::row::{EventKind, Row, Side};
 use std::collections::BTreeSet;
 
-/// What tells a row of some stations from any other.
+/// Keys of the rows of some stations.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct SeenRows {
     stations: BTreeSet<u16>,
     keys: BTreeSet<Key>,
 }
@@ -16,7 +16,7 @@ enum Key {
     Operation(u16, u16, u64),
     /// Station, workload, begin.
     Interval(u16, u16, i64),
-    /// Station, workload, who looked, port, when.
+    /// Station, workload, side, port, time.
     Connection(u16, u16, Side, u16, i64),
     /// Station, when.
     Link(u16, i64),
@@ -24,16 +24,16 @@ enum Key {
     Event(u16, Option<u16>, i64, u64, EventKind, String),
 }
 
-impl Known {
-    pub(super) fn of(stations: &[u16]) -> Known {
-        Known {
+impl SeenRows {
+    pub(super) fn new(stations: &[u16]) -> SeenRows {
+        SeenRows {
             stations: stations.iter().copied().collect(),
             keys: BTreeSet::new(),
         }
     }
 
     /// Notes a row. True: it was not known.
-    pub(super) fn note(&mut self, row: &Row) -> bool {
+    pub(super) fn insert(&mut self, row: &Row) -> bool {
         self.key(row).is_some_and(|key| self.keys.insert(key))
     }
 

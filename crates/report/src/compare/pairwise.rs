@@ -1,27 +1,27 @@
-//! Two sides, figure by figure.
+//! Comparison of two sides, metric by metric.
 
-use super::differs::{Differing, differing};
-use super::figure::{Key, figures};
+use super::metric::{Key, metrics};
 use super::pairing::Pairing;
+use super::scenario_diff::{ChangedKey, changed_keys};
 use super::side::Side;
 use netburn_record::Environment;
 use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_stats::contrast::{
     Answer, Contrast, Question, SURE, Test, contrast, judge_all, least_p, paired, runs_needed, varying,
 };
-use netburn_stats::judge::{FEWEST, Judgement};
+use netburn_stats::judge::{FEWEST as MIN_RUNS, Judgement};
 use netburn_units::Seed;
 use netburn_workload::{Verdict, worst};
 use std::collections::HashMap;
 
-/// How a comparison is made.
+/// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
     /// Bootstrap resamples for the intervals of a ranking.
     pub draws: u32,
-    /// What the resampling draws from.
+    /// Quantity the resampling draws from.
     pub seed: Seed,
-    /// The share of a figure that is too little to matter, instead of the usual one.
+    /// The share of a value that is too little to matter, instead of the usual one.
     pub tolerance: Option<f64>,
 }
 
@@ -36,46 +36,46 @@ impl Default for Options {
     }
 }
 
-/// Two sides held against each other.
+/// Comparison of two sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What is looked at.
+    /// Candidate.
     pub these: Side,
-    /// What it is held against.
+    /// Baseline.
     pub against: Side,
-    /// Every figure that both have.
-    pub figures: Vec<Held>,
-    /// In what the scenarios differ; `None` where one isn't known.
-    pub differing: Option<Vec<Differing>>,
+    /// Every value that both have.
+    pub metrics: Vec<MetricComparison>,
+    /// Keys in which the scenarios differ; `None` if one scenario is unknown.
+    pub changed_keys: Option<Vec<ChangedKey>>,
     /// Stations and workloads (`laptop`, `laptop.voip`) that only `these` has, and those that only `against` has.
     pub only: [Vec<String>; 2],
-    /// Which runs belong together.
+    /// Pairs of runs.
     pub pairing: Pairing,
-    /// How many figures that vary were judged together.
+    /// Number of values that vary were judged together.
     pub judged_with: usize,
-    /// How it was made.
+    /// Options of the comparison.
     pub options: Options,
 }
 
-/// A figure of both sides.
+/// A value of both sides.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Held {
-    /// Which.
+pub struct MetricComparison {
+    /// Metric.
     pub key: Key,
-    /// Its value in each run of the baseline that knows it, and in each of the others.
+    /// Values of the baseline's runs and of the candidate's runs, without unknown ones.
     pub values: [Vec<f64>; 2],
-    /// What the runs say.
+    /// Statistics of the runs.
     pub question: Question,
-    /// What it comes to.
+    /// Result of the test.
     pub answer: Answer,
 }
 
-/// Why a figure that isn't told could not be.
+/// Reason for which a metric is undecided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
-    /// There are too few runs for so many figures, whatever they say: so many of each would do.
+pub enum Undecided {
+    /// Too few runs for so many metrics; the number of runs that each side needs.
     TooFew(usize),
-    /// What they say lies between the same and another.
+    /// The interval overlaps the tolerance.
     Between,
 }
 
@@ -91,12 +91,12 @@ impl Comparison {
     /// The same without judgements yet: for [`judge_together`].
     #[must_use]
     pub fn unjudged(these: Side, against: Side, options: Options) -> Self {
-        let (baseline, mine) = (Table::of(&against), Table::of(&these));
-        let pairing = Pairing::of(&against, &these);
+        let (baseline, mine) = (Table::from_side(&against), Table::from_side(&these));
+        let pairing = Pairing::new(&against, &these);
         let shared = mine.order.iter().filter_map(|key| {
             let runs = [baseline.runs(key)?, mine.runs(key)?];
             let question = question(key, runs, &pairing, options)?;
-            Some(Held {
+            Some(MetricComparison {
                 key: key.clone(),
                 values: runs.map(known),
                 question,
@@ -108,18 +108,18 @@ impl Comparison {
                 },
             })
         });
-        let figures: Vec<Held> = shared.collect();
-        let differing = match (&against.plan, &these.plan) {
+        let metrics: Vec<MetricComparison> = shared.collect();
+        let changed_keys = match (&against.plan, &these.plan) {
             (Some(baseline), Some(mine)) => {
                 let modelled = |side: &Side| side.environment().is_none_or(Environment::models_air);
-                Some(differing(baseline, mine, modelled(&these) || modelled(&against)))
+                Some(changed_keys(baseline, mine, modelled(&these) || modelled(&against)))
             }
             _ => None,
         };
         let (in_these, in_against) = (names(&these), names(&against));
         let without = |all: &[String], others: &[String]| {
             let mut only: Vec<String> = all.iter().filter(|name| !others.contains(name)).cloned().collect();
-            // Of a station that isn't there its uses aren't, either.
+            // Workloads of a missing station are not listed.
             let stations = only.clone();
             only.retain(|name| {
                 !stations
@@ -130,48 +130,49 @@ impl Comparison {
         };
         Comparison {
             only: [without(&in_these, &in_against), without(&in_against, &in_these)],
-            judged_with: figures.len(),
-            figures,
+            judged_with: metrics.len(),
+            metrics,
             pairing,
-            differing,
+            changed_keys,
             these,
             against,
             options,
         }
     }
 
-    /// How many figures came to a judgement.
+    /// Number of metrics with this judgement.
     #[must_use]
     pub fn count(&self, wanted: Judgement) -> usize {
-        let those = self.figures.iter().filter(|held| held.answer.judgement == wanted);
+        let those = self.metrics.iter().filter(|metric| metric.answer.judgement == wanted);
         those.count()
     }
 
-    /// What it comes to: worse where anything is, else better where anything is; the same where all is.
+    /// Overall judgement: worse if any metric is worse, else better if any is better; same if all
+    /// are.
     #[must_use]
     pub fn judgement(&self) -> Judgement {
         let any = |wanted| self.count(wanted) > 0;
         match () {
             () if any(Judgement::Worse) => Judgement::Worse,
             () if any(Judgement::Better) => Judgement::Better,
-            () if any(Judgement::CantTell) || self.figures.is_empty() => Judgement::CantTell,
+            () if any(Judgement::CantTell) || self.metrics.is_empty() => Judgement::CantTell,
             () => Judgement::Same,
         }
     }
 
-    /// The same in words, for people: something can be worse and something else better.
+    /// Overall judgement in words; `mixed` if some metrics are worse and others better.
     #[must_use]
     pub fn headline(&self) -> &'static str {
         match (self.judgement(), self.count(Judgement::Better)) {
-            (Judgement::Worse, 1..) => "worse and better",
+            (Judgement::Worse, 1..) => "mixed",
             (judgement, _) => judgement.name(),
         }
     }
 
-    /// Whether both have at least one station of one name.
+    /// Returns true if both have at least one station of one name.
     #[must_use]
     pub fn shares_a_station(&self) -> bool {
-        self.figures.iter().any(|held| held.key.station.is_some())
+        self.metrics.iter().any(|metric| metric.key.station.is_some())
     }
 
     /// The environments of both, baseline last, where they differ.
@@ -181,7 +182,7 @@ impl Comparison {
         (these != against).then_some([these, against])
     }
 
-    /// How many runs of `these`, and of the baseline, could not be measured.
+    /// Returns the number of runs of `these`, and of the baseline, could not be measured.
     #[must_use]
     pub fn inconclusive(&self) -> [usize; 2] {
         [&self.these, &self.against].map(|side| {
@@ -193,29 +194,29 @@ impl Comparison {
         })
     }
 
-    /// Why a figure can't be told.
+    /// Reason for which a metric is undecided.
     #[must_use]
-    pub fn doubt(&self, held: &Held) -> Option<Doubt> {
-        let [without, with] = held.question.contrast.runs;
-        // The signed-rank test is taken only where there are pairs enough for it.
-        let least = match held.answer.test {
+    pub fn undecided(&self, metric: &MetricComparison) -> Option<Undecided> {
+        let [without, with] = metric.question.contrast.runs;
+        // The signed-rank test is used only with enough pairs.
+        let least = match metric.answer.test {
             Test::RankSum => least_p(without, with) * self.judged_with as f64,
             Test::SignedRank => 0.0,
         };
-        match held.answer.judgement {
-            Judgement::CantTell if without.min(with) < FEWEST || least >= SURE => {
-                Some(Doubt::TooFew(runs_needed(self.judged_with)))
+        match metric.answer.judgement {
+            Judgement::CantTell if without.min(with) < MIN_RUNS || least >= SURE => {
+                Some(Undecided::TooFew(runs_needed(self.judged_with)))
             }
-            Judgement::CantTell => Some(Doubt::Between),
+            Judgement::CantTell => Some(Undecided::Between),
             _ => None,
         }
     }
 
-    /// How many runs of each it would take to tell anything, where there are too few for a figure.
+    /// Number of runs of each side that a decision needs, if there are too few for a metric.
     #[must_use]
     pub fn too_few(&self) -> Option<usize> {
-        self.figures.iter().find_map(|held| match self.doubt(held) {
-            Some(Doubt::TooFew(needed)) => Some(needed),
+        self.metrics.iter().find_map(|metric| match self.undecided(metric) {
+            Some(Undecided::TooFew(needed)) => Some(needed),
             _ => None,
         })
     }
@@ -227,20 +228,20 @@ impl Comparison {
     }
 }
 
-impl Held {
-    /// What the runs say.
+impl MetricComparison {
+    /// Statistics of the runs.
     #[must_use]
     pub fn contrast(&self) -> &Contrast {
         &self.question.contrast
     }
 
-    /// Whether it came out better or worse.
+    /// Returns true if it is better or worse.
     #[must_use]
-    pub fn is_told(&self) -> bool {
+    pub fn is_decided(&self) -> bool {
         matches!(self.answer.judgement, Judgement::Better | Judgement::Worse)
     }
 
-    /// The difference as a share of the baseline's median; `None` where that is nought or never came.
+    /// Difference as a share of the baseline's median; `None` if that is zero or infinite.
     #[must_use]
     pub fn share(&self) -> Option<f64> {
         let base = self.contrast().medians[0].abs();
@@ -249,58 +250,61 @@ impl Held {
     }
 }
 
-/// Judges the figures of several comparisons as one set, so that showing more of them raises no more false alarms.
+/// Judges the results of several comparisons as one set, so that showing more of them raises no
+/// more false alarms.
 pub fn judge_together(comparisons: &mut [&mut Comparison]) {
     let questions: Vec<Question> = comparisons
         .iter()
-        .flat_map(|comparison| comparison.figures.iter().map(|held| held.question))
+        .flat_map(|comparison| comparison.metrics.iter().map(|metric| metric.question))
         .collect();
     let family = varying(&questions);
     let mut answers = judge_all(&questions).into_iter();
     for comparison in comparisons {
         comparison.judged_with = family;
-        for (held, answer) in comparison.figures.iter_mut().zip(&mut answers) {
-            held.answer = answer;
+        for (metric, answer) in comparison.metrics.iter_mut().zip(&mut answers) {
+            metric.answer = answer;
         }
     }
 }
 
-/// A figure of two sides, run by run, for judging. Pairs count where both runs of enough of them know it.
+/// A value of two sides, run by run, for judging. Pairs count where both runs of enough of them
+/// know it.
 pub(super) fn question(key: &Key, runs: [&[Option<f64>]; 2], pairing: &Pairing, options: Options) -> Option<Question> {
     let whole = |[one, other]: &[usize; 2]| Some([runs[0][*one]?, runs[1][*other]?]);
     let pairs: Vec<[f64; 2]> = pairing.pairs.iter().filter_map(whole).collect();
-    let contrast = match pairs.len() >= FEWEST {
-        true => paired(&pairs)?,
-        false => contrast(&known(runs[0]), &known(runs[1]))?,
+    let contrast = if pairs.len() >= MIN_RUNS {
+        paired(&pairs)?
+    } else {
+        contrast(&known(runs[0]), &known(runs[1]))?
     };
     Some(Question {
         contrast,
-        better: key.what.better(),
-        tolerance: key.what.tolerance(options.tolerance),
+        better: key.quantity.better(),
+        tolerance: key.quantity.tolerance(options.tolerance),
     })
 }
 
-/// The values of the runs that know a figure.
+/// The values of the runs that know a value.
 pub(super) fn known(runs: &[Option<f64>]) -> Vec<f64> {
     runs.iter().copied().flatten().collect()
 }
 
-/// The figures of a side's runs.
+/// The values of a side's runs.
 pub(super) struct Table {
-    /// In the order in which they are shown.
+    /// Display order.
     pub(super) order: Vec<Key>,
-    /// A value for each run, where it knows the figure.
+    /// A value for each run, where it knows the value.
     values: HashMap<Key, Vec<Option<f64>>>,
 }
 
 impl Table {
-    pub(super) fn of(side: &Side) -> Self {
+    pub(super) fn from_side(side: &Side) -> Self {
         let mut table = Table {
             order: Vec::new(),
             values: HashMap::new(),
         };
         for (place, run) in side.runs.iter().enumerate() {
-            for (key, value) in figures(run) {
+            for (key, value) in metrics(run) {
                 let values = table.values.entry(identity(&key)).or_insert_with(|| {
                     table.order.push(key);
                     vec![None; side.runs.len()]
@@ -311,16 +315,16 @@ impl Table {
         table
     }
 
-    /// A figure's value in each run that knows it; `None` where none does.
+    /// A value's value in each run that knows it; `None` where none does.
     pub(super) fn runs(&self, key: &Key) -> Option<&[Option<f64>]> {
         self.values.get(&identity(key)).map(Vec::as_slice)
     }
 }
 
-/// What a figure is looked up by: a goal by what it asks, not by its place.
+/// Key for lookups: a goal by its text, not by its index.
 fn identity(key: &Key) -> Key {
     let mut key = key.clone();
-    if let super::What::Met(number, _) = &mut key.what {
+    if let super::Quantity::Met(number, _) = &mut key.quantity {
         *number = 0;
     }
     key

@@ -1,11 +1,11 @@
-//! Evidence judged: the summary.
+//! Computes the summary from the evidence.
 
 use super::document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
 };
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::columns::names::distinct;
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::self_check::{Checked, Evidence, self_check, standstill_limit};
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{Distribution, P50, jain};
@@ -16,14 +16,14 @@ use netburn_workload::{Config, Goal, Kind, Verdict};
 use std::collections::BTreeMap;
 
 /// The self-check of one run.
-pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) -> Checked {
+pub(crate) fn run_self_check(header: &Header, status: &RunStatus, evidence: &RunEvidence) -> Checked {
     let stations: Vec<&str> = header
         .plan
         .stations
         .iter()
         .map(|station| station.name.as_str())
         .collect();
-    // Where only some stations lost the server, or none did, the others measured against servers of their own.
+    // If only some stations, or none, lost the server, the others used servers of their own.
     let served: Vec<String> = stations
         .iter()
         .zip(&evidence.stations)
@@ -37,29 +37,30 @@ pub(crate) fn checked(header: &Header, ending: &Ending, evidence: &RunEvidence) 
     let reports: Vec<(&str, &str)> = reports.collect();
     self_check(&Evidence {
         reports: &reports,
-        served: Some(&served[..]).filter(|served| !served.is_empty() || evidence.nobody_served),
+        served: Some(&served[..]).filter(|served| !served.is_empty() || evidence.server_unused),
         environment: header.environment,
         stations: &stations,
         health: &evidence.health,
         clocks: &evidence.clocks,
-        doubts: &evidence.doubts,
+        quality_issues: &evidence.quality_issues,
         lab: evidence.lab.as_ref(),
         standstill: standstill_limit(&header.plan),
-        complete: *ending == Ending::Complete,
+        complete: *status == RunStatus::Complete,
     })
 }
 
-/// Why a run as a whole is inconclusive.
-pub(crate) fn reasons(header: &Header, ending: &Ending, evidence: &RunEvidence) -> Vec<String> {
+/// Reasons for which a run as a whole is inconclusive.
+pub(crate) fn inconclusive_reasons(header: &Header, status: &RunStatus, evidence: &RunEvidence) -> Vec<String> {
     let reached = Duration::from_millis(u64::try_from(evidence.reached / 1_000_000).unwrap_or(0));
-    let when = match reached.is_zero() {
-        true => "before the load began".to_owned(),
-        false => format!("after {reached} of {}", header.plan.duration),
+    let when = if reached.is_zero() {
+        "before the load began".to_owned()
+    } else {
+        format!("after {reached} of {}", header.plan.duration)
     };
-    match ending {
-        Ending::Complete => Vec::new(),
-        Ending::Interrupted => vec![format!("the run was interrupted {when}")],
-        Ending::Failed(why) => vec![format!("{why} ({when})")],
+    match status {
+        RunStatus::Complete => Vec::new(),
+        RunStatus::Interrupted => vec![format!("the run was interrupted {when}")],
+        RunStatus::Failed(why) => vec![format!("{why} ({when})")],
     }
 }
 
@@ -81,12 +82,13 @@ pub(crate) fn summarise(
         .fold(0, u128::saturating_add);
     for (station, evidence) in plan.stations.iter().zip(evidence.stations) {
         moved += evidence.moved() - evidence.left_out;
-        let doubts = doubts(&station.name, &evidence, &checked.doubts, &reasons);
-        stations.push(judge_station(station, evidence, air, doubts));
+        let quality_issues = quality_issues(&station.name, &evidence, &checked.quality_issues, &reasons);
+        stations.push(judge_station(station, evidence, air, quality_issues));
     }
-    let verdict = match reasons.is_empty() {
-        true => worst(stations.iter().map(|station| station.verdict)),
-        false => Verdict::Inconclusive,
+    let verdict = if reasons.is_empty() {
+        worst(stations.iter().map(|station| station.verdict))
+    } else {
+        Verdict::Inconclusive
     };
     let sum = |of: fn(&WorkloadSummary) -> u64| stations.iter().flat_map(|s| &s.workloads).map(of).sum();
     Summary {
@@ -116,24 +118,24 @@ pub(crate) fn summarise(
     }
 }
 
-/// Why one station's figures are in doubt.
-fn doubts(
+/// Reasons for which one station's results are unreliable.
+fn quality_issues(
     name: &str,
     evidence: &StationEvidence,
     self_check: &BTreeMap<String, Vec<String>>,
     run: &[String],
 ) -> Vec<String> {
-    let mut doubts: Vec<String> = Vec::new();
+    let mut quality_issues: Vec<String> = Vec::new();
     let self_check = self_check.get(name).map_or(&[][..], Vec::as_slice);
     for reason in evidence.lost.iter().chain(run).chain(self_check) {
-        if !doubts.contains(reason) {
-            doubts.push(reason.clone());
+        if !quality_issues.contains(reason) {
+            quality_issues.push(reason.clone());
         }
     }
-    doubts
+    quality_issues
 }
 
-/// How evenly the stations that use the network shared the air.
+/// Jain's index of the airtime shares of the stations with a workload.
 fn fairness(plan: &Plan, stations: &[StationSummary]) -> Option<f64> {
     let both = plan.stations.iter().zip(stations);
     let users = both.filter(|(station, _)| !station.workloads.is_empty());
@@ -142,7 +144,12 @@ fn fairness(plan: &Plan, stations: &[StationSummary]) -> Option<f64> {
 }
 
 /// `air` is the airtime of all stations together.
-fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts: Vec<String>) -> StationSummary {
+fn judge_station(
+    station: &Station,
+    evidence: StationEvidence,
+    air: u128,
+    quality_issues: Vec<String>,
+) -> StationSummary {
     let moved = evidence.moved();
     let names = distinct(station.workloads.iter().map(|workload| workload.name.as_str()));
     let workloads: Vec<WorkloadSummary> = names
@@ -151,16 +158,17 @@ fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts
         .zip(evidence.workloads)
         .map(|((name, workload), counted)| judge_workload(name, &workload.config, counted, evidence.judged))
         .collect();
-    let mut reasons = doubts;
-    let verdict = match reasons.is_empty() {
-        true => worst(workloads.iter().map(|workload| workload.verdict)),
-        false => Verdict::Inconclusive,
+    let mut reasons = quality_issues;
+    let verdict = if reasons.is_empty() {
+        worst(workloads.iter().map(|workload| workload.verdict))
+    } else {
+        Verdict::Inconclusive
     };
     if verdict == Verdict::Inconclusive && reasons.is_empty() {
         reasons = workloads
             .iter()
             .zip(&station.workloads)
-            .flat_map(|(judged, workload)| empty_handed(judged, &workload.config))
+            .flat_map(|(judged, workload)| unjudged_goals(judged, &workload.config))
             .collect();
     }
     let idle = Distribution::from_samples(evidence.idle, evidence.idle_lost);
@@ -177,18 +185,18 @@ fn judge_station(station: &Station, evidence: StationEvidence, air: u128, doubts
     }
 }
 
-/// Why a workload's goals could not be judged.
-fn empty_handed(judged: &WorkloadSummary, config: &Config) -> Vec<String> {
+/// Reasons for which a workload's goals could not be judged.
+fn unjudged_goals(judged: &WorkloadSummary, config: &Config) -> Vec<String> {
     let goals = judged.goals.iter().zip(&config.goals);
     let unjudged = goals.filter(|(goal, _)| goal.verdict == Verdict::Inconclusive);
     unjudged
         .map(|(goal, kind)| {
             let why = match kind {
-                Goal::Latency { .. } => "no operation that counts fell due in the judged time",
-                Goal::Rate { .. } => "no whole window of it lies in the judged time",
-                Goal::NoStall => "it did not begin in the judged time",
+                Goal::Latency { .. } => "no counted operation was due in the evaluated time",
+                Goal::Rate { .. } => "no complete window lies in the evaluated time",
+                Goal::NoStall => "playback did not start in the evaluated time",
             };
-            format!("{} has nothing to hold against `{}`: {why}", judged.name, goal.goal)
+            format!("{} has no samples for `{}`: {why}", judged.name, goal.goal)
         })
         .collect()
 }
@@ -248,9 +256,10 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
         throughput_mbps: mbps(of.moved, judged),
         latency_ms: LatencyMs::from(&Distribution::from_samples(of.latency, counts.unbounded())),
         dial_ms: distribution(of.dial, of.undialled),
-        first_byte_ms: match of.first_byte.is_empty() {
-            true => None,
-            false => distribution(of.first_byte, of.byteless),
+        first_byte_ms: if of.first_byte.is_empty() {
+            None
+        } else {
+            distribution(of.first_byte, of.byteless)
         },
         player,
         probe,
@@ -258,14 +267,14 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
     }
 }
 
-/// Whether a verdict may change with more samples. One firm fail makes a fail firm; a pass or a marginal needs every
-/// part to be firm, for any of them may turn out worse.
+/// Returns true if a verdict may change with more samples. One firm fail makes a fail firm; a pass
+/// or a marginal needs every part to be firm, for any of them may turn out worse.
 pub(crate) fn provisional(verdict: Verdict, parts: impl Iterator<Item = (Verdict, bool)>) -> bool {
-    let mut said = parts.filter(|(part, _)| *part != Verdict::None).peekable();
+    let mut judged_parts = parts.filter(|(part, _)| *part != Verdict::None).peekable();
     match verdict {
         Verdict::None | Verdict::Inconclusive => false,
-        Verdict::Fail => said.all(|(part, provisional)| part != Verdict::Fail || provisional),
-        Verdict::Pass | Verdict::Marginal => said.any(|(_, provisional)| provisional),
+        Verdict::Fail => judged_parts.all(|(part, provisional)| part != Verdict::Fail || provisional),
+        Verdict::Pass | Verdict::Marginal => judged_parts.any(|(_, provisional)| provisional),
     }
 }
 

@@ -1,26 +1,26 @@
-//! What workloads ask of the network, whatever it gives them.
+//! Demand of workloads, whatever the network delivers.
 
-use super::{Scene, Way};
+use super::{Analysis, Direction};
 use netburn_scenario::plan::Http;
 use netburn_workload::{Config, Connections, Goal, Kind};
 
-/// Segments that a connection may send before it hears anything (RFC 6928), and what one holds (RFC 9293, RFC 7323).
+/// Initial window in segments (RFC 6928), and content of a segment (RFC 9293, RFC 7323).
 const INITIAL_WINDOW: u64 = 10;
 const SEGMENT: u64 = 1_448;
 
-/// What one workload needs for its goals to be kept at all.
+/// Rate that one workload needs to meet its goals.
 #[derive(Debug, Clone)]
 pub(in crate::explain) struct Need {
-    /// Which way.
-    pub(in crate::explain) way: Way,
-    /// In Mbit/s of content.
+    /// Direction.
+    pub(in crate::explain) direction: Direction,
+    /// Mbit/s of content.
     pub(in crate::explain) mbps: f64,
-    /// Why: `browsing asks for 1.31 MB within 500 ms, 21.0 Mbit/s`.
+    /// Text form: `browsing needs 1.31 MB within 500 ms (21.0 Mbit/s)`.
     pub(in crate::explain) why: String,
 }
 
-impl Scene<'_> {
-    /// What a station's workload needs; `None` where its goals ask for no rate.
+impl Analysis<'_> {
+    /// Rate that a station's workload needs; `None` if its goals require none.
     pub(in crate::explain) fn need(&self, station: usize, workload: usize) -> Option<Need> {
         let workload = self.plan.stations[station].workloads.get(workload)?;
         let config = &workload.config;
@@ -31,41 +31,41 @@ impl Scene<'_> {
         });
         if let Some(mbps) = rate.reduce(f64::max) {
             return Some(Need {
-                way: way(config.kind),
+                direction: direction_of(config.kind),
                 mbps,
-                why: format!("{} needs {} Mbit/s", workload.name, crate::text::figure::mbps(mbps)),
+                why: format!("{} needs {} Mbit/s", workload.name, crate::text::format::mbps(mbps)),
             });
         }
         let limit = latency_goal(config)?;
         let bytes = bytes_at_once(config) as f64;
         let mbps = bytes * 8e-6 / limit.max(1e-9);
         Some(Need {
-            way: way(config.kind),
+            direction: direction_of(config.kind),
             mbps,
             why: format!(
-                "{} asks for {} within {}, {} Mbit/s",
+                "{} needs {} within {} ({} Mbit/s)",
                 workload.name,
                 amount(bytes),
-                crate::text::figure::span(limit * 1e3),
-                crate::text::figure::mbps(mbps)
+                crate::text::format::span(limit * 1e3),
+                crate::text::format::mbps(mbps)
             ),
         })
     }
 
-    /// What a station's workloads that have a pace of their own ask for in the long run one way, in Mbit/s of content.
-    pub(in crate::explain) fn asked(&self, station: usize, wanted: Way) -> f64 {
+    /// Mean rate of a station's periodic workloads in one direction, in Mbit/s of content.
+    pub(in crate::explain) fn demanded_mbps(&self, station: usize, wanted: Direction) -> f64 {
         let workloads = self.plan.stations[station]
             .workloads
             .iter()
             .map(|workload| &workload.config);
-        let paced = workloads.filter(|config| way(config.kind) == wanted);
+        let paced = workloads.filter(|config| direction_of(config.kind) == wanted);
         let each = paced
             .filter_map(|config| Some(bytes_at_once(config) as f64 * 8e-6 / config.interval?.as_secs_f64().max(1e-9)));
         each.sum()
     }
 
-    /// How many times a packet must go to the server and back before an operation of a workload can end (of a stream, its first object),
-    /// and the time that its goal leaves for that, in ms; `None` where its goals ask for no time.
+    /// Round trips that an operation needs (for a stream, its first object), and the time that its
+    /// goal allows, in ms; `None` without a goal of time.
     pub(in crate::explain) fn round_trips(&self, station: usize, workload: usize) -> Option<(u32, f64)> {
         let config = &self.plan.stations[station].workloads.get(workload)?.config;
         let windows_of_rates = config.goals.iter().filter_map(|goal| match goal {
@@ -88,7 +88,8 @@ impl Scene<'_> {
     }
 }
 
-/// How many windows it takes to send so much, the first of ten segments and each twice the one before.
+/// Returns the number of windows it takes to send so much, the first of ten segments and each twice
+/// the one before.
 fn windows(bytes: u64) -> u32 {
     let (mut left, mut window, mut count) = (bytes.div_ceil(SEGMENT), INITIAL_WINDOW, 1);
     while left > window {
@@ -99,10 +100,10 @@ fn windows(bytes: u64) -> u32 {
     count
 }
 
-fn way(kind: Kind) -> Way {
+fn direction_of(kind: Kind) -> Direction {
     match kind {
-        Kind::Upload => Way::Up,
-        _ => Way::Down,
+        Kind::Upload => Direction::Up,
+        _ => Direction::Down,
     }
 }
 
@@ -119,7 +120,7 @@ fn bytes_at_once(config: &Config) -> u64 {
     config.object_size.as_bytes().saturating_mul(config.objects.into())
 }
 
-/// So many bytes: `1.31 MB`, `16 kB`.
+/// An amount of bytes: `1.31 MB`, `16 kB`.
 fn amount(bytes: f64) -> String {
     match bytes {
         1e6.. => format!("{:.2} MB", bytes / 1e6),

@@ -1,29 +1,29 @@
 //! Writes the elements of an SVG.
 
-use super::Look;
+use super::Theme;
 use crate::chart::{At, Chart, HUES, Level};
-use crate::plain::{sanitise, truncate};
+use crate::sanitise::{sanitise, truncate};
 use std::fmt::Write as _;
 
-/// Dashes, one time around the hues after the other.
+/// Dashes, one time around the colours after the other.
 const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
 
 /// Room for the title of a file.
 const HEADING: f64 = 26.0;
 
-pub(super) struct Pen {
+pub(super) struct SvgWriter {
     out: String,
-    look: Look,
+    theme: Theme,
 }
 
-impl Pen {
-    pub(super) fn new(chart: &Chart, look: Look, width: f64, height: f64) -> Self {
+impl SvgWriter {
+    pub(super) fn new(chart: &Chart, theme: Theme, width: f64, height: f64) -> Self {
         let mut out = String::new();
         let id = &chart.id;
         // A file has its title in the picture; a page has it above.
-        let (font, height, environment) = match look {
-            Look::Page => ("inherit", height, String::new()),
-            Look::File => (
+        let (font, height, background) = match theme {
+            Theme::Page => ("inherit", height, String::new()),
+            Theme::File => (
                 "DejaVu Sans, sans-serif",
                 height + HEADING,
                 format!(
@@ -38,47 +38,47 @@ impl Pen {
             out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
              font-family=\"{font}\" font-size=\"12\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\n\
-             <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{environment}",
+             <title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{background}",
             escaped(&chart.title),
-            escaped(&chart.says)
+            escaped(&chart.description)
         );
-        Pen { out, look }
+        SvgWriter { out, theme }
     }
 
     pub(super) fn finish(mut self) -> String {
-        self.out.push_str(match self.look {
-            Look::Page => "</svg>\n",
-            Look::File => "</g>\n</svg>\n",
+        self.out.push_str(match self.theme {
+            Theme::Page => "</svg>\n",
+            Theme::File => "</g>\n</svg>\n",
         });
         self.out
     }
 
     fn ink(&self) -> &'static str {
-        match self.look {
-            Look::Page => "var(--ink)",
-            Look::File => "#1b1f24",
+        match self.theme {
+            Theme::Page => "var(--ink)",
+            Theme::File => "#1b1f24",
         }
     }
 
-    fn environment(&self) -> &'static str {
-        match self.look {
-            Look::Page => "var(--card)",
-            Look::File => "#fff",
+    fn background(&self) -> &'static str {
+        match self.theme {
+            Theme::Page => "var(--card)",
+            Theme::File => "#fff",
         }
     }
 
     fn faint(&self) -> &'static str {
-        match self.look {
-            Look::Page => "var(--quiet)",
-            Look::File => "#59636e",
+        match self.theme {
+            Theme::Page => "var(--quiet)",
+            Theme::File => "#59636e",
         }
     }
 
-    pub(super) fn hue(&self, hue: Option<usize>) -> String {
-        match (hue, self.look) {
+    pub(super) fn colour_index(&self, colour_index: Option<usize>) -> String {
+        match (colour_index, self.theme) {
             (None | Some(usize::MAX), _) => self.faint().to_owned(),
-            (Some(hue), Look::Page) => format!("var(--h{})", hue % HUES.len()),
-            (Some(hue), Look::File) => HUES[hue % HUES.len()].to_owned(),
+            (Some(colour_index), Theme::Page) => format!("var(--h{})", colour_index % HUES.len()),
+            (Some(colour_index), Theme::File) => HUES[colour_index % HUES.len()].to_owned(),
         }
     }
 
@@ -95,16 +95,16 @@ impl Pen {
         self.text(x, y, anchor, self.faint(), text);
     }
 
-    /// A word that says something.
+    /// A word that description something.
     pub(super) fn word(&mut self, x: f64, y: f64, anchor: &str, text: &str) {
         self.text(x, y, anchor, self.ink(), text);
     }
 
-    /// A thin line of the grid.
+    /// A thin grid line.
     pub(super) fn rule(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) {
-        let grid = match self.look {
-            Look::Page => "var(--grid)",
-            Look::File => "#d5dae0",
+        let grid = match self.theme {
+            Theme::Page => "var(--grid)",
+            Theme::File => "#d5dae0",
         };
         let _ = writeln!(
             self.out,
@@ -113,33 +113,34 @@ impl Pen {
     }
 
     /// A stretch.
-    pub(super) fn area(&mut self, x: f64, y: f64, width: f64, height: f64, hue: Option<usize>) {
-        let fill = self.hue(hue);
+    pub(super) fn area(&mut self, x: f64, y: f64, width: f64, height: f64, colour_index: Option<usize>) {
+        let fill = self.colour_index(colour_index);
         let _ = writeln!(
             self.out,
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{fill}\" fill-opacity=\"0.12\"/>"
         );
     }
 
-    /// A bar with what it stands for.
-    pub(super) fn bar(&mut self, [x, y, width, height]: [f64; 4], hue: usize, says: &str) {
-        let (fill, says) = (self.hue(Some(hue)), escaped(says));
+    /// A bar with its description.
+    pub(super) fn bar(&mut self, [x, y, width, height]: [f64; 4], colour_index: usize, description: &str) {
+        let (fill, description) = (self.colour_index(Some(colour_index)), escaped(description));
         let _ = writeln!(
             self.out,
-            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{fill}\"><title>{says}</title></rect>"
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{fill}\"><title>{description}</title></rect>"
         );
     }
 
-    /// Something that happened, with its sign.
+    /// An event, with its sign.
     pub(super) fn mark(&mut self, x: f64, top: f64, height: f64, mark: &At, signed: bool) {
-        let stroke = self.hue(mark.hue);
-        let sign = match signed {
-            true => format!(
+        let stroke = self.colour_index(mark.colour_index);
+        let sign = if signed {
+            format!(
                 "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"{stroke}\" font-size=\"10\">{}</text>",
                 top - 3.0,
                 escaped(&mark.sign)
-            ),
-            false => String::new(),
+            )
+        } else {
+            String::new()
         };
         let _ = writeln!(
             self.out,
@@ -151,15 +152,15 @@ impl Pen {
 
     /// A goal.
     pub(super) fn level(&mut self, left: f64, right: f64, y: f64, level: &Level) {
-        let stroke = self.hue(level.hue);
+        let stroke = self.colour_index(level.colour_index);
         let _ = writeln!(
             self.out,
             "<path d=\"M{left:.1} {y:.1}H{right:.1}\" stroke=\"{stroke}\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\" fill=\"none\"/>"
         );
-        let (environment, label) = (self.environment(), escaped(&level.label));
+        let (background, label) = (self.background(), escaped(&level.label));
         let _ = writeln!(
             self.out,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{stroke}\" stroke=\"{environment}\" stroke-width=\"3\" \
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{stroke}\" stroke=\"{background}\" stroke-width=\"3\" \
              paint-order=\"stroke\">{label}</text>",
             right - 4.0,
             y - 4.0
@@ -167,12 +168,12 @@ impl Pen {
     }
 
     /// A stroke along a path.
-    pub(super) fn stroke(&mut self, path: &str, hue: usize, width: f64, opacity: f64) {
+    pub(super) fn stroke(&mut self, path: &str, colour_index: usize, width: f64, opacity: f64) {
         if path.is_empty() {
             return;
         }
-        let stroke = self.hue(Some(hue));
-        let dash = match DASHES[hue / HUES.len() % DASHES.len()] {
+        let stroke = self.colour_index(Some(colour_index));
+        let dash = match DASHES[colour_index / HUES.len() % DASHES.len()] {
             "" => String::new(),
             dashes => format!(" stroke-dasharray=\"{dashes}\""),
         };
@@ -190,41 +191,47 @@ impl Pen {
     }
 
     /// A filled path.
-    pub(super) fn fill(&mut self, path: &str, hue: usize) {
+    pub(super) fn fill(&mut self, path: &str, colour_index: usize) {
         if !path.is_empty() {
-            let fill = self.hue(Some(hue));
+            let fill = self.colour_index(Some(colour_index));
             let _ = writeln!(self.out, "<path d=\"{path}\" fill=\"{fill}\" fill-opacity=\"0.16\"/>");
         }
     }
 
     /// The legend: names where [`flow`] put them.
     pub(super) fn legend(&mut self, names: &[Placed], top: f64) {
-        for Placed { x, line, name, hue } in names {
+        for Placed {
+            x,
+            line,
+            name,
+            colour_index,
+        } in names
+        {
             let y = top + 20.0 * *line as f64;
-            if *hue == usize::MAX {
+            if *colour_index == usize::MAX {
                 self.quiet(*x, y, "start", name);
                 continue;
             }
-            self.stroke(&format!("M{:.1} {:.1}h18", x, y - 4.0), *hue, 2.5, 1.0);
+            self.stroke(&format!("M{:.1} {:.1}h18", x, y - 4.0), *colour_index, 2.5, 1.0);
             self.word(x + 24.0, y, "start", name);
         }
     }
 }
 
-/// A name of the legend and where it stands.
+/// A name of the legend with its position.
 pub(super) struct Placed {
     x: f64,
     line: usize,
     name: String,
-    hue: usize,
+    colour_index: usize,
 }
 
-/// Puts names into lines of that width; and how many lines.
+/// Arranges names in lines of that width; also returns the number of lines.
 pub(super) fn flow(names: &[(String, usize)], width: f64) -> (Vec<Placed>, usize) {
     let (mut x, mut line) = (8.0, 0);
-    let placed = names.iter().map(|(name, hue)| {
+    let placed = names.iter().map(|(name, colour_index)| {
         let name = truncate(&sanitise(name), 60);
-        let takes = 24.0 + 7.0 * crate::plain::width(&name) as f64 + 18.0;
+        let takes = 24.0 + 7.0 * crate::sanitise::width(&name) as f64 + 18.0;
         if x > 8.0 && x + takes > width {
             (x, line) = (8.0, line + 1);
         }
@@ -234,7 +241,7 @@ pub(super) fn flow(names: &[(String, usize)], width: f64) -> (Vec<Placed>, usize
             x: at,
             line,
             name,
-            hue: *hue,
+            colour_index: *colour_index,
         }
     });
     let placed: Vec<Placed> = placed.collect();

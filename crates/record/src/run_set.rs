@@ -1,15 +1,15 @@
-//! One scenario run several times: a folder of runs, `1`, `2` and so on, and one summary over all.
+//! Several runs of one plan: a folder with runs `1`, `2` and so on, and one summary of all.
 
 use crate::document::Document;
 use crate::error::Error;
-use crate::header::{Ending, Header};
+use crate::header::{Header, RunStatus};
 use crate::recorder::make_folder;
 use crate::regular;
 use crate::run::Run;
 use crate::self_check::Checked;
 use crate::summary::Summary;
 use crate::summary::evidence::RunEvidence;
-use crate::summary::judged::{checked, reasons, summarise};
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use netburn_stats::bootstrap;
 use netburn_units::{Probability, Seed};
 use serde_json::Value;
@@ -18,13 +18,13 @@ use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that marks a folder of runs while they are made. Whoever makes them holds its lock.
+/// File that marks a run set while its runs are recorded. The recording process holds its lock.
 pub(crate) const MARK: &str = "repeats";
 
 /// The fewest runs that intervals are computed over.
 pub const RUNS_FOR_INTERVALS: usize = 3;
 
-/// How much of the figures an interval should hold.
+/// Confidence level of the intervals.
 const LEVEL: Probability = Probability::from_ppb(950_000_000).unwrap();
 
 /// Resamples per interval.
@@ -33,17 +33,17 @@ const DRAWS: u32 = 1000;
 /// The runs of one scenario while they are made.
 ///
 /// **Call order:** [`create`](Self::create); for each run a [`Recorder`](crate::Recorder) at
-/// [`next_path`](Self::next_path), finished, then [`add`](Self::add); [`finish`](Self::finish). A folder whose
-/// controller was killed is finished by [`Run::open`], with the runs that there are.
+/// [`next_path`](Self::next_path), finished, then [`add`](Self::add); [`finish`](Self::finish). If
+/// the controller is killed, [`Run::open`] finishes the folder with the existing runs.
 #[derive(Debug)]
-pub struct Repeats {
+pub struct RunSet {
     path: PathBuf,
     runs: Vec<Run>,
     /// Held until the pool is written.
     lock: File,
 }
 
-impl Repeats {
+impl RunSet {
     /// Makes the folder of runs, by [`make_folder`].
     ///
     /// # Errors
@@ -52,11 +52,11 @@ impl Repeats {
         let path = make_folder(path)?;
         let mark = path.join(MARK);
         let lock = File::create_new(&mark).and_then(|file| {
-            // Somebody who looks whether it is live may hold it for a moment.
+            // A process that checks for an active run may hold the lock for a moment.
             file.lock()?;
             Ok(file)
         });
-        Ok(Repeats {
+        Ok(RunSet {
             lock: lock.map_err(Error::io(mark))?,
             path,
             runs: Vec::new(),
@@ -69,14 +69,14 @@ impl Repeats {
         &self.path
     }
 
-    /// Where the next run goes.
+    /// Path of the next run.
     #[must_use]
     pub fn next_path(&self) -> PathBuf {
         self.path_of(self.runs.len())
     }
 
-    /// Where run `number`, from 0, goes: runs may be recorded side by side, and are then [added](Self::add) in the order
-    /// of their numbers.
+    /// Path of run `number`, counted from 0. Runs may be recorded concurrently; they are
+    /// [added](Self::add) in the order of their numbers.
     #[must_use]
     pub fn path_of(&self, number: usize) -> PathBuf {
         self.path.join((number + 1).to_string())
@@ -114,7 +114,7 @@ impl Repeats {
             Err(TryLockError::WouldBlock) => return Err(Error::Live(path.to_owned())),
             Err(TryLockError::Error(error)) => return Err(Error::io(mark)(error)),
         }
-        let mut repeats = Repeats {
+        let mut repeats = RunSet {
             path: path.to_owned(),
             runs: Vec::new(),
             lock,
@@ -123,7 +123,7 @@ impl Repeats {
             let next = repeats.next_path();
             match Run::open(&next) {
                 Ok(run) => repeats.runs.push(run),
-                // The last one may have been killed before it had a header: nothing was recorded.
+                // The last run may have been killed before it had a header: nothing was recorded.
                 Err(Error::NotARun(_) | Error::Damaged { .. }) if is_last(path, repeats.runs.len() + 1) => break,
                 Err(error) => return Err(error),
             }
@@ -139,21 +139,21 @@ fn is_last(path: &Path, number: usize) -> bool {
     !path.join((number + 1).to_string()).exists()
 }
 
-/// Pools runs of one scenario: the operations of all are judged together, each run is listed. Writes `run.json` into
-/// `folder`, which holds the runs' folders.
+/// Pools runs of one plan: the operations of all runs are judged together, and each run is listed.
+/// Writes `run.json` into `folder`, which holds the runs' folders.
 ///
 /// # Errors
 /// When there are none, they are not of one scenario, a run can't be read, or it can't be written.
 pub fn pool(folder: &Path, runs: &[Run]) -> Result<Run, Error> {
     let document = pooled(folder, runs)?;
     document.write(folder)?;
-    Ok(Run::of(folder.to_owned(), runs[0].header().clone(), document))
+    Ok(Run::from_parts(folder.to_owned(), runs[0].header().clone(), document))
 }
 
 /// The document of a folder of runs.
 pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     let Some(first) = runs.first() else {
-        return Err(Error::Pool("there are none".to_owned()));
+        return Err(Error::Pool("no runs".to_owned()));
     };
     let header = first.header();
     let mut evidence = RunEvidence::default();
@@ -162,11 +162,11 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     for (run, number) in runs.iter().zip(1..) {
         same_scenario(header, run.header())?;
         let mut one = run.evidence()?;
-        let said = |reason: &String| format!("run {number}: {reason}");
-        why.extend(reasons(run.header(), run.ending(), &one).iter().map(said));
-        add_self_check(&mut self_check, checked(run.header(), run.ending(), &one), said);
+        let label = |reason: &String| format!("run {number}: {reason}");
+        why.extend(inconclusive_reasons(run.header(), run.status(), &one).iter().map(label));
+        add_self_check(&mut self_check, run_self_check(run.header(), run.status(), &one), label);
         for station in &mut one.stations {
-            station.lost = station.lost.iter().map(said).collect();
+            station.lost = station.lost.iter().map(label).collect();
         }
         match number {
             1 => evidence = one,
@@ -177,10 +177,10 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     if runs.len() < planned {
         why.push(format!("only {} of {planned} runs were made", runs.len()));
     }
-    let ending = match runs.iter().find(|run| *run.ending() != Ending::Complete) {
-        Some(run) => run.ending().clone(),
-        None if runs.len() < planned => Ending::Interrupted,
-        None => Ending::Complete,
+    let status = match runs.iter().find(|run| *run.status() != RunStatus::Complete) {
+        Some(run) => run.status().clone(),
+        None if runs.len() < planned => RunStatus::Interrupted,
+        None => RunStatus::Complete,
     };
     let (health, clocks) = (evidence.health.clone(), evidence.clocks.clone());
     let mut summary = summarise(header, &folder.to_string_lossy(), evidence, self_check, why);
@@ -190,26 +190,27 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
         health,
         clocks,
         runs: runs.iter().map(|run| name_within(folder, run.path())).collect(),
-        ..Document::new(header, &ending, summary)
+        ..Document::new(header, &status, summary)
     })
 }
 
-/// Two runs can be pooled when only chance tells them apart.
+/// Runs can be pooled if they differ only in their seed.
 fn same_scenario(one: &Header, other: &Header) -> Result<(), Error> {
     let seedless = |header: &Header| netburn_scenario::Plan {
         seed: Seed(0),
         ..header.plan.clone()
     };
-    match one.environment == other.environment && seedless(one) == seedless(other) {
-        true => Ok(()),
-        false => Err(Error::Pool(format!(
-            "`{}` on {} and `{}` on {} are not the same scenario",
+    if one.environment == other.environment && seedless(one) == seedless(other) {
+        Ok(())
+    } else {
+        Err(Error::Pool(format!(
+            "`{}` on {} and `{}` on {} are different scenarios",
             one.plan.name, one.environment, other.plan.name, other.environment
-        ))),
+        )))
     }
 }
 
-fn add_self_check(all: &mut Checked, one: Checked, said: impl Fn(&String) -> String) {
+fn add_self_check(all: &mut Checked, one: Checked, label: impl Fn(&String) -> String) {
     let (lateness, worst) = (one.self_check.timer_lateness_us, &mut all.self_check.timer_lateness_us);
     if lateness.p99 >= worst.p99 {
         *worst = lateness;
@@ -220,10 +221,13 @@ fn add_self_check(all: &mut Checked, one: Checked, said: impl Fn(&String) -> Str
         .into_iter()
         .chain(one.self_check.standstill_us_max);
     all.self_check.standstill_us_max = longest.max_by(f64::total_cmp);
-    all.self_check.reasons.extend(one.self_check.reasons.iter().map(&said));
+    all.self_check.reasons.extend(one.self_check.reasons.iter().map(&label));
     all.self_check.ok &= one.self_check.ok;
-    for (station, reasons) in one.doubts {
-        all.doubts.entry(station).or_default().extend(reasons.iter().map(&said));
+    for (station, reasons) in one.quality_issues {
+        all.quality_issues
+            .entry(station)
+            .or_default()
+            .extend(reasons.iter().map(&label));
     }
 }
 
@@ -231,7 +235,7 @@ fn name_within(folder: &Path, run: &Path) -> String {
     run.strip_prefix(folder).unwrap_or(run).to_string_lossy().into_owned()
 }
 
-/// For every figure that all runs have: the interval of its mean over the runs.
+/// Intervals of the mean over the runs, for every value that all runs have.
 fn intervals(runs: &[Summary], seed: Seed) -> BTreeMap<String, [f64; 2]> {
     if runs.len() < RUNS_FOR_INTERVALS {
         return BTreeMap::new();
@@ -252,7 +256,7 @@ fn intervals(runs: &[Summary], seed: Seed) -> BTreeMap<String, [f64; 2]> {
         .collect()
 }
 
-/// The figures of a summary by path: stations and workloads by name, goals by number.
+/// The values of a summary by path: stations and workloads by name, goals by number.
 fn figures(summary: &Summary) -> BTreeMap<String, f64> {
     let mut figures = BTreeMap::new();
     let whole = serde_json::to_value(summary).expect("a summary has only text for keys");

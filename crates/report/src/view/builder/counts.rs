@@ -1,4 +1,4 @@
-//! What is counted of one station: its round trips, its workloads, its air.
+//! Counts of one station: round trips, workloads, airtime.
 
 use super::super::bins::Bins;
 use super::super::buffer::{Arrivals, Levels};
@@ -10,21 +10,21 @@ use netburn_stats::{P50, P75, P90, P95, P99};
 use netburn_units::{Instant, Probability};
 use netburn_workload::{Config, Goal};
 
-pub(super) struct StationGathering {
-    /// Its clock in this round, where it is known to drift.
+pub(super) struct StationBuilder {
+    /// Its clock in this run, if it drifts.
     pub(super) clock: Option<Clock>,
-    /// When it was lost in this round, in ns of its clock.
+    /// Time at which it was lost in this run, in ns of its clock.
     pub(super) lost: Option<i64>,
-    /// Its judged time begins here, in ns.
+    /// Begin of its evaluated time, in ns.
     pub(super) from: i64,
     pub(super) idle: Histogram<7>,
     pub(super) loaded: Histogram<7>,
-    pub(super) workloads: Vec<WorkloadGathering>,
+    pub(super) workloads: Vec<WorkloadBuilder>,
     pub(super) air: Option<AirGathering>,
     pub(super) link: Vec<LinkBin>,
 }
 
-pub(super) struct WorkloadGathering {
+pub(super) struct WorkloadBuilder {
     pub(super) latency: Histogram<7>,
     pub(super) bins: Vec<Histogram<5>>,
     pub(super) down: Vec<u64>,
@@ -34,7 +34,7 @@ pub(super) struct WorkloadGathering {
 
 pub(super) struct AirGathering {
     pub(super) bins: Vec<AirCount>,
-    /// In the judged time.
+    /// Within the evaluated time.
     pub(super) all: AirCount,
 }
 
@@ -49,18 +49,16 @@ pub(super) struct AirCount {
     pub(super) marks: u64,
 }
 
-impl StationGathering {
+impl StationBuilder {
     pub(super) fn new(station: &Station, plan: &Plan, bins: Bins) -> Self {
         let workloads = station.workloads.iter();
-        StationGathering {
+        StationBuilder {
             clock: None,
             lost: None,
             from: plan.warmup.max(station.start).min(plan.duration).as_nanos() as i64,
             idle: Histogram::default(),
             loaded: Histogram::default(),
-            workloads: workloads
-                .map(|w| WorkloadGathering::new(&w.config, plan, bins))
-                .collect(),
+            workloads: workloads.map(|w| WorkloadBuilder::new(&w.config, plan, bins)).collect(),
             air: None,
             link: Vec::new(),
         }
@@ -75,9 +73,9 @@ impl StationGathering {
     }
 }
 
-impl WorkloadGathering {
+impl WorkloadBuilder {
     pub(super) fn new(config: &Config, plan: &Plan, bins: Bins) -> Self {
-        WorkloadGathering {
+        WorkloadBuilder {
             latency: Histogram::default(),
             bins: vec![Histogram::default(); bins.count],
             down: vec![0; bins.count],
@@ -88,7 +86,7 @@ impl WorkloadGathering {
         }
     }
 
-    /// `seconds`: how long a bin is, over all rounds.
+    /// `seconds`: how long a bin is, over all runs.
     pub(super) fn finish(self, config: &Config, exact: &LatencyMs, bins: usize, seconds: f64) -> WorkloadView {
         let rate = |bytes: &[u64]| -> Vec<f64> {
             let rates = bytes.iter().take(bins).map(|bytes| *bytes as f64 * 8.0 / 1e6 / seconds);

@@ -1,30 +1,30 @@
-//! In what two scenarios differ.
+//! Differences between two scenarios.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A key of the scenario that has another value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Differing {
+pub struct ChangedKey {
     /// The key, as in the file: `ap.home.queue`.
     pub key: String,
-    /// Its value in what it is held against; `None` where it isn't there.
+    /// Value in the baseline; `None` if missing.
     pub baseline: Option<String>,
-    /// Its value in the other.
+    /// Value in the candidate; `None` if missing.
     pub value: Option<String>,
 }
 
 /// Keys that are words for people.
 const WORDS: [&str; 4] = ["title", "question", "assumptions", "name"];
 
-/// What of a station means something where the air is real, or there is none: the rest says how it is modelled.
+/// Keys of a station that matter without a model; the others describe the model.
 const REAL: [&str; 6] = ["workload", "start", "stop", "cc", "agent", "label"];
 
-/// All keys that differ between two plans, each written as a scenario document, in the order of their names. A station that
-/// is in one of them alone is one key, with its workloads for a value. `modelled`: whether one of them was run where the
-/// network is modelled; else the keys that only say how are left out.
+/// Keys that differ between two plans, each given as a scenario document, sorted by name. A station
+/// in only one of them is one key, with its workloads as the value. If `modelled` is false, neither
+/// side models the network, and keys that only describe the model are omitted.
 #[must_use]
-pub fn differing(baseline: &Value, value: &Value, modelled: bool) -> Vec<Differing> {
+pub fn changed_keys(baseline: &Value, value: &Value, modelled: bool) -> Vec<ChangedKey> {
     let mut all: BTreeMap<String, [Option<String>; 2]> = BTreeMap::new();
     let sides = [baseline, value];
     for (side, plan) in sides.into_iter().enumerate() {
@@ -44,7 +44,7 @@ pub fn differing(baseline: &Value, value: &Value, modelled: bool) -> Vec<Differi
                         let key = format!("station.{name}");
                         match other.pointer("/station").and_then(|others| others.get(name)) {
                             Some(_) => walk(key, station, &mut put),
-                            None => put(key, uses(station)),
+                            None => put(key, workloads(station)),
                         }
                     }
                 }
@@ -54,11 +54,11 @@ pub fn differing(baseline: &Value, value: &Value, modelled: bool) -> Vec<Differi
     }
     let different = all.into_iter().filter(|(_, [one, other])| one != other);
     different
-        .map(|(key, [baseline, value])| Differing { key, baseline, value })
+        .map(|(key, [baseline, value])| ChangedKey { key, baseline, value })
         .collect()
 }
 
-/// Whether a key means something where nothing is modelled.
+/// Returns true if a key matters without a model.
 fn means_something(key: &str) -> bool {
     let mut parts = key.split('.');
     match (parts.next(), parts.next(), parts.next()) {
@@ -70,12 +70,13 @@ fn means_something(key: &str) -> bool {
 }
 
 /// A station in few words: what it does.
-fn uses(station: &Value) -> String {
+fn workloads(station: &Value) -> String {
     let names = station.get("workload").and_then(Value::as_array).into_iter().flatten();
     let names: Vec<&str> = names.filter_map(Value::as_str).collect();
-    match names.is_empty() {
-        true => "without a workload".to_owned(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "without a workload".to_owned()
+    } else {
+        names.join(", ")
     }
 }
 
@@ -102,11 +103,11 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn keys_are_told_by_their_names() {
+    fn changed_keys_are_sorted_by_name() {
         let one = json!({ "title": "a", "ap": { "home": { "queue": "fifo", "ecn": false } }, "station": { "tv": {} } });
         let other =
             json!({ "title": "b", "ap": { "home": { "queue": "airtime", "ecn": false } }, "at": [{ "time": "5 s" }] });
-        let found = differing(&one, &other, true);
+        let found = changed_keys(&one, &other, true);
         let texts: Vec<(&str, Option<&str>, Option<&str>)> = found
             .iter()
             .map(|d| (d.key.as_str(), d.baseline.as_deref(), d.value.as_deref()))
@@ -121,9 +122,9 @@ mod tests {
         );
     }
 
-    /// On a fleet and on local nothing is modelled: how is nothing that tells two runs apart.
+    /// On fleet and local nothing is modelled, so keys of the model do not differ.
     #[test]
-    fn what_is_not_modelled_does_not_differ() {
+    fn keys_of_the_model_do_not_differ_without_a_model() {
         let station = |workload: &str, signal: &str| json!({ "workload": [workload], "start": "0 s", "gro": true, "queue": "fq-codel", "signal": signal });
         let one = json!({
             "duration": "8 s",
@@ -137,7 +138,7 @@ mod tests {
             "station": { "dev2": station("browsing", "-70 dBm") },
         });
         let keys = |modelled| -> Vec<String> {
-            let found = differing(&one, &other, modelled);
+            let found = changed_keys(&one, &other, modelled);
             let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
             let each = found.iter();
             each.map(|d| format!("{} {} → {}", d.key, shown(&d.baseline), shown(&d.value)))

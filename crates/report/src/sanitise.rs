@@ -1,16 +1,16 @@
-//! Text from elsewhere, made harmless, and lines that fit.
+//! Foreign text without control characters, and lines that fit.
 
-use crate::paint::painted_width;
+use crate::style::painted_width;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// `text` without anything that a terminal would act on: control characters (C0, DEL, C1), and the characters that
-/// change the direction or vanish (bidirectional controls, zero-width ones, line separators) become `\u{fffd}`.
+/// Replaces characters that a terminal interprets by `\u{fffd}`: control characters (C0, DEL, C1),
+/// bidirectional controls, zero-width characters and line separators.
 #[must_use]
 pub fn sanitise(text: &str) -> String {
     text.chars().map(|c| if harmful(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// How many columns `text` takes in a terminal.
+/// Returns the number of columns `text` takes in a terminal.
 #[must_use]
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
@@ -38,8 +38,9 @@ pub fn truncate(text: &str, columns: usize) -> String {
     kept
 }
 
-/// `text`, which may be painted, as lines of at most `columns`, broken at spaces; lines after the first begin with `indent`. A word longer
-/// than a line stays whole: addresses and paths are there to be copied. Spaces in front of the first stay.
+/// Wraps `text`, which may contain colours, at spaces into lines of at most `columns`; lines after
+/// the first begin with `indent`. A word longer than a line stays whole, so that addresses and
+/// paths can be copied. Leading spaces stay.
 #[must_use]
 pub fn wrap(text: &str, columns: usize, indent: &str) -> Vec<String> {
     let front = &text[..text.len() - text.trim_start_matches(' ').len()];
@@ -70,7 +71,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_escape_sequence_becomes_harmless() {
+    fn escape_sequences_are_replaced() {
         assert_eq!(
             sanitise("a\x1b[31mred\u{9b}0m\nb"),
             "a\u{fffd}[31mred\u{fffd}0m\u{fffd}b"
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_says_so() {
+    fn truncated_text_ends_with_an_ellipsis() {
         assert_eq!(truncate("laptop", 6), "laptop");
         assert_eq!(truncate("laptop-2", 6), "lapto…");
         assert_eq!(truncate("laptop", 0), "");
@@ -99,17 +100,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_a_terminal_acts_on_survives(text in any::<String>()) {
+        fn control_characters_are_removed(text in any::<String>()) {
             prop_assert!(!sanitise(&text).chars().any(char::is_control));
         }
 
         #[test]
-        fn a_cut_text_fits(text in any::<String>(), columns in 0_usize..40) {
+        fn a_truncated_text_fits(text in any::<String>(), columns in 0_usize..40) {
             prop_assert!(width(&truncate(&sanitise(&text), columns)) <= columns);
         }
 
         #[test]
-        fn wrapping_loses_no_word(text in "[a-z ]{0,80}", columns in 1_usize..30) {
+        fn wrapping_keeps_all_words(text in "[a-z ]{0,80}", columns in 1_usize..30) {
             let lines = wrap(&text, columns, "  ");
             let back: Vec<&str> = lines.iter().flat_map(|l| l.split_whitespace()).collect();
             prop_assert_eq!(back, text.split_whitespace().collect::<Vec<_>>());

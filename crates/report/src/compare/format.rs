@@ -1,8 +1,8 @@
-//! How figures and differences are written for people.
+//! Text form of values and differences.
 
-use super::figure::{Key, Unit, What};
-use super::two::Held;
-use crate::text::figure::{mbps, ms};
+use super::metric::{Key, Quantity, Unit};
+use super::pairwise::MetricComparison;
+use crate::text::format::{mbps, ms};
 use netburn_stats::Interval;
 use netburn_stats::contrast::{Answer, SURE};
 use netburn_stats::judge::Judgement;
@@ -24,7 +24,7 @@ pub fn value(value: f64, unit: Unit) -> String {
     }
 }
 
-/// A difference, with its sign; what rounds to nothing has none.
+/// A difference with its sign; no sign if it rounds to zero.
 pub(super) fn signed(difference: f64, unit: Unit) -> String {
     if difference.is_infinite() {
         return if difference > 0.0 { "+∞" } else { "−∞" }.to_owned();
@@ -38,7 +38,7 @@ pub(super) fn signed(difference: f64, unit: Unit) -> String {
     }
 }
 
-/// A difference as a share of what it was, where that says something.
+/// A difference as a share of the baseline, if that is meaningful.
 pub(super) fn share(share: Option<f64>, unit: Unit) -> String {
     match share {
         Some(share) if unit != Unit::Share && share.abs() >= 10.0 => format!(" (×{:.0})", share + 1.0),
@@ -79,10 +79,11 @@ pub(super) fn probability(p: f64) -> String {
     (usual..17).find_map(as_it_is).unwrap_or_else(|| p.to_string())
 }
 
-/// How large the effect on a figure that came out better or worse is: in a word, and in how many of a hundred pairs of runs it shows.
-/// Of other figures nothing: among few runs chance alone often makes an effect that would be called large.
-pub(super) fn effect(of: &Held) -> String {
-    if !of.is_told() {
+/// Size of the effect on a metric that came out better or worse: a word, and the percentage of
+/// pairs of runs that show it. Empty for other metrics, because among few runs chance alone often
+/// causes an effect that looks large.
+pub(super) fn effect(of: &MetricComparison) -> String {
+    if !of.is_decided() {
         return String::new();
     }
     let effect = of.contrast().effect;
@@ -94,11 +95,11 @@ pub(super) fn effect(of: &Held) -> String {
     format!("{}, {way} in {:.0} %", effect.size().name(), (share * 100.0).floor())
 }
 
-/// Which figure, without its station; goals by what they ask where a use has `several_goals`.
+/// Name of a metric, without its station. If a workload has `several_goals`, their texts are used.
 #[must_use]
-pub fn what(key: &Key, several_goals: bool) -> String {
-    let what = match &key.what {
-        What::Met(_, goal) if several_goals => format!("{goal}, met %"),
+pub fn metric_name(key: &Key, several_goals: bool) -> String {
+    let what = match &key.quantity {
+        Quantity::Met(_, goal) if several_goals => format!("{goal}, met %"),
         what => what.name().to_owned(),
     };
     match &key.workload {
@@ -112,8 +113,8 @@ pub(super) fn counts<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> S
     let order = [
         (Judgement::Worse, "worse"),
         (Judgement::Better, "better"),
-        (Judgement::Same, "the same"),
-        (Judgement::CantTell, "can't be told"),
+        (Judgement::Same, "same"),
+        (Judgement::CantTell, "can't tell"),
     ];
     let some = order.into_iter().filter_map(|(wanted, words)| {
         match answers.clone().filter(|answer| answer.judgement == wanted).count() {
@@ -124,7 +125,7 @@ pub(super) fn counts<'a>(answers: impl Iterator<Item = &'a Answer> + Clone) -> S
     some.collect::<Vec<_>>().join(", ")
 }
 
-/// So many runs.
+/// Number of runs in words.
 pub(super) fn runs(count: usize) -> String {
     match count {
         1 => "1 run".to_owned(),
@@ -137,7 +138,7 @@ mod tests {
     use super::probability;
 
     #[test]
-    fn a_probability_shows_on_which_side_of_the_limit_it_is() {
+    fn a_probability_is_printed_on_its_side_of_the_limit() {
         for (p, text) in [
             (0.0519, "0.052"),
             (0.0433, "0.043"),

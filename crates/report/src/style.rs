@@ -1,9 +1,9 @@
-//! Colour, where it is wanted.
+//! Colours.
 
-use crate::plain::width;
+use crate::sanitise::width;
 use netburn_stats::judge::Judgement;
 
-/// What a piece of text means; how it looks is decided here alone.
+/// Meaning of a piece of text; only this module maps it to colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
     /// Nothing particular.
@@ -13,11 +13,11 @@ pub enum Tone {
     Heading,
     /// Less important.
     Quiet,
-    /// It is good.
+    /// Good.
     Good,
-    /// It is not quite good.
-    Doubtful,
-    /// It is bad.
+    /// Not quite good, or unreliable.
+    Unreliable,
+    /// Bad.
     Bad,
 }
 
@@ -40,7 +40,7 @@ pub fn paint(text: &str, tone: Tone, colour: bool) -> String {
         Tone::Heading => Some("1"),
         Tone::Quiet => Some("2"),
         Tone::Good => Some("32"),
-        Tone::Doubtful => Some("33"),
+        Tone::Unreliable => Some("33"),
         Tone::Bad => Some("1;31"),
     };
     match code.filter(|_| colour && !text.is_empty()) {
@@ -49,7 +49,7 @@ pub fn paint(text: &str, tone: Tone, colour: bool) -> String {
     }
 }
 
-/// How many columns `text` takes in a terminal, the colours of [`paint`] not counted.
+/// Returns the number of columns `text` takes in a terminal, the colours of [`paint`] not counted.
 #[must_use]
 pub fn painted_width(text: &str) -> usize {
     let mut parts = text.split("\x1b[");
@@ -71,7 +71,7 @@ mod tests {
             Tone::Heading,
             Tone::Quiet,
             Tone::Good,
-            Tone::Doubtful,
+            Tone::Unreliable,
             Tone::Bad,
         ] {
             assert_eq!(painted_width(&format!("a {} m", paint("fail", tone, true))), 8);

@@ -1,4 +1,4 @@
-//! A workload's machine under observation: what it says becomes rows, whoever drives it.
+//! Turns the outputs of a workload's state machine into rows.
 
 use crate::bins::{Bin, Bins};
 use crate::row::{EventKind, EventRow, IntervalRow, OperationRow, Row};
@@ -11,20 +11,20 @@ use netburn_workload::{Direction, Operation, RequestId, Workload};
 /// [`take_rows`](Self::take_rows); [`interval_ended`](Self::interval_ended) every 100 ms or so;
 /// [`finish`](Self::finish) once the machine is settled.
 #[derive(Debug)]
-pub struct Watched {
+pub struct RecordedWorkload {
     station: u16,
     workload: u16,
     machine: Workload,
     bins: Bins,
-    /// Whether its player's start-up has been reported.
+    /// True if its player's start-up has been reported.
     playing: bool,
 }
 
-impl Watched {
+impl RecordedWorkload {
     /// Watches `machine`, which is workload number `workload` of station number `station` in the plan.
     #[must_use]
     pub fn new(station: u16, workload: u16, machine: Workload) -> Self {
-        Watched {
+        RecordedWorkload {
             station,
             workload,
             machine,
@@ -56,8 +56,8 @@ impl Watched {
         &mut self.machine
     }
 
-    /// So many bytes of an object's content moved at `now`: told to the machine, and counted in the 100 ms they moved
-    /// in. Time must not go back by more than 100 ms between calls.
+    /// Records bytes of an object's content that moved at `now` and passes them to the machine.
+    /// Time must not go back by more than 100 ms between calls.
     pub fn handle_bytes(&mut self, now: Instant, id: RequestId, direction: Direction, bytes: u64, rows: &mut Vec<Row>) {
         let (down, up) = match direction {
             Direction::Down => (bytes, 0),
@@ -139,33 +139,33 @@ mod tests {
     use netburn_workload::{Action, Config, Outcome};
     use proptest::prelude::*;
 
-    fn watched(config: Config, start: Instant, end: Instant) -> Watched {
-        Watched::new(3, 1, Workload::new(config, start, end, end, Seed(1), 0))
+    fn recorded(config: Config, start: Instant, end: Instant) -> RecordedWorkload {
+        RecordedWorkload::new(3, 1, Workload::new(config, start, end, end, Seed(1), 0))
     }
 
     /// Drives the machine to its next due instant; what it begins there.
-    fn begin(watched: &mut Watched) -> (Instant, RequestId) {
-        let (due, _) = watched.machine().poll_timeout().unwrap();
-        watched.machine_mut().handle_timeout(due);
-        let action = std::iter::from_fn(|| watched.machine_mut().poll_action()).find_map(|action| match action {
+    fn begin(recorded: &mut RecordedWorkload) -> (Instant, RequestId) {
+        let (due, _) = recorded.machine().poll_timeout().unwrap();
+        recorded.machine_mut().handle_timeout(due);
+        let action = std::iter::from_fn(|| recorded.machine_mut().poll_action()).find_map(|action| match action {
             Action::Begin(request) => Some(request.id),
             _ => None,
         });
         (due, action.unwrap())
     }
 
-    /// Five megabytes are the two seconds of 20 Mbit/s that a player starts with: switched on at 1 s it plays from 3 to
-    /// 5 s, and stands still until the next five at 8 s.
+    /// 5 MB are 2 s of 20 Mbit/s, the player's startup buffer. Started at 1 s, it plays from 3 s to
+    /// 5 s and stalls until the next 5 MB arrive at 8 s.
     #[test]
     fn a_players_start_up_and_stalls_are_events() {
         let (start, end) = (Instant::from_secs(1), Instant::from_secs(20));
-        let mut watched = watched(Config::stream_4k(), start, end);
-        let (_, id) = begin(&mut watched);
+        let mut recorded = recorded(Config::stream_4k(), start, end);
+        let (_, id) = begin(&mut recorded);
         let mut rows = Vec::new();
-        watched.handle_bytes(Instant::from_secs(3), id, Direction::Down, 5_000_000, &mut rows);
-        watched.take_rows(&mut rows);
-        watched.handle_bytes(Instant::from_secs(8), id, Direction::Down, 5_000_000, &mut rows);
-        watched.take_rows(&mut rows);
+        recorded.handle_bytes(Instant::from_secs(3), id, Direction::Down, 5_000_000, &mut rows);
+        recorded.take_rows(&mut rows);
+        recorded.handle_bytes(Instant::from_secs(8), id, Direction::Down, 5_000_000, &mut rows);
+        recorded.take_rows(&mut rows);
         let events: Vec<_> = rows
             .iter()
             .filter_map(|row| match row {
@@ -181,8 +181,8 @@ mod tests {
             ]
         );
         let once = rows.len();
-        watched.take_rows(&mut rows);
-        assert_eq!(rows.len(), once, "nothing is said twice");
+        recorded.take_rows(&mut rows);
+        assert_eq!(rows.len(), once, "no row is repeated");
     }
 
     #[test]
@@ -192,12 +192,12 @@ mod tests {
             interval: Some(Duration::from_millis(100)),
             ..Config::voip()
         };
-        let mut watched = watched(config, Instant::ZERO, Instant::from_secs(10));
-        let (due, id) = begin(&mut watched);
+        let mut recorded = recorded(config, Instant::ZERO, Instant::from_secs(10));
+        let (due, id) = begin(&mut recorded);
         let (mut rows, mut shown) = (Vec::new(), Vec::new());
-        watched.handle_bytes(due, id, Direction::Down, 1000, &mut rows);
-        watched.machine_mut().handle_finished(due, id);
-        watched.take_rows_with(&mut rows, |operation| shown.push(*operation));
+        recorded.handle_bytes(due, id, Direction::Down, 1000, &mut rows);
+        recorded.machine_mut().handle_finished(due, id);
+        recorded.take_rows_with(&mut rows, |operation| shown.push(*operation));
         assert_eq!(shown.len(), 1);
         assert_eq!(shown[0].outcome, Outcome::Finished);
         let expected = OperationRow {
@@ -206,7 +206,7 @@ mod tests {
             operation: shown[0],
         };
         assert_eq!(rows, [Row::Operation(expected)]);
-        watched.finish(&mut rows);
+        recorded.finish(&mut rows);
         assert!(
             matches!(&rows[1..], [Row::Interval(row)] if (row.station, row.workload, row.bytes_down) == (3, 1, 1000)),
             "{rows:?}"
@@ -216,26 +216,26 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// All bytes are in some interval, whichever way and whenever they moved.
+        /// Every byte is in an interval, for each direction and time.
         #[test]
         fn no_byte_is_lost(steps in prop::collection::vec((0_u64..300, 0_u64..5000, any::<bool>()), 0..50)) {
-            let mut watched = watched(Config::download(), Instant::ZERO, Instant::from_secs(60));
-            let (mut now, id) = begin(&mut watched);
-            let (mut rows, mut told) = (Vec::new(), (0, 0));
+            let mut recorded = recorded(Config::download(), Instant::ZERO, Instant::from_secs(60));
+            let (mut now, id) = begin(&mut recorded);
+            let (mut rows, mut passed) = (Vec::new(), (0, 0));
             for (pass, bytes, down) in steps {
                 now += Duration::from_millis(pass);
                 let direction = if down { Direction::Down } else { Direction::Up };
-                watched.handle_bytes(now, id, direction, bytes, &mut rows);
-                watched.interval_ended(now, &mut rows);
-                watched.take_rows(&mut rows);
-                if down { told.0 += bytes } else { told.1 += bytes }
+                recorded.handle_bytes(now, id, direction, bytes, &mut rows);
+                recorded.interval_ended(now, &mut rows);
+                recorded.take_rows(&mut rows);
+                if down { passed.0 += bytes } else { passed.1 += bytes }
             }
-            watched.finish(&mut rows);
+            recorded.finish(&mut rows);
             let counted = rows.iter().fold((0, 0), |sum, row| match row {
                 Row::Interval(row) => (sum.0 + row.bytes_down, sum.1 + row.bytes_up),
                 _ => sum,
             });
-            prop_assert_eq!(told, counted);
+            prop_assert_eq!(passed, counted);
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Rows in, a view out.
+//! Builds a view from rows.
 
 mod counts;
 
 use super::bins::Bins;
 use super::buffer::Arrivals;
-use super::{LinkBin, MOST_MARKS, Mark, MarkKind, StationView, View};
+use super::{LinkBin, MAX_MARKS, Mark, MarkKind, StationView, View};
 use crate::explain::Evidence;
-use counts::{AirCount, AirGathering, StationGathering};
+use counts::{AirCount, AirGathering, StationBuilder};
 use netburn_record::row::BASELINE;
 use netburn_record::{
-    AirRow, Clock, ConnectionRow, Ending, Error, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Run,
+    AirRow, Clock, ConnectionRow, Error, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Run, RunStatus,
 };
 use netburn_scenario::Plan;
 use netburn_units::Duration;
@@ -18,75 +18,76 @@ use netburn_workload::config::BIN;
 use std::path::Path;
 
 impl View {
-    /// The view of a run folder: a run that was cut short is finished first, and what can't be read of a damaged one is
-    /// left out and said in [`missing`](View::missing).
+    /// The view of a run folder. An unfinished run is finished first. Unreadable parts of a damaged
+    /// one are omitted and listed in [`missing`](View::missing).
     ///
     /// # Errors
-    /// When there is nothing to show: it isn't a run folder, is still being recorded, was written by a newer netburn, or its
-    /// `run.json` is damaged.
+    /// When nothing can be shown: it is no run folder, is still being recorded, was written by a
+    /// newer netburn, or its `run.json` is damaged.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let (run, damage) = Run::open_partly(path)?;
-        let mut view = View::of(&run);
+        let mut view = View::from_run(&run);
         for error in damage {
-            let said = error.to_string();
-            if !view.missing.contains(&said) {
-                view.missing.push(said);
+            let message = error.to_string();
+            if !view.missing.contains(&message) {
+                view.missing.push(message);
             }
         }
         Ok(view)
     }
 
-    /// The view of a run that is open. What can't be read is left out and said in [`missing`](View::missing).
+    /// The view of an open run. Unreadable parts are omitted and listed in
+    /// [`missing`](View::missing).
     #[must_use]
-    pub fn of(run: &Run) -> Self {
+    pub fn from_run(run: &Run) -> Self {
         let plan = &run.header().plan;
-        let mut gathering = Gathering::new(plan, Evidence::new(plan, run.header().environment));
-        let folders = run.repeats();
+        let mut builder = ViewBuilder::new(plan, Evidence::new(plan, run.header().environment));
+        let folders = run.run_folders();
         if folders.is_empty() {
-            gathering.round(run, None);
+            builder.run(run, None);
         }
         for (path, number) in folders.iter().zip(1..) {
             match Run::open_partly(path) {
-                Ok((round, damage)) => {
-                    gathering.missing.extend(damage.iter().map(ToString::to_string));
-                    gathering.round(&round, Some(number));
+                Ok((run, damage)) => {
+                    builder.missing.extend(damage.iter().map(ToString::to_string));
+                    builder.run(&run, Some(number));
                 }
-                Err(error) => gathering.missing.push(error.to_string()),
+                Err(error) => builder.missing.push(error.to_string()),
             }
         }
-        gathering.finish(run)
+        builder.finish(run)
     }
 }
 
-/// What is counted of a run's rows.
-struct Gathering<'a> {
+/// Counts of a run's rows.
+struct ViewBuilder<'a> {
     plan: &'a Plan,
     evidence: Evidence,
     bins: Bins,
-    /// The rounds that were counted.
-    rounds: u32,
-    stations: Vec<StationGathering>,
+    /// The runs that were counted.
+    runs: u32,
+    stations: Vec<StationBuilder>,
     marks: Vec<Mark>,
     more_marks: u64,
     missing: Vec<String>,
     /// The last bin in which there was something.
     last: usize,
-    /// Where the last bytes of this round end, in ns.
+    /// End of the last bytes of this run, in ns.
     newest: i64,
 }
 
-impl<'a> Gathering<'a> {
+impl<'a> ViewBuilder<'a> {
     fn new(plan: &'a Plan, evidence: Evidence) -> Self {
-        let bins = Bins::of(plan);
-        Gathering {
+        let bins = Bins::for_plan(plan);
+        ViewBuilder {
             plan,
             evidence,
             bins,
-            rounds: 0,
+            runs: 0,
             stations: plan
                 .stations
                 .iter()
-                .map(|s| StationGathering::new(s, plan, bins))
+                .map(|s| StationBuilder::new(s, plan, bins))
                 .collect(),
             marks: Vec::new(),
             more_marks: 0,
@@ -97,8 +98,8 @@ impl<'a> Gathering<'a> {
     }
 
     /// Counts one run's rows.
-    fn round(&mut self, run: &Run, number: Option<u32>) {
-        self.rounds += 1;
+    fn run(&mut self, run: &Run, number: Option<u32>) {
+        self.runs += 1;
         self.newest = 0;
         for (station, plan) in self.stations.iter_mut().zip(&self.plan.stations) {
             let whose = |clock: &&Clock| clock.stations.contains(&plan.name);
@@ -123,9 +124,9 @@ impl<'a> Gathering<'a> {
         self.missing.extend(damage.iter().map(ToString::to_string));
         for (station, plan) in self.stations.iter_mut().zip(&self.plan.stations) {
             let end = plan.end(self.plan.duration).as_nanos() as i64;
-            // What a player held is known for as long as its station was there and the run went on.
-            let known = match run.ending() {
-                Ending::Complete => i64::MAX,
+            // The buffer is known as long as the station was connected and the run continued.
+            let known = match run.status() {
+                RunStatus::Complete => i64::MAX,
                 _ => self.newest,
             };
             let to = end.min(known).min(station.lost.take().unwrap_or(i64::MAX));
@@ -254,7 +255,7 @@ impl<'a> Gathering<'a> {
         least(&mut link.tx_mbps, row.tx_rate_bps.map(|rate| rate as f64 / 1e6));
     }
 
-    fn event(&mut self, row: &EventRow, round: Option<u32>) {
+    fn event(&mut self, row: &EventRow, run: Option<u32>) {
         let place = row
             .station
             .map(usize::from)
@@ -284,24 +285,26 @@ impl<'a> Gathering<'a> {
             EventKind::Stall => MarkKind::Stall,
             EventKind::Rate => MarkKind::Rate,
             EventKind::Warning | EventKind::UnusedServerLost | EventKind::Rejected => MarkKind::Warning,
-            EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::Doubt | EventKind::Lab => return,
+            EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::QualityIssue | EventKind::Lab => {
+                return;
+            }
         };
         self.marks.push(Mark {
             at_s: at as f64 / 1e9,
             length_s: row.length as f64 / 1e9,
             kind,
             station: place,
-            round,
+            run,
             text: row.text.clone(),
         });
-        if self.marks.len() >= 4 * MOST_MARKS {
+        if self.marks.len() >= 4 * MAX_MARKS {
             self.thin();
         }
     }
 
-    /// Keeps the marks that say most: changes, roams and losses before what is many.
+    /// Keeps the most informative marks: changes, roams and losses.
     fn thin(&mut self) {
-        if self.marks.len() <= MOST_MARKS {
+        if self.marks.len() <= MAX_MARKS {
             return;
         }
         self.marks.sort_by(|one, other| {
@@ -310,19 +313,19 @@ impl<'a> Gathering<'a> {
                 .cmp(&weight(other))
                 .then(other.length_s.total_cmp(&one.length_s))
         });
-        self.more_marks += (self.marks.len() - MOST_MARKS) as u64;
-        self.marks.truncate(MOST_MARKS);
+        self.more_marks += (self.marks.len() - MAX_MARKS) as u64;
+        self.marks.truncate(MAX_MARKS);
     }
 
     fn finish(mut self, run: &Run) -> View {
         self.thin();
         self.marks.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
         let header = run.header();
-        let whole = *run.ending() == Ending::Complete;
+        let whole = *run.status() == RunStatus::Complete;
         let planned = self.bins.at(self.plan.duration.as_nanos() as i64 - 1).unwrap_or(0);
         // A run that was cut short ends where its rows do.
         let bins = if whole { self.last.max(planned) } else { self.last } + 1;
-        let (rounds, width) = (f64::from(self.rounds.max(1)), self.bins.seconds());
+        let (runs, width) = (f64::from(self.runs.max(1)), self.bins.seconds());
         let summary = run.summary();
         let mut stations = Vec::new();
         for ((station, plan), judged) in self
@@ -337,7 +340,7 @@ impl<'a> Gathering<'a> {
                 .zip(&plan.workloads)
                 .zip(&judged.workloads);
             let workloads = workloads.map(|((workload, plan), judged)| {
-                let mut view = workload.finish(&plan.config, &judged.latency_ms, bins, rounds * width);
+                let mut view = workload.finish(&plan.config, &judged.latency_ms, bins, runs * width);
                 view.name.clone_from(&judged.name);
                 view
             });
@@ -353,18 +356,18 @@ impl<'a> Gathering<'a> {
                 workloads,
                 air: station
                     .air
-                    .map(|air| air.finish(judged.airtime_share, bytes_share, bins, rounds * width)),
+                    .map(|air| air.finish(judged.airtime_share, bytes_share, bins, runs * width)),
                 link,
             });
         }
-        let folders = run.repeats();
+        let folders = run.run_folders();
         let name = |path: &std::path::PathBuf| {
             let within = path.strip_prefix(run.path()).unwrap_or(path);
             within.to_string_lossy().into_owned()
         };
         View {
             summary: summary.clone(),
-            ending: run.ending().clone(),
+            status: run.status().clone(),
             version: header.version.clone(),
             started: header.started.map(netburn_record::UnixTime::rfc3339),
             host: header.host.clone(),
@@ -374,8 +377,8 @@ impl<'a> Gathering<'a> {
             scenario: header.plan.to_json(),
             assumptions: header.plan.assumptions.clone(),
             warmup_s: header.plan.warmup.as_secs_f64(),
-            rounds: self.rounds.max(1),
-            folders: folders.iter().map(name).collect(),
+            runs: self.runs.max(1),
+            run_dirs: folders.iter().map(name).collect(),
             bin_s: width,
             bins,
             stations,

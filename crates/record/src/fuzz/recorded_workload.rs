@@ -1,7 +1,7 @@
-//! What happens to a watched machine, decoded from bytes.
+//! Inputs of a recorded workload, decoded from bytes.
 
+use crate::recorded_workload::RecordedWorkload;
 use crate::row::{EventKind, Row};
-use crate::watched::Watched;
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::config::BIN;
 use netburn_workload::{Action, Config, Direction, Failure, RequestId, Workload};
@@ -9,11 +9,12 @@ use netburn_workload::{Action, Config, Direction, Failure, RequestId, Workload};
 /// The longest that time passes in one step: the machine falls due no more than a few hundred times in all.
 const STEP: Duration = Duration::from_millis(4);
 
-/// Reads bytes as what happens to a watched machine: time that passes, bytes that move, objects that end, rows that are
-/// taken. The first byte says which machine.
+/// Reads bytes as inputs of a recorded workload: elapsed time, transferred bytes, finished objects,
+/// taken rows. The first byte selects the workload.
 ///
 /// # Panics
-/// When the rows are not about it, tell of other bytes than moved, or say something twice or out of order.
+/// Panics when the rows concern another workload, account for other bytes, or are repeated or out
+/// of order.
 pub fn check_watched(bytes: &[u8]) {
     let [which, steps @ ..] = bytes else { return };
     let config = [
@@ -23,12 +24,12 @@ pub fn check_watched(bytes: &[u8]) {
         Config::upload(),
     ][usize::from(which % 4)]
     .clone();
-    let way = match which % 4 {
+    let direction = match which % 4 {
         3 => Direction::Up,
         _ => Direction::Down,
     };
     let (start, end, settle) = (Instant::from_secs(-1), Instant::from_secs(9), Instant::from_secs(10));
-    let mut watched = Watched::new(
+    let mut watched = RecordedWorkload::new(
         7,
         2,
         Workload::new(config, start, end, settle, Seed((*which).into()), 0),
@@ -48,7 +49,7 @@ pub fn check_watched(bytes: &[u8]) {
             0..=99 => now += STEP * u64::from(size),
             100..=159 => {
                 let bytes = u64::from(size) << (step % 16);
-                watched.handle_bytes(now, id, way, bytes, &mut rows);
+                watched.handle_bytes(now, id, direction, bytes, &mut rows);
                 moved += bytes;
             }
             160..=199 => {
@@ -61,7 +62,7 @@ pub fn check_watched(bytes: &[u8]) {
             }
             210..=229 => watched.interval_ended(now, &mut rows),
             230..=239 => watched.take_rows_with(&mut rows, |_| shown += 1),
-            240..=253 => watched.handle_bytes(now, id, way, 0, &mut rows),
+            240..=253 => watched.handle_bytes(now, id, direction, 0, &mut rows),
             _ => watched.machine_mut().handle_stop(now),
         }
         while watched.machine().poll_timeout().is_some_and(|(at, _)| at <= now) {
@@ -81,14 +82,14 @@ pub fn check_watched(bytes: &[u8]) {
         watched.machine().poll_timeout().is_none(),
         watched.machine().is_settled()
     );
-    told(&rows, way, moved, shown);
+    check_rows(&rows, direction, moved, shown);
     let before = rows.len();
     watched.finish(&mut rows);
-    assert_eq!(rows.len(), before, "nothing is said twice");
+    assert_eq!(rows.len(), before, "no row is repeated");
 }
 
 /// Holds rows against what happened.
-fn told(rows: &[Row], way: Direction, moved: u64, shown: usize) {
+fn check_rows(rows: &[Row], direction: Direction, moved: u64, shown: usize) {
     let (mut counted, mut wrong_way, mut operations, mut startups) = (0, 0, 0, 0);
     let mut last = None;
     for row in rows {
@@ -98,7 +99,7 @@ fn told(rows: &[Row], way: Direction, moved: u64, shown: usize) {
                 (Some(row.station), Some(row.workload))
             }
             Row::Interval(row) => {
-                let (one, other) = match way {
+                let (one, other) = match direction {
                     Direction::Down => (row.bytes_down, row.bytes_up),
                     Direction::Up => (row.bytes_up, row.bytes_down),
                 };

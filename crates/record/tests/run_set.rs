@@ -1,9 +1,11 @@
-//! Several runs of one scenario, and lists of runs.
+//! Run sets, and lists of runs.
 
 mod util;
 
-use netburn_record::runs::{State, brief, list};
-use netburn_record::{Ending, Environment, Error, Header, Recorder, Repeats, Role, Row, Run, Sink, make_folder, pool};
+use netburn_record::runs::{State, list, read_listing};
+use netburn_record::{
+    Environment, Error, Header, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, make_folder, pool,
+};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Seed};
 use netburn_workload::{Config, Outcome, Verdict};
@@ -20,7 +22,7 @@ fn plan(repeat: u32) -> Plan {
 }
 
 /// A run of 100 pages, each loaded in `taken` ms, and `taken` × 10 kB in every tenth of a second.
-fn record(path: &Path, header: Header, taken: u64, ending: &Ending) -> Run {
+fn record(path: &Path, header: Header, taken: u64, ending: &RunStatus) -> Run {
     let mut recorder = Recorder::create(path, header).unwrap();
     for n in 0..100 {
         let row = operation(
@@ -40,10 +42,10 @@ fn record(path: &Path, header: Header, taken: u64, ending: &Ending) -> Run {
 }
 
 fn repeat(path: &Path, planned: u32, taken: &[u64]) -> Run {
-    let mut repeats = Repeats::create(path).unwrap();
+    let mut repeats = RunSet::create(path).unwrap();
     for (taken, round) in taken.iter().zip(0..) {
         let header = util::seeded(header(plan(planned)), Seed(1).repeat(round).0);
-        let run = record(&repeats.next_path(), header, *taken, &Ending::Complete);
+        let run = record(&repeats.next_path(), header, *taken, &RunStatus::Complete);
         repeats.add(run);
     }
     repeats.finish().unwrap()
@@ -99,7 +101,7 @@ fn runs_are_pooled_and_each_is_listed() {
     let again = Run::open(&path).unwrap();
     assert_eq!(again.summary(), summary);
     assert_eq!(again.summarise().unwrap(), *summary);
-    assert_eq!(again.repeats(), [path.join("1"), path.join("2"), path.join("3")]);
+    assert_eq!(again.run_folders(), [path.join("1"), path.join("2"), path.join("3")]);
     let mut operations = 0;
     again
         .rows(&mut |row| operations += u64::from(matches!(row, Row::Operation(_))))
@@ -136,11 +138,16 @@ fn two_runs_have_no_intervals() {
 }
 
 #[test]
-fn one_run_of_three_that_was_interrupted_leaves_the_whole_inconclusive() {
+fn one_interrupted_run_makes_a_run_set_inconclusive() {
     let dir = tempfile::tempdir().unwrap();
-    let mut repeats = Repeats::create(&dir.path().join("runs")).unwrap();
-    repeats.add(record(&repeats.next_path(), header(plan(3)), 100, &Ending::Complete));
-    repeats.add(record(&repeats.next_path(), header(plan(3)), 100, &Ending::Interrupted));
+    let mut repeats = RunSet::create(&dir.path().join("runs")).unwrap();
+    repeats.add(record(&repeats.next_path(), header(plan(3)), 100, &RunStatus::Complete));
+    repeats.add(record(
+        &repeats.next_path(),
+        header(plan(3)),
+        100,
+        &RunStatus::Interrupted,
+    ));
     let run = repeats.finish().unwrap();
     assert_eq!(run.summary().verdict, Verdict::Inconclusive);
     assert_eq!(
@@ -153,11 +160,11 @@ fn one_run_of_three_that_was_interrupted_leaves_the_whole_inconclusive() {
 }
 
 #[test]
-fn a_folder_of_runs_that_was_left_is_finished_by_opening_it() {
+fn opening_finishes_an_unfinished_run_set() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs");
-    let mut repeats = Repeats::create(&path).unwrap();
-    repeats.add(record(&repeats.next_path(), header(plan(5)), 100, &Ending::Complete));
+    let mut repeats = RunSet::create(&path).unwrap();
+    repeats.add(record(&repeats.next_path(), header(plan(5)), 100, &RunStatus::Complete));
     let mut second = Recorder::create(&repeats.next_path(), header(plan(5))).unwrap();
     second
         .put(&operation(
@@ -188,12 +195,12 @@ fn a_folder_of_runs_that_was_left_is_finished_by_opening_it() {
 #[test]
 fn different_scenarios_are_not_pooled() {
     let dir = tempfile::tempdir().unwrap();
-    let one = record(&dir.path().join("1"), header(plan(2)), 100, &Ending::Complete);
+    let one = record(&dir.path().join("1"), header(plan(2)), 100, &RunStatus::Complete);
     let longer = Plan {
         duration: Duration::from_secs(11),
         ..plan(2)
     };
-    let other = record(&dir.path().join("2"), header(longer), 100, &Ending::Complete);
+    let other = record(&dir.path().join("2"), header(longer), 100, &RunStatus::Complete);
     let error = pool(dir.path(), &[one, other]).unwrap_err();
     assert!(matches!(error, Error::Pool(_)), "{error}");
     assert!(!dir.path().join("run.json").exists());
@@ -201,7 +208,7 @@ fn different_scenarios_are_not_pooled() {
 }
 
 #[test]
-fn run_folders_are_listed_with_what_became_of_them() {
+fn run_folders_are_listed_with_their_state() {
     let dir = tempfile::tempdir().unwrap();
     let runs = dir.path().join("runs");
     assert_eq!(list(&runs).unwrap(), []);
@@ -210,11 +217,11 @@ fn run_folders_are_listed_with_what_became_of_them() {
         environment: Environment::Lab,
         ..header(plan(1))
     };
-    drop(record(&runs.join("c-first"), at(1), 100, &Ending::Complete));
-    drop(record(&runs.join("b-second"), at(2), 100, &Ending::Interrupted));
+    drop(record(&runs.join("c-first"), at(1), 100, &RunStatus::Complete));
+    drop(record(&runs.join("b-second"), at(2), 100, &RunStatus::Interrupted));
     let live = Recorder::create(&runs.join("a-third"), at(3)).unwrap();
     drop(Recorder::create(&runs.join("d-fourth"), at(4)).unwrap());
-    drop(record(&runs.join("e-fifth"), at(5), 100, &Ending::Complete));
+    drop(record(&runs.join("e-fifth"), at(5), 100, &RunStatus::Complete));
     std::fs::write(runs.join("e-fifth").join("run.json"), "{ \"schema\": 7").unwrap();
     make_folder(&runs.join("nothing")).unwrap();
     std::fs::write(runs.join("a-file"), "").unwrap();
@@ -228,7 +235,7 @@ fn run_folders_are_listed_with_what_became_of_them() {
                 State::Finished(Verdict::Inconclusive) => "inconclusive",
                 State::Finished(_) => "another",
                 State::Live => "live",
-                State::Left => "left",
+                State::Unfinished => "left",
                 State::Unreadable(_) => "unreadable",
             };
             (run.name.as_str(), state)
@@ -245,7 +252,7 @@ fn run_folders_are_listed_with_what_became_of_them() {
         ]
     );
     assert_eq!(listed[1].scenario.as_deref(), Some("again"));
-    let short = brief(&listed[2].path.join("run.json")).unwrap();
+    let short = read_listing(&listed[2].path.join("run.json")).unwrap();
     assert_eq!(
         (short.scenario.as_str(), short.environment),
         ("again", Environment::Lab)
@@ -256,7 +263,7 @@ fn run_folders_are_listed_with_what_became_of_them() {
     );
     assert_eq!(short.repeats, 0);
     assert!(!short.stations.is_empty() && short.stations.iter().all(|station| !station.name.is_empty()));
-    assert!(brief(&listed[0].path.join("run.json")).is_err());
+    assert!(read_listing(&listed[0].path.join("run.json")).is_err());
     assert_eq!(listed[4].environment, Some(Environment::Lab));
     drop(live);
 }

@@ -1,0 +1,208 @@
+//! Metrics of a run that are compared.
+
+use netburn_record::Summary;
+use netburn_record::summary::{LatencyMs, StationSummary, WorkloadSummary};
+use netburn_stats::judge::{Better, Tolerance};
+use netburn_stats::{P50, P95, percentile::supported};
+use netburn_units::Probability;
+
+/// A metric of a station and a workload.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The station; `None` for the whole run.
+    pub station: Option<String>,
+    /// Its workload; `None` for the whole station.
+    pub workload: Option<String>,
+    /// Quantity that is compared.
+    pub quantity: Quantity,
+}
+
+/// A quantity that is compared.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// Content moved, in Mbit/s.
+    Throughput,
+    /// Jain's index of the airtime shares.
+    Jain,
+    /// The median round trip before the load, in ms.
+    Idle,
+    /// The median time from the instant an operation was due to its end, in ms.
+    P50,
+    /// The 95th percentile of the same.
+    P95,
+    /// The share of the samples of this goal, which is its number and its text, that were within the limit.
+    Met(usize, String),
+    /// The share of the time watched in which the player stalled.
+    Stalled,
+    /// The share of datagrams that were lost.
+    Lost,
+}
+
+/// Quantity a value is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Mbit/s.
+    Mbps,
+    /// Milliseconds.
+    Ms,
+    /// A share, 0 to 1.
+    Share,
+}
+
+impl Quantity {
+    /// Direction of improvement.
+    #[must_use]
+    pub const fn better(&self) -> Better {
+        match self {
+            Quantity::Throughput | Quantity::Jain | Quantity::Met(..) => Better::Higher,
+            Quantity::Idle | Quantity::P50 | Quantity::P95 | Quantity::Stalled | Quantity::Lost => Better::Lower,
+        }
+    }
+
+    /// Tolerance below which a difference is irrelevant. `share` replaces the default.
+    #[must_use]
+    pub fn tolerance(&self, share: Option<f64>) -> Tolerance {
+        let usual = match self {
+            Quantity::Throughput | Quantity::Jain => Tolerance::RATE,
+            Quantity::Idle | Quantity::P50 | Quantity::P95 => Tolerance::LATENCY,
+            Quantity::Stalled | Quantity::Lost => Tolerance::LOSS,
+            Quantity::Met(..) => Tolerance::MET,
+        };
+        match share {
+            Some(share) if usual.share > 0.0 => Tolerance { share, ..usual },
+            // For a quantity that is a share itself, the tolerance is absolute.
+            Some(share) => Tolerance { least: share, ..usual },
+            None => usual,
+        }
+    }
+
+    /// Quantity it is measured in.
+    #[must_use]
+    pub const fn unit(&self) -> Unit {
+        match self {
+            Quantity::Throughput => Unit::Mbps,
+            Quantity::Idle | Quantity::P50 | Quantity::P95 => Unit::Ms,
+            Quantity::Jain | Quantity::Met(..) | Quantity::Stalled | Quantity::Lost => Unit::Share,
+        }
+    }
+
+    /// Short name with the displayed unit.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Quantity::Throughput => "Mbit/s",
+            Quantity::Jain => "airtime Jain %",
+            Quantity::Idle => "idle ms",
+            Quantity::P50 => "p50 ms",
+            Quantity::P95 => "p95 ms",
+            Quantity::Met(..) => "met %",
+            Quantity::Stalled => "stalled %",
+            Quantity::Lost => "lost %",
+        }
+    }
+}
+
+impl Unit {
+    /// Name in JSON documents.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::Mbps => "mbps",
+            Unit::Ms => "ms",
+            Unit::Share => "share",
+        }
+    }
+}
+
+impl Key {
+    /// The value's path in a summary, with stations and workloads by name:
+    /// `stations.laptop.workloads.browsing.latency_ms.p50`.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let mut path = match (&self.station, &self.workload) {
+            (None, _) => "totals".to_owned(),
+            (Some(station), None) => format!("stations.{station}"),
+            (Some(station), Some(workload)) => format!("stations.{station}.workloads.{workload}"),
+        };
+        path.push('.');
+        path.push_str(&match &self.quantity {
+            Quantity::Throughput => "throughput_mbps".to_owned(),
+            Quantity::Jain => "airtime_jain".to_owned(),
+            Quantity::Idle => "idle_latency_ms".to_owned(),
+            Quantity::P50 => "latency_ms.p50".to_owned(),
+            Quantity::P95 => "latency_ms.p95".to_owned(),
+            Quantity::Met(number, _) => format!("goals.{number}.met"),
+            Quantity::Stalled => "player.stalled_share".to_owned(),
+            Quantity::Lost => "probe.lost_share".to_owned(),
+        });
+        path
+    }
+}
+
+/// Metrics of one run with their values, in display order; unknown ones are omitted. A percentile
+/// among operations that never ended is infinite.
+#[must_use]
+pub fn metrics(summary: &Summary) -> Vec<(Key, f64)> {
+    let mut all = Vec::new();
+    for station in &summary.stations {
+        station_metrics(station, &mut all);
+    }
+    let total = |quantity| Key {
+        station: None,
+        workload: None,
+        quantity,
+    };
+    let totals = &summary.totals;
+    all.push((total(Quantity::Throughput), Some(totals.throughput_mbps)));
+    all.push((total(Quantity::Jain), totals.airtime_jain));
+    let known = all.into_iter().filter_map(|(key, value)| Some((key, value?)));
+    known.filter(|(_, value)| !value.is_nan()).collect()
+}
+
+fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) {
+    let of = |workload: Option<&WorkloadSummary>, quantity| Key {
+        station: Some(station.name.clone()),
+        workload: workload.map(|workload| workload.name.clone()),
+        quantity,
+    };
+    // The throughput of a station with one workload equals that of the workload.
+    let several = station.workloads.iter().filter(|workload| moves(workload)).count() > 1;
+    for workload in &station.workloads {
+        let mut add = |quantity, value| all.push((of(Some(workload), quantity), value));
+        if several && moves(workload) {
+            add(Quantity::Throughput, Some(workload.throughput_mbps));
+        }
+        // Latency matters for workloads that a user waits for. For downloads and streams,
+        // throughput and windows say more.
+        if !moves(workload) {
+            let latency = &workload.latency_ms;
+            add(Quantity::P50, at(latency.p50, P50, latency));
+            add(Quantity::P95, at(latency.p95, P95, latency));
+        }
+        for (number, goal) in workload.goals.iter().enumerate() {
+            add(Quantity::Met(number, goal.goal.clone()), goal.met);
+        }
+        if let Some(player) = &workload.player {
+            add(Quantity::Stalled, Some(player.stalled_share));
+        }
+        if let Some(probe) = &workload.probe {
+            add(Quantity::Lost, probe.lost_share);
+        }
+    }
+    if !station.workloads.is_empty() {
+        all.push((of(None, Quantity::Throughput), Some(station.throughput_mbps)));
+    }
+    all.push((of(None, Quantity::Idle), station.idle_latency_ms));
+}
+
+/// Returns true if a workload is there to move much, rather than to answer soon.
+fn moves(workload: &WorkloadSummary) -> bool {
+    matches!(workload.kind.as_str(), "download" | "upload" | "stream")
+}
+
+fn at(value: Option<f64>, level: Probability, of: &LatencyMs) -> Option<f64> {
+    match value {
+        None if of.unbounded > 0 && supported(level, of.count) => Some(f64::INFINITY),
+        value => value,
+    }
+}
