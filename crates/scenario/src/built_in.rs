@@ -28,7 +28,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
 ];
 
 /// The largest file that is read, in bytes: 1 MiB.
-pub const LARGEST_FILE: u64 = 1 << 20;
+pub const MAX_FILE_SIZE: u64 = 1 << 20;
 
 /// The built-in scenarios: name and text.
 #[must_use]
@@ -39,7 +39,7 @@ pub fn built_in_scenarios() -> &'static [(&'static str, &'static str)] {
 /// Finds a scenario: a file of that path, else a built-in one of that name.
 ///
 /// # Errors
-/// There is neither; or the file can't be read, is larger than [`LARGEST_FILE`], isn't UTF-8 or isn't TOML.
+/// There is neither; or the file can't be read, is larger than [`MAX_FILE_SIZE`], isn't UTF-8 or isn't TOML.
 pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
     let path = Path::new(name_or_path);
     match std::fs::metadata(path) {
@@ -50,13 +50,13 @@ pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
             let help = "name the scenario file in it";
             Err(whole(name_or_path, "this is a directory".to_owned(), help))
         }
-        Ok(found) if found.len() > LARGEST_FILE => Err(too_large(name_or_path, found.len())),
+        Ok(found) if found.len() > MAX_FILE_SIZE => Err(too_large(name_or_path, found.len())),
         Ok(_) => {
             let text = read(path).map_err(|error| {
                 let message = format!("it can't be read: {error}");
                 ScenarioError::whole(name_or_path, message, None)
             })?;
-            if text.len() as u64 > LARGEST_FILE {
+            if text.len() as u64 > MAX_FILE_SIZE {
                 return Err(too_large(name_or_path, text.len() as u64));
             }
             Document::from_toml(name_or_path, &utf8(name_or_path, text)?)
@@ -80,7 +80,7 @@ fn named(name: &str) -> Option<&'static (&'static str, &'static str)> {
 }
 
 fn is_word(name: &str) -> bool {
-    crate::kinds::is_name(name)
+    crate::scalars::is_name(name)
 }
 
 fn whole(name: &str, message: String, help: &str) -> ScenarioError {
@@ -91,16 +91,16 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     // What says it is empty may go on for ever: a device, a pipe.
     std::fs::File::open(path)?
-        .take(LARGEST_FILE + 1)
+        .take(MAX_FILE_SIZE + 1)
         .read_to_end(&mut text)?;
     Ok(text)
 }
 
 fn too_large(name: &str, bytes: u64) -> ScenarioError {
-    let message = if bytes > LARGEST_FILE + 1 {
+    let message = if bytes > MAX_FILE_SIZE + 1 {
         format!("the file has {bytes} bytes")
     } else {
-        format!("the file has more than {LARGEST_FILE} bytes")
+        format!("the file has more than {MAX_FILE_SIZE} bytes")
     };
     whole(name, message, "a scenario file has up to 1 MiB")
 }

@@ -93,7 +93,7 @@ impl Plan {
         } else {
             "moves"
         };
-        match bytes.most {
+        match bytes.max {
             Some(most) if most == bytes.scheduled => format!("{moves} about {}", decimal(most)),
             Some(most) => format!("{moves} {} to {}", decimal(bytes.scheduled), decimal(most)),
             None => format!(

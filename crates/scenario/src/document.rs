@@ -4,8 +4,8 @@ use crate::environment::Environment;
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::plan::Plan;
 use crate::problem::{Problem, ScenarioError, Source, position};
-use crate::reading::Shape;
-use crate::suggest::{list, name_shown, nearest};
+use crate::decode::Shape;
+use crate::suggest::{list, quoted_name, nearest};
 use crate::{pattern, resolve, sections};
 
 /// A scenario document.
@@ -79,7 +79,7 @@ impl Document {
         let index = self.source.arguments.len();
         self.source.arguments.push(format!("{key}={value}"));
         let result = match self.matching(index, key) {
-            Ok(keys) => keys.iter().try_for_each(|one| self.splice(index, key, one, value)),
+            Ok(keys) => keys.iter().try_for_each(|one| self.set_path(index, key, one, value)),
             Err(problem) => Err(problem),
         };
         result.map_err(|problem| {
@@ -101,7 +101,7 @@ impl Document {
     }
 
     fn matching(&self, index: usize, key: &str) -> Result<Vec<String>, Box<Problem>> {
-        let checked = if key.contains('*') { walk(key) } else { Ok(()) };
+        let checked = if key.contains('*') { check_path(key) } else { Ok(()) };
         checked
             .and_then(|()| pattern::matching(&self.root, key))
             .map_err(|(message, help)| {
@@ -111,10 +111,10 @@ impl Document {
     }
 
     /// Sets one key; `written` is how the argument has it.
-    fn splice(&mut self, index: usize, written: &str, key: &str, value: &str) -> Result<(), Box<Problem>> {
+    fn set_path(&mut self, index: usize, written: &str, key: &str, value: &str) -> Result<(), Box<Problem>> {
         let place = Place::Argument(index, 0..written.len());
         let wrong = |message: String, help: String| Box::new(Problem::new(place.clone(), "", message, Some(help)));
-        if let Err((message, help)) = walk(key) {
+        if let Err((message, help)) = check_path(key) {
             return Err(wrong(message, help));
         }
         let value = argument(index, written.len() + 1, value)?;
@@ -128,7 +128,7 @@ impl Document {
                 return Err(wrong(format!("`{path}` is one value here"), help));
             };
             let named = matches!(shape, Shape::Named(_));
-            shape = below(shape, part).unwrap_or(Shape::Leaf);
+            shape = child(shape, part).unwrap_or(Shape::Leaf);
             let found = table.entries.iter().position(|entry| entry.key == *part);
             // A name must be there already, but for radios, which a rating may have without saying.
             if found.is_none() && named && parts.get(depth.wrapping_sub(1)) != Some(&"radio") {
@@ -138,7 +138,7 @@ impl Document {
                     None if table.entries.is_empty() => format!("the scenario has no `{path}` at all"),
                     None => format!("there are {}", list(known())),
                 };
-                return Err(wrong(format!("there is no {path} {}", name_shown(part)), help));
+                return Err(wrong(format!("there is no {path} {}", quoted_name(part)), help));
             }
             let at = found.unwrap_or_else(|| {
                 table.entries.push(Entry {
@@ -204,11 +204,11 @@ impl Document {
 }
 
 /// Whether there can be a key of that dotted path, else what is wrong and what would be right.
-pub(crate) fn walk(path: &str) -> Result<(), (String, String)> {
+pub(crate) fn check_path(path: &str) -> Result<(), (String, String)> {
     let mut shape = sections::shape();
     let mut before: Vec<&str> = Vec::new();
     for part in path.split('.') {
-        if let Some(next) = below(shape, part) {
+        if let Some(next) = child(shape, part) {
             shape = next;
             before.push(part);
             continue;
@@ -225,7 +225,7 @@ pub(crate) fn walk(path: &str) -> Result<(), (String, String)> {
                 format!("set `{section}` itself"),
             ),
             Shape::Named(_) => (
-                format!("{} is no name", name_shown(part)),
+                format!("{} is no name", quoted_name(part)),
                 "a name is 1 to 63 letters (a to z), digits and `-`".to_owned(),
             ),
             Shape::Table(keys) => {
@@ -234,18 +234,18 @@ pub(crate) fn walk(path: &str) -> Result<(), (String, String)> {
                     Some(near) => format!("did you mean `{}`?", [before.as_slice(), &[near]].concat().join(".")),
                     None => format!("it has {}", list(keys)),
                 };
-                (format!("{place} has no key {}", name_shown(part)), help)
+                (format!("{place} has no key {}", quoted_name(part)), help)
             }
         });
     }
     Ok(())
 }
 
-fn below(shape: Shape, part: &str) -> Option<Shape> {
+fn child(shape: Shape, part: &str) -> Option<Shape> {
     match shape {
         Shape::Leaf => None,
         Shape::Table(keys) => keys().into_iter().find(|(key, _)| *key == part).map(|(_, shape)| shape),
-        Shape::Named(shape) => (crate::kinds::is_name(part) || pattern::is_pattern(part)).then(shape),
+        Shape::Named(shape) => (crate::scalars::is_name(part) || pattern::is_pattern(part)).then(shape),
     }
 }
 

@@ -67,16 +67,16 @@ impl fmt::Display for Environment {
 /// A word that names no environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no environment; it is `simulate`, `lab`, `local` or `fleet`")]
-pub struct NoEnvironment(String);
+pub struct ParseEnvironmentError(String);
 
 impl FromStr for Environment {
-    type Err = NoEnvironment;
+    type Err = ParseEnvironmentError;
 
-    fn from_str(text: &str) -> Result<Self, NoEnvironment> {
+    fn from_str(text: &str) -> Result<Self, ParseEnvironmentError> {
         let known = Environment::ALL
             .into_iter()
             .find(|environment| environment.name() == text);
-        known.ok_or_else(|| NoEnvironment(text.to_owned()))
+        known.ok_or_else(|| ParseEnvironmentError(text.to_owned()))
     }
 }
 

@@ -8,25 +8,25 @@ use netburn_workload::{Config, Kind};
 
 /// An estimate of the content that a plan moves, all repeats together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bytes {
+pub struct ByteEstimate {
     /// What the schedules ask for; the rates that bound the run bound it too.
     pub scheduled: ByteSize,
-    /// The most that may move: the schedules and whatever is unthrottled. `None`: nothing bounds it.
-    pub most: Option<ByteSize>,
+    /// The max that may move: the schedules and whatever is unthrottled. `None`: nothing bounds it.
+    pub max: Option<ByteSize>,
 }
 
-/// Bytes wanted in one direction.
+/// ByteEstimate wanted in one direction.
 struct Wanted {
     scheduled: u128,
     /// `None`: nothing bounds it.
-    most: Option<u128>,
+    max: Option<u128>,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
         Wanted {
             scheduled: 0,
-            most: Some(0),
+            max: Some(0),
         }
     }
 }
@@ -34,17 +34,17 @@ impl Default for Wanted {
 impl Wanted {
     fn add(&mut self, scheduled: u128) {
         self.scheduled += scheduled;
-        self.most = self.most.map(|most| most + scheduled);
+        self.max = self.max.map(|max| max + scheduled);
     }
 
     fn join(&mut self, other: &Wanted) {
         self.scheduled += other.scheduled;
-        self.most = self.most.zip(other.most).map(|(one, other)| one + other);
+        self.max = self.max.zip(other.max).map(|(one, other)| one + other);
     }
 
     fn bound(&mut self, bytes: u128) {
         self.scheduled = self.scheduled.min(bytes);
-        self.most = Some(self.most.map_or(bytes, |most| most.min(bytes)));
+        self.max = Some(self.max.map_or(bytes, |max| max.min(bytes)));
     }
 }
 
@@ -60,7 +60,7 @@ impl Plan {
     /// How many bytes of content it will move. On `local` the server's rate bounds them, 1 Gbit/s if it isn't said;
     /// elsewhere only rates that the plan states, the server's and those of stations' own wires. The probes that measure idle latency are not counted.
     #[must_use]
-    pub fn bytes_expected(&self, environment: Environment) -> Bytes {
+    pub fn bytes_expected(&self, environment: Environment) -> ByteEstimate {
         let (mut down, mut up) = (Wanted::default(), Wanted::default());
         for station in &self.stations {
             let end = station.end(self.duration);
@@ -69,8 +69,8 @@ impl Plan {
             for workload in &station.workloads {
                 let config = &workload.config;
                 match config.kind {
-                    Kind::Download => to.most = None,
-                    Kind::Upload => from.most = None,
+                    Kind::Download => to.max = None,
+                    Kind::Upload => from.max = None,
                     Kind::Probe => {
                         let scheduled = scheduled(config, span);
                         to.add(scheduled);
@@ -83,7 +83,7 @@ impl Plan {
             if let Some(link) = station.link.filter(|_| environment.models_air()) {
                 let span = span + self.drain;
                 to.bound(carried(link.down, span));
-                from.bound(carried(link.most_up(), span));
+                from.bound(carried(link.max_up(), span));
             }
             down.join(&to);
             up.join(&from);
@@ -95,10 +95,10 @@ impl Plan {
         }
         let repeat = u128::from(self.repeat);
         let scheduled = down.scheduled + up.scheduled;
-        let most = down.most.zip(up.most).map(|(down, up)| down + up);
-        Bytes {
+        let max = down.max.zip(up.max).map(|(down, up)| down + up);
+        ByteEstimate {
             scheduled: size(scheduled * repeat),
-            most: most.map(|most| size(most * repeat)),
+            max: max.map(|max| size(max * repeat)),
         }
     }
 }
@@ -144,9 +144,9 @@ mod tests {
         let pages = ByteSize::from_kib(20 * 10 * 128);
         assert_eq!(
             bytes,
-            Bytes {
+            ByteEstimate {
                 scheduled: pages,
-                most: Some(pages)
+                max: Some(pages)
             }
         );
     }
@@ -156,11 +156,11 @@ mod tests {
         let plan = plan(&[("download", Config::download())]);
         // 65 s (60 and 5 of drain) at 1 Gbit/s.
         let bound = ByteSize::from_bytes(65 * 125_000_000);
-        assert_eq!(plan.bytes_expected(Environment::Local).most, Some(bound));
-        assert_eq!(plan.bytes_expected(Environment::Fleet).most, None);
+        assert_eq!(plan.bytes_expected(Environment::Local).max, Some(bound));
+        assert_eq!(plan.bytes_expected(Environment::Fleet).max, None);
         assert_eq!(plan.bytes_expected(Environment::Fleet).scheduled, ByteSize::ZERO);
         let thrice = Plan { repeat: 3, ..plan };
-        assert_eq!(thrice.bytes_expected(Environment::Local).most, bound.checked_mul(3));
+        assert_eq!(thrice.bytes_expected(Environment::Local).max, bound.checked_mul(3));
     }
 
     /// 65 s of drain included: 8 Mbit/s down are 65 MB, and of 4 up the device lets 2 through, 16.25 MB.
@@ -173,9 +173,9 @@ mod tests {
             device: Some(BitRate::from_mbps(2)),
             ..StationLink::default()
         });
-        let most = plan.bytes_expected(Environment::Simulate).most;
-        assert_eq!(most, Some(ByteSize::from_bytes(65_000_000 + 16_250_000)));
-        assert_eq!(plan.bytes_expected(Environment::Fleet).most, None);
+        let max = plan.bytes_expected(Environment::Simulate).max;
+        assert_eq!(max, Some(ByteSize::from_bytes(65_000_000 + 16_250_000)));
+        assert_eq!(plan.bytes_expected(Environment::Fleet).max, None);
     }
 
     #[test]
@@ -185,9 +185,9 @@ mod tests {
         let bound = ByteSize::from_bytes(65_000_000);
         assert_eq!(
             plan.bytes_expected(Environment::Local),
-            Bytes {
+            ByteEstimate {
                 scheduled: bound,
-                most: Some(bound)
+                max: Some(bound)
             }
         );
     }

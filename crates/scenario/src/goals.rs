@@ -1,8 +1,8 @@
 //! Values of several forms: goals, and rates in two directions.
 
-use crate::kinds::{Rate, Whole};
+use crate::scalars::{Rate, Whole};
 use crate::node::{Node, Value};
-use crate::reading::{At, Context, Kind, Shape, section};
+use crate::decode::{Spanned, Context, FromNode, Shape, section};
 use netburn_medium::config::AdapterRate;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::Goal;
@@ -10,11 +10,11 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// Goals as written: a time, a rate, `no stall`, `none`, or a list.
 #[derive(Debug, Clone)]
-pub(crate) struct Goals(pub(crate) Vec<At<Goal>>);
+pub(crate) struct Goals(pub(crate) Vec<Spanned<Goal>>);
 
 const GOALS: &str = "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), `\"no stall\"` or `\"none\"`";
 
-impl Kind for Goals {
+impl FromNode for Goals {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match &node.value {
             Value::List(items) => Some(Goals(items.iter().filter_map(|item| cx.at(item)).collect())),
@@ -38,7 +38,7 @@ pub(crate) fn rate_goal(at_least: BitRate) -> Goal {
     }
 }
 
-impl Kind for Goal {
+impl FromNode for Goal {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Some(text) = node.text() else {
             return cx.mismatch(node, GOALS);
@@ -92,7 +92,7 @@ section! {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rates(pub(crate) AdapterRate);
 
-impl Kind for Rates {
+impl FromNode for Rates {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let Value::Table(_) = node.value {
             let own = AdapterRateSection::read(node, cx)?;

@@ -18,34 +18,34 @@
 
 mod built_in;
 mod change;
+mod decode;
 mod describe;
 mod document;
 pub mod effect;
+mod encode;
+mod enums;
 mod environment;
 mod estimate;
 #[doc(hidden)]
 pub mod fuzz;
 mod goals;
-mod kinds;
 mod node;
 mod pattern;
 pub mod plan;
 mod problem;
-mod reading;
 mod resolve;
+mod scalars;
 mod schema;
 mod sections;
 mod suggest;
 mod toml_text;
-mod words;
-mod write;
 
-pub use built_in::{LARGEST_FILE, built_in_scenarios, load};
+pub use built_in::{MAX_FILE_SIZE, built_in_scenarios, load};
 pub use describe::decimal;
 pub use document::Document;
-pub use environment::{Environment, NoEnvironment};
-pub use estimate::Bytes;
+pub use environment::{Environment, ParseEnvironmentError};
+pub use estimate::ByteEstimate;
 pub use plan::{Plan, Station, StationWorkload};
 pub use problem::{Problem, ScenarioError};
-pub use resolve::{MOST_CHANGES, MOST_OTHERS, MOST_STATIONS, SCHEMA, built_in_workload, is_reserved_station_name};
+pub use resolve::{MAX_CHANGES, MAX_SECTIONS, MAX_STATIONS, SCHEMA, built_in_workload, is_reserved_station_name};
 pub use schema::{json_schema, manual};

@@ -1,7 +1,7 @@
 //! Keys that stand for several: `*` in the place of a name, or of some of its letters.
 
 use crate::node::{Entry, Node};
-use crate::suggest::{list, name_shown, nearest};
+use crate::suggest::{list, quoted_name, nearest};
 
 /// The keys of a document that a key stands for, in its order; one without `*` is itself. Else what is wrong and what would be right.
 pub(crate) fn matching(root: &Node, key: &str) -> Result<Vec<String>, (String, String)> {
@@ -15,7 +15,7 @@ pub(crate) fn matching(root: &Node, key: &str) -> Result<Vec<String>, (String, S
         for (path, node) in &found {
             let mut go_on = |name, node| next.push(([path.as_slice(), &[name]].concat(), node));
             if part.contains('*') {
-                let those = entries(*node).iter().filter(|entry| meets(part, &entry.key));
+                let those = entries(*node).iter().filter(|entry| matches_pattern(part, &entry.key));
                 those.for_each(|entry| go_on(entry.key.as_str(), Some(&entry.node)));
             } else {
                 let below = entries(*node).iter().find(|entry| entry.key == *part);
@@ -28,7 +28,7 @@ pub(crate) fn matching(root: &Node, key: &str) -> Result<Vec<String>, (String, S
                 .flat_map(|(_, node)| entries(*node))
                 .map(|entry| entry.key.as_str())
                 .collect();
-            return Err(nothing(&parts[..depth].join("."), part, &names));
+            return Err(no_match(&parts[..depth].join("."), part, &names));
         }
         found = next;
     }
@@ -42,7 +42,7 @@ pub(crate) fn is_pattern(part: &str) -> bool {
 }
 
 /// Whether a name is what a pattern stands for: each `*` is any letters, none included.
-fn meets(pattern: &str, name: &str) -> bool {
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut parts: Vec<&str> = pattern.split('*').collect();
     let (Some(last), false) = (parts.pop(), parts.is_empty()) else {
         return pattern == name;
@@ -64,13 +64,13 @@ fn entries(node: Option<&Node>) -> &[Entry] {
 }
 
 /// What to say of a pattern that meets none of the names in a section.
-fn nothing(section: &str, part: &str, names: &[&str]) -> (String, String) {
+fn no_match(section: &str, part: &str, names: &[&str]) -> (String, String) {
     let help = match nearest(&part.replace('*', ""), names.iter().copied()) {
         _ if names.is_empty() => format!("the scenario has no `{section}` at all"),
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", list(names.iter().copied())),
     };
-    (format!("there is no {section} that {} meets", name_shown(part)), help)
+    (format!("there is no {section} that {} meets", quoted_name(part)), help)
 }
 
 #[cfg(test)]
@@ -91,7 +91,7 @@ mod tests {
             ("*v*2*", "tv-2", true),
             ("*2*v*", "tv-2", false),
         ] {
-            assert_eq!(meets(pattern, name), meet, "{pattern} {name}");
+            assert_eq!(matches_pattern(pattern, name), meet, "{pattern} {name}");
         }
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct Source {
 }
 
 /// The most problems that are shown; the rest is counted.
-const SHOWN: usize = 20;
+const MAX_SHOWN_PROBLEMS: usize = 20;
 
 impl ScenarioError {
     pub(crate) fn new(source: &Source, mut problems: Vec<Problem>) -> Self {
@@ -101,7 +101,7 @@ impl ScenarioError {
         let mut parts: Vec<String> = self
             .problems
             .iter()
-            .take(SHOWN)
+            .take(MAX_SHOWN_PROBLEMS)
             .map(|problem| problem.render(&self.source, &renderer))
             .collect();
         if let Some(more) = self.more() {
@@ -111,7 +111,7 @@ impl ScenarioError {
     }
 
     fn more(&self) -> Option<String> {
-        let more = self.problems.len().checked_sub(SHOWN).filter(|more| *more > 0)?;
+        let more = self.problems.len().checked_sub(MAX_SHOWN_PROBLEMS).filter(|more| *more > 0)?;
         Some(format!("and {more} more"))
     }
 }
@@ -119,7 +119,7 @@ impl ScenarioError {
 impl fmt::Display for ScenarioError {
     /// One line a problem: `file:line:column: key: what is wrong; what would be right`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().take(SHOWN).enumerate() {
+        for (index, problem) in self.problems.iter().take(MAX_SHOWN_PROBLEMS).enumerate() {
             if index > 0 {
                 f.write_str("\n")?;
             }

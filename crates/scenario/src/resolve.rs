@@ -10,21 +10,21 @@ pub use station::is_reserved_station_name;
 pub use workload::built_in_workload;
 pub(crate) use workload::{operation_size, preset};
 
-use crate::kinds::is_name;
+use crate::scalars::is_name;
 use crate::node::{Node, Place};
 use crate::plan::{DEFAULT_INTERRUPT_INTERVAL, Hop, Plan, Server};
 use crate::problem::Problem;
-use crate::reading::{At, Context, Named};
+use crate::decode::{Spanned, Context, Named};
 use crate::sections::{LinkSection, Scenario, ServerSection};
 use netburn_units::Seed;
 use std::collections::BTreeSet;
 
 /// The most stations that a scenario may have.
-pub const MOST_STATIONS: usize = 4096;
+pub const MAX_STATIONS: usize = 4096;
 /// The most access points, networks and workloads of its own that a scenario may have, each.
-pub const MOST_OTHERS: usize = 256;
+pub const MAX_SECTIONS: usize = 256;
 /// The most `[[at]]` that a scenario may have.
-pub const MOST_CHANGES: usize = 10_000;
+pub const MAX_CHANGES: usize = 10_000;
 /// The version of the form of scenario documents.
 pub const SCHEMA: &str = "netburn.scenario/1";
 
@@ -43,7 +43,7 @@ pub(crate) fn resolve(root: &Node, name: &str, resolved: bool) -> Result<Plan, V
         resolved,
         ..Context::default()
     };
-    let scenario: Option<At<Scenario>> = cx.at(root);
+    let scenario: Option<Spanned<Scenario>> = cx.at(root);
     let plan = scenario.map(|scenario| plan(root, &scenario.value, name, &mut cx));
     match plan {
         Some(plan) if cx.problems.is_empty() => Ok(plan),
@@ -58,12 +58,12 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         aps: names_in(root, "ap"),
         workloads: names_in(root, "workload"),
     };
-    let mut plan = Plan::new(&file.name.as_ref().map_or_else(|| tidy(name), |at| at.0.clone()));
+    let mut plan = Plan::new(&file.name.as_ref().map_or_else(|| name_from_stem(name), |at| at.0.clone()));
     if let Some(schema) = &file.schema
         && schema.0 != SCHEMA
     {
         let help = format!("this version reads `{SCHEMA}`");
-        cx.wrong(schema, format!("`{}` is another form", schema.0.escape_debug()), help);
+        cx.problem_at(schema, format!("`{}` is another form", schema.0.escape_debug()), help);
     }
     plan.title = file.title.as_ref().map(|at| at.0.clone());
     plan.question = file.question.as_ref().map(|at| at.0.clone());
@@ -81,12 +81,12 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         plan.server = server(section);
     }
     if let Some(aps) = &file.ap
-        && !too_many(aps, MOST_OTHERS, "access points", cx)
+        && !too_many(aps, MAX_SECTIONS, "access points", cx)
     {
         plan.aps = aps.0.iter().map(|(name, ap)| air::ap(name, ap, cx)).collect();
     }
     if let Some(networks) = &file.network
-        && !too_many(networks, MOST_OTHERS, "networks", cx)
+        && !too_many(networks, MAX_SECTIONS, "networks", cx)
     {
         let read = networks
             .0
@@ -95,10 +95,10 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         plan.networks = read.collect();
     }
     let defined = file.workload.as_ref();
-    let defined = defined.filter(|defined| !too_many(defined, MOST_OTHERS, "workloads", cx));
+    let defined = defined.filter(|defined| !too_many(defined, MAX_SECTIONS, "workloads", cx));
     let own = workload::definitions(defined, cx);
     if let Some(stations) = &file.station
-        && !too_many(stations, MOST_STATIONS, "stations", cx)
+        && !too_many(stations, MAX_STATIONS, "stations", cx)
     {
         let read = stations.0.iter();
         plan.stations = read
@@ -128,7 +128,7 @@ fn count_stations(count: usize, file: &Scenario, cx: &mut Context) {
 }
 
 /// Reports that there are too many of something.
-fn too_many<T>(named: &At<Named<T>>, most: usize, what: &str, cx: &mut Context) -> bool {
+fn too_many<T>(named: &Spanned<Named<T>>, most: usize, what: &str, cx: &mut Context) -> bool {
     let Some((name, _)) = named.0.get(most) else {
         return false;
     };
@@ -151,7 +151,7 @@ fn times(plan: &mut Plan, file: &Scenario, cx: &mut Context) {
         && plan.warmup >= plan.duration
     {
         let message = format!("nothing is left to judge: `duration` is {}", plan.duration);
-        cx.wrong(warmup, message, "make `warmup` shorter than `duration`".to_owned());
+        cx.problem_at(warmup, message, "make `warmup` shorter than `duration`".to_owned());
     }
 }
 
@@ -170,11 +170,11 @@ fn server(section: &ServerSection) -> Server {
 }
 
 fn hop(link: &LinkSection) -> Hop {
-    let usual = Hop::default();
+    let default = Hop::default();
     Hop {
         rate: link.rate.as_ref().map(|at| at.0),
-        delay: link.delay.as_ref().map_or(usual.delay, |at| at.0),
-        loss: link.loss.as_ref().map_or(usual.loss, |at| at.0),
+        delay: link.delay.as_ref().map_or(default.delay, |at| at.0),
+        loss: link.loss.as_ref().map_or(default.loss, |at| at.0),
         queue: link.queue.as_ref().map(|at| at.0),
     }
 }
@@ -187,7 +187,7 @@ fn names_in(root: &Node, section: &str) -> BTreeSet<String> {
 }
 
 /// A file's stem as a name.
-fn tidy(name: &str) -> String {
+fn name_from_stem(name: &str) -> String {
     let kept: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })

@@ -1,10 +1,10 @@
 //! The JSON Schema of scenario documents, and the manual made from it.
 
 use crate::change::CHANGEABLE;
-use crate::reading::Described;
+use crate::decode::SectionSchema;
 use crate::resolve::{SCHEMA, preset};
 use crate::sections::{self, Scenario};
-use crate::words::USES;
+use crate::enums::KINDS;
 use netburn_tcp::config::TsqPreset;
 use netburn_workload::{Config, Goal};
 use schemars::generate::SchemaSettings;
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 #[must_use]
 pub fn json_schema() -> Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
-    let mut schema = generator.into_root_schema_for::<Described<Scenario>>();
+    let mut schema = generator.into_root_schema_for::<SectionSchema<Scenario>>();
     schema.insert("title".to_owned(), SCHEMA.into());
     schema.to_value()
 }
@@ -143,7 +143,7 @@ fn write_workloads(text: &mut String) {
     text.push_str("\n## The built-in workloads\n\n");
     text.push_str("| name | kind | asks for | every | at once | goal |\n|---|---|---|---|---|---|\n");
     let names = ["browsing", "4kstream", "voip", "download", "upload", "probe"];
-    for (name, (word, kind)) in names.iter().zip(USES) {
+    for (name, (word, kind)) in names.iter().zip(KINDS) {
         let config = preset(*kind);
         let size = match config.objects {
             1 => config.object_size.to_string(),

@@ -3,13 +3,13 @@
 
 use crate::change::Settings;
 use crate::goals::{Goals, Rates};
-use crate::kinds::{
+use crate::scalars::{
     Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, ShortSpan, Signal, SomeTime, Span, Text,
     Whole,
 };
 use crate::plan::{Http, RadioRef};
-use crate::reading::{Key, Kind, List, Named, OneOrMany, Section, Shape, section};
-use crate::words::AqlChoice;
+use crate::decode::{Key, FromNode, List, Named, OneOrMany, Section, Shape, section};
+use crate::enums::AqlChoice;
 use netburn_medium::config::{
     Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
 };
@@ -324,8 +324,8 @@ section! {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reserved;
 
-impl Kind for Reserved {
-    fn read(_: &crate::node::Node, _: &mut crate::reading::Context) -> Option<Self> {
+impl FromNode for Reserved {
+    fn read(_: &crate::node::Node, _: &mut crate::decode::Context) -> Option<Self> {
         Some(Reserved)
     }
 
@@ -338,8 +338,8 @@ impl Kind for Reserved {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SizeOrOff(pub(crate) Option<netburn_units::ByteSize>);
 
-impl Kind for SizeOrOff {
-    fn read(node: &crate::node::Node, cx: &mut crate::reading::Context) -> Option<Self> {
+impl FromNode for SizeOrOff {
+    fn read(node: &crate::node::Node, cx: &mut crate::decode::Context) -> Option<Self> {
         if node.text() == Some("off") {
             return Some(SizeOrOff(None));
         }
@@ -356,12 +356,12 @@ impl Kind for SizeOrOff {
 #[derive(Debug, Clone)]
 pub(crate) struct JoinsText(pub(crate) String);
 
-impl Kind for JoinsText {
-    fn read(node: &crate::node::Node, cx: &mut crate::reading::Context) -> Option<Self> {
+impl FromNode for JoinsText {
+    fn read(node: &crate::node::Node, cx: &mut crate::decode::Context) -> Option<Self> {
         let wanted = "a network's name, or an access point's, a dot and a radio's, such as `\"c7.5g\"`";
-        crate::kinds::parsed(node, cx, wanted, |text| {
+        crate::scalars::parsed(node, cx, wanted, |text| {
             let parts: Vec<&str> = text.split('.').collect();
-            (parts.len() <= 2 && parts.iter().all(|part| crate::kinds::is_name(part)))
+            (parts.len() <= 2 && parts.iter().all(|part| crate::scalars::is_name(part)))
                 .then(|| JoinsText(text.to_owned()))
         })
     }
@@ -395,12 +395,12 @@ pub(crate) fn all() -> Vec<Placed> {
         placed::<NetworkSection>("[network.NAME]"),
         placed::<ApSection>("[ap.NAME]"),
         placed::<WanSection>("[ap.NAME.wan]"),
-        placed::<crate::words::AqlSection>("[ap.NAME.aql]"),
+        placed::<crate::enums::AqlSection>("[ap.NAME.aql]"),
         placed::<RadioSection>("[ap.NAME.radio.RADIO]"),
         placed::<StationSection>("[station.NAME]"),
         placed::<StationLinkSection>("[station.NAME.link]"),
         placed::<crate::goals::AdapterRateSection>("[station.NAME.adapter_rate]"),
-        placed::<crate::words::TsqSection>("[station.NAME.tsq]"),
+        placed::<crate::enums::TsqSection>("[station.NAME.tsq]"),
         placed::<WorkloadSection>("[workload.NAME]"),
         placed::<PlayerSection>("[workload.NAME.player]"),
         placed::<AtSection>("[[at]]"),
@@ -408,7 +408,7 @@ pub(crate) fn all() -> Vec<Placed> {
 }
 
 /// The sections that have a key of that name, as headers.
-pub(crate) fn homes(key: &str) -> Vec<String> {
+pub(crate) fn sections_with_key(key: &str) -> Vec<String> {
     all()
         .iter()
         .filter(|section| (section.keys)().iter().any(|known| known.name == key))

@@ -1,7 +1,7 @@
 //! What was probably meant, and how names are shown to people.
 
 /// A key or name as an error shows it.
-pub(crate) fn name_shown(name: &str) -> String {
+pub(crate) fn quoted_name(name: &str) -> String {
     format!("`{}`", shortened(name))
 }
 

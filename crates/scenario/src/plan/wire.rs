@@ -45,7 +45,7 @@ impl Default for StationLink {
 impl StationLink {
     /// The most that leaves the station: the line's rate, or its device's where that is less.
     #[must_use]
-    pub fn most_up(&self) -> BitRate {
+    pub fn max_up(&self) -> BitRate {
         self.device.map_or(self.up, |device| device.min(self.up))
     }
 }

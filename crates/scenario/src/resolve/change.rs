@@ -2,17 +2,17 @@
 
 use super::air::check_radio;
 use super::wire::wired_queues;
-use super::{MOST_CHANGES, Names};
+use super::{MAX_CHANGES, Names};
 use crate::plan::{Change, Plan, Setting, Station, StationSetting};
-use crate::reading::{At, Context, List};
+use crate::decode::{Spanned, Context, List};
 use crate::sections::AtSection;
 use crate::suggest::list;
-use crate::words::WIRED_QUEUES;
+use crate::enums::WIRED_QUEUES;
 
-pub(super) fn changes(read: &At<List<AtSection>>, plan: &Plan, names: &Names, cx: &mut Context) -> Vec<Change> {
-    if read.0.len() > MOST_CHANGES {
-        let help = format!("a scenario has up to {MOST_CHANGES}");
-        cx.wrong(read, format!("there are {} changes", read.0.len()), help);
+pub(super) fn changes(read: &Spanned<List<AtSection>>, plan: &Plan, names: &Names, cx: &mut Context) -> Vec<Change> {
+    if read.0.len() > MAX_CHANGES {
+        let help = format!("a scenario has up to {MAX_CHANGES}");
+        cx.problem_at(read, format!("there are {} changes", read.0.len()), help);
         return Vec::new();
     }
     let mut changes = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn changes(read: &At<List<AtSection>>, plan: &Plan, names: &Names, cx
         };
         if time.0 > plan.duration {
             let message = format!("{} is after the end: `duration` is {}", time.0, plan.duration);
-            cx.wrong(time, message, "change things while it runs".to_owned());
+            cx.problem_at(time, message, "change things while it runs".to_owned());
         }
         for setting in &settings.0 {
             check(setting, plan, names, cx);
@@ -36,7 +36,7 @@ pub(super) fn changes(read: &At<List<AtSection>>, plan: &Plan, names: &Names, cx
     changes
 }
 
-fn check(setting: &At<Setting>, plan: &Plan, names: &Names, cx: &mut Context) {
+fn check(setting: &Spanned<Setting>, plan: &Plan, names: &Names, cx: &mut Context) {
     match &setting.value {
         Setting::Link(_) => {}
         Setting::Ap(name, _) => known(setting, "access point", name, &names.aps, cx),
@@ -51,7 +51,7 @@ fn check(setting: &At<Setting>, plan: &Plan, names: &Names, cx: &mut Context) {
 }
 
 /// Reports a change of what a station doesn't have: one is on the air or on a wire.
-fn has(at: &At<Setting>, setting: StationSetting, station: &Station, cx: &mut Context) {
+fn has(at: &Spanned<Setting>, setting: StationSetting, station: &Station, cx: &mut Context) {
     use StationSetting::{LinkDelay, LinkDown, LinkLoss, LinkRate, LinkUp, Queue};
     let name = &station.name;
     let of_link = matches!(
@@ -64,12 +64,12 @@ fn has(at: &At<Setting>, setting: StationSetting, station: &Station, cx: &mut Co
                 "`{}` serves stations on the air, and `{name}` has a `link`",
                 kind.name()
             );
-            cx.wrong(at, message, format!("on a wire it is one of {}", wired_queues()));
+            cx.problem_at(at, message, format!("on a wire it is one of {}", wired_queues()));
         }
         (Queue(_), _) => {}
         (_, true) if !of_link => {
             let help = "of a station on a wire `queue` and what is below `link` can change";
-            cx.wrong(
+            cx.problem_at(
                 at,
                 format!("`{name}` has a `link`: it is not on the air"),
                 help.to_owned(),
@@ -77,13 +77,13 @@ fn has(at: &At<Setting>, setting: StationSetting, station: &Station, cx: &mut Co
         }
         (_, false) if of_link => {
             let help = format!("give it one in place of `joins`: `[station.{name}.link]`");
-            cx.wrong(at, format!("`{name}` has no `link`"), help);
+            cx.problem_at(at, format!("`{name}` has no `link`"), help);
         }
         _ => {}
     }
 }
 
-fn known(at: &At<Setting>, what: &str, name: &str, names: &std::collections::BTreeSet<String>, cx: &mut Context) {
+fn known(at: &Spanned<Setting>, what: &str, name: &str, names: &std::collections::BTreeSet<String>, cx: &mut Context) {
     if names.contains(name) {
         return;
     }
@@ -93,6 +93,6 @@ fn known(at: &At<Setting>, what: &str, name: &str, names: &std::collections::BTr
         None if names.is_empty() => "there is none".to_owned(),
         None => format!("there are {}", list(all())),
     };
-    let shown = crate::suggest::name_shown(name);
-    cx.wrong(at, format!("there is no {what} {shown}"), help);
+    let shown = crate::suggest::quoted_name(name);
+    cx.problem_at(at, format!("there is no {what} {shown}"), help);
 }

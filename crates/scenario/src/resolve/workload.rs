@@ -1,6 +1,6 @@
 //! Workloads: the six built-in ones, and the file's own.
 
-use crate::reading::{At, Context, Named};
+use crate::decode::{Spanned, Context, Named};
 use crate::sections::{PlayerSection, WorkloadSection};
 use crate::suggest::list;
 use netburn_tcp::config::CongestionControl;
@@ -50,12 +50,12 @@ pub(crate) fn preset(kind: Kind) -> Config {
     }
 }
 
-pub(super) fn definitions(section: Option<&At<Named<WorkloadSection>>>, cx: &mut Context) -> Definitions {
+pub(super) fn definitions(section: Option<&Spanned<Named<WorkloadSection>>>, cx: &mut Context) -> Definitions {
     let mut definitions = Definitions::default();
     for (name, section) in section.iter().flat_map(|named| &named.0) {
         if Definitions::BUILT_IN.contains(&name.as_str()) && !cx.resolved {
             let help = format!("pick another name, such as `[workload.my-{}]`", name.value);
-            cx.wrong(name, format!("`{}` is a built-in workload", name.value), help);
+            cx.problem_at(name, format!("`{}` is a built-in workload", name.value), help);
             continue;
         }
         if let Some(config) = config(section, cx) {
@@ -66,7 +66,7 @@ pub(super) fn definitions(section: Option<&At<Named<WorkloadSection>>>, cx: &mut
     definitions
 }
 
-fn config(section: &At<WorkloadSection>, cx: &mut Context) -> Option<Config> {
+fn config(section: &Spanned<WorkloadSection>, cx: &mut Context) -> Option<Config> {
     let before = cx.problems.len();
     let kind = section.kind.as_ref()?.value;
     let mut config = preset(kind);
@@ -79,7 +79,7 @@ fn config(section: &At<WorkloadSection>, cx: &mut Context) -> Option<Config> {
         let range = ByteSize::from_bytes(64)..=ByteSize::from_bytes(1400);
         if kind == Kind::Probe && !range.contains(&size.0) {
             let help = "a probe's datagram is 64 B to 1400 B";
-            cx.wrong(size, format!("{} is out of range", size.0), help.to_owned());
+            cx.problem_at(size, format!("{} is out of range", size.0), help.to_owned());
         }
     }
     every(&mut config, section, kind, cx);
@@ -116,7 +116,7 @@ fn applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
                 .push(crate::problem::Problem::new(place.clone(), path, message, Some(help)));
         }
     };
-    fn at<T>(key: &Option<At<T>>) -> Option<(&crate::node::Place, &str)> {
+    fn at<T>(key: &Option<Spanned<T>>) -> Option<(&crate::node::Place, &str)> {
         key.as_ref().map(|at| (&at.place, at.path.as_str()))
     }
     only(at(&section.objects), "objects", &[Pages]);
@@ -138,7 +138,7 @@ fn applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
 }
 
 fn word(kind: Kind) -> &'static str {
-    crate::words::word_of(crate::words::USES, &kind)
+    crate::enums::word_of(crate::enums::KINDS, &kind)
 }
 
 /// What one operation moves.
@@ -152,7 +152,7 @@ fn every(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
         return;
     }
     if let (Some(rate), Some(_)) = (&section.rate, &section.interval) {
-        cx.wrong(
+        cx.problem_at(
             rate,
             "`interval` says already how often",
             "give `rate` or `interval`".to_owned(),
@@ -160,7 +160,7 @@ fn every(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
         return;
     }
     let size = operation_size(config);
-    let usual = match kind {
+    let default = match kind {
         Kind::Stream => BitRate::from_mbps(25).time_for(size),
         Kind::Calls => BitRate::from_mbps(1).time_for(size),
         _ => config.interval,
@@ -172,10 +172,10 @@ fn every(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
             Some(every) => config.interval = Some(every),
             None => {
                 let message = format!("at {} one operation of {size} comes less than once in 30 days", rate.0);
-                cx.wrong(rate, message, "ask for more, or for smaller objects".to_owned());
+                cx.problem_at(rate, message, "ask for more, or for smaller objects".to_owned());
             }
         },
-        (None, None) => config.interval = usual,
+        (None, None) => config.interval = default,
     }
 }
 
@@ -184,7 +184,7 @@ fn jitter(config: &mut Config, section: &WorkloadSection, cx: &mut Context) {
     match (&section.jitter, most) {
         (Some(jitter), Some(most)) if jitter.0 > most => {
             let help = format!("at most half of `interval`: {most}");
-            cx.wrong(jitter, format!("{} is too much", jitter.0), help);
+            cx.problem_at(jitter, format!("{} is too much", jitter.0), help);
         }
         (Some(jitter), Some(_)) => config.jitter = jitter.0,
         (None, Some(most)) => config.jitter = config.jitter.min(most),
@@ -193,18 +193,18 @@ fn jitter(config: &mut Config, section: &WorkloadSection, cx: &mut Context) {
 }
 
 fn player(section: &PlayerSection, cx: &mut Context) -> PlayerConfig {
-    let usual = PlayerConfig::default();
+    let default = PlayerConfig::default();
     let player = PlayerConfig {
-        start: section.start.as_ref().map_or(usual.start, |at| at.0),
-        rate: section.rate.as_ref().map_or(usual.rate, |at| at.0),
-        max_buffer: section.max_buffer.as_ref().map_or(usual.max_buffer, |at| at.0),
+        start: section.start.as_ref().map_or(default.start, |at| at.0),
+        rate: section.rate.as_ref().map_or(default.rate, |at| at.0),
+        max_buffer: section.max_buffer.as_ref().map_or(default.max_buffer, |at| at.0),
     };
     if player.start > player.max_buffer {
         let message = format!("it starts with {} but holds {}", player.start, player.max_buffer);
         let help = || "make `start` at most `max_buffer`".to_owned();
         match (&section.start, &section.max_buffer) {
-            (Some(start), _) => cx.wrong(start, message, help()),
-            (None, Some(max_buffer)) => cx.wrong(max_buffer, message, help()),
+            (Some(start), _) => cx.problem_at(start, message, help()),
+            (None, Some(max_buffer)) => cx.problem_at(max_buffer, message, help()),
             (None, None) => {}
         }
     }
@@ -220,7 +220,7 @@ fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
             let message = format!("the goal of a stream is 20 Mbit/s, and this one asks for {}", rate.0);
             let help =
                 "say what is good, such as `goal = [\"8 Mbit/s\", \"no stall\"]`, and give it a `player` of that rate";
-            cx.wrong(rate, message, help.to_owned());
+            cx.problem_at(rate, message, help.to_owned());
         }
         return;
     };
@@ -238,7 +238,7 @@ fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
         };
         if let Some(help) = wrong {
             let message = format!("a workload of kind `{}` can't have this goal", word(kind));
-            cx.wrong(goal, message, help.to_owned());
+            cx.problem_at(goal, message, help.to_owned());
             continue;
         }
         // Compared as periods, which are rounded alike.
@@ -248,7 +248,7 @@ fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
             && !cx.resolved
         {
             let message = format!("{at_least} can't be met: the workload asks for {asked}");
-            cx.wrong(goal, message, "ask for more, or for a lower goal".to_owned());
+            cx.problem_at(goal, message, "ask for more, or for a lower goal".to_owned());
         }
     }
     config.goals = goals.0.iter().map(|at| at.value).collect();

@@ -1,6 +1,6 @@
 //! What comes from outside the text: arguments, the environment, files.
 
-use netburn_scenario::{Document, Environment, LARGEST_FILE, load};
+use netburn_scenario::{Document, Environment, MAX_FILE_SIZE, load};
 
 #[test]
 fn arguments_are_checked_as_keys_are() {
@@ -157,7 +157,7 @@ fn files() {
         "large.toml: the file has 104857600 bytes; a scenario file has up to 1 MiB"
     );
     let mut most = String::from("[station.tv]\n#");
-    most.push_str(&"x".repeat(LARGEST_FILE as usize - most.len()));
+    most.push_str(&"x".repeat(MAX_FILE_SIZE as usize - most.len()));
     std::fs::write(path("most.toml"), &most).unwrap();
     assert!(load(&path("most.toml")).is_ok());
 

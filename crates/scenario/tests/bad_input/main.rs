@@ -3,7 +3,7 @@
 mod arguments;
 mod network;
 mod text;
-mod uses;
+mod workloads;
 mod values;
 
 use netburn_scenario::Document;

@@ -1,7 +1,7 @@
 //! Texts: what isn't TOML or has too much of it, and how an error is shown.
 
 use crate::{errors, wrong};
-use netburn_scenario::{Document, MOST_STATIONS};
+use netburn_scenario::{Document, MAX_STATIONS};
 
 #[test]
 fn texts_that_are_not_toml() {
@@ -34,12 +34,12 @@ fn texts_that_are_not_toml() {
 
 #[test]
 fn too_many_stations() {
-    let stations: String = (0..=MOST_STATIONS).map(|n| format!("[station.s{n}]\n")).collect();
+    let stations: String = (0..=MAX_STATIONS).map(|n| format!("[station.s{n}]\n")).collect();
     wrong(
         &stations,
         &[&format!(
             "{}:10: station: there are 4097 stations; a scenario has up to 4096",
-            MOST_STATIONS + 1
+            MAX_STATIONS + 1
         )],
     );
     let (all_but_one, _) = stations.trim_end().rsplit_once('\n').unwrap();

@@ -1,8 +1,8 @@
 //! What values look like: quantities with their units and ranges, whole numbers, texts, names.
 
 use crate::node::{Node, Place, Value};
-use crate::reading::{Context, Kind};
-use crate::suggest::{list, name_shown};
+use crate::decode::{Context, FromNode};
+use crate::suggest::{list, quoted_name};
 use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, QuantityError};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -16,7 +16,7 @@ macro_rules! quantity {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) struct $name(pub(crate) $inner);
 
-        impl Kind for $name {
+        impl FromNode for $name {
             fn read(node: &Node, cx: &mut Context) -> Option<Self> {
                 let value: $inner = quantity(node, cx, $unit, concat!("this is ", $range))?;
                 if value < $low || value > $high {
@@ -137,7 +137,7 @@ fn quantity<T: std::str::FromStr<Err = QuantityError>>(
                     Some(format!("write it as `\"{example}\"`")),
                 ),
                 QuantityError::UnknownUnit { unit, known, .. } => (
-                    format!("{} is no unit of this", name_shown(&unit)),
+                    format!("{} is no unit of this", quoted_name(&unit)),
                     Some(match same_but_for_case(&unit, &known) {
                         Some(near) => format!("did you mean `{near}`? The units are {known}"),
                         None => format!("the units are {known}"),
@@ -161,7 +161,7 @@ fn same_but_for_case<'k>(unit: &str, known: &'k str) -> Option<&'k str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Whole<const LOW: u64, const HIGH: u64>(pub(crate) u64);
 
-impl<const LOW: u64, const HIGH: u64> Kind for Whole<LOW, HIGH> {
+impl<const LOW: u64, const HIGH: u64> FromNode for Whole<LOW, HIGH> {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Value::Integer(number) = node.value else {
             return cx.mismatch(node, &format!("a whole number, {LOW} to {HIGH}"));
@@ -185,7 +185,7 @@ impl<const LOW: u64, const HIGH: u64> Kind for Whole<LOW, HIGH> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flag(pub(crate) bool);
 
-impl Kind for Flag {
+impl FromNode for Flag {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match node.value {
             Value::Bool(value) => Some(Flag(value)),
@@ -202,15 +202,15 @@ impl Kind for Flag {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text(pub(crate) String);
 
-const LONGEST_TEXT: usize = 2000;
+const MAX_TEXT_LENGTH: usize = 2000;
 
-impl Kind for Text {
+impl FromNode for Text {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Some(text) = node.text() else {
             return cx.mismatch(node, "a text in quotes");
         };
-        if text.chars().count() > LONGEST_TEXT {
-            let help = format!("a text has up to {LONGEST_TEXT} characters");
+        if text.chars().count() > MAX_TEXT_LENGTH {
+            let help = format!("a text has up to {MAX_TEXT_LENGTH} characters");
             cx.problem(&node.place, "this is too long", help);
             return None;
         }
@@ -226,7 +226,7 @@ impl Kind for Text {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "maxLength": LONGEST_TEXT, "x-value": "a text" })
+        json_schema!({ "type": "string", "maxLength": MAX_TEXT_LENGTH, "x-value": "a text" })
     }
 }
 
@@ -246,15 +246,15 @@ pub(crate) fn check_name(name: &str, place: &Place, cx: &mut Context) -> bool {
     }
     let message = match name.chars().find(|c| !(c.is_ascii_alphanumeric() || *c == '-')) {
         None if name.is_empty() => "a name is empty".to_owned(),
-        None => format!("the name {} is {} characters long", name_shown(name), name.len()),
-        Some(bad) => format!("the name {} holds `{}`", name_shown(name), bad.escape_debug()),
+        None => format!("the name {} is {} characters long", quoted_name(name), name.len()),
+        Some(bad) => format!("the name {} holds `{}`", quoted_name(name), bad.escape_debug()),
     };
     let help = "a name is 1 to 63 letters (a to z), digits and `-`";
     cx.problem(place, message, help.to_owned());
     false
 }
 
-impl Kind for Name {
+impl FromNode for Name {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Some(text) = node.text() else {
             return cx.mismatch(node, "a name in quotes");

@@ -7,7 +7,7 @@ use crate::plan::{
 };
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
-use crate::words::{CONNECTIONS, PRIORITIES, RADIO_SELECTIONS, RATE_CONTROLS, TSQ, USES, word_of};
+use crate::enums::{CONNECTIONS, PRIORITIES, RADIO_SELECTIONS, RATE_CONTROLS, TSQ, KINDS, word_of};
 use netburn_medium::config::{AdapterRate, Aql, HardwareQueue, Quality, QueueLimit};
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::ByteSize;
@@ -295,7 +295,7 @@ fn tsq(tsq: Tsq) -> Value {
 fn workload(config: &Config, cc: Option<&CongestionControl>) -> Value {
     use netburn_workload::Kind::{Calls, Download, Pages, Probe, Stream, Upload};
     let mut keys = Keys::default();
-    keys.put("kind", word_of(USES, &config.kind));
+    keys.put("kind", word_of(KINDS, &config.kind));
     if config.kind == Pages {
         keys.put("objects", config.objects);
     }
@@ -337,7 +337,7 @@ fn workload(config: &Config, cc: Option<&CongestionControl>) -> Value {
 fn change(change: &Change) -> Value {
     let mut set = Keys::default();
     for setting in &change.settings {
-        let (path, value) = setting_as_written(setting);
+        let (path, value) = format_setting(setting);
         set.put(&path, value);
     }
     json!({ "time": change.time.to_string(), "set": set.done() })
@@ -345,13 +345,13 @@ fn change(change: &Change) -> Value {
 
 impl std::fmt::Display for Setting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (path, value) = setting_as_written(self);
+        let (path, value) = format_setting(self);
         write!(f, "{path} = {value}")
     }
 }
 
 /// A changed key's path and its new value.
-pub(crate) fn setting_as_written(setting: &Setting) -> (String, Value) {
+pub(crate) fn format_setting(setting: &Setting) -> (String, Value) {
     match setting {
         Setting::Link(link) => {
             let (key, value) = match link {

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Deref;
 
 /// What a key can hold: how it is read and how the JSON Schema describes it.
-pub(crate) trait Kind: Sized {
+pub(crate) trait FromNode: Sized {
     /// Reads it; `None` after reporting what is wrong.
     fn read(node: &Node, cx: &mut Context) -> Option<Self>;
     /// Describes it.
@@ -32,13 +32,13 @@ pub(crate) enum Shape {
 
 /// A value, where it stands, and under which key.
 #[derive(Debug, Clone)]
-pub(crate) struct At<T> {
+pub(crate) struct Spanned<T> {
     pub(crate) value: T,
     pub(crate) place: Place,
     pub(crate) path: String,
 }
 
-impl<T> Deref for At<T> {
+impl<T> Deref for Spanned<T> {
     type Target = T;
     fn deref(&self) -> &T {
         &self.value
@@ -63,7 +63,7 @@ impl Context {
     }
 
     /// Something is wrong with a value that was read before.
-    pub(crate) fn wrong<T>(&mut self, at: &At<T>, message: impl Into<String>, help: impl Into<Option<String>>) {
+    pub(crate) fn problem_at<T>(&mut self, at: &Spanned<T>, message: impl Into<String>, help: impl Into<Option<String>>) {
         self.problems
             .push(Problem::new(at.place.clone(), &at.path, message.into(), help.into()));
     }
@@ -82,15 +82,15 @@ impl Context {
     }
 
     /// Reads the value of `key`, if it is there.
-    pub(crate) fn key<T: Kind>(&mut self, table: &Table, key: &str) -> Option<At<T>> {
+    pub(crate) fn key<T: FromNode>(&mut self, table: &Table, key: &str) -> Option<Spanned<T>> {
         let node = table.get(key)?;
         self.within(key, |cx| cx.at(node))
     }
 
     /// Reads a value where it stands.
-    pub(crate) fn at<T: Kind>(&mut self, node: &Node) -> Option<At<T>> {
+    pub(crate) fn at<T: FromNode>(&mut self, node: &Node) -> Option<Spanned<T>> {
         let value = T::read(node, self)?;
-        Some(At {
+        Some(Spanned {
             value,
             place: node.place.clone(),
             path: self.path.join("."),
@@ -115,28 +115,28 @@ impl Context {
     }
 
     /// Reports every key of `table` that isn't among `known`, with the nearest that is.
-    pub(crate) fn known(&mut self, table: &Table, known: &[&str]) {
+    pub(crate) fn check_keys(&mut self, table: &Table, known: &[&str]) {
         for Entry { key, place, .. } in &table.entries {
             if known.contains(&key.as_str()) {
                 continue;
             }
             let help = match self.nearest(key, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => match self.homes(key).as_slice() {
+                None => match self.sections_with_key(key).as_slice() {
                     [] => format!("known here: {}", suggest::list(known.iter().copied())),
                     homes => format!("it belongs under {}", suggest::list(homes.iter().map(String::as_str))),
                 },
             };
-            self.problem(place, format!("unknown key {}", suggest::name_shown(key)), help);
+            self.problem(place, format!("unknown key {}", suggest::quoted_name(key)), help);
         }
     }
 
     /// Where a key that is unknown here belongs.
-    fn homes(&self, key: &str) -> Vec<String> {
+    fn sections_with_key(&self, key: &str) -> Vec<String> {
         if self.problems.len() > 100 {
             Vec::new()
         } else {
-            crate::sections::homes(key)
+            crate::sections::sections_with_key(key)
         }
     }
 
@@ -160,7 +160,7 @@ fn first_sentence(text: &str) -> String {
 
 /// Things under names that the file chooses, in the file's order.
 #[derive(Debug, Clone)]
-pub(crate) struct Named<T>(pub(crate) Vec<(At<String>, At<T>)>);
+pub(crate) struct Named<T>(pub(crate) Vec<(Spanned<String>, Spanned<T>)>);
 
 impl<T> Default for Named<T> {
     fn default() -> Self {
@@ -168,20 +168,20 @@ impl<T> Default for Named<T> {
     }
 }
 
-impl<T: Kind> Kind for Named<T> {
+impl<T: FromNode> FromNode for Named<T> {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let table = cx.table(node, "a table of names")?;
         let mut all = Vec::new();
         for entry in &table.entries {
             cx.within(&entry.key, |cx| {
-                let good = crate::kinds::check_name(&entry.key, &entry.place, cx);
+                let good = crate::scalars::check_name(&entry.key, &entry.place, cx);
                 let value = cx.at(&entry.node);
                 if let (true, Some(mut value)) = (good, value) {
                     // What is wrong with a thing as a whole is shown at its name.
-                    let name = At {
+                    let name = Spanned {
                         value: entry.key.clone(),
                         place: entry.place.clone(),
-                        path: At::<T>::path(&value).to_owned(),
+                        path: Spanned::<T>::path(&value).to_owned(),
                     };
                     value.place = entry.place.clone();
                     all.push((name, value));
@@ -205,7 +205,7 @@ impl<T: Kind> Kind for Named<T> {
     }
 }
 
-impl<T> At<T> {
+impl<T> Spanned<T> {
     fn path(&self) -> &str {
         &self.path
     }
@@ -213,9 +213,9 @@ impl<T> At<T> {
 
 /// A list.
 #[derive(Debug, Clone)]
-pub(crate) struct List<T>(pub(crate) Vec<At<T>>);
+pub(crate) struct List<T>(pub(crate) Vec<Spanned<T>>);
 
-impl<T: Kind> Kind for List<T> {
+impl<T: FromNode> FromNode for List<T> {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match &node.value {
             Value::List(items) => Some(List(items.iter().filter_map(|item| cx.at(item)).collect())),
@@ -231,9 +231,9 @@ impl<T: Kind> Kind for List<T> {
 
 /// One value, or a list of them.
 #[derive(Debug, Clone)]
-pub(crate) struct OneOrMany<T>(pub(crate) Vec<At<T>>);
+pub(crate) struct OneOrMany<T>(pub(crate) Vec<Spanned<T>>);
 
-impl<T: Kind> Kind for OneOrMany<T> {
+impl<T: FromNode> FromNode for OneOrMany<T> {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match &node.value {
             Value::List(_) => List::read(node, cx).map(|list| OneOrMany(list.0)),
@@ -248,7 +248,7 @@ impl<T: Kind> Kind for OneOrMany<T> {
 }
 
 /// A table with these keys.
-pub(crate) trait Section: Kind {
+pub(crate) trait Section: FromNode {
     const NAME: &'static str;
     const ABOUT: &'static str;
     /// Its keys, each with what it says, its default as written, and whether it must be there.
@@ -266,9 +266,9 @@ pub(crate) struct Key {
 }
 
 /// The JSON Schema of a section.
-pub(crate) struct Described<T>(std::marker::PhantomData<T>);
+pub(crate) struct SectionSchema<T>(std::marker::PhantomData<T>);
 
-impl<T: Section> JsonSchema for Described<T> {
+impl<T: Section> JsonSchema for SectionSchema<T> {
     fn schema_name() -> Cow<'static, str> {
         T::NAME.into()
     }
@@ -320,29 +320,29 @@ macro_rules! section {
         $(#[doc = $about])+
         #[derive(Debug, Clone, Default)]
         pub(crate) struct $name {
-            $( $(#[doc = $doc])+ pub(crate) $key: Option<$crate::reading::At<$kind>>, )*
+            $( $(#[doc = $doc])+ pub(crate) $key: Option<$crate::decode::Spanned<$kind>>, )*
         }
 
-        impl $crate::reading::Section for $name {
+        impl $crate::decode::Section for $name {
             const NAME: &'static str = stringify!($name);
             const ABOUT: &'static str = concat!($($about),+);
-            fn keys() -> Vec<$crate::reading::Key> {
-                vec![$( $crate::reading::Key {
+            fn keys() -> Vec<$crate::decode::Key> {
+                vec![$( $crate::decode::Key {
                     name: stringify!($key),
                     about: concat!($($doc),+).trim_ascii_start(),
                     default: [$($default)?].first().copied(),
                     required: [$(stringify!($required))?].contains(&"required"),
-                    shape: <$kind as $crate::reading::Kind>::shape(),
-                    schema: <$kind as $crate::reading::Kind>::schema,
+                    shape: <$kind as $crate::decode::FromNode>::shape(),
+                    schema: <$kind as $crate::decode::FromNode>::schema,
                 } ),*]
             }
         }
 
-        impl $crate::reading::Kind for $name {
-            fn read(node: &$crate::node::Node, cx: &mut $crate::reading::Context) -> Option<Self> {
+        impl $crate::decode::FromNode for $name {
+            fn read(node: &$crate::node::Node, cx: &mut $crate::decode::Context) -> Option<Self> {
                 let table = cx.table(node, "a table of keys")?;
-                cx.known(table, &[$(stringify!($key)),*]);
-                for key in <$name as $crate::reading::Section>::keys().iter().filter(|key| key.required) {
+                cx.check_keys(table, &[$(stringify!($key)),*]);
+                for key in <$name as $crate::decode::Section>::keys().iter().filter(|key| key.required) {
                     if table.get(key.name).is_none() {
                         cx.missing(node, key.name, key.about);
                     }
@@ -351,12 +351,12 @@ macro_rules! section {
             }
 
             fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                generator.subschema_for::<$crate::reading::Described<$name>>()
+                generator.subschema_for::<$crate::decode::SectionSchema<$name>>()
             }
 
-            fn shape() -> $crate::reading::Shape {
-                $crate::reading::Shape::Table(|| {
-                    <$name as $crate::reading::Section>::keys().into_iter().map(|key| (key.name, key.shape)).collect()
+            fn shape() -> $crate::decode::Shape {
+                $crate::decode::Shape::Table(|| {
+                    <$name as $crate::decode::Section>::keys().into_iter().map(|key| (key.name, key.shape)).collect()
                 })
             }
         }

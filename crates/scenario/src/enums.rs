@@ -1,16 +1,15 @@
 //! Words that stand for something: the values of keys with a fixed choice.
 
-use crate::kinds::{self, SomeTime, Span, parsed};
+use crate::scalars::{self, SomeTime, Span, parsed};
 use crate::node::{Node, Value};
 use crate::plan::{Http, RadioName, RadioRef};
-use crate::reading::{Context, Kind, Shape, section};
+use crate::decode::{Context, FromNode, Shape, section};
 use netburn_medium::config::{
     Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
 };
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Duration};
-use netburn_workload::Kind as Use;
-use netburn_workload::{Connections, Priority};
+use netburn_workload::{Connections, Kind, Priority};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// Declares the words of a choice.
@@ -18,9 +17,9 @@ macro_rules! words {
     ($kind:ty, $table:ident, [$($word:expr => $value:expr),+ $(,)?]) => {
         pub(crate) const $table: &[(&str, $kind)] = &[$(($word, $value)),+];
 
-        impl Kind for $kind {
+        impl FromNode for $kind {
             fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-                kinds::word(node, cx, $table)
+                scalars::word(node, cx, $table)
             }
 
             fn schema(_: &mut SchemaGenerator) -> Schema {
@@ -40,9 +39,9 @@ pub(crate) fn word_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &
 }
 
 words!(Http, HTTP, ["1.1" => Http::H1, "2" => Http::H2]);
-words!(Use, USES, [
-    "pages" => Use::Pages, "stream" => Use::Stream, "calls" => Use::Calls,
-    "download" => Use::Download, "upload" => Use::Upload, "probe" => Use::Probe,
+words!(Kind, KINDS, [
+    "pages" => Kind::Pages, "stream" => Kind::Stream, "calls" => Kind::Calls,
+    "download" => Kind::Download, "upload" => Kind::Upload, "probe" => Kind::Probe,
 ]);
 words!(Connections, CONNECTIONS, ["new" => Connections::New, "keep" => Connections::Keep]);
 words!(Priority, PRIORITIES, [
@@ -69,7 +68,7 @@ words!(RadioSelection, RADIO_SELECTIONS, [
     "2g" => RadioSelection::Band(Band::Ghz2_4), "5g" => RadioSelection::Band(Band::Ghz5), "6g" => RadioSelection::Band(Band::Ghz6),
 ]);
 
-impl Kind for Width {
+impl FromNode for Width {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let (Value::Integer(number), None) = (&node.value, node.text()) {
             let help = format!("write it as `\"{number} MHz\"`");
@@ -93,7 +92,7 @@ impl Kind for Width {
     }
 }
 
-impl Kind for Guard {
+impl FromNode for Guard {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Span(time) = Span::read(node, cx)?;
         let known = Guard::ALL
@@ -113,7 +112,7 @@ impl Kind for Guard {
     }
 }
 
-impl Kind for Rating {
+impl FromNode for Rating {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted = "a speed rating: `N`, `AC`, `AX` or `BE` and three to five digits, such as `\"AC1750\"`";
         parsed(node, cx, wanted, |text| text.parse().ok())
@@ -124,7 +123,7 @@ impl Kind for Rating {
     }
 }
 
-impl Kind for CongestionControl {
+impl FromNode for CongestionControl {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted =
             "`reno`, `cubic`, `bbr` or the name of one that the system has: up to 15 of a to z, digits, `-` and `_`";
@@ -157,7 +156,7 @@ impl RadioRef {
     pub(crate) fn parse(text: &str) -> Option<RadioRef> {
         let (ap, radio) = text.split_once('.')?;
         let radio = RadioName::parse(radio)?;
-        kinds::is_name(ap).then(|| RadioRef {
+        scalars::is_name(ap).then(|| RadioRef {
             ap: ap.to_owned(),
             radio,
         })
@@ -166,7 +165,7 @@ impl RadioRef {
 
 const RADIO_REF: &str = "an access point's name, a dot and a radio's, such as `\"c7.5g\"`";
 
-impl Kind for RadioRef {
+impl FromNode for RadioRef {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         parsed(node, cx, RADIO_REF, RadioRef::parse)
     }
@@ -186,7 +185,7 @@ fn counted(text: &str, unit: &str) -> Option<u32> {
     (fits && (1..=1_000_000).contains(&number)).then_some(number)
 }
 
-impl Kind for QueueLimit {
+impl FromNode for QueueLimit {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted =
             "packets or bytes, more than none: `\"1000 packets\"` (up to 1000000) or `\"256 KiB\"` (up to 64 GiB)";
@@ -204,7 +203,7 @@ impl Kind for QueueLimit {
     }
 }
 
-impl Kind for HardwareQueue {
+impl FromNode for HardwareQueue {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted = "aggregates, frames or time, more than none: `\"2 aggregates\"`, `\"8 frames\"`, `\"10 ms\"`; or `\"unlimited\"`";
         parsed(node, cx, wanted, |text| {
@@ -247,18 +246,20 @@ section! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AqlChoice(pub(crate) Option<Aql>);
 
-impl Kind for AqlChoice {
+impl FromNode for AqlChoice {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match &node.value {
             Value::Bool(on) => Some(AqlChoice(on.then(Aql::default))),
             Value::Table(_) => {
                 let own = AqlSection::read(node, cx)?;
-                let usual = Aql::default();
-                let or = |key: &Option<crate::reading::At<SomeTime>>, usual| key.as_ref().map_or(usual, |at| at.0);
+                let default = Aql::default();
+                let time = |key: &Option<crate::decode::Spanned<SomeTime>>, default| {
+                    key.as_ref().map_or(default, |at| at.0)
+                };
                 let aql = Aql {
-                    low: or(&own.low, usual.low),
-                    high: or(&own.high, usual.high),
-                    total: or(&own.total, usual.total),
+                    low: time(&own.low, default.low),
+                    high: time(&own.high, default.high),
+                    total: time(&own.total, default.total),
                 };
                 if aql.low > aql.high {
                     let message = format!("`low` ({}) is above `high` ({})", aql.low, aql.high);
@@ -288,11 +289,11 @@ section! {
         /// Data for 2^−shift seconds may wait: 10 is 1 ms, 9 2 ms, 8 4 ms, 7 8 ms, 6 16 ms. `none`: the limit does not follow the rate.
         shift: Shift = "10";
         /// The least the limit is.
-        minimum: kinds::AnySize = "0 B";
+        minimum: scalars::AnySize = "0 B";
         /// The most the limit is. Without it there is none.
-        cap: kinds::ObjectSize;
+        cap: scalars::ObjectSize;
         /// Whether the cap also binds connections that are paced.
-        caps_paced: kinds::Flag = "true";
+        caps_paced: scalars::Flag = "true";
     }
 }
 
@@ -300,12 +301,12 @@ section! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shift(pub(crate) Option<u8>);
 
-impl Kind for Shift {
+impl FromNode for Shift {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if node.text() == Some("none") {
             return Some(Shift(None));
         }
-        let kinds::Whole(number) = kinds::Whole::<0, 20>::read(node, cx)?;
+        let scalars::Whole(number) = scalars::Whole::<0, 20>::read(node, cx)?;
         Some(Shift(Some(u8::try_from(number).unwrap_or(20))))
     }
 
@@ -314,16 +315,16 @@ impl Kind for Shift {
     }
 }
 
-impl Kind for Tsq {
+impl FromNode for Tsq {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let Value::Table(_) = node.value {
             let own = TsqSection::read(node, cx)?;
-            let usual = TsqSettings::default();
+            let default = TsqSettings::default();
             let settings = TsqSettings {
-                shift: own.shift.map_or(usual.shift, |at| at.0),
-                minimum: own.minimum.map_or(usual.minimum, |at| at.0),
+                shift: own.shift.map_or(default.shift, |at| at.0),
+                minimum: own.minimum.map_or(default.minimum, |at| at.0),
                 cap: own.cap.map(|at| at.0),
-                caps_paced: own.caps_paced.map_or(usual.caps_paced, |at| at.0),
+                caps_paced: own.caps_paced.map_or(default.caps_paced, |at| at.0),
             };
             if settings.cap.is_some_and(|cap| cap < settings.minimum) {
                 let message = "`minimum` is above `cap`";
@@ -348,7 +349,7 @@ impl Kind for Tsq {
             }
             _ => None,
         };
-        kinds::word(year.as_ref().unwrap_or(node), cx, TSQ)
+        scalars::word(year.as_ref().unwrap_or(node), cx, TSQ)
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
