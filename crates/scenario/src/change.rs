@@ -1,15 +1,15 @@
-//! What may change while a scenario runs, and how a change is written.
+//! Keys that can change during a run, and the format of a change.
 
+use crate::decode::{Context, FromNode, Spanned};
 use crate::goals::Rates;
-use crate::scalars::{Delay, Power, QueueBytes, Range, Rate, Share, Signal, Whole};
 use crate::node::{Entry, Node, Place};
 use crate::plan::{ApSetting, LinkSetting, RadioRef, RadioSetting, Setting, StationSetting};
-use crate::decode::{Spanned, Context, FromNode};
+use crate::scalars::{Delay, Power, QueueBytes, Range, Rate, Share, Signal, Whole};
 use crate::suggest::list;
 use netburn_medium::config::{Quality, QueueKind, RateControl};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// A key that may change: its path, `*` for a name; its schema; how its new value is read.
+/// A key that can change: its path with `*` for names, its schema, and the reader of its new value.
 pub(crate) struct Changeable {
     pub(crate) pattern: &'static str,
     schema: fn(&mut SchemaGenerator) -> Schema,
@@ -52,7 +52,7 @@ fn radio(names: &[&str], setting: RadioSetting) -> Option<Setting> {
     ))
 }
 
-/// All of them.
+/// All keys that can change.
 pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
     "server.link.rate", Rate, |_names, value| Setting::Link(LinkSetting::Rate(value.0));
     "server.link.delay", Delay, |_names, value| Setting::Link(LinkSetting::Delay(value.0));
@@ -81,7 +81,7 @@ pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
     "station.*.weight", Whole<1, 65_535>, |names, value| station(names, StationSetting::Weight(u16::try_from(value.0).unwrap_or(u16::MAX)));
 };
 
-/// The settings of one `[[at]]`, as far as they are right in themselves.
+/// Settings of one `[[at]]` whose paths and values are valid by themselves.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Settings(pub(crate) Vec<Spanned<Setting>>);
 
@@ -89,8 +89,8 @@ impl FromNode for Settings {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let table = cx.table(node, "a table such as `{ \"station.tv.signal\" = \"-80 dBm\" }`")?;
         if table.entries.is_empty() {
-            let help = "say what changes: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
-            cx.problem(&node.place, "nothing is set", help.to_owned());
+            let help = "add a path and its new value: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
+            cx.problem(&node.place, "`set` is empty", help.to_owned());
         }
         let settings = table.entries.iter().filter_map(|entry| setting(entry, cx)).collect();
         Some(Settings(settings))
@@ -127,8 +127,8 @@ fn setting(entry: &Entry, cx: &mut Context) -> Option<Spanned<Setting>> {
     };
     let radio = (names.get(2) == Some(&"radio")).then(|| names.get(3)).flatten();
     if let Some(radio) = radio.filter(|radio| crate::plan::RadioName::parse(radio).is_none()) {
-        let message = format!("{} is no radio's name", crate::suggest::quoted_name(radio));
-        let help = "radios are named `2g`, `5g` and `6g`; a second one in a band `5g-2`";
+        let message = format!("invalid radio name {}", crate::suggest::quoted_name(radio));
+        let help = "expected `2g`, `5g` or `6g`; a second radio in a band is `5g-2`";
         cx.problem(&entry.place, message, help.to_owned());
         return None;
     }
@@ -149,11 +149,11 @@ fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
     let place: &Place = &entry.place;
     let shown = crate::suggest::quoted_name(path);
     if entry.node.table().is_some() && names.len() == 1 {
-        let help = "put the whole path in quotes: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
-        cx.problem(place, format!("{shown} is not a key's whole path"), help.to_owned());
+        let help = "write the full path in quotes: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
+        cx.problem(place, format!("{shown} is not a full path"), help.to_owned());
         return;
     }
-    // The names a file chose are put into the patterns, so that the suggestion can be copied.
+    // The suggestion contains the names of the file, so that the user can copy it.
     let candidates: Vec<String> = CHANGEABLE
         .iter()
         .map(|known| {
@@ -172,8 +172,8 @@ fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
         .collect();
     let known = crate::document::check_path(path);
     let message = match known {
-        Ok(_) => format!("{shown} can't change while it runs"),
-        Err(_) => format!("{shown} is no key that can change"),
+        Ok(_) => format!("{shown} cannot change during a run"),
+        Err(_) => format!("unknown key {shown}"),
     };
     let section: Vec<&str> = CHANGEABLE
         .iter()
@@ -182,8 +182,11 @@ fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
         .collect();
     let help = match cx.nearest(path, candidates.iter().map(String::as_str)) {
         Some(near) if known.is_err() => format!("did you mean `{near}`?"),
-        _ if !section.is_empty() => format!("these can: {}", list(section)),
-        _ => format!("these can: {}", list(CHANGEABLE.iter().map(|known| known.pattern))),
+        _ if !section.is_empty() => format!("keys that can change: {}", list(section)),
+        _ => format!(
+            "keys that can change: {}",
+            list(CHANGEABLE.iter().map(|known| known.pattern))
+        ),
     };
     cx.problem(place, message, help);
 }
@@ -194,7 +197,7 @@ mod tests {
     use crate::encode::format_setting;
 
     #[test]
-    fn every_path_is_a_key_and_is_written_as_it_is_read() {
+    fn every_path_is_a_key_and_its_format_is_read_back() {
         for changeable in CHANGEABLE {
             let path = changeable.pattern.replace("radio.*", "radio.5g").replace('*', "c7");
             assert_eq!(crate::document::check_path(&path), Ok(()), "{path}");

@@ -1,4 +1,4 @@
-//! From nodes to typed values: every key is read by its kind, and everything that is wrong is collected.
+//! Conversion of document nodes to typed values. All problems are collected.
 
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::problem::Problem;
@@ -7,30 +7,30 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 use std::ops::Deref;
 
-/// What a key can hold: how it is read and how the JSON Schema describes it.
+/// Type of a key's value: its reader and its JSON Schema.
 pub(crate) trait FromNode: Sized {
-    /// Reads it; `None` after reporting what is wrong.
+    /// Reads the node. Returns `None` after reporting a problem.
     fn read(node: &Node, cx: &mut Context) -> Option<Self>;
-    /// Describes it.
+    /// JSON Schema of the value.
     fn schema(generator: &mut SchemaGenerator) -> Schema;
-    /// What may stand below it.
+    /// Keys that are allowed below it.
     fn shape() -> Shape {
         Shape::Leaf
     }
 }
 
-/// What may stand below a key.
+/// Keys that are allowed below a key.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape {
-    /// A value.
+    /// None: the key has a single value.
     Leaf,
-    /// These keys.
+    /// A fixed set of keys.
     Table(fn() -> Vec<(&'static str, Shape)>),
-    /// Names that the file chooses, each with the same below it.
+    /// Names from the file, each with the same keys below.
     Named(fn() -> Shape),
 }
 
-/// A value, where it stands, and under which key.
+/// A value with its source span and the path of its key.
 #[derive(Debug, Clone)]
 pub(crate) struct Spanned<T> {
     pub(crate) value: T,
@@ -45,30 +45,35 @@ impl<T> Deref for Spanned<T> {
     }
 }
 
-/// Collects problems and knows which key is being read.
+/// Problems found so far, and the path of the key being read.
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     pub(crate) path: Vec<String>,
     pub(crate) problems: Vec<Problem>,
-    /// A resolved plan is read back: it may spell out the built-in workloads.
+    /// The document is a resolved plan, which may define the built-in workloads.
     pub(crate) resolved: bool,
 }
 
 impl Context {
-    /// Something is wrong with the key that is being read.
+    /// Reports a problem with the key being read.
     pub(crate) fn problem(&mut self, place: &Place, message: impl Into<String>, help: impl Into<Option<String>>) {
         let path = self.path.join(".");
         self.problems
             .push(Problem::new(place.clone(), &path, message.into(), help.into()));
     }
 
-    /// Something is wrong with a value that was read before.
-    pub(crate) fn problem_at<T>(&mut self, at: &Spanned<T>, message: impl Into<String>, help: impl Into<Option<String>>) {
+    /// Reports a problem with a value read earlier.
+    pub(crate) fn problem_at<T>(
+        &mut self,
+        at: &Spanned<T>,
+        message: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) {
         self.problems
             .push(Problem::new(at.place.clone(), &at.path, message.into(), help.into()));
     }
 
-    /// The node isn't of the right sort.
+    /// Reports a value of the wrong type.
     pub(crate) fn mismatch<T>(&mut self, node: &Node, wanted: &str) -> Option<T> {
         self.problem(&node.place, format!("found {}, expected {wanted}", node.found()), None);
         None
@@ -81,13 +86,13 @@ impl Context {
         }
     }
 
-    /// Reads the value of `key`, if it is there.
+    /// Reads the value of `key`, if present.
     pub(crate) fn key<T: FromNode>(&mut self, table: &Table, key: &str) -> Option<Spanned<T>> {
         let node = table.get(key)?;
         self.within(key, |cx| cx.at(node))
     }
 
-    /// Reads a value where it stands.
+    /// Reads a value and keeps its span and path.
     pub(crate) fn at<T: FromNode>(&mut self, node: &Node) -> Option<Spanned<T>> {
         let value = T::read(node, self)?;
         Some(Spanned {
@@ -97,8 +102,8 @@ impl Context {
         })
     }
 
-    /// The known name that `found` was probably meant to be, as long as few things are wrong: where all is, it would
-    /// take long and help nobody.
+    /// Returns the known name most similar to `found`. Returns `None` after 100 problems, because the search is slow and
+    /// suggestions no longer help.
     pub(crate) fn nearest<'a>(&self, found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         if self.problems.len() > 100 {
             return None;
@@ -106,7 +111,7 @@ impl Context {
         suggest::nearest(found, known)
     }
 
-    /// Goes below `key`.
+    /// Runs `body` with `key` appended to the path.
     pub(crate) fn within<R>(&mut self, key: &str, body: impl FnOnce(&mut Self) -> R) -> R {
         self.path.push(suggest::shortened(key));
         let result = body(self);
@@ -114,7 +119,7 @@ impl Context {
         result
     }
 
-    /// Reports every key of `table` that isn't among `known`, with the nearest that is.
+    /// Reports every key of `table` that is not in `known`, with the most similar known key.
     pub(crate) fn check_keys(&mut self, table: &Table, known: &[&str]) {
         for Entry { key, place, .. } in &table.entries {
             if known.contains(&key.as_str()) {
@@ -123,15 +128,15 @@ impl Context {
             let help = match self.nearest(key, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => match self.sections_with_key(key).as_slice() {
-                    [] => format!("known here: {}", suggest::list(known.iter().copied())),
-                    homes => format!("it belongs under {}", suggest::list(homes.iter().map(String::as_str))),
+                    [] => format!("expected one of {}", suggest::list(known.iter().copied())),
+                    sections => format!("it belongs in {}", suggest::list(sections.iter().map(String::as_str))),
                 },
             };
             self.problem(place, format!("unknown key {}", suggest::quoted_name(key)), help);
         }
     }
 
-    /// Where a key that is unknown here belongs.
+    /// Sections that have the key.
     fn sections_with_key(&self, key: &str) -> Vec<String> {
         if self.problems.len() > 100 {
             Vec::new()
@@ -140,10 +145,10 @@ impl Context {
         }
     }
 
-    /// Reports that `key` is missing.
+    /// Reports the missing key `key`, with the first sentence of its description.
     pub(crate) fn missing(&mut self, node: &Node, key: &str, about: &str) {
-        let help = format!("it says {}", first_sentence(about));
-        self.problem(&node.place, format!("`{key}` is missing"), help);
+        let help = format!("it is the {}", first_sentence(about));
+        self.problem(&node.place, format!("missing `{key}`"), help);
     }
 }
 
@@ -158,7 +163,7 @@ fn first_sentence(text: &str) -> String {
     }
 }
 
-/// Things under names that the file chooses, in the file's order.
+/// Tables under names from the file, in the file's order.
 #[derive(Debug, Clone)]
 pub(crate) struct Named<T>(pub(crate) Vec<(Spanned<String>, Spanned<T>)>);
 
@@ -177,7 +182,7 @@ impl<T: FromNode> FromNode for Named<T> {
                 let good = crate::scalars::check_name(&entry.key, &entry.place, cx);
                 let value = cx.at(&entry.node);
                 if let (true, Some(mut value)) = (good, value) {
-                    // What is wrong with a thing as a whole is shown at its name.
+                    // Problems with the whole table are shown at its name.
                     let name = Spanned {
                         value: entry.key.clone(),
                         place: entry.place.clone(),
@@ -247,11 +252,11 @@ impl<T: FromNode> FromNode for OneOrMany<T> {
     }
 }
 
-/// A table with these keys.
+/// A table with a fixed set of keys.
 pub(crate) trait Section: FromNode {
     const NAME: &'static str;
     const ABOUT: &'static str;
-    /// Its keys, each with what it says, its default as written, and whether it must be there.
+    /// Keys of the section.
     fn keys() -> Vec<Key>;
 }
 
@@ -259,7 +264,10 @@ pub(crate) trait Section: FromNode {
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
+    /// Default as written in the file: JSON, or a text without its quotes.
     pub(crate) default: Option<&'static str>,
+    /// Description of a default that depends on other settings.
+    pub(crate) default_note: Option<&'static str>,
     pub(crate) required: bool,
     pub(crate) shape: Shape,
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
@@ -278,7 +286,11 @@ impl<T: Section> JsonSchema for SectionSchema<T> {
         let mut required = Vec::new();
         for key in T::keys() {
             let mut schema = (key.schema)(generator);
-            schema.insert("description".to_owned(), key.about.into());
+            let description = match key.default_note {
+                Some(note) => format!("{} Default: {note}.", key.about),
+                None => key.about.to_owned(),
+            };
+            schema.insert("description".to_owned(), description.into());
             if let Some(default) = key.default {
                 let is_text = schema.get("type").is_some_and(|sort| sort == "string");
                 let parsed = if is_text {
@@ -307,14 +319,15 @@ impl<T: Section> JsonSchema for SectionSchema<T> {
     }
 }
 
-/// Declares a section: a struct whose every key is optional, how it is read, and its JSON Schema. The comments are
-/// what the schema and the manual say. `(required)` marks a key that must be there, `= "…"` the default as written
-/// (JSON, or a text without its quotes).
+/// Declares a section: a struct with optional keys, its reader and its JSON Schema.
+///
+/// The doc comments become the descriptions in the schema and in the manual. `(required)` marks a required key.
+/// `= "…"` is the default as written in a file. `, default "…"` describes a default that depends on other settings.
 macro_rules! section {
     (
         $(#[doc = $about:literal])+
         $name:ident {
-            $( $(#[doc = $doc:literal])+ $key:ident $(($required:ident))? : $kind:ty $(= $default:literal)?; )*
+            $( $(#[doc = $doc:literal])+ $key:ident $(($required:ident))? : $kind:ty $(= $default:literal)? $(, default $note:literal)?; )*
         }
     ) => {
         $(#[doc = $about])+
@@ -331,6 +344,7 @@ macro_rules! section {
                     name: stringify!($key),
                     about: concat!($($doc),+).trim_ascii_start(),
                     default: [$($default)?].first().copied(),
+                    default_note: [$($note)?].first().copied(),
                     required: [$(stringify!($required))?].contains(&"required"),
                     shape: <$kind as $crate::decode::FromNode>::shape(),
                     schema: <$kind as $crate::decode::FromNode>::schema,

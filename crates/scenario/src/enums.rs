@@ -1,9 +1,9 @@
-//! Words that stand for something: the values of keys with a fixed choice.
+//! Keys whose values are words from a fixed set, and values with their own syntax.
 
-use crate::scalars::{self, SomeTime, Span, parsed};
+use crate::decode::{Context, FromNode, Shape, section};
 use crate::node::{Node, Value};
 use crate::plan::{Http, RadioName, RadioRef};
-use crate::decode::{Context, FromNode, Shape, section};
+use crate::scalars::{self, SomeTime, Span, parsed};
 use netburn_medium::config::{
     Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
 };
@@ -12,7 +12,7 @@ use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Connections, Kind, Priority};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Declares the words of a choice.
+/// Declares the words of an enum.
 macro_rules! words {
     ($kind:ty, $table:ident, [$($word:expr => $value:expr),+ $(,)?]) => {
         pub(crate) const $table: &[(&str, $kind)] = &[$(($word, $value)),+];
@@ -30,7 +30,7 @@ macro_rules! words {
     };
 }
 
-/// The word of a value in its table.
+/// Returns the word of a value in its table.
 pub(crate) fn word_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
     table
         .iter()
@@ -58,7 +58,7 @@ words!(QueueKind, QUEUES, [
     QueueKind::StationRr.name() => QueueKind::StationRr, QueueKind::FqCodel.name() => QueueKind::FqCodel,
     QueueKind::FqMac.name() => QueueKind::FqMac, QueueKind::Airtime.name() => QueueKind::Airtime,
 ]);
-/// The queues that a host on a wire can have: those that know no stations.
+/// Queue disciplines for wired hosts: those that do not distinguish stations.
 pub(crate) const WIRED_QUEUES: &[QueueKind] = &[QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel];
 words!(RateControl, RATE_CONTROLS, [
     "fixed" => RateControl::Fixed, "ideal" => RateControl::Ideal, "minstrel" => RateControl::Minstrel,
@@ -72,7 +72,7 @@ impl FromNode for Width {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let (Value::Integer(number), None) = (&node.value, node.text()) {
             let help = format!("write it as `\"{number} MHz\"`");
-            cx.problem(&node.place, format!("`{number}` lacks its unit"), help);
+            cx.problem(&node.place, format!("`{number}` has no unit"), help);
             return None;
         }
         parsed(node, cx, "20, 40, 80, 160 or 320 MHz, such as `\"80 MHz\"`", |text| {
@@ -99,8 +99,8 @@ impl FromNode for Guard {
             .into_iter()
             .find(|guard| u64::from(guard.as_nanos()) == time.as_nanos());
         if known.is_none() {
-            let message = format!("{} is no guard interval", node.found());
-            cx.problem(&node.place, message, "it is 400, 800, 1600 or 3200 ns".to_owned());
+            let message = format!("invalid guard interval {}", node.found());
+            cx.problem(&node.place, message, "expected 400, 800, 1600 or 3200 ns".to_owned());
         }
         known
     }
@@ -126,7 +126,7 @@ impl FromNode for Rating {
 impl FromNode for CongestionControl {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted =
-            "`reno`, `cubic`, `bbr` or the name of one that the system has: up to 15 of a to z, digits, `-` and `_`";
+            "`reno`, `cubic`, `bbr` or another one of the operating system: up to 15 of a to z, digits, `-` and `_`";
         parsed(node, cx, wanted, |text| text.parse().ok())
     }
 
@@ -163,7 +163,7 @@ impl RadioRef {
     }
 }
 
-const RADIO_REF: &str = "an access point's name, a dot and a radio's, such as `\"c7.5g\"`";
+const RADIO_REF: &str = "an access point and a radio, such as `\"c7.5g\"`";
 
 impl FromNode for RadioRef {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
@@ -175,7 +175,7 @@ impl FromNode for RadioRef {
     }
 }
 
-/// A count and what is counted: `8 frames`. One may be written `1 frame`.
+/// Parses a count with its unit: `8 frames` or `1 frame`.
 fn counted(text: &str, unit: &str) -> Option<u32> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -188,7 +188,7 @@ fn counted(text: &str, unit: &str) -> Option<u32> {
 impl FromNode for QueueLimit {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted =
-            "packets or bytes, more than none: `\"1000 packets\"` (up to 1000000) or `\"256 KiB\"` (up to 64 GiB)";
+            "packets or bytes, more than 0: `\"1000 packets\"` (up to 1000000) or `\"256 KiB\"` (up to 64 GiB)";
         parsed(node, cx, wanted, |text| {
             let bytes = || {
                 let size: ByteSize = text.parse().ok()?;
@@ -205,7 +205,7 @@ impl FromNode for QueueLimit {
 
 impl FromNode for HardwareQueue {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        let wanted = "aggregates, frames or time, more than none: `\"2 aggregates\"`, `\"8 frames\"`, `\"10 ms\"`; or `\"unlimited\"`";
+        let wanted = "aggregates, frames or a time, more than 0: `\"2 aggregates\"`, `\"8 frames\"`, `\"10 ms\"`; or `\"unlimited\"`";
         parsed(node, cx, wanted, |text| {
             if text.trim() == "unlimited" {
                 return Some(HardwareQueue::Unlimited);
@@ -231,18 +231,18 @@ impl FromNode for HardwareQueue {
 }
 
 section! {
-    /// Airtime queue limits: how much airtime may be handed to the hardware ahead of time.
+    /// Airtime queue limits (AQL): the airtime that can be pending in the hardware.
     AqlSection {
-        /// A station's queue may always hand over while less than this of its own is pending.
+        /// A station can always pass frames to the hardware while its pending airtime is below this.
         low: SomeTime = "5 ms";
-        /// It may up to this while all stations together have less than `total` pending.
+        /// Limit of a station's pending airtime while the sum over all stations is below `total`.
         high: SomeTime = "12 ms";
-        /// What all stations together may have pending before `low` binds.
+        /// Sum of all stations' pending airtime from which `low` applies.
         total: SomeTime = "24 ms";
     }
 }
 
-/// Airtime queue limits: off, on with Linux's numbers, or one's own.
+/// Airtime queue limits: off, on with Linux's values, or custom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AqlChoice(pub(crate) Option<Aql>);
 
@@ -253,9 +253,8 @@ impl FromNode for AqlChoice {
             Value::Table(_) => {
                 let own = AqlSection::read(node, cx)?;
                 let default = Aql::default();
-                let time = |key: &Option<crate::decode::Spanned<SomeTime>>, default| {
-                    key.as_ref().map_or(default, |at| at.0)
-                };
+                let time =
+                    |key: &Option<crate::decode::Spanned<SomeTime>>, default| key.as_ref().map_or(default, |at| at.0);
                 let aql = Aql {
                     low: time(&own.low, default.low),
                     high: time(&own.high, default.high),
@@ -263,7 +262,7 @@ impl FromNode for AqlChoice {
                 };
                 if aql.low > aql.high {
                     let message = format!("`low` ({}) is above `high` ({})", aql.low, aql.high);
-                    cx.problem(&node.place, message, "`low` is at most `high`".to_owned());
+                    cx.problem(&node.place, message, "expected `low` up to `high`".to_owned());
                     return None;
                 }
                 Some(AqlChoice(Some(aql)))
@@ -283,21 +282,21 @@ impl FromNode for AqlChoice {
 }
 
 section! {
-    /// TCP Small Queues with settings of one's own: the limit on what waits below TCP is
-    /// max(2 packets, pacing rate ÷ 2^`shift`, `minimum`), and no more than `cap`.
+    /// Custom settings of TCP Small Queues. The limit on a connection's data below TCP is
+    /// max(2 packets, pacing rate ÷ 2^`shift`, `minimum`), up to `cap`.
     TsqSection {
-        /// Data for 2^−shift seconds may wait: 10 is 1 ms, 9 2 ms, 8 4 ms, 7 8 ms, 6 16 ms. `none`: the limit does not follow the rate.
+        /// Time of 2^−shift seconds at the pacing rate: 10 is 1 ms, 9 is 2 ms, 8 is 4 ms, 7 is 8 ms, 6 is 16 ms. `none`: independent of the rate.
         shift: Shift = "10";
-        /// The least the limit is.
+        /// Minimum of the limit.
         minimum: scalars::AnySize = "0 B";
-        /// The most the limit is. Without it there is none.
-        cap: scalars::ObjectSize;
-        /// Whether the cap also binds connections that are paced.
+        /// Maximum of the limit.
+        cap: scalars::ObjectSize, default "none";
+        /// Application of the cap to paced connections.
         caps_paced: scalars::Flag = "true";
     }
 }
 
-/// A shift, or none.
+/// A shift, or `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shift(pub(crate) Option<u8>);
 
@@ -328,21 +327,17 @@ impl FromNode for Tsq {
             };
             if settings.cap.is_some_and(|cap| cap < settings.minimum) {
                 let message = "`minimum` is above `cap`";
-                cx.problem(&node.place, message, "make `minimum` at most `cap`".to_owned());
+                cx.problem(&node.place, message, "expected `minimum` up to `cap`".to_owned());
                 return None;
             }
             if settings.shift.is_none() && settings.cap.is_none() {
-                let message = "with `shift = \"none\"` the limit is the `cap`, and there is none";
-                cx.problem(
-                    &node.place,
-                    message,
-                    "give a `cap`, or write `tsq = \"off\"`".to_owned(),
-                );
+                let message = "`shift = \"none\"` needs a `cap`";
+                cx.problem(&node.place, message, "add a `cap`, or write `tsq = \"off\"`".to_owned());
                 return None;
             }
             return Some(Tsq::Custom(settings));
         }
-        // A year is easily written as a number.
+        // A year can also be written as a number.
         let year = match node.value {
             Value::Integer(year) if node.raw.is_none() => {
                 Some(Node::new(Value::Text(year.to_string()), node.place.clone()))

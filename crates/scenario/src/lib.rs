@@ -1,9 +1,9 @@
-//! The file people write: parsed, checked, resolved into a plan; its JSON Schema.
+//! Scenario files: parser, validation, resolution into a plan, and JSON Schema.
 //!
 //! [`load`] finds a scenario by path or by the name of a built-in one and reads it into a [`Document`];
-//! [`Document::set`] changes a key as `--set` does; [`Document::resolve`] fills in every default, checks everything and
-//! gives the [`Plan`]. A [`ScenarioError`] holds everything that is wrong, each with its line, what was found and what
-//! would be right. [`Plan::to_json`] writes a plan as a scenario document again, [`Plan::from_json`] reads it.
+//! [`Document::set`] changes a key as `--set` does. [`Document::resolve`] fills in every default, checks the document and
+//! returns the [`Plan`]. A [`ScenarioError`] lists all problems, each with its line, the value found and the value
+//! expected. [`Plan::to_json`] writes a plan as a scenario document, and [`Plan::from_json`] reads it.
 //!
 //! ```
 //! use netburn_scenario::{Environment, load};
@@ -12,7 +12,7 @@
 //! document.set("duration", "20s")?;
 //! let (plan, notes) = document.resolve_for(Environment::Local)?;
 //! assert_eq!(plan.stations.len(), 4);
-//! assert_eq!(notes.len(), 1); // access points are not modelled there
+//! assert_eq!(notes.len(), 1); // access points are not modelled on local
 //! # Ok::<(), netburn_scenario::ScenarioError>(())
 //! ```
 

@@ -404,7 +404,7 @@ fn bad_input_is_told() {
         (&["--vary", "station.calller.signal=-60dBm"], "did you mean `caller`?"),
         (
             &["--vary", "station.cellar*.signal=-60dBm"],
-            "--vary station.cellar*.signal=-60dBm: there is no station that `cellar*` meets; did you mean `caller`?",
+            "--vary station.cellar*.signal=-60dBm: no station matches `cellar*`; did you mean `caller`?",
         ),
         (
             &[

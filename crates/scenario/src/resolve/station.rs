@@ -1,26 +1,28 @@
-//! Stations: what they join, how good their link is, what they do.
+//! Resolution of stations: network, link quality, workloads.
 
 use super::Names;
 use super::air::{check_radio, to_u8, to_u16};
 use super::workload::Definitions;
+use crate::decode::{Context, Spanned};
 use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
-use crate::decode::{Spanned, Context};
 use crate::sections::StationSection;
 use crate::suggest::list;
 use netburn_medium::config::{Band, Quality, RateControl, Standard};
 use netburn_units::Duration;
 
-/// The most workloads that one station may have.
+/// Maximum number of workloads of one station.
 const MAX_STATION_WORKLOADS: usize = 64;
 
-/// Whether no station may have this name: host names that mean something else in a lab, whatever their case.
+/// Returns `true` if a station cannot have this name, because it is a host name with another meaning in a lab. Ignores case.
 #[must_use]
 pub fn is_reserved_station_name(name: &str) -> bool {
-    RESERVED_NAMES.iter().any(|(taken, _)| name.eq_ignore_ascii_case(taken))
+    RESERVED_NAMES
+        .iter()
+        .any(|(reserved, _)| name.eq_ignore_ascii_case(reserved))
 }
 
-/// Host names that are taken in a lab, whatever their case.
-const RESERVED_NAMES: [(&str, &str); 2] = [("server", "the server"), ("localhost", "each machine itself")];
+/// Host names with another meaning in a lab.
+const RESERVED_NAMES: [(&str, &str); 2] = [("server", "the server"), ("localhost", "the local host")];
 
 pub(super) fn station(
     name: &Spanned<String>,
@@ -30,21 +32,27 @@ pub(super) fn station(
     names: &Names,
     cx: &mut Context,
 ) -> Station {
-    if let Some((taken, whose)) = RESERVED_NAMES.iter().find(|(taken, _)| name.eq_ignore_ascii_case(taken)) {
+    if let Some((reserved, meaning)) = RESERVED_NAMES
+        .iter()
+        .find(|(reserved, _)| name.eq_ignore_ascii_case(reserved))
+    {
         let help = "give the station another name".to_owned();
-        cx.problem_at(name, format!("the name `{taken}` is taken: it means {whose}"), help);
+        cx.problem_at(name, format!("reserved name `{reserved}`: it means {meaning}"), help);
     }
     let mut station = Station::new(name);
     station.workloads = workloads(section, own, names, cx);
     station.start = section.start.as_ref().map_or(station.start, |at| at.0);
     station.stop = section.stop.as_ref().map(|at| at.0);
     if let Some(start) = section.start.as_ref().filter(|at| at.0 >= plan.duration) {
-        let message = format!("it would begin after the end: `duration` is {}", plan.duration);
-        cx.problem_at(start, message, "begin before the end".to_owned());
+        let message = format!(
+            "`start` is not before the end of the load (`duration` is {})",
+            plan.duration
+        );
+        cx.problem_at(start, message, "use an earlier `start`".to_owned());
     }
     if let Some(stop) = section.stop.as_ref().filter(|at| at.0 <= station.start) {
-        let message = format!("it would end at {}, before it begins at {}", stop.0, station.start);
-        cx.problem_at(stop, message, "make `stop` later than `start`".to_owned());
+        let message = format!("`stop` ({}) is not after `start` ({})", stop.0, station.start);
+        cx.problem_at(stop, message, "use a later `stop`".to_owned());
     }
     station.cc = section.cc.as_ref().map(|at| at.value.clone());
     station.ecn = section.ecn.as_ref().is_some_and(|at| at.0);
@@ -56,7 +64,11 @@ pub(super) fn station(
     station.agent = section.agent.as_ref().map(|at| at.0.clone());
     station.label = section.label.as_ref().map(|at| at.0.clone());
     if let (Some(_), Some(label)) = (&section.agent, &section.label) {
-        cx.problem_at(label, "`agent` names one already", "give `agent` or `label`".to_owned());
+        cx.problem_at(
+            label,
+            "`agent` and `label` exclude each other",
+            "remove one of them".to_owned(),
+        );
     }
     match &section.link {
         None => station.air = air(name, section, plan, names, cx),
@@ -74,15 +86,15 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
         return read;
     };
     if list_of.0.len() > MAX_STATION_WORKLOADS {
-        let help = format!("a station has up to {MAX_STATION_WORKLOADS}");
-        cx.problem_at(list_of, format!("there are {} workloads", list_of.0.len()), help);
+        let help = format!("expected up to {MAX_STATION_WORKLOADS}");
+        cx.problem_at(list_of, format!("too many workloads: found {}", list_of.0.len()), help);
         return read;
     }
     for at in &list_of.0 {
         let name = &at.0;
         if read.iter().any(|known| known.name == *name) {
-            let help = format!("give the second a name of its own: `[workload.{name}-2]`");
-            cx.problem_at(at, format!("`{name}` is listed twice"), help);
+            let help = format!("define a second one with another name: `[workload.{name}-2]`");
+            cx.problem_at(at, format!("duplicate workload `{name}`"), help);
             continue;
         }
         match own.get(name) {
@@ -90,7 +102,7 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
                 cc,
                 ..StationWorkload::new(name, config)
             }),
-            // Defined, but badly: that has been said.
+            // An invalid definition was reported already.
             None if names.workloads.contains(name) => {}
             None => {
                 let known = || {
@@ -101,9 +113,9 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
                 };
                 let help = match cx.nearest(name, known()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("it is one of {}, or define it: `[workload.{name}]`", list(known())),
+                    None => format!("expected one of {}, or define it: `[workload.{name}]`", list(known())),
                 };
-                cx.problem_at(at, format!("there is no workload `{name}`"), help);
+                cx.problem_at(at, format!("unknown workload `{name}`"), help);
             }
         }
     }
@@ -118,19 +130,19 @@ fn air(name: &Spanned<String>, section: &StationSection, plan: &Plan, names: &Na
     if let (Some(standard), Some(at)) = (standard, &section.streams)
         && streams > standard.most_streams()
     {
-        let message = format!("{} has no {streams} streams", standard.name());
-        cx.problem_at(at, message, format!("it has up to {}", standard.most_streams()));
+        let message = format!("{} does not support {streams} streams", standard.name());
+        cx.problem_at(at, message, format!("expected up to {}", standard.most_streams()));
     }
     if let (Some(at), Some(Joins::Radio(radio))) = (&section.standard, &joins)
         && !supports_band(at.value, radio.radio.band)
     {
-        let message = format!("{} is not spoken on `{radio}`", at.value.name());
+        let message = format!("{} does not exist in the band of `{radio}`", at.value.name());
         let known: Vec<&str> = Standard::ALL
             .iter()
             .filter(|known| supports_band(**known, radio.radio.band))
             .map(|known| known.name())
             .collect();
-        cx.problem_at(at, message, format!("there it is one of {}", list(known)));
+        cx.problem_at(at, message, format!("expected one of {}", list(known)));
     }
     let quality = quality(section, cx);
     let rate_control = rate_control(section, quality, cx);
@@ -152,7 +164,7 @@ fn air(name: &Spanned<String>, section: &StationSection, plan: &Plan, names: &Na
     }
 }
 
-/// Whether a station of this standard can be on a radio of this band, if need be with an older one of its standards.
+/// Returns `true` if a station of this standard can use a radio of this band, possibly with an older standard.
 fn supports_band(standard: Standard, band: Band) -> bool {
     standard.in_band(band) || (standard == Standard::Ac && band == Band::Ghz2_4)
 }
@@ -160,8 +172,8 @@ fn supports_band(standard: Standard, band: Band) -> bool {
 fn joins<T>(at: &Spanned<T>, text: &str, plan: &Plan, names: &Names, cx: &mut Context) -> Option<Joins> {
     if text.contains('.') {
         let Some(radio) = RadioRef::parse(text) else {
-            let help = "a network's name, or an access point's, a dot and a radio's, such as `\"c7.5g\"`";
-            cx.problem_at(at, format!("`{text}` names no radio"), help.to_owned());
+            let help = "expected the name of a network, or an access point and a radio, such as `\"c7.5g\"`";
+            cx.problem_at(at, format!("invalid radio `{text}`"), help.to_owned());
             return None;
         };
         check_radio(at, &radio, &plan.aps, names, cx);
@@ -177,12 +189,12 @@ fn joins<T>(at: &Spanned<T>, text: &str, plan: &Plan, names: &Names, cx: &mut Co
         .collect();
     let known = || names.networks.iter().chain(&radios).map(String::as_str);
     let help = match cx.nearest(text, known()) {
-        _ if names.aps.contains(text) => format!("`{text}` is an access point: name its radio too, `\"{text}.5g\"`"),
+        _ if names.aps.contains(text) => format!("`{text}` is an access point; add its radio: `\"{text}.5g\"`"),
         Some(near) => format!("did you mean `{near}`?"),
-        None if known().next().is_none() => format!("there is none; begin one with `[network.{text}]`"),
-        None => format!("it is one of {}", list(known())),
+        None if known().next().is_none() => format!("the scenario has none; add one with `[network.{text}]`"),
+        None => format!("expected one of {}", list(known())),
     };
-    cx.problem_at(at, format!("there is no network `{text}`"), help);
+    cx.problem_at(at, format!("unknown network `{text}`"), help);
     None
 }
 
@@ -190,12 +202,12 @@ fn quality(section: &StationSection, cx: &mut Context) -> Option<Quality> {
     let signal = section.signal.as_ref().map(|at| Quality::Signal(at.0));
     let distance = section.distance.as_ref().map(|at| Quality::Distance(at.0));
     let mcs = section.mcs.as_ref().map(|at| Quality::Mcs(to_u8(at.0)));
-    let help = || "give one of `signal`, `distance` and `mcs`".to_owned();
+    let help = || "use one of `signal`, `distance` and `mcs`".to_owned();
     if let (Some(distance), true) = (&section.distance, signal.is_some()) {
-        cx.problem_at(distance, "`signal` says already how good the link is", help());
+        cx.problem_at(distance, "`signal` already sets the link quality", help());
     }
     if let (Some(mcs), true) = (&section.mcs, signal.is_some() || distance.is_some()) {
-        cx.problem_at(mcs, "`signal` or `distance` says already how good the link is", help());
+        cx.problem_at(mcs, "`signal` or `distance` already sets the link quality", help());
     }
     signal.or(distance).or(mcs)
 }
@@ -204,7 +216,7 @@ fn rate_control(section: &StationSection, quality: Option<Quality>, cx: &mut Con
     let fixed = matches!(quality, Some(Quality::Mcs(_)));
     match &section.rate_control {
         Some(at) if fixed && at.value != RateControl::Fixed => {
-            let help = "leave `rate_control` out, or give a `signal` instead of `mcs`";
+            let help = "remove `rate_control`, or use `signal` instead of `mcs`";
             cx.problem_at(at, "`mcs` fixes the rate", help.to_owned());
             RateControl::Fixed
         }
@@ -214,7 +226,7 @@ fn rate_control(section: &StationSection, quality: Option<Quality>, cx: &mut Con
     }
 }
 
-/// Reports an MCS that the station and its radio together don't have.
+/// Reports an MCS that the station and its radio do not both support.
 fn check_mcs(section: &StationSection, own: Option<Standard>, streams: u8, radio: Option<&Radio>, cx: &mut Context) {
     let Some(at) = &section.mcs else {
         return;
@@ -226,13 +238,13 @@ fn check_mcs(section: &StationSection, own: Option<Standard>, streams: u8, radio
     let mcs = to_u8(at.0);
     if mcs > standard.highest_mcs() {
         let message = format!("{} has no MCS {mcs} per stream", standard.name());
-        cx.problem_at(at, message, format!("it has 0 to {}", standard.highest_mcs()));
+        cx.problem_at(at, message, format!("expected 0 to {}", standard.highest_mcs()));
         return;
     }
-    let Some((width, most)) = radio.and_then(|radio| Some((radio.width?, radio.streams?))) else {
+    let Some((width, max_streams)) = radio.and_then(|radio| Some((radio.width?, radio.streams?))) else {
         return;
     };
-    let streams = streams.min(most).min(standard.most_streams());
+    let streams = streams.min(max_streams).min(standard.most_streams());
     let width = width.min(standard.widest(radio.map_or(Band::Ghz5, |radio| radio.name.band)));
     if !standard.has_mcs(mcs, width, streams) {
         let valid: Vec<String> = (0..=standard.highest_mcs())
@@ -244,7 +256,7 @@ fn check_mcs(section: &StationSection, own: Option<Standard>, streams: u8, radio
             "{} has no MCS {mcs} at {mhz} MHz with {streams} streams",
             standard.name()
         );
-        cx.problem_at(at, message, format!("it has {}", valid.join(", ")));
+        cx.problem_at(at, message, format!("expected {}", valid.join(", ")));
     }
 }
 
@@ -261,13 +273,17 @@ fn hidden_from(name: &Spanned<String>, section: &StationSection, names: &Names, 
     for at in section.hidden_from.iter().flat_map(|list| &list.0) {
         let other = &at.0;
         if *other == name.value {
-            cx.problem_at(at, "a station hears itself", "name another station".to_owned());
+            cx.problem_at(
+                at,
+                "`hidden_from` contains the station itself",
+                "name another station".to_owned(),
+            );
         } else if !names.stations.contains(other) {
             let help = match cx.nearest(other, names.stations.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", list(names.stations.iter().map(String::as_str))),
+                None => format!("expected one of {}", list(names.stations.iter().map(String::as_str))),
             };
-            cx.problem_at(at, format!("there is no station `{other}`"), help);
+            cx.problem_at(at, format!("unknown station `{other}`"), help);
         } else if !hidden.contains(other) {
             hidden.push(other.clone());
         }
