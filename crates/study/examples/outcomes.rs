@@ -6,7 +6,7 @@ use netburn_study::experiment::{Formula, Grid};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let mut grid = Grid::of(&arguments.next().expect("a scenario"));
+    let mut grid = Grid::new(&arguments.next().expect("a scenario"));
     let (mut formulas, mut against) = (Vec::new(), Vec::new());
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("a value");
@@ -33,10 +33,10 @@ fn main() {
     println!("{} runs", runs.len());
     for text in formulas {
         let formula = Formula::parse(&text).unwrap_or_else(|why| panic!("{text}: {why}"));
-        let of = |over: &str| Formula::parse(&format!("{over}{text}")).map(|formula| formula.of(&runs, &others));
+        let of = |over: &str| Formula::parse(&format!("{over}{text}")).map(|formula| formula.evaluate(&runs, &others));
         match (of("min "), of("max ")) {
-            (Ok(least), Ok(most)) => println!("{:10.3}  {least:.3} to {most:.3}  {text}", formula.of(&runs, &others)),
-            _ => println!("{:10.3}  {text}", formula.of(&runs, &others)),
+            (Ok(least), Ok(most)) => println!("{:10.3}  {least:.3} to {most:.3}  {text}", formula.evaluate(&runs, &others)),
+            _ => println!("{:10.3}  {text}", formula.evaluate(&runs, &others)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The built-in cases: every figure is where it must be, and the page about them is current.
 
-use netburn_study::validate::{CaseFile, Outcome, Standing, built_in, json::json, markdown::markdown, run};
+use netburn_study::validate::{CaseFile, Outcome, CaseResult, built_in, json::json, markdown::markdown, run};
 use std::path::Path;
 
 fn quick() -> Vec<CaseFile> {
@@ -20,7 +20,7 @@ fn every_figure_is_within_tolerance_or_explained_and_the_page_tells_of_it() {
     assert!(outcomes.len() > 500, "{}", outcomes.len());
     let beyond: Vec<&Outcome> = outcomes
         .iter()
-        .filter(|one| one.standing() == Standing::Beyond)
+        .filter(|one| one.result() == CaseResult::Beyond)
         .collect();
     assert!(beyond.is_empty(), "{beyond:#?}");
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/VALIDATION.md");

@@ -344,7 +344,7 @@ fn grid(scenario: &str, set: Vec<(String, String)>, seeds: (u64, u64), shifts: &
         seeds,
         shifts: shifts.to_vec(),
         set,
-        ..Grid::of(path.to_str().unwrap())
+        ..Grid::new(path.to_str().unwrap())
     };
     grid.runs().unwrap().into_iter().map(|run| run.plan).collect()
 }

@@ -80,7 +80,7 @@ const EXEMPT: &[(&str, &str)] = &[
 
 /// A metric of `base` with some keys set. What begins with `+` is put behind the text.
 fn measure(base: &str, set: &[impl AsRef<str>], metric: &str) -> f64 {
-    let mut grid = Grid::of(base);
+    let mut grid = Grid::new(base);
     for change in set {
         let change = change.as_ref();
         match change.strip_prefix('+') {
@@ -95,7 +95,7 @@ fn measure(base: &str, set: &[impl AsRef<str>], metric: &str) -> f64 {
         return drops(&grid) as f64;
     }
     let runs = grid.run(1).unwrap_or_else(|error| panic!("{:?}: {error}", grid.set));
-    Formula::parse(metric).unwrap().of(&runs, &[])
+    Formula::parse(metric).unwrap().evaluate(&runs, &[])
 }
 
 /// Packets that the queues of a run dropped.
@@ -375,10 +375,10 @@ fn limits_alone_are_the_same_for_all() {
 #[test]
 fn the_seed_decides_chance() {
     let rate = |seed: u64| {
-        let mut grid = Grid::of(table().text("pair"));
+        let mut grid = Grid::new(table().text("pair"));
         grid.seeds = (seed, 1);
         let runs = grid.run(1).unwrap();
-        Formula::parse("totals.throughput_mbps").unwrap().of(&runs, &[])
+        Formula::parse("totals.throughput_mbps").unwrap().evaluate(&runs, &[])
     };
     assert_eq!(rate(1).to_bits(), rate(1).to_bits());
     assert_ne!(rate(1).to_bits(), rate(2).to_bits());

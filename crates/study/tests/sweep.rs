@@ -1,7 +1,7 @@
 //! Sweeps: what the rows say in every form, and folders that are gone on with.
 
 use netburn_study::sweep::{
-    Column, Figure, Folder, FolderError, Grid, Impossible, Measure, Row, Rows, Vary, chart, check, csv, json, parquet,
+    Column, MetricValue, Folder, FolderError, Grid, InvalidCellPolicy, Measure, Row, Rows, Vary, chart, check, csv, json, parquet,
     run, table,
 };
 use parquet_reader::{Field, FileReader, SerializedFileReader};
@@ -22,12 +22,12 @@ fn column(name: &str, measure: Measure) -> Column {
 }
 
 fn row(number: u64, values: [&str; 2], seed: u64, verdict: &'static str, figures: [Option<f64>; 4]) -> Row {
-    let figures = figures.into_iter().map(Figure::from);
+    let figures = figures.into_iter().map(MetricValue::from);
     Row {
         run: number,
         values: values.map(str::to_owned).to_vec(),
         seed: Some(seed),
-        figures: [Figure::Text(verdict)].into_iter().chain(figures).collect(),
+        figures: [MetricValue::Text(verdict)].into_iter().chain(figures).collect(),
     }
 }
 
@@ -182,9 +182,9 @@ fn columns_read_back() {
             assert_eq!(
                 *field,
                 match figure {
-                    Figure::None => Field::Null,
-                    Figure::Number(value) => Field::Double(*value),
-                    Figure::Text(text) => Field::Str((*text).to_owned()),
+                    MetricValue::None => Field::Null,
+                    MetricValue::Number(value) => Field::Double(*value),
+                    MetricValue::Text(text) => Field::Str((*text).to_owned()),
                 }
             );
         }
@@ -269,7 +269,7 @@ workload = [\"voip\", \"probe\"]
 fn a_stopped_sweep_goes_on_and_comes_to_the_same() {
     let (grid, go) = (grid(), AtomicBool::new(false));
     assert_eq!((grid.cells(), grid.runs()), (4, 12));
-    let checked = check(&grid, 1, &go, Impossible::Refuse, &|_| ()).unwrap().unwrap();
+    let checked = check(&grid, 1, &go, InvalidCellPolicy::Reject, &|_| ()).unwrap().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let open = |name: &str| Folder::open(&dir.path().join(name), &grid, &checked);
     // Stopped after two runs, on one processor; gone on with on three.
@@ -300,7 +300,7 @@ fn a_stopped_sweep_goes_on_and_comes_to_the_same() {
 #[test]
 fn a_folder_that_was_hardly_begun_is_begun_again() {
     let (grid, go) = (grid(), AtomicBool::new(false));
-    let checked = check(&grid, 2, &go, Impossible::Refuse, &|_| ()).unwrap().unwrap();
+    let checked = check(&grid, 2, &go, InvalidCellPolicy::Reject, &|_| ()).unwrap().unwrap();
     let dir = tempfile::tempdir().unwrap();
     let made = |name: &str, files: &[&str]| {
         let path = dir.path().join(name);

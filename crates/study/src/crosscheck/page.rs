@@ -1,4 +1,4 @@
-//! The outcome as lines, as a page and as JSON.
+//! Results as text, Markdown and JSON.
 
 use super::compare::{Comparison, Metric, Outcome, compare, disagreements};
 use super::known::CAUSES;
@@ -8,7 +8,7 @@ use netburn_medium::config::Standard;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// How many plans have a value that differs without a known cause.
+/// Returns the number of plans with a value that differs without a known cause.
 #[must_use]
 pub fn unexplained(results: &[&PlanResult]) -> usize {
     let differs = |result: &&&PlanResult| {
@@ -19,7 +19,7 @@ pub fn unexplained(results: &[&PlanResult]) -> usize {
     results.iter().filter(differs).count()
 }
 
-/// Lines for people: every plan whose programs disagree, the largest disagreement first.
+/// Formats every plan whose values differ as text, with the largest difference first.
 #[must_use]
 pub fn text(results: &[&PlanResult]) -> String {
     let mut text = String::new();
@@ -55,7 +55,7 @@ pub fn text(results: &[&PlanResult]) -> String {
     text
 }
 
-/// JSON for scripts: every metric of every plan.
+/// Returns every metric of every plan as JSON.
 #[must_use]
 pub fn json(results: &[&PlanResult]) -> Value {
     let plan = |result: &&PlanResult| {
@@ -89,7 +89,7 @@ pub fn json(results: &[&PlanResult]) -> Value {
     Value::Array(results.iter().map(plan).collect())
 }
 
-/// The page docs/results/crosscheck.md.
+/// Returns the page docs/results/crosscheck.md.
 #[must_use]
 pub fn markdown(results: &[&PlanResult]) -> String {
     let mut text = String::from(HEAD);
@@ -267,15 +267,16 @@ fn group(plan: &CrosscheckPlan) -> (Standard, &'static str) {
     (plan.standard, transport)
 }
 
-/// The median, and the range of several runs.
-fn range(of: [f64; 3]) -> String {
-    match of[0] == of[2] {
-        true => number(of[1]),
-        false => format!("{} ({} to {})", number(of[1]), number(of[0]), number(of[2])),
+/// Formats the median, and the range of several runs.
+fn range([min, median, max]: [f64; 3]) -> String {
+    if min == max {
+        number(median)
+    } else {
+        format!("{} ({} to {})", number(median), number(min), number(max))
     }
 }
 
-/// Three significant digits.
+/// Formats a value with three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),

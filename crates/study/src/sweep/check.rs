@@ -17,22 +17,22 @@ pub struct Checked {
     pub columns: Vec<Column>,
     /// Stands for all plans together: two sweeps with the same run the same.
     pub fingerprint: u64,
-    /// The cells that can't be run, where they are [skipped](Impossible::Skip).
-    pub impossible: Option<WrongCells>,
+    /// The cells that can't be run, where they are [skipped](InvalidCellPolicy::Skip).
+    pub impossible: Option<InvalidCells>,
 }
 
 /// What becomes of a sweep some of whose cells can't be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Impossible {
+pub enum InvalidCellPolicy {
     /// Nothing is run.
-    Refuse,
+    Reject,
     /// The others are run. Where none is left, nothing is.
     Skip,
 }
 
 /// The cells that can't be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrongCells {
+pub struct InvalidCells {
     /// Their numbers, each with what is wrong first.
     cells: BTreeMap<u64, String>,
     /// How many cells there are in all.
@@ -42,7 +42,7 @@ pub struct WrongCells {
 }
 
 /// How many different faults are told.
-const SHOWN: usize = 5;
+const MAX_SHOWN_FAULTS: usize = 5;
 
 /// Resolves every cell on `threads` processors and begins it, without running it; `progress` is told how many cells are done. `None`
 /// when `stop` was set meanwhile.
@@ -53,29 +53,29 @@ pub fn check(
     grid: &Grid,
     threads: usize,
     stop: &AtomicBool,
-    impossible: Impossible,
+    impossible: InvalidCellPolicy,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Option<Checked>, WrongCells> {
+) -> Result<Option<Checked>, InvalidCells> {
     let found = Mutex::new(Found::default());
     let repeat = u64::from(grid.repeat());
     each(grid.cells(), threads, &|cell| {
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let looked = look(grid, cell * repeat);
+        let resolved = resolve_cell(grid, cell * repeat);
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.add(cell, looked);
+        found.add(cell, resolved);
         progress(found.cells);
     });
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let wrong = (!found.faults.is_empty()).then(|| found.wrong(grid));
     match wrong {
-        Some(wrong) if impossible == Impossible::Refuse || wrong.count() == found.cells => Err(wrong),
+        Some(wrong) if impossible == InvalidCellPolicy::Reject || wrong.count() == found.cells => Err(wrong),
         wrong => Ok((found.cells == grid.cells()).then(|| found.checked(wrong))),
     }
 }
 
-fn look(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>> {
+fn resolve_cell(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>> {
     let plan = grid.plan(run).map_err(|error| grid.faults(&error))?;
     begin(&plan).map_err(|fault| vec![fault])?;
     Ok((columns(&plan), fingerprint(&plan.to_json().to_string())))
@@ -89,7 +89,7 @@ fn begin(plan: &Plan) -> Result<(), String> {
     }
 }
 
-/// What the cells that were looked at have shown, in whatever order they came.
+/// What the cells that were resolved at have shown, in whatever order they came.
 #[derive(Debug, Default)]
 struct Found {
     cells: u64,
@@ -103,9 +103,9 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, cell: u64, looked: Result<(Vec<Column>, u64), Vec<String>>) {
+    fn add(&mut self, cell: u64, resolved: Result<(Vec<Column>, u64), Vec<String>>) {
         self.cells += 1;
-        match looked {
+        match resolved {
             Ok((columns, print)) => {
                 let first = self.layouts.entry(columns).or_insert(cell);
                 *first = cell.min(*first);
@@ -123,7 +123,7 @@ impl Found {
         }
     }
 
-    fn checked(mut self, impossible: Option<WrongCells>) -> Checked {
+    fn checked(mut self, impossible: Option<InvalidCells>) -> Checked {
         let mut layouts: Vec<(u64, Vec<Column>)> = self.layouts.into_iter().map(|(c, first)| (first, c)).collect();
         layouts.sort();
         let mut columns: Vec<Column> = Vec::new();
@@ -141,14 +141,14 @@ impl Found {
         }
     }
 
-    fn wrong(&mut self, grid: &Grid) -> WrongCells {
+    fn wrong(&mut self, grid: &Grid) -> InvalidCells {
         let mut faults: Vec<(u64, u64, String)> = std::mem::take(&mut self.faults)
             .into_iter()
             .map(|(fault, (first, count))| (first, count, fault))
             .collect();
         faults.sort();
         let repeat = u64::from(grid.repeat());
-        WrongCells {
+        InvalidCells {
             cells: std::mem::take(&mut self.wrong),
             of: grid.cells(),
             faults: faults
@@ -159,7 +159,7 @@ impl Found {
     }
 }
 
-impl WrongCells {
+impl InvalidCells {
     /// How many there are.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -184,7 +184,7 @@ impl WrongCells {
     }
 }
 
-impl fmt::Display for WrongCells {
+impl fmt::Display for InvalidCells {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -201,26 +201,26 @@ impl fmt::Display for WrongCells {
 }
 
 /// What is wrong, a line each.
-struct Faults<'a>(&'a WrongCells);
+struct Faults<'a>(&'a InvalidCells);
 
 impl fmt::Display for Faults<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let faults = &self.0.faults;
-        for (fault, count, first) in faults.iter().take(SHOWN) {
+        for (fault, count, first) in faults.iter().take(MAX_SHOWN_FAULTS) {
             let fault = fault.replace('\n', "\n  ");
             match count {
                 1 => write!(f, "\n- {fault} ({first})")?,
                 count => write!(f, "\n- {fault} ({count} cells, the first {first})")?,
             }
         }
-        match faults.len().saturating_sub(SHOWN) {
+        match faults.len().saturating_sub(MAX_SHOWN_FAULTS) {
             0 => Ok(()),
             more => write!(f, "\nand {more} more faults"),
         }
     }
 }
 
-impl std::error::Error for WrongCells {}
+impl std::error::Error for InvalidCells {}
 
 /// FNV-1a over 64 bits: tells texts apart that differ by accident.
 fn fingerprint(text: &str) -> u64 {
@@ -237,14 +237,14 @@ mod tests {
     fn checked(varies: &[&str]) -> Result<Checked, String> {
         let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
         let grid = Grid::new(netburn_scenario::load("anomaly").unwrap(), &varies).unwrap();
-        let checked = check(&grid, 2, &AtomicBool::new(false), Impossible::Refuse, &|_| ());
+        let checked = check(&grid, 2, &AtomicBool::new(false), InvalidCellPolicy::Reject, &|_| ());
         checked.map(Option::unwrap).map_err(|wrong| wrong.to_string())
     }
 
-    fn skipping(varies: &[&str]) -> Result<Checked, WrongCells> {
+    fn skipping(varies: &[&str]) -> Result<Checked, InvalidCells> {
         let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
         let grid = Grid::new(netburn_scenario::load("anomaly").unwrap(), &varies).unwrap();
-        check(&grid, 2, &AtomicBool::new(false), Impossible::Skip, &|_| ()).map(Option::unwrap)
+        check(&grid, 2, &AtomicBool::new(false), InvalidCellPolicy::Skip, &|_| ()).map(Option::unwrap)
     }
 
     #[test]

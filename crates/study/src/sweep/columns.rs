@@ -30,7 +30,7 @@ pub enum Measure {
 
 /// One figure of a row.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Figure {
+pub enum MetricValue {
     /// Not known, or not of this run.
     None,
     /// A number.
@@ -51,13 +51,13 @@ impl Measure {
     }
 }
 
-impl Figure {
+impl MetricValue {
     /// The number, if it is one.
     #[must_use]
     pub const fn number(&self) -> Option<f64> {
         match self {
-            Figure::Number(value) => Some(*value),
-            Figure::None | Figure::Text(_) => None,
+            MetricValue::Number(value) => Some(*value),
+            MetricValue::None | MetricValue::Text(_) => None,
         }
     }
 
@@ -65,18 +65,18 @@ impl Figure {
     #[must_use]
     pub fn field(&self) -> String {
         match self {
-            Figure::None => String::new(),
-            Figure::Number(value) => value.to_string(),
-            Figure::Text(text) => (*text).to_owned(),
+            MetricValue::None => String::new(),
+            MetricValue::Number(value) => value.to_string(),
+            MetricValue::Text(text) => (*text).to_owned(),
         }
     }
 }
 
-impl From<Option<f64>> for Figure {
+impl From<Option<f64>> for MetricValue {
     fn from(value: Option<f64>) -> Self {
         value
             .filter(|value| value.is_finite())
-            .map_or(Figure::None, Figure::Number)
+            .map_or(MetricValue::None, MetricValue::Number)
     }
 }
 
@@ -88,7 +88,7 @@ pub(super) fn columns(plan: &Plan) -> Vec<Column> {
 }
 
 /// A run's figures, each with its column.
-pub(super) fn figures(summary: &Summary) -> Vec<(Column, Figure)> {
+pub(super) fn figures(summary: &Summary) -> Vec<(Column, MetricValue)> {
     let totals = &summary.totals;
     let mut all = vec![
         verdict(VERDICT, summary.verdict),
@@ -121,7 +121,7 @@ fn worst_p95(summary: &Summary) -> Option<f64> {
 /// Samples that a 95th percentile needs: 3 / (1 − 0.95).
 const P95_NEEDS: u64 = 60;
 
-fn of_station(station: &StationSummary, all: &mut Vec<(Column, Figure)>) {
+fn of_station(station: &StationSummary, all: &mut Vec<(Column, MetricValue)>) {
     let name = |what: &str| format!("{}.{what}", station.name);
     all.extend([
         verdict(&name("verdict"), station.verdict),
@@ -134,7 +134,7 @@ fn of_station(station: &StationSummary, all: &mut Vec<(Column, Figure)>) {
     }
 }
 
-fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Figure)>) {
+fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, MetricValue)>) {
     let name = |what: &str| format!("{name}.{what}");
     let latency = &workload.latency_ms;
     all.extend([
@@ -158,16 +158,16 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Fi
     }
 }
 
-fn number(name: &str, measure: Measure, value: Option<f64>) -> (Column, Figure) {
+fn number(name: &str, measure: Measure, value: Option<f64>) -> (Column, MetricValue) {
     (column(name, measure), value.into())
 }
 
-fn count(name: &str, value: u64) -> (Column, Figure) {
+fn count(name: &str, value: u64) -> (Column, MetricValue) {
     number(name, Measure::Count, Some(value as f64))
 }
 
-fn verdict(name: &str, value: netburn_workload::Verdict) -> (Column, Figure) {
-    (column(name, Measure::Verdict), Figure::Text(verdict_name(value)))
+fn verdict(name: &str, value: netburn_workload::Verdict) -> (Column, MetricValue) {
+    (column(name, Measure::Verdict), MetricValue::Text(verdict_name(value)))
 }
 
 fn column(name: &str, measure: Measure) -> Column {

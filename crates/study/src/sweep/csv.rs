@@ -19,7 +19,7 @@ pub fn csv(rows: &Rows) -> String {
             row.run.to_string(),
             row.seed.map(|seed| seed.to_string()).unwrap_or_default(),
         );
-        let figures: Vec<String> = row.figures.iter().map(super::columns::Figure::field).collect();
+        let figures: Vec<String> = row.figures.iter().map(super::columns::MetricValue::field).collect();
         let before = [run.as_str()].into_iter().chain(row.values.iter().map(String::as_str));
         line(
             &mut text,

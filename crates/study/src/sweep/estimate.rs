@@ -8,24 +8,24 @@ use std::time::{Duration as Wall, Instant as Clock};
 
 /// A look at the cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cost {
+pub struct CostEstimate {
     /// What one run is reckoned to take on one processor.
     pub run: Wall,
     /// How much of its load was simulated for that.
-    pub looked_at: Duration,
+    pub simulated: Duration,
     /// How much of load and drain there is in all.
-    pub of: Duration,
+    pub total: Duration,
 }
 
 /// How long a look takes at most.
-const LOOK: Wall = Wall::from_secs(1);
+const MAX_ESTIMATE_TIME: Wall = Wall::from_secs(1);
 
 /// Simulates the first cell for up to a second of real time, and reckons from the cost of its load so far that the rest of it costs as
 /// much: a station that begins later, or other values, may make it dearer or cheaper. `None` when the first cell is wrong.
 ///
 /// # Errors
 /// When it can't be simulated.
-pub fn look(grid: &Grid) -> Result<Option<Cost>, SimulateError> {
+pub fn estimate_cost(grid: &Grid) -> Result<Option<CostEstimate>, SimulateError> {
     let Some(plan) = grid.first_plan() else { return Ok(None) };
     let begun = Clock::now();
     let (mut load_begun, mut reached) = (begun, Instant::ZERO);
@@ -35,13 +35,13 @@ pub fn look(grid: &Grid) -> Result<Option<Cost>, SimulateError> {
         }
         reached = now;
         // Of the baseline, which is cheap, nothing can be reckoned about the load.
-        match begun.elapsed() < LOOK || (now <= Instant::ZERO && begun.elapsed() < LOOK * 10) {
+        match begun.elapsed() < MAX_ESTIMATE_TIME || (now <= Instant::ZERO && begun.elapsed() < MAX_ESTIMATE_TIME * 10) {
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         }
     })?;
-    let looked_at = reached.checked_since(Instant::ZERO).unwrap_or_default();
-    let (took, share) = match looked_at.is_zero() {
+    let simulated = reached.checked_since(Instant::ZERO).unwrap_or_default();
+    let (took, share) = match simulated.is_zero() {
         // An endless baseline: reckoned as if it were all.
         true => (
             begun.elapsed(),
@@ -49,20 +49,20 @@ pub fn look(grid: &Grid) -> Result<Option<Cost>, SimulateError> {
         ),
         false => (
             load_begun.elapsed(),
-            plan.settled().as_secs_f64() / looked_at.as_secs_f64(),
+            plan.settled().as_secs_f64() / simulated.as_secs_f64(),
         ),
     };
     let before = begun.elapsed().saturating_sub(took);
-    Ok(Some(Cost {
+    Ok(Some(CostEstimate {
         run: before + Wall::try_from_secs_f64(took.as_secs_f64() * share).unwrap_or(Wall::MAX / 2),
-        looked_at,
-        of: plan.settled(),
+        simulated,
+        total: plan.settled(),
     }))
 }
 
-/// A span of real time in words, roughly: `40 s`, `12 min`, `3 h`, `9 days`.
+/// A span of real time in words, format_approximate: `40 s`, `12 min`, `3 h`, `9 days`.
 #[must_use]
-pub fn roughly(seconds: f64) -> String {
+pub fn format_approximate(seconds: f64) -> String {
     match seconds {
         ..1.0 => "less than a second".to_owned(),
         1.0..90.0 => format!("{seconds:.0} s"),
@@ -86,7 +86,7 @@ mod tests {
             (7200.0, "2 h"),
             (864_000.0, "10 days"),
         ] {
-            assert_eq!(roughly(seconds), said);
+            assert_eq!(format_approximate(seconds), said);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! `sweep.json` says what is swept, `runs/12.json` is the summary of the twelfth run. A file appears whole, by a rename: who kills
 //! the sweep loses the runs under way and no other. The folder is locked while somebody works on it.
 
-use super::check::{Checked, WrongCells};
+use super::check::{Checked, InvalidCells};
 use super::grid::Grid;
 use super::rows::{Row, Rows};
 use netburn_record::Summary;
@@ -27,7 +27,7 @@ pub struct Folder {
     /// The lock goes with it.
     _lock: File,
     /// The cells that can't be run.
-    impossible: Option<WrongCells>,
+    impossible: Option<InvalidCells>,
 }
 
 /// Why a folder can't be used.
@@ -180,7 +180,7 @@ impl Folder {
     /// How many runs the sweep has, without those of cells that can't be run.
     #[must_use]
     pub fn possible(&self, grid: &Grid) -> u64 {
-        let impossible = self.impossible.as_ref().map_or(0, WrongCells::count);
+        let impossible = self.impossible.as_ref().map_or(0, InvalidCells::count);
         grid.runs() - impossible * u64::from(grid.repeat())
     }
 
@@ -260,7 +260,7 @@ pub(super) fn read_any(bytes: &[u8]) -> (bool, bool) {
 fn identity(grid: &Grid, checked: &Checked) -> Identity {
     let vary = grid.keys().iter().zip(grid.values());
     let plan = grid.first_plan();
-    let impossible = checked.impossible.as_ref().map_or(0, WrongCells::count);
+    let impossible = checked.impossible.as_ref().map_or(0, InvalidCells::count);
     Identity {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -4,7 +4,7 @@ use super::vary::Vary;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 
 /// The most runs of one sweep.
-pub const MOST_RUNS: u64 = 10_000_000;
+pub const MAX_RUNS: u64 = 10_000_000;
 
 /// A scenario, the keys that are varied, and how often each cell is run.
 ///
@@ -41,8 +41,8 @@ pub enum GridError {
     /// Keys that the scenario doesn't have.
     #[error("{}", .0.join("\n"))]
     Keys(Vec<String>),
-    /// More than [`MOST_RUNS`].
-    #[error("that is {} runs; a sweep has up to {MOST_RUNS}", .0)]
+    /// More than [`MAX_RUNS`].
+    #[error("that is {} runs; a sweep has up to {MAX_RUNS}", .0)]
     TooMany(u128),
 }
 
@@ -81,7 +81,7 @@ impl Grid {
         let cells = varies
             .iter()
             .fold(1_u128, |cells, vary| cells.saturating_mul(u128::from(vary.count())));
-        if cells > u128::from(MOST_RUNS) {
+        if cells > u128::from(MAX_RUNS) {
             return Err(GridError::TooMany(cells));
         }
         let mut grid = Grid {
@@ -93,7 +93,7 @@ impl Grid {
         // Cells that are wrong are told together.
         grid.repeat = grid.first_plan().map_or(1, |plan| plan.repeat);
         match u128::from(grid.cells()) * u128::from(grid.repeat) {
-            runs if runs > u128::from(MOST_RUNS) => Err(GridError::TooMany(runs)),
+            runs if runs > u128::from(MAX_RUNS) => Err(GridError::TooMany(runs)),
             _ => Ok(grid),
         }
     }

@@ -1,6 +1,6 @@
 //! Rows for scripts.
 
-use super::columns::Figure;
+use super::columns::MetricValue;
 use super::folder::SCHEMA;
 use super::rows::Rows;
 use serde_json::{Map, Value, json};
@@ -35,10 +35,10 @@ pub fn json(rows: &Rows) -> Value {
     json!({ "schema": SCHEMA, "keys": rows.keys, "columns": columns, "repeat": rows.repeat, "runs": rows.of, "rows": each })
 }
 
-fn figure(of: &Figure) -> Value {
+fn figure(of: &MetricValue) -> Value {
     match of {
-        Figure::None => Value::Null,
-        Figure::Number(value) => json!(value),
-        Figure::Text(text) => json!(text),
+        MetricValue::None => Value::Null,
+        MetricValue::Number(value) => json!(value),
+        MetricValue::Text(text) => json!(text),
     }
 }

@@ -20,7 +20,7 @@ pub struct Judgements {
 /// Why a sweep can't be judged. The message says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CantJudge {
+pub enum JudgeError {
     /// Several keys are varied.
     #[error(
         "--judge takes one --vary: the first value is how it was, the others are judged against it; several keys at once are one with `*`, as station.*.tsq"
@@ -35,11 +35,11 @@ pub enum CantJudge {
 ///
 /// # Errors
 /// When it varies more than one key, or has one value only.
-pub fn can_judge(keys: &[String], values: &[Vec<String>]) -> Result<(), CantJudge> {
+pub fn check_judgeable(keys: &[String], values: &[Vec<String>]) -> Result<(), JudgeError> {
     match (keys, values) {
-        ([key], [values]) if values.len() < 2 => Err(CantJudge::OneValue(key.clone())),
+        ([key], [values]) if values.len() < 2 => Err(JudgeError::OneValue(key.clone())),
         ([_], [_]) => Ok(()),
-        _ => Err(CantJudge::Keys),
+        _ => Err(JudgeError::Keys),
     }
 }
 

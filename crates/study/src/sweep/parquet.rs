@@ -1,6 +1,6 @@
 //! Rows as a Parquet file: the keys' values as text, figures as doubles, verdicts as text; what isn't known is null.
 
-use super::columns::{Figure, Measure};
+use super::columns::{MetricValue, Measure};
 use super::rows::{Row, Rows};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -44,8 +44,8 @@ pub fn parquet(rows: &Rows) -> Result<Vec<u8>> {
 
 fn verdict(row: &Row, place: usize) -> Option<&str> {
     match &row.figures[place] {
-        Figure::Text(text) => Some(text),
-        Figure::None | Figure::Number(_) => None,
+        MetricValue::Text(text) => Some(text),
+        MetricValue::None | MetricValue::Number(_) => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a sweep comes to: one row a run.
 
 use super::check::Checked;
-use super::columns::{Column, Figure, Measure, VERDICT, WORST_P95, figures};
+use super::columns::{Column, MetricValue, Measure, VERDICT, WORST_P95, figures};
 use super::grid::Grid;
 use netburn_record::Summary;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct Row {
     /// What all chance in it came from; `None` where nothing was run.
     pub seed: Option<u64>,
     /// Its figures, in the order of the columns.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<MetricValue>,
 }
 
 impl Rows {
@@ -72,11 +72,11 @@ impl Rows {
 
 impl Row {
     pub(super) fn of(rows: &Rows, run: u64, seed: u64, values: Vec<String>, summary: &Summary) -> Self {
-        let mut found: BTreeMap<Column, Figure> = figures(summary).into_iter().collect();
+        let mut found: BTreeMap<Column, MetricValue> = figures(summary).into_iter().collect();
         let figures = rows
             .columns
             .iter()
-            .map(|column| found.remove(column).unwrap_or(Figure::None));
+            .map(|column| found.remove(column).unwrap_or(MetricValue::None));
         Row {
             run: run + 1,
             values,
@@ -88,8 +88,8 @@ impl Row {
     /// The row of a cell that can't be run: its verdict says so, and nothing else is known. It has the number of the cell's first run.
     pub(super) fn impossible(rows: &Rows, run: u64, values: Vec<String>) -> Self {
         let figure = |column: &Column| match column.name == VERDICT {
-            true => Figure::Text(IMPOSSIBLE),
-            false => Figure::None,
+            true => MetricValue::Text(IMPOSSIBLE),
+            false => MetricValue::None,
         };
         Row {
             run: run + 1,

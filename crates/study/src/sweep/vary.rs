@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// The most values of one key.
-pub const MOST_VALUES: u64 = 10_000_000;
+pub const MAX_VALUES: u64 = 10_000_000;
 
 /// A key of the scenario and the values that it takes, in the order in which they were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Vary {
 /// What is wrong with a `KEY=VALUES`. The message says what would be right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("--vary {argument}: {why}")]
-pub struct BadVary {
+pub struct ParseVaryError {
     argument: String,
     why: String,
 }
@@ -40,8 +40,8 @@ impl Vary {
     ///
     /// # Errors
     /// Without a key or values, with an empty value or range, or with a value given twice.
-    pub fn parse(argument: &str) -> Result<Self, BadVary> {
-        let wrong = |why: String| BadVary {
+    pub fn parse(argument: &str) -> Result<Self, ParseVaryError> {
+        let wrong = |why: String| ParseVaryError {
             argument: shortened(argument),
             why,
         };
@@ -56,9 +56,9 @@ impl Vary {
             key: key.to_owned(),
             parts: parts.map_err(wrong)?,
         };
-        if vary.count() > MOST_VALUES {
+        if vary.count() > MAX_VALUES {
             return Err(wrong(format!(
-                "that is {} values; one key takes up to {MOST_VALUES}",
+                "that is {} values; one key takes up to {MAX_VALUES}",
                 vary.count()
             )));
         }

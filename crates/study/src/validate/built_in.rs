@@ -1,6 +1,6 @@
 //! The files of `validation/` in the repository, embedded so that they are there after an install.
 
-use super::file::{CaseFile, Wrong};
+use super::file::{CaseFile, CaseFileError};
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
@@ -34,7 +34,7 @@ pub const FILES: &[(&str, &str)] = built_in![
 ///
 /// # Errors
 /// When one of them is wrong, which a test keeps from happening.
-pub fn models() -> Result<Vec<CaseFile>, Wrong> {
+pub fn models() -> Result<Vec<CaseFile>, CaseFileError> {
     let models = FILES.iter().filter(|(name, _)| !name.starts_with("questions"));
     models.map(|(name, text)| CaseFile::parse(name, text)).collect()
 }
@@ -43,6 +43,6 @@ pub fn models() -> Result<Vec<CaseFile>, Wrong> {
 ///
 /// # Errors
 /// When one of them is wrong, which a test keeps from happening.
-pub fn files() -> Result<Vec<CaseFile>, Wrong> {
+pub fn files() -> Result<Vec<CaseFile>, CaseFileError> {
     FILES.iter().map(|(name, text)| CaseFile::parse(name, text)).collect()
 }

@@ -13,7 +13,7 @@ pub struct Case {
     /// Where the expected values are from.
     pub source: String,
     /// How far the source can be trusted.
-    pub trust: Trust,
+    pub trust: SourceQuality,
     /// What is run.
     pub input: Input,
     /// What must come of it.
@@ -23,7 +23,7 @@ pub struct Case {
 /// How an expected value came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Trust {
+pub enum SourceQuality {
     /// Read in the source named.
     Verified,
     /// Worked out by hand or by formula from what the source says.
@@ -90,7 +90,7 @@ pub struct Deviation {
 
 /// How a figure stands to what is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Standing {
+pub enum CaseResult {
     /// Within its tolerance.
     Within,
     /// Beyond its tolerance, but no further than a known deviation explains.
@@ -99,17 +99,17 @@ pub enum Standing {
     Beyond,
 }
 
-impl Trust {
+impl SourceQuality {
     /// As it is written.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Trust::Verified => "verified",
-            Trust::Derived => "derived",
-            Trust::Simulated => "simulated",
-            Trust::Measured => "measured",
-            Trust::Recalled => "recalled",
-            Trust::Goal => "goal",
+            SourceQuality::Verified => "verified",
+            SourceQuality::Derived => "derived",
+            SourceQuality::Simulated => "simulated",
+            SourceQuality::Measured => "measured",
+            SourceQuality::Recalled => "recalled",
+            SourceQuality::Goal => "goal",
         }
     }
 }
@@ -159,7 +159,7 @@ impl Goal {
 
     /// How much of what is allowed `got` takes up: up to 1 it is within, beyond it isn't. For a bound: 0 or 2.
     #[must_use]
-    pub fn taken_up(&self, got: f64) -> f64 {
+    pub fn tolerance_used(&self, got: f64) -> f64 {
         let within = |ok| if ok { 0.0 } else { 2.0 };
         let off = (got - self.value()).abs();
         // The last digits of binary fractions are nobody's deviation.
@@ -212,14 +212,14 @@ mod tests {
     #[test]
     fn what_is_within() {
         let near = |tolerance| Goal::Near(20.0, tolerance);
-        assert!((near(Tolerance::Relative(0.01)).taken_up(20.1) - 0.5).abs() < 1e-6);
-        assert!(near(Tolerance::Relative(0.01)).taken_up(20.21) > 1.0);
-        assert!(near(Tolerance::Absolute(0.5)).taken_up(20.5) <= 1.0);
-        assert!(near(Tolerance::Exact).taken_up(20.0) <= 1.0);
-        assert!(near(Tolerance::Exact).taken_up(20.1) > 1.0);
-        assert!(Goal::AtMost(5.0).taken_up(5.0) <= 1.0);
-        assert!(Goal::AtMost(5.0).taken_up(5.1) > 1.0);
-        assert!(Goal::AtLeast(0.9).taken_up(0.89) > 1.0);
-        assert!(Goal::AtLeast(0.9).taken_up(f64::NAN) > 1.0);
+        assert!((near(Tolerance::Relative(0.01)).tolerance_used(20.1) - 0.5).abs() < 1e-6);
+        assert!(near(Tolerance::Relative(0.01)).tolerance_used(20.21) > 1.0);
+        assert!(near(Tolerance::Absolute(0.5)).tolerance_used(20.5) <= 1.0);
+        assert!(near(Tolerance::Exact).tolerance_used(20.0) <= 1.0);
+        assert!(near(Tolerance::Exact).tolerance_used(20.1) > 1.0);
+        assert!(Goal::AtMost(5.0).tolerance_used(5.0) <= 1.0);
+        assert!(Goal::AtMost(5.0).tolerance_used(5.1) > 1.0);
+        assert!(Goal::AtLeast(0.9).tolerance_used(0.89) > 1.0);
+        assert!(Goal::AtLeast(0.9).tolerance_used(f64::NAN) > 1.0);
     }
 }

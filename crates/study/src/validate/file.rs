@@ -18,7 +18,7 @@
 //!
 //! A row is laid over the rest of its case, tables within tables, and makes a case of its own; without rows the table is one case.
 
-use super::case::{Case, Deviation, Expectation, Goal, Tolerance, Trust};
+use super::case::{Case, Deviation, Expectation, Goal, Tolerance, SourceQuality};
 use super::kind::{Input, Kind};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -40,7 +40,7 @@ pub struct CaseFile {
 /// A file that can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
-pub struct Wrong {
+pub struct CaseFileError {
     /// The file.
     pub file: String,
     /// The line, from 1.
@@ -77,7 +77,7 @@ struct Header {
     name: Spanned<String>,
     kind: Kind,
     source: String,
-    trust: Trust,
+    trust: SourceQuality,
     #[serde(default)]
     expect: Vec<Spanned<Expect>>,
     metric: Option<String>,
@@ -117,7 +117,7 @@ impl CaseFile {
     ///
     /// # Errors
     /// The first thing that is wrong, with its line and what would be right.
-    pub fn parse(name: &str, text: &str) -> Result<Self, Wrong> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, CaseFileError> {
         read(text)
             .map(|(title, cases)| CaseFile {
                 name: name.to_owned(),
@@ -126,7 +126,7 @@ impl CaseFile {
             })
             .map_err(|(message, span)| {
                 let before = text.get(..span.start).unwrap_or(text);
-                Wrong {
+                CaseFileError {
                     file: name.to_owned(),
                     line: 1 + before.matches('\n').count(),
                     message,

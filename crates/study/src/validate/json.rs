@@ -1,6 +1,6 @@
 //! What came of the cases, for scripts.
 
-use super::case::Standing;
+use super::case::CaseResult;
 use super::run::Outcome;
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn one(outcome: &Outcome, files: &[&str]) -> Value {
         "tolerance": outcome.goal.tolerance(outcome.dimension),
         "ok": outcome.ok(),
         "trust": outcome.trust.name(),
-        "explained": outcome.standing() == Standing::Explained,
+        "explained": outcome.result() == CaseResult::Explained,
         "unit": outcome.dimension.unit(),
         "file": files.get(outcome.file),
     });

@@ -1,6 +1,6 @@
 //! What came of the cases, as a page.
 
-use super::case::{Deviation, Goal, Standing};
+use super::case::{Deviation, Goal, CaseResult};
 use super::file::CaseFile;
 use super::run::Outcome;
 use std::fmt::Write as _;
@@ -58,10 +58,10 @@ fn row(text: &mut String, outcome: &Outcome, deviations: &[&Deviation]) {
         dimension.show(outcome.goal.value()),
         outcome.goal.tolerance(dimension),
         dimension.show(outcome.got),
-        match outcome.standing() {
-            Standing::Within => "ok",
-            Standing::Explained => "explained",
-            Standing::Beyond => "**beyond**",
+        match outcome.result() {
+            CaseResult::Within => "ok",
+            CaseResult::Explained => "explained",
+            CaseResult::Beyond => "**beyond**",
         },
     );
 }

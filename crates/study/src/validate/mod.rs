@@ -14,6 +14,6 @@ pub mod quantity;
 pub mod run;
 pub mod table;
 
-pub use case::{Case, Deviation, Expectation, Goal, Standing, Tolerance, Trust};
-pub use file::{CaseFile, Wrong};
+pub use case::{Case, Deviation, Expectation, Goal, CaseResult, Tolerance, SourceQuality};
+pub use file::{CaseFile, CaseFileError};
 pub use run::{Outcome, run};

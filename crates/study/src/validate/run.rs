@@ -1,6 +1,6 @@
 //! Cases run on all processors, what came of them in their own order.
 
-use super::case::{Case, Deviation, Goal, Standing, Tolerance, Trust};
+use super::case::{Case, Deviation, Goal, CaseResult, Tolerance, SourceQuality};
 use super::file::CaseFile;
 use super::quantity::Dimension;
 use crate::pool::map;
@@ -16,7 +16,7 @@ pub struct Outcome {
     /// Where the expected value is from.
     pub source: String,
     /// How far it can be trusted.
-    pub trust: Trust,
+    pub trust: SourceQuality,
     /// What was measured.
     pub metric: String,
     /// What it is measured in.
@@ -33,23 +33,23 @@ impl Outcome {
     /// Whether it is within what is allowed.
     #[must_use]
     pub fn ok(&self) -> bool {
-        self.standing() == Standing::Within
+        self.result() == CaseResult::Within
     }
 
     /// How it stands to what is expected.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        if self.goal.taken_up(self.got) <= 1.0 {
-            return Standing::Within;
+    pub fn result(&self) -> CaseResult {
+        if self.goal.tolerance_used(self.got) <= 1.0 {
+            return CaseResult::Within;
         }
         let explains = self
             .deviation
             .as_ref()
             .and_then(|deviation| deviation.explains.as_deref());
         let tolerance = explains.and_then(|text| Tolerance::read(text, self.dimension).ok());
-        match tolerance.is_some_and(|tolerance| Goal::Near(self.goal.value(), tolerance).taken_up(self.got) <= 1.0) {
-            true => Standing::Explained,
-            false => Standing::Beyond,
+        match tolerance.is_some_and(|tolerance| Goal::Near(self.goal.value(), tolerance).tolerance_used(self.got) <= 1.0) {
+            true => CaseResult::Explained,
+            false => CaseResult::Beyond,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! What came of the cases, for people at a terminal.
 
-use super::case::{Goal, Standing};
+use super::case::{Goal, CaseResult};
 use super::file::CaseFile;
 use super::run::Outcome;
 use std::fmt::Write as _;
 
 /// How the table looks.
 #[derive(Debug, Clone, Copy)]
-pub struct TableLook {
+pub struct TableStyle {
     /// Columns.
     pub width: usize,
     /// Every case, in place of the count of each file and the cases that miss.
@@ -17,7 +17,7 @@ pub struct TableLook {
 /// One line for each file, below it its cases: those that miss, or all of them. Where nothing misses, the case that takes up most of its tolerance
 /// is named.
 #[must_use]
-pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableLook) -> String {
+pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableStyle) -> String {
     let mut text = String::new();
     let title = |index: usize| format!("{} ({})", files[index].title, files[index].name);
     for index in 0..files.len() {
@@ -52,16 +52,16 @@ pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableLook) -> Strin
             }
         }
     }
-    let _ = writeln!(text, "\n{}", summed_up(outcomes));
+    let _ = writeln!(text, "\n{}", summary_line(outcomes));
     text
 }
 
 /// How many are within tolerance, in a sentence.
 #[must_use]
-pub fn summed_up(outcomes: &[Outcome]) -> String {
-    let count = |standing| outcomes.iter().filter(|outcome| outcome.standing() == standing).count();
+pub fn summary_line(outcomes: &[Outcome]) -> String {
+    let count = |standing| outcomes.iter().filter(|outcome| outcome.result() == standing).count();
     let all = outcomes.len();
-    match (count(Standing::Beyond), count(Standing::Explained)) {
+    match (count(CaseResult::Beyond), count(CaseResult::Explained)) {
         (0, 0) => format!("all {all} figures are within tolerance"),
         (0, explained) => {
             let within = all - explained;
@@ -78,10 +78,10 @@ pub fn summed_up(outcomes: &[Outcome]) -> String {
 fn closest<'a>(outcomes: &[&'a Outcome]) -> Option<&'a Outcome> {
     let graded = outcomes
         .iter()
-        .filter(|outcome| outcome.goal.taken_up(outcome.got) > 0.0);
+        .filter(|outcome| outcome.goal.tolerance_used(outcome.got) > 0.0);
     graded.copied().max_by(|one, other| {
-        let taken_up = |outcome: &Outcome| outcome.goal.taken_up(outcome.got);
-        taken_up(one).total_cmp(&taken_up(other))
+        let tolerance_used = |outcome: &Outcome| outcome.goal.tolerance_used(outcome.got);
+        tolerance_used(one).total_cmp(&tolerance_used(other))
     })
 }
 
@@ -90,10 +90,10 @@ fn label(outcome: &Outcome) -> String {
 }
 
 fn mark(outcome: &Outcome) -> &'static str {
-    match outcome.standing() {
-        Standing::Within => "ok       ",
-        Standing::Explained => "explained",
-        Standing::Beyond => "BEYOND   ",
+    match outcome.result() {
+        CaseResult::Within => "ok       ",
+        CaseResult::Explained => "explained",
+        CaseResult::Beyond => "BEYOND   ",
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Answer {
 /// Why nothing could be simulated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum CantAnswer {
+pub enum AnswerError {
     /// The plan, or one with a change, can't be simulated.
     #[error("it can't be simulated: {0}")]
     Simulate(#[from] SimulateError),
@@ -58,7 +58,7 @@ pub fn answer(
     threads: usize,
     stop: &AtomicBool,
     progress: &(dyn Fn(u64, u64) + Sync),
-) -> Result<Answers, CantAnswer> {
+) -> Result<Answers, AnswerError> {
     let plans: Vec<&Plan> = std::iter::once(plan)
         .chain(what_ifs.iter().map(|what_if| &what_if.plan))
         .collect();
@@ -79,7 +79,7 @@ pub fn answer(
     let mut sets = summaries.chunks(runs);
     let without = sets.next().unwrap_or_default();
     let answers = what_ifs.into_iter().zip(sets).map(|(what_if, with)| Answer {
-        comparison: Comparison::unjudged(side(&what_if.label, with), side(AS_IT_IS, without), Options::default()),
+        comparison: Comparison::unjudged(side(&what_if.label, with), side(BASELINE, without), Options::default()),
         verdict: verdict(with),
         what_if,
     });
@@ -97,7 +97,7 @@ pub fn answer(
     })
 }
 
-fn summary(plan: &Plan, stop: &AtomicBool) -> Result<Summary, CantAnswer> {
+fn summary(plan: &Plan, stop: &AtomicBool) -> Result<Summary, AnswerError> {
     let mut summariser = Summariser::new(Header::simulated(plan.clone()));
     let done = netburn_simulate::run(plan, |_, rows| {
         for row in &rows {
@@ -109,7 +109,7 @@ fn summary(plan: &Plan, stop: &AtomicBool) -> Result<Summary, CantAnswer> {
         }
     })?;
     match done.interrupted {
-        true => Err(CantAnswer::Stopped),
+        true => Err(AnswerError::Stopped),
         false => Ok(summariser.finish(&plan.name, &Ending::Complete)),
     }
 }
@@ -119,7 +119,7 @@ fn verdict(runs: &[Summary]) -> Verdict {
 }
 
 /// What the plan without a change is called.
-const AS_IT_IS: &str = "as it is";
+const BASELINE: &str = "as it is";
 
 fn side(name: &str, runs: &[Summary]) -> Side {
     let mut side = Side::new(name);

@@ -27,7 +27,7 @@ pub struct WhatIf {
 
 /// Changes, and the causes for which there are none.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Proposed {
+pub struct Interventions {
     /// The changes, cause by cause.
     pub what_ifs: Vec<WhatIf>,
     /// Why the simulator has no change for a cause, each a sentence.
@@ -35,20 +35,20 @@ pub struct Proposed {
 }
 
 /// By how much a station's signal grows that is brought nearer, in hundredths of a decibel: from the other end of a flat into the next room.
-const NEARER: i32 = 2_000;
+const SIGNAL_GAIN: i32 = 2_000;
 /// The strongest signal that bringing somebody nearer leads to.
-const NEAREST: i32 = -5_000;
+const MAX_SIGNAL: i32 = -5_000;
 /// What a capped transfer may take of a line, in percent: enough below it that the queue stays empty.
-const CAPPED: u64 = 80;
+const CAP_PERCENT: u64 = 80;
 /// A short queue: 20 ms at the line's rate, and no less than ten packets.
-const SHORT_MS: u64 = 20;
-const TEN_PACKETS: u64 = 15_000;
+const SHORT_QUEUE_MS: u64 = 20;
+const MIN_QUEUE_BYTES: u64 = 15_000;
 
 /// Changes of `plan` against the causes that its run's figures suggest. Every one resolves and can be simulated; what can't is left out.
 #[must_use]
-pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Proposed {
-    let mut proposed = Proposed::default();
-    let Some(mut maker) = Maker::new(plan, summary) else {
+pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Interventions {
+    let mut proposed = Interventions::default();
+    let Some(mut maker) = InterventionBuilder::new(plan, summary) else {
         return proposed;
     };
     for cause in causes {
@@ -80,7 +80,7 @@ pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Proposed {
 }
 
 /// Makes changes, each once.
-struct Maker<'a> {
+struct InterventionBuilder<'a> {
     plan: &'a Plan,
     summary: &'a Summary,
     document: Document,
@@ -89,11 +89,11 @@ struct Maker<'a> {
     made: Vec<WhatIf>,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> InterventionBuilder<'a> {
     fn new(plan: &'a Plan, summary: &'a Summary) -> Option<Self> {
         let network = Network::<()>::new(plan).ok()?;
         let stations = 0..u16::try_from(plan.stations.len()).ok()?;
-        Some(Maker {
+        Some(InterventionBuilder {
             plan,
             summary,
             document: Document::from_json(&plan.to_json()),
@@ -105,7 +105,7 @@ impl<'a> Maker<'a> {
     fn server(&mut self) {
         let rate = self.plan.server.link.rate.unwrap_or(BitRate::from_mbps(1_000));
         let more = written(rate.as_bps().saturating_mul(10));
-        self.offer(
+        self.propose(
             Kind::Server,
             format!("the server has ten times the link, {more}"),
             &[("server.link.rate", &more)],
@@ -115,7 +115,7 @@ impl<'a> Maker<'a> {
     fn adapter(&mut self, cause: &Cause) {
         for name in &cause.by {
             let label = format!("{name} has an adapter that moves 1 Gbit/s");
-            self.offer(
+            self.propose(
                 Kind::Adapter,
                 label,
                 &[(&format!("station.{name}.adapter_rate"), "1000 Mbit/s")],
@@ -128,7 +128,7 @@ impl<'a> Maker<'a> {
             return;
         };
         let key = format!("ap.{}.radio.{radio}.channel_busy", ap.name);
-        self.offer(
+        self.propose(
             Kind::FullBand,
             format!("{}.{radio} is on a channel that nobody else uses", ap.name),
             &[(&key, "0 %")],
@@ -136,7 +136,7 @@ impl<'a> Maker<'a> {
         let now = ap.radios.iter().find(|known| known.name.to_string() == radio);
         if let Some(now) = now.filter(|radio| radio.channel_busy.as_ppb() > 0) {
             let half = format!("{} %", f64::from(now.channel_busy.as_ppb()) / 2e7);
-            self.offer(
+            self.propose(
                 Kind::FullBand,
                 format!("{}.{radio} is on a channel of which others take half as much", ap.name),
                 &[(&key, &half)],
@@ -145,7 +145,7 @@ impl<'a> Maker<'a> {
         // Whoever takes most leaves most behind.
         let here = format!("{}.{radio}", ap.name);
         if let Some(most) = self.busiest(&here) {
-            self.elsewhere(Kind::FullBand, &most);
+            self.other_radio(Kind::FullBand, &most);
         }
         self.queue(Kind::FullBand, ap);
     }
@@ -155,8 +155,8 @@ impl<'a> Maker<'a> {
             if let Some((ap, _)) = self.place(name) {
                 self.queue(Kind::SlowNeighbour, ap);
             }
-            self.elsewhere(Kind::SlowNeighbour, name);
-            self.nearer(Kind::SlowNeighbour, name);
+            self.other_radio(Kind::SlowNeighbour, name);
+            self.stronger_signal(Kind::SlowNeighbour, name);
             self.capped(Kind::SlowNeighbour, name, None);
         }
     }
@@ -178,10 +178,10 @@ impl<'a> Maker<'a> {
                 self.short_queue(Kind::UploadBloat, key, *rate);
             }
             if station.link.is_none() {
-                let most = line.map(|(_, rate)| rate.as_bps() * CAPPED / 100 / uploads.max(1));
+                let most = line.map(|(_, rate)| rate.as_bps() * CAP_PERCENT / 100 / uploads.max(1));
                 self.capped_up(name, most);
             }
-            self.offer(
+            self.propose(
                 Kind::UploadBloat,
                 format!("{name} sends with BBR"),
                 &[(&format!("station.{name}.cc"), "bbr")],
@@ -197,8 +197,8 @@ impl<'a> Maker<'a> {
                 self.short_queue(Kind::DownloadBloat, &format!("ap.{}.wan.queue", ap.name), rate);
             }
             self.queue(Kind::DownloadBloat, ap);
-            self.elsewhere(Kind::DownloadBloat, name);
-            let share = line.map(|rate| rate.as_bps() * CAPPED / 100 / cause.by.len().max(1) as u64);
+            self.other_radio(Kind::DownloadBloat, name);
+            let share = line.map(|rate| rate.as_bps() * CAP_PERCENT / 100 / cause.by.len().max(1) as u64);
             self.capped(Kind::DownloadBloat, name, share);
         }
     }
@@ -211,7 +211,7 @@ impl<'a> Maker<'a> {
                 ("2025", "has TCP Small Queues as Linux has them today over Wi-Fi, 8 ms"),
                 ("off", "has no limit on what waits below TCP"),
             ] {
-                self.offer(Kind::SmallQueues, format!("{name} {label}"), &[(&key, value)]);
+                self.propose(Kind::SmallQueues, format!("{name} {label}"), &[(&key, value)]);
             }
         }
     }
@@ -228,15 +228,15 @@ impl<'a> Maker<'a> {
                     QueueLimit::Packets(most) => (format!("ap.{name}.queue_limit"), format!("{most} packets")),
                     QueueLimit::Bytes(most) => (format!("ap.{name}.queue_limit"), most.to_string()),
                 });
-            self.offer_with(cause, label, &[(&set, "airtime")], limit.as_slice());
+            self.propose_with(cause, label, &[(&set, "airtime")], limit.as_slice());
         } else if ap.aql.is_none() {
             let label = format!("{name} bounds the airtime that its hardware takes ahead");
-            self.offer(cause, label, &[(&format!("ap.{name}.aql"), "true")]);
+            self.propose(cause, label, &[(&format!("ap.{name}.aql"), "true")]);
         }
     }
 
     /// The station on each other radio of its access point.
-    fn elsewhere(&mut self, cause: Kind, name: &str) {
+    fn other_radio(&mut self, cause: Kind, name: &str) {
         let Some((ap, radio)) = self.place(name) else { return };
         let mut others: Vec<String> = ap.radios.iter().map(|radio| radio.name.to_string()).collect();
         if ap.rating.is_some() {
@@ -248,18 +248,18 @@ impl<'a> Maker<'a> {
         for other in others {
             let to = format!("{}.{other}", ap.name);
             let set = format!("station.{name}.joins");
-            self.offer(cause, format!("{name} joins {to}"), &[(&set, &to)]);
+            self.propose(cause, format!("{name} joins {to}"), &[(&set, &to)]);
         }
     }
 
-    fn nearer(&mut self, cause: Kind, name: &str) {
+    fn stronger_signal(&mut self, cause: Kind, name: &str) {
         let signal = match self.plan.station(name).and_then(|station| station.air.quality) {
-            Some(Quality::Signal(signal)) if signal.as_hundredths() < NEAREST => signal.as_hundredths(),
+            Some(Quality::Signal(signal)) if signal.as_hundredths() < MAX_SIGNAL => signal.as_hundredths(),
             _ => return,
         };
-        let to = format!("{} dBm", f64::from((signal + NEARER).min(NEAREST)) / 100.0);
+        let to = format!("{} dBm", f64::from((signal + SIGNAL_GAIN).min(MAX_SIGNAL)) / 100.0);
         let label = format!("{name} is brought nearer, to {to}");
-        self.offer(cause, label, &[(&format!("station.{name}.signal"), &to)]);
+        self.propose(cause, label, &[(&format!("station.{name}.signal"), &to)]);
     }
 
     /// Its adapter takes no more downwards than `most` bit/s, or half of what it had.
@@ -270,7 +270,7 @@ impl<'a> Maker<'a> {
         let Some(station) = self.plan.station(name) else { return };
         let value = limits(station, None, Some(&to));
         let label = format!("{name} takes no more than {to}");
-        self.offer(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
+        self.propose(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
     }
 
     fn capped_up(&mut self, name: &str, most: Option<u64>) {
@@ -280,7 +280,7 @@ impl<'a> Maker<'a> {
         let Some(station) = self.plan.station(name) else { return };
         let value = limits(station, Some(&to), None);
         let label = format!("{name} sends no more than {to}");
-        self.offer(
+        self.propose(
             Kind::UploadBloat,
             label,
             &[(&format!("station.{name}.adapter_rate"), &value)],
@@ -288,12 +288,12 @@ impl<'a> Maker<'a> {
     }
 
     fn short_queue(&mut self, cause: Kind, key: &str, rate: BitRate) {
-        let bytes = (rate.as_bps() * SHORT_MS / 8_000).max(TEN_PACKETS);
+        let bytes = (rate.as_bps() * SHORT_QUEUE_MS / 8_000).max(MIN_QUEUE_BYTES);
         let label = format!(
             "the line's queue holds {:.0} ms and no more",
             bytes as f64 * 8e3 / rate.as_bps() as f64
         );
-        self.offer(cause, label, &[(key, &format!("{bytes} B"))]);
+        self.propose(cause, label, &[(key, &format!("{bytes} B"))]);
     }
 
     /// Half of what a station moved, in bit/s.
@@ -328,13 +328,13 @@ impl<'a> Maker<'a> {
         Some((ap, radio.to_owned()))
     }
 
-    fn offer(&mut self, cause: Kind, label: String, set: &[(&str, &str)]) {
-        self.offer_with(cause, label, set, &[]);
+    fn propose(&mut self, cause: Kind, label: String, set: &[(&str, &str)]) {
+        self.propose_with(cause, label, set, &[]);
     }
 
     /// Takes a change if it changes anything, can be simulated, and isn't there yet. `also` is set only here: in the file of the
     /// scenario it follows.
-    fn offer_with(&mut self, cause: Kind, label: String, set: &[(&str, &str)], also: &[(String, String)]) {
+    fn propose_with(&mut self, cause: Kind, label: String, set: &[(&str, &str)], also: &[(String, String)]) {
         let mut document = self.document.clone();
         let also = also.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         for (key, value) in set.iter().copied().chain(also) {
@@ -346,7 +346,7 @@ impl<'a> Maker<'a> {
             return;
         };
         let known = self.made.iter().any(|made| made.plan == plan);
-        if known || plan == *self.plan || Network::<()>::new(&plan).is_err() || self.joins_nobody(&plan) {
+        if known || plan == *self.plan || Network::<()>::new(&plan).is_err() || self.loses_network(&plan) {
             return;
         }
         self.made.push(WhatIf {
@@ -361,7 +361,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Whether somebody who had a place on the air would have none.
-    fn joins_nobody(&self, plan: &Plan) -> bool {
+    fn loses_network(&self, plan: &Plan) -> bool {
         let placed = |station: &Station| matches!(station.air.joins, Some(Joins::Radio(_) | Joins::Network(_)));
         let stations = self.plan.stations.iter().zip(&plan.stations);
         stations
@@ -370,7 +370,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// A limit as it is written: what is known of the other way and of transfers stays.
+/// A limit as it is written: what is known of the other hop and of transfers stays.
 fn limits(station: &Station, up: Option<&str>, down: Option<&str>) -> String {
     let known = &station.air.adapter_rate;
     let rate = |new: Option<&str>, old: Option<BitRate>| {

@@ -11,6 +11,6 @@ mod answer;
 mod changes;
 mod text;
 
-pub use answer::{Answer, Answers, CantAnswer, answer};
-pub use changes::{Proposed, WhatIf, what_ifs};
+pub use answer::{Answer, Answers, AnswerError, answer};
+pub use changes::{Interventions, WhatIf, what_ifs};
 pub use text::{json, text};

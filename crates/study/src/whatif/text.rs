@@ -1,6 +1,6 @@
 //! Answers for a terminal and for scripts.
 
-use super::{Answer, Answers, Proposed};
+use super::{Answer, Answers, Interventions};
 use netburn_record::summary::verdict_name;
 use netburn_report::compare::{Held, figure_name, written};
 use netburn_report::explain::{Explanation, lines};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 #[must_use]
 pub fn text(
     explanation: &Explanation,
-    proposed: &Proposed,
+    proposed: &Interventions,
     answers: Option<&Answers>,
     width: usize,
     colour: bool,
@@ -133,7 +133,7 @@ fn capital(text: &str) -> String {
 /// For scripts: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, set, verdict, figures: […] }], verdict, runs, without }`, where `figures` are
 /// those of `netburn compare --format json`; what isn't known is `null`.
 #[must_use]
-pub fn json(run: &str, explanation: &Explanation, proposed: &Proposed, answers: Option<&Answers>) -> Value {
+pub fn json(run: &str, explanation: &Explanation, proposed: &Interventions, answers: Option<&Answers>) -> Value {
     let what_ifs: Vec<Value> = answers.map_or_else(
         || {
             proposed

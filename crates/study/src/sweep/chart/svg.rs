@@ -9,7 +9,7 @@ const RIGHT: f64 = 24.0;
 const TOP: f64 = 44.0;
 const PLOT: f64 = 320.0;
 /// The most groups that can be told apart.
-const GROUPS: usize = 12;
+const MAX_GROUPS: usize = 12;
 /// Legible on white and on black alike.
 const INK: &str = "#767676";
 /// Hues that people with any colour vision tell apart (Okabe and Ito, 2008), none too light or dark for its environment.
@@ -18,10 +18,10 @@ const HUES: [&str; 6] = ["#0082c8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", 
 /// The chart as an SVG document. It has no environment of its own, so that it suits a dark page as well as a light one.
 #[must_use]
 pub fn svg(chart: &Chart) -> String {
-    let groups = &chart.groups[..chart.groups.len().min(GROUPS)];
+    let groups = &chart.groups[..chart.groups.len().min(MAX_GROUPS)];
     let legend = match groups.iter().all(|group| group.name.is_empty()) {
         true => 0,
-        false => groups.len() + usize::from(chart.groups.len() > GROUPS),
+        false => groups.len() + usize::from(chart.groups.len() > MAX_GROUPS),
     };
     let height = TOP + PLOT + 64.0 + 18.0 * legend as f64;
     let mut out = format!(
@@ -68,8 +68,8 @@ pub fn svg(chart: &Chart) -> String {
             mark(&mut out, LEFT + 5.0, at - 4.0, index);
             text(&mut out, LEFT + 18.0, at, "start", &group.name);
         }
-        if chart.groups.len() > GROUPS {
-            let more = format!("and {} more groups", chart.groups.len() - GROUPS);
+        if chart.groups.len() > MAX_GROUPS {
+            let more = format!("and {} more groups", chart.groups.len() - MAX_GROUPS);
             text(
                 &mut out,
                 LEFT + 18.0,

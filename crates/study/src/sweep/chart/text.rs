@@ -1,14 +1,14 @@
 //! The chart as bars in a terminal.
 
 use super::Chart;
-use crate::sweep::table::written;
+use crate::sweep::table::format_value;
 use netburn_report::plain::{sanitise, truncate, width};
 
 /// The most bars that are shown; the SVG has more.
-const SHOWN: usize = 60;
+const MAX_BARS: usize = 60;
 
 /// The widest label.
-const LABEL: usize = 32;
+const MAX_LABEL_WIDTH: usize = 32;
 
 /// Eighths of a character's width, from nothing to seven.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
@@ -26,7 +26,7 @@ pub fn text(chart: &Chart, columns: usize) -> String {
     let labels: Vec<String> = chart
         .values
         .iter()
-        .map(|value| truncate(&sanitise(value), LABEL))
+        .map(|value| truncate(&sanitise(value), MAX_LABEL_WIDTH))
         .collect();
     let widest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
     let room = columns.saturating_sub(widest + 14).clamp(10, 60);
@@ -37,7 +37,7 @@ pub fn text(chart: &Chart, columns: usize) -> String {
         .map(|group| group.points.iter().flatten().count())
         .sum::<usize>();
     for group in &chart.groups {
-        if shown >= SHOWN {
+        if shown >= MAX_BARS {
             break;
         }
         if !group.name.is_empty() {
@@ -46,12 +46,12 @@ pub fn text(chart: &Chart, columns: usize) -> String {
         for (label, point) in labels.iter().zip(&group.points) {
             let Some(point) = point else { continue };
             shown += 1;
-            if shown > SHOWN {
+            if shown > MAX_BARS {
                 break;
             }
             let gap = " ".repeat(widest - width(label));
             let bar = bar(point.median, highest, room);
-            let figure = written(point.median, chart.measure);
+            let figure = format_value(point.median, chart.measure);
             let line = match bar.is_empty() {
                 true => format!("  {label}{gap}  {figure}"),
                 false => format!("  {label}{gap}  {bar} {figure}"),
@@ -60,7 +60,7 @@ pub fn text(chart: &Chart, columns: usize) -> String {
             text.push('\n');
         }
     }
-    match bars.saturating_sub(SHOWN) {
+    match bars.saturating_sub(MAX_BARS) {
         0 if bars == 0 => text.push_str("  no run has a figure for it\n"),
         0 => {}
         more => text.push_str(&format!("  and {more} more bars; chart.svg has more\n")),

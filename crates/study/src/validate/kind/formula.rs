@@ -45,13 +45,13 @@ pub struct Bianchi {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Shares {
-    turns: Turns,
-    station: Vec<Sharer>,
+    turns: Fairness,
+    station: Vec<StationShare>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Turns {
+enum Fairness {
     /// Each as many transmissions as the others.
     EqualTransmissions,
     /// Each as much airtime as the others.
@@ -60,7 +60,7 @@ enum Turns {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sharer {
+struct StationShare {
     name: String,
     phy: Phy,
     /// Bytes of packets in its mean aggregate.
@@ -134,7 +134,7 @@ impl Bianchi {
 impl Shares {
     pub(super) fn metrics(&self) -> Metrics {
         let mut metrics = vec![("total".to_owned(), Dimension::Rate)];
-        for Sharer { name, .. } in &self.station {
+        for StationShare { name, .. } in &self.station {
             metrics.push((format!("alone {name}"), Dimension::Rate));
             metrics.push((format!("share {name}"), Dimension::Share));
             metrics.push((format!("rate {name}"), Dimension::Rate));
@@ -143,10 +143,10 @@ impl Shares {
     }
 
     pub(super) fn run(&self, metric: &str) -> f64 {
-        let all: f64 = self.station.iter().map(Sharer::data).sum();
-        let share = |station: &Sharer| match self.turns {
-            Turns::EqualTransmissions => station.data() / all,
-            Turns::EqualAirtime => 1.0 / self.station.len() as f64,
+        let all: f64 = self.station.iter().map(StationShare::data).sum();
+        let share = |station: &StationShare| match self.turns {
+            Fairness::EqualTransmissions => station.data() / all,
+            Fairness::EqualAirtime => 1.0 / self.station.len() as f64,
         };
         let Some((what, name)) = metric.split_once(' ') else {
             return self
@@ -174,7 +174,7 @@ const AIFSN: u32 = 2;
 const CW_MIN: u64 = 15;
 const WINDOW: u32 = 64;
 
-impl Sharer {
+impl StationShare {
     /// Seconds that its data PPDU lasts.
     fn data(&self) -> f64 {
         let bytes = self.aggregate * IN_AGGREGATE / PACKET;

@@ -25,13 +25,13 @@ pub struct PpduDuration {
     /// The PSDU's length.
     bytes: u64,
     #[serde(default)]
-    undo: Undo,
+    model_overrides: ModelOverrides,
 }
 
 /// What of the standard a source leaves out or does otherwise; undone on our side of the comparison.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Undo {
+struct ModelOverrides {
     /// Symbols with a short guard interval are not rounded up to whole 4 µs.
     #[serde(default)]
     rounding: bool,
@@ -134,13 +134,13 @@ impl PpduDuration {
             return f64::NAN;
         };
         let mut total = time.total();
-        if self.undo.rounding {
+        if self.model_overrides.rounding {
             total = total - time.rounding;
         }
-        if let Some(second_signal) = self.undo.second_signal {
+        if let Some(second_signal) = self.model_overrides.second_signal {
             total = total - time.second_signal + second_signal;
         }
-        if let Some(training) = self.undo.training {
+        if let Some(training) = self.model_overrides.training {
             total = total - time.training + training;
         }
         total.as_nanos() as f64 / 1e3

@@ -13,7 +13,7 @@
 //!
 //! Metrics are [formulas](crate::experiment).
 
-use crate::experiment::{Figure, Formula, Grid, Unit};
+use crate::experiment::{MetricPath, Formula, Grid, Unit};
 use crate::validate::file::{deserialize, lay_over};
 use crate::validate::quantity::Dimension;
 use netburn_record::Summary;
@@ -81,7 +81,7 @@ impl ScenarioInput {
         if formula.compares() && self.against.is_none() {
             return Err("`against:` needs a case with `against`".to_owned());
         }
-        for (figure, other) in formula.figures() {
+        for (figure, other) in formula.metrics() {
             let grid = if other { self.against.as_ref() } else { None }.unwrap_or(&self.grid);
             known(figure, grid)?;
         }
@@ -110,8 +110,8 @@ impl ScenarioInput {
         let value = |metric: &&str| match Formula::parse(metric) {
             Err(_) => f64::NAN,
             // Times are in microseconds here.
-            Ok(formula) if formula.unit() == Unit::Ms => formula.of(&runs, &others) * 1e3,
-            Ok(formula) => formula.of(&runs, &others),
+            Ok(formula) if formula.unit() == Unit::Ms => formula.evaluate(&runs, &others) * 1e3,
+            Ok(formula) => formula.evaluate(&runs, &others),
         };
         wanted.iter().map(value).collect()
     }
@@ -167,7 +167,7 @@ fn hundredths(text: &str) -> Result<i32, String> {
 }
 
 /// Whether a figure's station and workload are there.
-fn known(figure: &Figure, grid: &Grid) -> Result<(), String> {
+fn known(figure: &MetricPath, grid: &Grid) -> Result<(), String> {
     let runs = grid.runs().map_err(|why| why.to_string())?;
     let (Some(name), workload) = figure.about() else {
         return Ok(());

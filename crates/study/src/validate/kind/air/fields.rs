@@ -7,7 +7,7 @@ use netburn_units::{BitRate, Duration};
 use serde::{Deserialize, Deserializer};
 
 /// The longest time that a case simulates.
-const LONGEST: Duration = Duration::from_secs(3_600);
+const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
 /// A case's keys.
 #[derive(Debug, Clone, Deserialize)]
@@ -83,7 +83,7 @@ pub(super) struct Fields {
     #[serde(default = "one")]
     pub(super) seeds: u64,
     #[serde(default)]
-    pub(super) undo: Undo,
+    pub(super) model_overrides: ModelOverrides,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -150,7 +150,7 @@ pub(super) struct Timing {
 /// What a source does otherwise than the standard; done its way in the comparison.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Undo {
+pub(super) struct ModelOverrides {
     /// An exchange takes so much longer.
     #[serde(default, deserialize_with = "optional")]
     pub(super) exchange: Option<Duration>,
@@ -253,7 +253,7 @@ impl Fields {
         if self.content.is_some_and(|content| content > self.packet) {
             return Err("`content` is no more than `packet`".to_owned());
         }
-        if self.duration.is_zero() || self.duration > LONGEST || self.warm_up > LONGEST {
+        if self.duration.is_zero() || self.duration > MAX_DURATION || self.warm_up > MAX_DURATION {
             return Err("`duration` is more than nothing, and neither it nor `warm-up` more than an hour".to_owned());
         }
         if !(1..=1_000).contains(&self.seeds) {

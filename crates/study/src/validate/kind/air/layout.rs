@@ -115,8 +115,8 @@ fn channel(fields: &Fields, vector: &TxVector) -> ChannelConfig {
         timing,
         eifs: fields
             .eifs
-            .then(|| control(fields.undo.eifs_rate, response::lowest(dsss))),
-        failures_known_at_once: fields.undo.failures_known_at_once,
+            .then(|| control(fields.model_overrides.eifs_rate, response::lowest(dsss))),
+        failures_known_at_once: fields.model_overrides.failures_known_at_once,
         ..ChannelConfig::ofdm()
     }
 }
@@ -174,7 +174,7 @@ fn control(rate: Option<BitRate>, otherwise: Modulation) -> Modulation {
 }
 
 fn framing(fields: &Fields) -> Framing {
-    let plain = fields.access == Access::Dcf || fields.undo.slots_counted_as_dcf;
+    let plain = fields.access == Access::Dcf || fields.model_overrides.slots_counted_as_dcf;
     match (plain, fields.encrypted) {
         (true, _) => Framing::PLAIN,
         (false, true) => Framing::CCMP,
@@ -218,7 +218,7 @@ fn flow(fields: &Fields, group: &Group, station: usize) -> Option<Flow<NodeId>> 
         Direction::Down => (AP, id(station)),
     };
     // The header is 2 bytes shorter where QoS data are counted as DCF counts: the packet makes up for it.
-    let more = if fields.undo.slots_counted_as_dcf {
+    let more = if fields.model_overrides.slots_counted_as_dcf {
         Framing::QOS.header - Framing::PLAIN.header
     } else {
         0
@@ -256,12 +256,12 @@ fn four_aggregates(aggregation: Option<Aggregation>, packet: u32) -> u32 {
 }
 
 /// Packets that a queue holds whose loss is no part of the case.
-const PLENTY: u32 = 1_000;
+const UNLIMITED_QUEUE: u32 = 1_000;
 
 /// The queue of those who only answer.
 fn plain() -> Queue {
     let config = QueueConfig {
-        limit: QueueLimit::Packets(PLENTY),
+        limit: QueueLimit::Packets(UNLIMITED_QUEUE),
         ..QueueConfig::of_station(QueueKind::Fifo)
     };
     config.build()

@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
         let seconds = |longer: Option<Duration>| longer.unwrap_or(Duration::ZERO).as_secs_f64();
         let longer = |account: &Account| {
             let answered = account.transmissions - account.collisions;
-            seconds(fields.undo.exchange) * account.transmissions as f64 + seconds(fields.undo.answer) * answered as f64
+            seconds(fields.model_overrides.exchange) * account.transmissions as f64 + seconds(fields.model_overrides.answer) * answered as f64
         };
         let longer: f64 = accounts.iter().map(longer).sum();
         let reports = (0..layout.flows.len()).map(|flow| driver.report(flow)).collect();

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What was seen, shared with whoever asks for it at the end.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Watch(Arc<Mutex<Seen>>);
+pub(super) struct Watch(Arc<Mutex<AqlObservation>>);
 
 /// What was seen of the hardware's airtime.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(super) struct AqlObservation {
     /// The most that it held for a station when it was given more for it.
     pub(super) station: Duration,
     /// How often it was given more against the rule.
@@ -31,7 +31,7 @@ pub(super) struct Watched<Q> {
 }
 
 impl Watch {
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> AqlObservation {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
