@@ -10,7 +10,7 @@ use netburn_report::environment::sentence;
 use netburn_report::explain::{Cause, explain as explained};
 use netburn_report::plain::wrap;
 use netburn_scenario::{Document, Environment, Plan};
-use netburn_study::whatif::{Answers, AnswerError, Interventions, answer, json, text, what_ifs};
+use netburn_study::whatif::{AnswerError, Answers, Interventions, answer, json, text, what_ifs};
 use std::sync::{Mutex, PoisonError};
 
 /// `netburn explain RUN`.

@@ -10,8 +10,9 @@ use netburn_record::{Environment, UnixTime, make_folder};
 use netburn_report::environment::sentence;
 use netburn_report::plain::{sanitise, wrap};
 use netburn_study::sweep::{
-    Checked, CostEstimate, Folder, FolderError, Grid, GridError, InvalidCellPolicy, Judgements, Progress, Rows, SweepError, Vary,
-    check_judgeable, chart, check, csv, json, judgements, estimate_cost, metric, parquet, format_approximate, run, table,
+    Checked, CostEstimate, Folder, FolderError, Grid, GridError, InvalidCellPolicy, Judgements, Progress, Rows,
+    SweepError, Vary, chart, check, check_judgeable, csv, estimate_cost, format_approximate, json, judgements, metric,
+    parquet, run, table,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -246,7 +247,7 @@ fn quoted(path: &Path) -> String {
 /// A folder that holds something else is the wrong input. One that can't be read or written leaves nothing measured.
 fn unusable(error: FolderError) -> Stop {
     match &error {
-        FolderError::Io { .. } | FolderError::Unmade { .. } => Stop::NotMeasured(error.to_string()),
+        FolderError::Io { .. } | FolderError::Create { .. } => Stop::NotMeasured(error.to_string()),
         _ => Stop::Wrong(error.to_string()),
     }
 }
@@ -290,7 +291,10 @@ impl Screen {
                 ..0.001 => String::new(),
                 share => {
                     let gone = self.begun.elapsed().as_secs_f64();
-                    format!(", about {} left", format_approximate(gone * (1.0 - share).max(0.0) / share))
+                    format!(
+                        ", about {} left",
+                        format_approximate(gone * (1.0 - share).max(0.0) / share)
+                    )
                 }
             };
             format!("{} of {} runs{left}", progress.finished, progress.of)

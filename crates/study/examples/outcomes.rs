@@ -1,6 +1,6 @@
-//! What comes of a scenario under several seeds and signals: `outcomes SCENARIO [KEY=VALUE]… [--against KEY=VALUE]… [--seeds N] [--shifts -3,0,3] [--] FORMULA…`.
+//! Evaluates formulas over runs of a scenario with several seeds and signals: `outcomes SCENARIO [KEY=VALUE]… [--against KEY=VALUE]… [--seeds N] [--shifts -3,0,3] [--] FORMULA…`.
 //!
-//! A formula is what `validate`'s cases of the kind `scenario` have as their metric; after `--` all the rest is one each.
+//! Formulas are as in validation cases of the kind `scenario`. Every argument after `--` is a formula.
 
 use netburn_study::experiment::{Formula, Grid};
 
@@ -35,7 +35,10 @@ fn main() {
         let formula = Formula::parse(&text).unwrap_or_else(|why| panic!("{text}: {why}"));
         let of = |over: &str| Formula::parse(&format!("{over}{text}")).map(|formula| formula.evaluate(&runs, &others));
         match (of("min "), of("max ")) {
-            (Ok(least), Ok(most)) => println!("{:10.3}  {least:.3} to {most:.3}  {text}", formula.evaluate(&runs, &others)),
+            (Ok(least), Ok(most)) => println!(
+                "{:10.3}  {least:.3} to {most:.3}  {text}",
+                formula.evaluate(&runs, &others)
+            ),
             _ => println!("{:10.3}  {text}", formula.evaluate(&runs, &others)),
         }
     }

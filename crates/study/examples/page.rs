@@ -1,4 +1,4 @@
-//! Prints the part of docs/VALIDATION.md that is made from the cases, as `netburn validate --format markdown` does; with names, of those files of cases.
+//! Prints the generated part of docs/VALIDATION.md, as `netburn validate --format markdown`; with arguments, of those case files.
 
 use netburn_study::validate::{CaseFile, built_in, markdown::markdown, run};
 

@@ -31,5 +31,8 @@ pub(crate) fn map<T: Send>(count: usize, threads: usize, work: &(dyn Fn(usize) -
         results.lock().unwrap_or_else(PoisonError::into_inner)[number as usize] = Some(result);
     });
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.into_iter().map(|one| one.expect("every item has a result")).collect()
+    results
+        .into_iter()
+        .map(|one| one.expect("every item has a result"))
+        .collect()
 }

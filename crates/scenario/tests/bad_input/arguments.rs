@@ -58,11 +58,7 @@ fn arguments_are_checked_like_keys() {
             "5",
             "`station.tv.signal` has no keys below it; set `station.tv.signal` itself",
         ),
-        (
-            "duration",
-            "60",
-            "duration: `60` has no unit; write it as `\"60 s\"`",
-        ),
+        ("duration", "60", "duration: `60` has no unit; write it as `\"60 s\"`"),
         (
             "station.tv.workload",
             "[\"voip\"",

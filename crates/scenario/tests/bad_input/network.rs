@@ -39,9 +39,7 @@ fn wifi_and_a_wired_link_exclude_each_other() {
     );
     let (_, notes) = wired.resolve_for(Environment::Local).unwrap();
     assert!(
-        notes
-            .iter()
-            .any(|note| note.contains("local has no Wi-Fi")),
+        notes.iter().any(|note| note.contains("local has no Wi-Fi")),
         "{notes:?}"
     );
 }
@@ -142,9 +140,7 @@ fn access_points_and_radios() {
     );
     wrong(
         "[station.tv]\n[ap.c7.radio.7g]\n",
-        &[
-            "2:14: ap.c7.radio.7g: invalid radio name; expected `2g`, `5g` or `6g`; a second radio in a band is `5g-2`",
-        ],
+        &["2:14: ap.c7.radio.7g: invalid radio name; expected `2g`, `5g` or `6g`; a second radio in a band is `5g-2`"],
     );
     wrong(
         "[station.tv]\n[ap.c7]\nrating = \"AC1750\"\nqueue_limit = \"0 packets\"\naql = { low = \"9 ms\", high = \"8 ms\" }\n[network.home]\nradios = []\nk = true\n[network.b]\n[network.c]\nradios = [\"c7.5g\", \"c7.5g\"]\n",

@@ -12,7 +12,8 @@ fn texts_that_are_not_toml() {
             "3:9: string values must be quoted, expected literal string; quote strings and quantities: `start = \"5 s\"`",
         ],
     );
-    let empty = "the file is empty; add at least one station: `[station.laptop]` and below it `workload = \"browsing\"`";
+    let empty =
+        "the file is empty; add at least one station: `[station.laptop]` and below it `workload = \"browsing\"`";
     for text in ["", "\n\n", "# nothing\n", "\u{feff}"] {
         wrong(text, &[empty]);
     }

@@ -64,7 +64,9 @@ fn workloads() {
     );
     own(
         "kind = \"stream\"\nplayer = { start = \"20 s\" }",
-        &["4:20: workload.mine.player.start: `start` (20 s) exceeds `max_buffer` (10 s); expected `start` up to `max_buffer`"],
+        &[
+            "4:20: workload.mine.player.start: `start` (20 s) exceeds `max_buffer` (10 s); expected `start` up to `max_buffer`",
+        ],
     );
     own(
         "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}",
@@ -78,7 +80,9 @@ fn workloads() {
     );
     wrong(
         "[station.tv]\n[workload.voip]\nkind = \"calls\"\n",
-        &["2:11: workload.voip: `voip` is the name of a built-in workload; choose another name, such as `[workload.my-voip]`"],
+        &[
+            "2:11: workload.voip: `voip` is the name of a built-in workload; choose another name, such as `[workload.my-voip]`",
+        ],
     );
 }
 

@@ -157,7 +157,8 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
             .filter(|station| has_steady_queue(plan, *station))
             .map(Metric::RoundTrip),
     );
-    let range = |metric: Metric, runs: &[Values]| range(runs.iter().filter_map(|run| metric.value(plan, run)).collect());
+    let range =
+        |metric: Metric, runs: &[Values]| range(runs.iter().filter_map(|run| metric.value(plan, run)).collect());
     let total = |runs: &[Values]| range(Metric::Total, runs).map_or(0.0, |total| total[1]);
     let (ns3_total, kernel_total) = (total(&result.ns3), total(&result.kernel));
     metrics

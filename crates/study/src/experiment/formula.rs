@@ -112,7 +112,8 @@ impl Formula {
     /// Returns `true` if the formula uses other runs (`against:`).
     #[must_use]
     pub fn compares(&self) -> bool {
-        self.operands().any(|operand| matches!(operand, Operand::BaselineMetric(_)))
+        self.operands()
+            .any(|operand| matches!(operand, Operand::BaselineMetric(_)))
     }
 
     /// Returns the metrics that the formula reads; `true` marks those of the other runs.
@@ -200,7 +201,10 @@ fn expression(words: &[&str]) -> Result<Expression, FormulaError> {
             ["*", word] => expression.rest.push(('*', operand(word)?)),
             ["/", word] => expression.rest.push(('/', operand(word)?)),
             _ => {
-                let message = format!("unexpected `{}`; expected one of `+ - * /` and an operand", pair.join(" "));
+                let message = format!(
+                    "unexpected `{}`; expected one of `+ - * /` and an operand",
+                    pair.join(" ")
+                );
                 return Err(FormulaError(message));
             }
         }
@@ -291,7 +295,10 @@ mod tests {
         let value = |text: &str| Formula::parse(text).unwrap().evaluate(&some, &others);
         assert_eq!(value("totals.throughput_mbps"), 25.0);
         assert_eq!(value("max totals.throughput_mbps - 1"), 39.0);
-        assert_eq!(value("min totals.throughput_mbps / against:totals.throughput_mbps"), 0.5);
+        assert_eq!(
+            value("min totals.throughput_mbps / against:totals.throughput_mbps"),
+            0.5
+        );
         assert_eq!(value("share totals.throughput_mbps >= 20"), 0.75);
         assert_eq!(value("share verdict = fail"), 0.5);
         assert_eq!(value("share verdict >= marginal and totals.throughput_mbps > 20"), 0.25);

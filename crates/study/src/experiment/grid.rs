@@ -113,7 +113,7 @@ impl Run {
         let mut summariser = Summariser::new(Header::simulated(self.plan.clone()));
         let ran = netburn_simulate::run(&self.plan, |_, rows| {
             for row in &rows {
-                summariser.put(row).expect("memory takes every row");
+                summariser.put(row).expect("a summariser accepts every row");
             }
             ControlFlow::Continue(())
         });

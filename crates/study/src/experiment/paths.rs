@@ -188,7 +188,11 @@ mod tests {
                 .unwrap_err()
                 .contains("airtime_share")
         );
-        assert!(MetricPath::parse("station.tv.film.p96_ms").unwrap_err().contains("p95_ms"));
+        assert!(
+            MetricPath::parse("station.tv.film.p96_ms")
+                .unwrap_err()
+                .contains("p95_ms")
+        );
         assert!(
             MetricPath::parse("throughput")
                 .unwrap_err()

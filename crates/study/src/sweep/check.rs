@@ -1,4 +1,4 @@
-//! Everything that can be known to be wrong before anything runs.
+//! Validation of all cells before the first run.
 
 use super::columns::{Column, columns};
 use super::grid::Grid;
@@ -10,45 +10,45 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What the cells of a sound sweep have in common.
+/// Properties of a valid sweep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// The columns of its rows: those of the first cell, then what further cells add.
+    /// Columns of the rows: those of the first cell, then those that further cells add.
     pub columns: Vec<Column>,
-    /// Stands for all plans together: two sweeps with the same run the same.
+    /// Hash over all plans: two sweeps with the same fingerprint have the same runs.
     pub fingerprint: u64,
-    /// The cells that can't be run, where they are [skipped](InvalidCellPolicy::Skip).
+    /// Invalid cells, if they are [skipped](InvalidCellPolicy::Skip).
     pub impossible: Option<InvalidCells>,
 }
 
-/// What becomes of a sweep some of whose cells can't be run.
+/// Treatment of invalid cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidCellPolicy {
-    /// Nothing is run.
+    /// The sweep is rejected.
     Reject,
-    /// The others are run. Where none is left, nothing is.
+    /// The valid cells run. A sweep without valid cells is rejected.
     Skip,
 }
 
-/// The cells that can't be run.
+/// Cells that cannot run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidCells {
-    /// Their numbers, each with what is wrong first.
+    /// Number of each cell, with its first problem.
     cells: BTreeMap<u64, String>,
-    /// How many cells there are in all.
-    of: u64,
-    /// What is wrong, in how many cells, and the first of them in words.
+    /// Number of all cells.
+    total: u64,
+    /// Problems, each with the number of cells and a description of the first one.
     faults: Vec<(String, u64, String)>,
 }
 
-/// How many different faults are told.
+/// Maximum number of different problems in a message.
 const MAX_SHOWN_FAULTS: usize = 5;
 
-/// Resolves every cell on `threads` processors and begins it, without running it; `progress` is told how many cells are done. `None`
-/// when `stop` was set meanwhile.
+/// Resolves every cell on `threads` threads and starts its simulation, without running it. Calls `progress` with the number of
+/// cells done. Returns `None` if `stop` is set.
 ///
 /// # Errors
-/// All cells that can't be run, where they are refused or none is left.
+/// Invalid cells, if the policy rejects them or no valid cell is left.
 pub fn check(
     grid: &Grid,
     threads: usize,
@@ -56,7 +56,7 @@ pub fn check(
     impossible: InvalidCellPolicy,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<Checked>, InvalidCells> {
-    let found = Mutex::new(Found::default());
+    let found = Mutex::new(CellChecks::default());
     let repeat = u64::from(grid.repeat());
     each(grid.cells(), threads, &|cell| {
         if stop.load(Ordering::Relaxed) {
@@ -81,28 +81,28 @@ fn resolve_cell(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>
     Ok((columns(&plan), fingerprint(&plan.to_json().to_string())))
 }
 
-/// What only the simulator can say: it lays the plan out and goes its first tenth of a second.
+/// Checks that only the simulator can make: lays out the plan and simulates its first 100 ms.
 fn begin(plan: &Plan) -> Result<(), String> {
     match netburn_simulate::run(plan, |_, _| ControlFlow::Break(())) {
         Ok(_) => Ok(()),
-        Err(error) => Err(format!("on {}: {error}", Environment::Simulate)),
+        Err(error) => Err(format!("{}: {error}", Environment::Simulate)),
     }
 }
 
-/// What the cells that were resolved at have shown, in whatever order they came.
+/// Results of the checked cells, in any order.
 #[derive(Debug, Default)]
-struct Found {
+struct CellChecks {
     cells: u64,
-    /// Those that can't be run, with what is wrong first.
+    /// Invalid cells, with their first problem.
     wrong: BTreeMap<u64, String>,
-    /// Layouts with the first cell that has each.
+    /// Sets of columns, each with its first cell.
     layouts: BTreeMap<Vec<Column>, u64>,
     prints: Vec<(u64, u64)>,
-    /// Faults with the first cell that has each, and how many do.
+    /// Problems, each with its first cell and the number of cells.
     faults: BTreeMap<String, (u64, u64)>,
 }
 
-impl Found {
+impl CellChecks {
     fn add(&mut self, cell: u64, resolved: Result<(Vec<Column>, u64), Vec<String>>) {
         self.cells += 1;
         match resolved {
@@ -150,7 +150,7 @@ impl Found {
         let repeat = u64::from(grid.repeat());
         InvalidCells {
             cells: std::mem::take(&mut self.wrong),
-            of: grid.cells(),
+            total: grid.cells(),
             faults: faults
                 .into_iter()
                 .map(|(first, count, fault)| (fault, count, grid.describe(first * repeat)))
@@ -160,25 +160,25 @@ impl Found {
 }
 
 impl InvalidCells {
-    /// How many there are.
+    /// Returns the number of invalid cells.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.cells.len() as u64
     }
 
-    /// Why a cell can't be run; `None` where it can.
+    /// Returns the first problem of a cell; `None` if it is valid.
     #[must_use]
     pub fn why(&self, cell: u64) -> Option<&str> {
         self.cells.get(&cell).map(String::as_str)
     }
 
-    /// The same as when they are refused, for a sweep in which they are skipped.
+    /// Message for a sweep in which invalid cells are skipped.
     #[must_use]
     pub fn skipped(&self) -> String {
         format!(
-            "{} of {} cells can't be run and are skipped:{}",
+            "{} of {} cells are invalid and skipped:{}",
             self.count(),
-            self.of,
+            self.total,
             Faults(self)
         )
     }
@@ -188,19 +188,19 @@ impl fmt::Display for InvalidCells {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} of {} cells can't be run; nothing was:{}",
+            "{} of {} cells are invalid, and no cell ran:{}",
             self.count(),
-            self.of,
+            self.total,
             Faults(self)
         )?;
-        match self.count() < self.of {
-            true => write!(f, "\nhelp: --skip-impossible runs the others"),
-            false => Ok(()),
+        if self.count() < self.total {
+            write!(f, "\nhelp: --skip-impossible runs the others")?;
         }
+        Ok(())
     }
 }
 
-/// What is wrong, a line each.
+/// Problems, one per line.
 struct Faults<'a>(&'a InvalidCells);
 
 impl fmt::Display for Faults<'_> {
@@ -215,14 +215,14 @@ impl fmt::Display for Faults<'_> {
         }
         match faults.len().saturating_sub(MAX_SHOWN_FAULTS) {
             0 => Ok(()),
-            more => write!(f, "\nand {more} more faults"),
+            more => write!(f, "\nand {more} more problems"),
         }
     }
 }
 
 impl std::error::Error for InvalidCells {}
 
-/// FNV-1a over 64 bits: tells texts apart that differ by accident.
+/// 64-bit FNV-1a, which is sufficient against accidental collisions.
 fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_cells_are_skipped_where_that_is_asked_for_and_others_are_left() {
+    fn invalid_cells_are_skipped_on_request() {
         let checked = skipping(&["station.slow.cc=cubic,vegas"]).unwrap();
         let impossible = checked.impossible.unwrap();
         assert_eq!((impossible.count(), impossible.why(0)), (1, None));
@@ -258,7 +258,7 @@ mod tests {
                 .skipped()
                 .starts_with("1 of 2 cells can't be run and are skipped:\n- ")
         );
-        // All that is run is the same, and yet it is another sweep than one without the cell.
+        // The runs are the same, but the sweep differs from one without the cell.
         let one = skipping(&["station.slow.cc=cubic"]).unwrap();
         assert_eq!(one.impossible, None);
         assert_eq!(one.columns, checked.columns);
@@ -271,9 +271,9 @@ mod tests {
     }
 
     #[test]
-    fn wrong_cells_are_told_together_and_grouped() {
+    fn invalid_cells_are_grouped_by_problem() {
         let said = checked(&["ap.home.queue=fifo,fiffo", "station.slow.mcs=0..3,99"]).unwrap_err();
-        // 4 with a wrong queue, 1 with a wrong MCS, 1 with both.
+        // 4 with an invalid queue, 1 with an invalid MCS, 1 with both.
         assert!(
             said.starts_with("6 of 10 cells can't be run; nothing was:\n- --vary station.slow.mcs=99: "),
             "{said}"
@@ -289,14 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_simulator_knows_is_told_before_it_runs() {
+    fn problems_of_the_simulator_are_reported_before_the_first_run() {
         let said = checked(&["station.slow.cc=cubic,vegas"]).unwrap_err();
         assert!(said.starts_with("1 of 2 cells can't be run"), "{said}");
         assert!(said.contains("station.slow.cc=vegas"), "{said}");
     }
 
     #[test]
-    fn columns_are_those_of_all_cells_and_any_change_is_another_sweep() {
+    fn columns_cover_all_cells_and_changes_change_the_fingerprint() {
         let one = checked(&["station.slow.workload=voip,4kstream"]).unwrap();
         let names: Vec<&str> = one.columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(

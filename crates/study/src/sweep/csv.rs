@@ -1,8 +1,8 @@
-//! Rows as CSV (RFC 4180): one header line, lines end with CRLF, an unknown figure is an empty field.
+//! Rows as CSV (RFC 4180): one header line, lines end with CRLF, an unknown value is an empty field.
 
 use super::rows::Rows;
 
-/// The rows as CSV: `run`, the varied keys, `run_seed`, then the columns.
+/// Formats the rows as CSV: `run`, the varied keys, `run_seed`, then the columns.
 #[must_use]
 pub fn csv(rows: &Rows) -> String {
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! How long a sweep would take, from a short look at its first cell.
+//! Estimate of a sweep's duration from a short simulation of its first cell.
 
 use super::grid::Grid;
 use netburn_simulate::SimulateError;
@@ -6,25 +6,25 @@ use netburn_units::{Duration, Instant};
 use std::ops::ControlFlow;
 use std::time::{Duration as Wall, Instant as Clock};
 
-/// A look at the cost of a run.
+/// Estimated cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CostEstimate {
-    /// What one run is reckoned to take on one processor.
+    /// Estimated processor time of one run.
     pub run: Wall,
-    /// How much of its load was simulated for that.
+    /// Simulated part of the load on which the estimate is based.
     pub simulated: Duration,
-    /// How much of load and drain there is in all.
+    /// Total duration of load and drain.
     pub total: Duration,
 }
 
-/// How long a look takes at most.
+/// Maximum duration of the estimate.
 const MAX_ESTIMATE_TIME: Wall = Wall::from_secs(1);
 
-/// Simulates the first cell for up to a second of real time, and reckons from the cost of its load so far that the rest of it costs as
-/// much: a station that begins later, or other values, may make it dearer or cheaper. `None` when the first cell is wrong.
+/// Simulates the first cell for up to a second of real time and extrapolates the cost of its load. Stations that start later and
+/// other values can change the cost. Returns `None` if the first cell is invalid.
 ///
 /// # Errors
-/// When it can't be simulated.
+/// The simulator rejects the plan.
 pub fn estimate_cost(grid: &Grid) -> Result<Option<CostEstimate>, SimulateError> {
     let Some(plan) = grid.first_plan() else { return Ok(None) };
     let begun = Clock::now();
@@ -34,23 +34,25 @@ pub fn estimate_cost(grid: &Grid) -> Result<Option<CostEstimate>, SimulateError>
             load_begun = Clock::now();
         }
         reached = now;
-        // Of the baseline, which is cheap, nothing can be reckoned about the load.
-        match begun.elapsed() < MAX_ESTIMATE_TIME || (now <= Instant::ZERO && begun.elapsed() < MAX_ESTIMATE_TIME * 10) {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        // The baseline is cheap and does not predict the cost of the load.
+        if begun.elapsed() < MAX_ESTIMATE_TIME || (now <= Instant::ZERO && begun.elapsed() < MAX_ESTIMATE_TIME * 10) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     })?;
     let simulated = reached.checked_since(Instant::ZERO).unwrap_or_default();
-    let (took, share) = match simulated.is_zero() {
-        // An endless baseline: reckoned as if it were all.
-        true => (
+    let (took, share) = if simulated.is_zero() {
+        // The baseline did not end in time: extrapolate from the baseline.
+        (
             begun.elapsed(),
             plan.baseline.as_secs_f64() / (reached.since(Instant::ZERO - plan.baseline)).as_secs_f64(),
-        ),
-        false => (
+        )
+    } else {
+        (
             load_begun.elapsed(),
             plan.settled().as_secs_f64() / simulated.as_secs_f64(),
-        ),
+        )
     };
     let before = begun.elapsed().saturating_sub(took);
     Ok(Some(CostEstimate {
@@ -60,7 +62,7 @@ pub fn estimate_cost(grid: &Grid) -> Result<Option<CostEstimate>, SimulateError>
     }))
 }
 
-/// A span of real time in words, format_approximate: `40 s`, `12 min`, `3 h`, `9 days`.
+/// Formats an approximate duration: `40 s`, `12 min`, `3 h`, `9 days`.
 #[must_use]
 pub fn format_approximate(seconds: f64) -> String {
     match seconds {
@@ -77,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_said_in_the_unit_that_suits() {
+    fn durations_use_a_suitable_unit() {
         for (seconds, said) in [
             (0.2, "less than a second"),
             (40.4, "40 s"),

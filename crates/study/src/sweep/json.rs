@@ -1,4 +1,4 @@
-//! Rows for scripts.
+//! Rows as JSON.
 
 use super::columns::MetricValue;
 use super::folder::SCHEMA;
@@ -6,8 +6,8 @@ use super::rows::Rows;
 use serde_json::{Map, Value, json};
 
 /// `{ schema, keys, columns: [{ name, unit }], repeat, runs, rows: [{ run, values: { key: value }, run_seed, figures: { name: figure } }] }`;
-/// `runs` is how many the whole sweep has, a figure that isn't known is `null`. A row whose
-/// verdict is `impossible` is a cell that can't be run; it has no seed.
+/// `runs` is the number of runs of the whole sweep, and an unknown value is `null`. A row with the verdict `impossible` is an
+/// invalid cell; it has no seed.
 #[must_use]
 pub fn json(rows: &Rows) -> Value {
     let columns = rows.columns.iter();

@@ -1,18 +1,18 @@
-//! Rows as a table in a terminal: the values, the verdict, and of every station what a person would ask first.
+//! Rows as a table in a terminal: values of the keys, verdict, and the main metrics of every station.
 
-use super::columns::{Column, MetricValue, Measure};
+use super::columns::{Column, Measure, MetricValue};
 use super::rows::Rows;
 use netburn_report::paint::Tone;
 use netburn_report::plain::{sanitise, truncate};
 use netburn_report::table::{Cell, left, render, right};
 
-/// The most rows that are shown; the files have all.
+/// Maximum number of rows in the terminal; the files have all.
 const MAX_SHOWN_ROWS: usize = 100;
 
-/// The longest value that is shown whole.
+/// Maximum width of a value.
 const MAX_VALUE_WIDTH: usize = 40;
 
-/// The rows as lines, `width` columns wide.
+/// Formats the rows, `width` columns wide.
 #[must_use]
 pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
     let shown: Vec<(usize, String)> = rows
@@ -62,7 +62,7 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
     text
 }
 
-/// The heading of a column that the table shows; `None` for those that only files have.
+/// Heading of a column; `None` for columns that only the files have.
 fn heading(column: &Column) -> Option<String> {
     let name = column.name.as_str();
     match name {
@@ -104,7 +104,7 @@ fn tone(verdict: &str) -> Tone {
     }
 }
 
-/// A figure as people read it: three figures that matter.
+/// Formats a value with three significant digits.
 pub(super) fn format_value(value: f64, measure: Measure) -> String {
     match (measure, value.abs()) {
         (Measure::Count, _) => format!("{value:.0}"),

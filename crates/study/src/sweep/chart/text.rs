@@ -1,19 +1,19 @@
-//! The chart as bars in a terminal.
+//! Chart as bars in a terminal.
 
 use super::Chart;
 use crate::sweep::table::format_value;
 use netburn_report::plain::{sanitise, truncate, width};
 
-/// The most bars that are shown; the SVG has more.
+/// Maximum number of bars in the terminal; the SVG has more.
 const MAX_BARS: usize = 60;
 
-/// The widest label.
+/// Maximum width of a label.
 const MAX_LABEL_WIDTH: usize = 32;
 
-/// Eighths of a character's width, from nothing to seven.
+/// Zero to seven eighths of a character's width.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// The chart as lines of at most `columns` columns: a bar for each value of the first key, as long as its median is of the greatest.
+/// Formats the chart in lines of at most `columns` columns: a bar for each value of the first key, proportional to its median.
 #[must_use]
 pub fn text(chart: &Chart, columns: usize) -> String {
     let mut text = format!("{} over {}\n", sanitise(&chart.title()), sanitise(&chart.key));
@@ -68,7 +68,7 @@ pub fn text(chart: &Chart, columns: usize) -> String {
     text
 }
 
-/// A bar whose length is to `room` as `value` is to `highest`, to the eighth of a column.
+/// Formats a bar of length `room` × `value` / `highest`, in steps of an eighth of a column.
 fn bar(value: f64, highest: f64, room: usize) -> String {
     if highest <= 0.0 || value <= 0.0 {
         return String::new();
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_as_long_as_their_figures() {
+    fn bars_are_proportional_to_their_values() {
         assert_eq!(bar(10.0, 10.0, 10), "█".repeat(10));
         assert_eq!(bar(5.0, 10.0, 10), "█████");
         // A sixteenth of 10 is five eighths of one.

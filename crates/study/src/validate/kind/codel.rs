@@ -1,4 +1,4 @@
-//! CoDel's drops from a standing queue, worked out by hand from RFC 8289.
+//! CoDel's drops from a standing queue, computed by hand from RFC 8289.
 
 use super::Metrics;
 use super::phy::time;
@@ -9,11 +9,11 @@ use netburn_units::{Duration, Instant};
 use serde::Deserialize;
 use std::collections::VecDeque;
 
-/// Drops listed, at most.
+/// Maximum number of drops in a case.
 const MAX_DROPS: usize = 64;
 
-/// One packet enters and one leaves every `period`, each after having waited for `wait`: metrics `drop 1`, `drop 2` and so on, the time from the
-/// first arrival to each drop. A drop doesn't shorten the wait.
+/// One packet enters and one leaves every `period`, after a sojourn time of `wait`. Metrics `drop 1`, `drop 2` and so on are the
+/// times from the first arrival to each drop. A drop does not shorten the sojourn time.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Codel {
@@ -25,12 +25,12 @@ pub struct Codel {
     wait: Duration,
     #[serde(deserialize_with = "time")]
     period: Duration,
-    /// How long packets come.
+    /// Time during which packets arrive.
     #[serde(deserialize_with = "time")]
     duration: Duration,
 }
 
-/// Packets by when they came.
+/// Packets by arrival time.
 struct PacketQueue(VecDeque<Instant>);
 
 const LENGTH: u32 = 1_500;

@@ -6,7 +6,7 @@ use netburn_network::Network;
 use netburn_report::explain::{Cause, Kind};
 use netburn_scenario::Plan;
 
-/// Channels of each band that don't overlap at the widths that are usual there (802.11-2020 annex E).
+/// Channels of each band that do not overlap at common widths (802.11-2020 annex E).
 const CHANNELS_2G: [u16; 3] = [1, 6, 11];
 const CHANNELS_5G: [u16; 4] = [36, 52, 100, 149];
 const CHANNELS_6G: [u16; 4] = [1, 65, 129, 193];
@@ -42,7 +42,7 @@ impl InterventionBuilder<'_> {
                 .map(u16::to_string)
                 .find(|channel| self.is_free_channel(&own, &key, channel));
             if let Some(channel) = free {
-                let label = format!("{own} is on channel {channel}, where no other network is");
+                let label = format!("{own} uses channel {channel}, which no other network uses");
                 self.propose(Kind::SlowCochannel, label, &[(&key, &channel)]);
             }
         }
@@ -52,7 +52,7 @@ impl InterventionBuilder<'_> {
         }
     }
 
-    /// Whether a radio would share its channel with no other there.
+    /// Returns `true` if a radio would not share the channel with another one.
     fn is_free_channel(&self, radio: &str, key: &str, channel: &str) -> bool {
         let mut document = self.document.clone();
         let plan: Option<Plan> = document.set(key, channel).ok().and_then(|()| document.resolve().ok());

@@ -1,12 +1,12 @@
-//! Changes of lines and of the hop to the server.
+//! Changes of WAN links and of the path to the server.
 
 use super::{InterventionBuilder, written};
 use netburn_report::explain::{Cause, Kind};
 use netburn_units::{BitRate, Duration};
 
-/// How much faster a line is that is too slow.
+/// Factors by which a slow link's rate is increased.
 const RATE_FACTORS: [u64; 2] = [2, 4];
-/// One-hop delay of a near server: within a region.
+/// One-way delay of a server in the same region.
 const NEAR_SERVER_DELAY: Duration = Duration::from_millis(5);
 
 impl InterventionBuilder<'_> {
@@ -27,7 +27,7 @@ impl InterventionBuilder<'_> {
         }
     }
 
-    /// The lines in front of those who suffer, each with the keys of its rates.
+    /// Links of the affected stations, each with the keys of its rates.
     fn lines(&self, cause: &Cause) -> Vec<(String, Vec<(String, BitRate)>)> {
         let mut lines: Vec<(String, Vec<(String, BitRate)>)> = Vec::new();
         for name in &cause.stations {
@@ -48,8 +48,8 @@ impl InterventionBuilder<'_> {
             };
             let rates = rates
                 .into_iter()
-                .filter_map(|(hop, rate)| Some((format!("{key}.{hop}"), rate?)));
-            let line = (format!("{of}'s line"), rates.collect());
+                .filter_map(|(direction, rate)| Some((format!("{key}.{direction}"), rate?)));
+            let line = (format!("{of}'s link"), rates.collect());
             if !lines.contains(&line) {
                 lines.push(line);
             }
@@ -69,11 +69,11 @@ impl InterventionBuilder<'_> {
             .collect();
         let set: Vec<(&str, &str)> = lossy.iter().map(|key| (key.as_str(), "0 %")).collect();
         if !set.is_empty() {
-            self.propose(Kind::LossyLine, "the line loses nothing".to_owned(), &set);
+            self.propose(Kind::LossyLine, "the link loses no packets".to_owned(), &set);
         }
         self.propose(
             Kind::LossyLine,
-            "the server sends with BBR".to_owned(),
+            "the server uses BBR".to_owned(),
             &[("server.cc", "bbr")],
         );
     }
@@ -93,13 +93,13 @@ impl InterventionBuilder<'_> {
         if !set.is_empty() {
             self.propose(
                 Kind::DistantServer,
-                format!("the server is no further away than {near}"),
+                format!("the one-way delay to the server is at most {near}"),
                 &set,
             );
         }
         self.propose(
             Kind::DistantServer,
-            "the server speaks HTTP/2, over one connection for each page".to_owned(),
+            "the server uses HTTP/2, with one connection per page".to_owned(),
             &[("server.http", "2")],
         );
     }
@@ -108,7 +108,7 @@ impl InterventionBuilder<'_> {
         cause.stations.iter().any(|name| self.plan.station(name).is_some())
     }
 
-    /// The wired hops between those who suffer and the server.
+    /// Wired links between the affected stations and the server.
     fn hops(&self, cause: &Cause) -> Vec<Hop> {
         let server = &self.plan.server.link;
         let mut hops = vec![Hop {
@@ -144,11 +144,11 @@ impl InterventionBuilder<'_> {
     }
 }
 
-/// A wired hop.
+/// A wired link.
 struct Hop {
-    /// The key of its section.
+    /// Path of its section.
     key: String,
     delay: Duration,
-    /// Whether it loses packets.
+    /// `true` if the link loses packets.
     loss: bool,
 }
