@@ -297,7 +297,7 @@ impl Screen {
                     )
                 }
             };
-            format!("{} of {} runs{left}", progress.finished, progress.of)
+            format!("{} of {} runs{left}", progress.finished, progress.total)
         });
     }
 

@@ -26,9 +26,10 @@ fn main() {
     let runs = grid.run(threads).unwrap_or_else(|why| panic!("{why}"));
     let mut other = grid.clone();
     other.set.extend(against.iter().cloned());
-    let others = match against.is_empty() {
-        true => Vec::new(),
-        false => other.run(threads).unwrap_or_else(|why| panic!("{why}")),
+    let others = if against.is_empty() {
+        Vec::new()
+    } else {
+        other.run(threads).unwrap_or_else(|why| panic!("{why}"))
     };
     println!("{} runs", runs.len());
     for text in formulas {

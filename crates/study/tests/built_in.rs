@@ -37,13 +37,13 @@ fn every_value_is_within_tolerance_or_explained_and_the_page_is_current() {
 
 /// Lines of a page, with tables without the computed values, whose last digits change with the models.
 fn without_values(page: &str) -> Vec<String> {
-    let line = |line: &str| match line.starts_with("| ") {
-        false => line.to_owned(),
-        true => {
-            let cells: Vec<&str> = line.split(" | ").collect();
-            let kept = cells.iter().enumerate().filter(|(place, _)| !matches!(place, 4 | 5));
-            kept.map(|(_, cell)| *cell).collect::<Vec<_>>().join(" | ")
+    let line = |line: &str| {
+        if !line.starts_with("| ") {
+            return line.to_owned();
         }
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let kept = cells.iter().enumerate().filter(|(place, _)| !matches!(place, 4 | 5));
+        kept.map(|(_, cell)| *cell).collect::<Vec<_>>().join(" | ")
     };
     page.lines().map(line).collect()
 }

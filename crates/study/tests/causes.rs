@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Shifts of all signals in hundredths of a decibel.
 const SHIFTS: [i32; 3] = [-300, 0, 300];
 
-/// What takes a scenario's cause away: then none is named.
+/// Changes that remove the cause of a scenario, so that no cause is named.
 const FIXED: [(&str, &[(&str, &str)]); 12] = [
     ("server", &[("server.link.rate", "1000 Mbit/s")]),
     ("adapter", &[("station.tv.adapter_rate", "200 Mbit/s")]),
@@ -224,7 +224,7 @@ fn cases() -> Vec<Case> {
     own.chain(fixed).collect()
 }
 
-/// The scenarios, by name: the cause that is to be named, or `well`.
+/// Names of the scenarios: the expected cause, or `well`.
 fn scenarios() -> Vec<String> {
     let files = std::fs::read_dir(root().join("scenarios/causes")).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -366,7 +366,7 @@ fn variants_are_explained() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// How often each cause was named in each scenario's runs, and how many those were.
+/// Counts the causes in the runs of each scenario, and the runs.
 fn matrix(seeds: u64) -> (Vec<Case>, usize) {
     let mut cases = cases();
     let plans = |(index, case): (usize, &Case)| {
@@ -408,7 +408,7 @@ fn written(cases: &[Case]) -> String {
     text
 }
 
-/// Each row's own cause in all its runs, and no other in any.
+/// Returns `true` if each row has its own cause in all runs, and no other cause.
 fn is_diagonal(cases: &[Case], runs: usize) -> bool {
     let wanted = |case: &Case| {
         case.wanted
@@ -432,8 +432,8 @@ fn each_cause_is_named_only_in_its_own_scenario() {
     let text = written(&cases);
     let page = root().join("docs/EXPLAIN.md");
     let doc = std::fs::read_to_string(&page).unwrap();
-    let (before, rest) = doc.split_once(BEGIN).expect("a place for the matrix");
-    let (found, after) = rest.split_once(END).expect("an end of it");
+    let (before, rest) = doc.split_once(BEGIN).expect("the marker before the matrix");
+    let (found, after) = rest.split_once(END).expect("the marker after the matrix");
     if regenerate {
         std::fs::write(&page, format!("{before}{BEGIN}{text}{END}{after}")).unwrap();
     }

@@ -44,7 +44,7 @@ fn rows() -> Rows {
             column("b.voip.goal_misses", Measure::Count),
         ],
         repeat: 2,
-        of: 8,
+        total_runs: 8,
         rows: vec![
             row(
                 1,
@@ -236,9 +236,10 @@ proptest! {
         prop_assert_eq!(records.len(), 1 + values.len());
         for (record, (value, figure)) in records[1..].iter().zip(&values) {
             prop_assert_eq!(&record[1], value);
-            match figure.is_finite() {
-                true => prop_assert_eq!(record[5].parse::<f64>().unwrap(), *figure),
-                false => prop_assert_eq!(&record[5], ""),
+            if figure.is_finite() {
+prop_assert_eq!(record[5].parse::<f64>().unwrap(), *figure)
+} else {
+prop_assert_eq!(&record[5], "")
             }
             prop_assert_eq!(&record[6], "");
         }
@@ -278,7 +279,7 @@ fn an_interrupted_sweep_continues_with_the_same_results() {
     let folder = open("stopped").unwrap();
     let stop = AtomicBool::new(false);
     let finished = run(&grid, &folder, 1, &stop, &|progress| {
-        assert!(progress.of == 12 && (0.0..=1.0).contains(&progress.share));
+        assert!(progress.total == 12 && (0.0..=1.0).contains(&progress.share));
         stop.store(progress.finished >= 2, Ordering::Relaxed);
     });
     assert_eq!(finished.unwrap(), 2);

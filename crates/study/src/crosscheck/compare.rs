@@ -216,7 +216,7 @@ pub fn disagreements<'a>(results: impl IntoIterator<Item = &'a PlanResult>) -> V
 }
 
 fn order(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
-    let differs = |of: &Comparison| of.outcome == Outcome::Differs;
+    let differs = |comparison: &Comparison| comparison.outcome == Outcome::Differs;
     differs(a).cmp(&differs(b)).then(a.size.total_cmp(&b.size))
 }
 

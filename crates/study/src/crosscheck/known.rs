@@ -54,10 +54,14 @@ const STARVED: f64 = 0.1;
 pub fn cause_of(plan: &CrosscheckPlan, result: &PlanResult, comparison: &Comparison) -> Option<&'static Cause> {
     let tcp = !matches!(plan.transport, Transport::Udp { .. });
     let goodput = matches!(comparison.metric, Metric::Total | Metric::Goodput(_));
-    match tcp && goodput {
-        true if starves(plan, result) => Some(&STARVED_UPLOADS),
-        true if plan.stations.iter().any(|station| station.up) && plan.station_ms() > SLOW_MS => Some(&SLOW_UPLOADS),
-        _ => None,
+    if !(tcp && goodput) {
+        None
+    } else if starves(plan, result) {
+        Some(&STARVED_UPLOADS)
+    } else if plan.stations.iter().any(|station| station.up) && plan.station_ms() > SLOW_MS {
+        Some(&SLOW_UPLOADS)
+    } else {
+        None
     }
 }
 

@@ -69,9 +69,10 @@ impl Grid {
     /// # Errors
     /// The scenario, a key or a value is invalid.
     pub fn runs(&self) -> Result<Vec<Run>, GridError> {
-        let mut document = match self.scenario.contains('\n') {
-            true => Document::from_toml("scenario", &self.scenario)?,
-            false => load(&self.scenario)?,
+        let mut document = if self.scenario.contains('\n') {
+            Document::from_toml("scenario", &self.scenario)?
+        } else {
+            load(&self.scenario)?
         };
         for (key, value) in &self.set {
             document.set(key, value)?;

@@ -256,7 +256,7 @@ mod tests {
         assert!(
             impossible
                 .skipped()
-                .starts_with("1 of 2 cells can't be run and are skipped:\n- ")
+                .starts_with("1 of 2 cells are invalid and are skipped:\n- ")
         );
         // The runs are the same, but the sweep differs from one without the cell.
         let one = skipping(&["station.slow.cc=cubic"]).unwrap();
@@ -272,27 +272,27 @@ mod tests {
 
     #[test]
     fn invalid_cells_are_grouped_by_problem() {
-        let said = checked(&["ap.home.queue=fifo,fiffo", "station.slow.mcs=0..3,99"]).unwrap_err();
+        let message = checked(&["ap.home.queue=fifo,fiffo", "station.slow.mcs=0..3,99"]).unwrap_err();
         // 4 with an invalid queue, 1 with an invalid MCS, 1 with both.
         assert!(
-            said.starts_with("6 of 10 cells can't be run; nothing was:\n- --vary station.slow.mcs=99: "),
-            "{said}"
+            message.starts_with("6 of 10 cells are invalid, and no cell ran:\n- --vary station.slow.mcs=99: "),
+            "{message}"
         );
         assert!(
-            said.contains("(5 cells, the first ap.home.queue=fiffo, station.slow.mcs=0)"),
-            "{said}"
+            message.contains("(5 cells, the first ap.home.queue=fiffo, station.slow.mcs=0)"),
+            "{message}"
         );
         assert!(
-            said.contains("(2 cells, the first ap.home.queue=fifo, station.slow.mcs=99)"),
-            "{said}"
+            message.contains("(2 cells, the first ap.home.queue=fifo, station.slow.mcs=99)"),
+            "{message}"
         );
     }
 
     #[test]
     fn problems_of_the_simulator_are_reported_before_the_first_run() {
-        let said = checked(&["station.slow.cc=cubic,vegas"]).unwrap_err();
-        assert!(said.starts_with("1 of 2 cells can't be run"), "{said}");
-        assert!(said.contains("station.slow.cc=vegas"), "{said}");
+        let message = checked(&["station.slow.cc=cubic,vegas"]).unwrap_err();
+        assert!(message.starts_with("1 of 2 cells are invalid"), "{message}");
+        assert!(message.contains("station.slow.cc=vegas"), "{message}");
     }
 
     #[test]

@@ -34,9 +34,10 @@ pub(super) fn line<'a>(text: &mut String, fields: impl Iterator<Item = &'a str>)
         if index > 0 {
             text.push(',');
         }
-        match field.contains([',', '"', '\r', '\n']) {
-            true => text.extend(["\"", &field.replace('"', "\"\""), "\""]),
-            false => text.push_str(field),
+        if field.contains([',', '"', '\r', '\n']) {
+            text.extend(["\"", &field.replace('"', "\"\""), "\""])
+        } else {
+            text.push_str(field)
         }
     }
     text.push_str("\r\n");

@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn durations_use_a_suitable_unit() {
-        for (seconds, said) in [
+        for (seconds, expected) in [
             (0.2, "less than a second"),
             (40.4, "40 s"),
             (90.0, "2 min"),
@@ -88,7 +88,7 @@ mod tests {
             (7200.0, "2 h"),
             (864_000.0, "10 days"),
         ] {
-            assert_eq!(format_approximate(seconds), said);
+            assert_eq!(format_approximate(seconds), expected);
         }
     }
 }

@@ -281,7 +281,7 @@ fn identity(grid: &Grid, checked: &Checked) -> Identity {
 
 /// Returns the difference between the sweep found in the folder and the requested one.
 fn difference(found: &Identity, wanted: &Identity) -> Option<String> {
-    let keys = |of: &Identity| -> Vec<String> { of.vary.iter().map(|v| v.key.clone()).collect() };
+    let keys = |identity: &Identity| -> Vec<String> { identity.vary.iter().map(|v| v.key.clone()).collect() };
     if found.schema != wanted.schema || found.version != wanted.version {
         return Some(format!(
             "found version {} of netburn, expected {}",
@@ -320,7 +320,7 @@ fn write_bytes(path: &Path, content: &[u8]) -> Result<(), FolderError> {
     std::fs::write(&temporary, content)
         .and_then(|()| std::fs::rename(&temporary, path))
         .map_err(|source| {
-            // What is half written is of no use to anybody, and its space may be.
+            // An incomplete file is useless, and removing it frees its space.
             let _ = std::fs::remove_file(&temporary);
             FolderError::Io {
                 path: path.to_owned(),

@@ -32,7 +32,7 @@ pub fn json(rows: &Rows) -> Value {
             })
         })
         .collect();
-    json!({ "schema": SCHEMA, "keys": rows.keys, "columns": columns, "repeat": rows.repeat, "runs": rows.of, "rows": each })
+    json!({ "schema": SCHEMA, "keys": rows.keys, "columns": columns, "repeat": rows.repeat, "runs": rows.total_runs, "rows": each })
 }
 
 fn figure(of: &MetricValue) -> Value {

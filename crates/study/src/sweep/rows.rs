@@ -16,7 +16,7 @@ pub struct Rows {
     /// Number of runs of each cell.
     pub repeat: u32,
     /// Number of runs of the whole sweep.
-    pub of: u64,
+    pub total_runs: u64,
     /// Rows of finished runs, in the order of their numbers.
     pub rows: Vec<Row>,
 }
@@ -42,7 +42,7 @@ impl Rows {
             keys: grid.keys().to_vec(),
             columns: checked.columns.clone(),
             repeat: grid.repeat(),
-            of: grid.runs(),
+            total_runs: grid.runs(),
             rows: Vec::new(),
         }
     }
@@ -87,9 +87,12 @@ impl Row {
 
     /// Row of an invalid cell: the verdict is `impossible`, and all other values are unknown. Its number is that of the cell's first run.
     pub(super) fn impossible(rows: &Rows, run: u64, values: Vec<String>) -> Self {
-        let figure = |column: &Column| match column.name == VERDICT {
-            true => MetricValue::Text(IMPOSSIBLE),
-            false => MetricValue::None,
+        let figure = |column: &Column| {
+            if column.name == VERDICT {
+                MetricValue::Text(IMPOSSIBLE)
+            } else {
+                MetricValue::None
+            }
         };
         Row {
             run: run + 1,

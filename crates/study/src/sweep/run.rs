@@ -17,7 +17,7 @@ pub struct Progress {
     /// Finished runs, including those of earlier executions.
     pub finished: u64,
     /// Number of all runs.
-    pub of: u64,
+    pub total: u64,
     /// Simulated share of the runs that were unfinished at the start.
     pub share: f64,
 }
@@ -63,7 +63,7 @@ pub fn run(
         let steps = steps + simulated.fetch_add(steps, Ordering::Relaxed);
         progress(Progress {
             finished: finished.load(Ordering::Relaxed),
-            of: folder.possible(grid),
+            total: folder.possible(grid),
             share: steps as f64 / all,
         });
     };

@@ -39,10 +39,13 @@ impl Dimension {
             Dimension::Rate => parse::<BitRate>(text).map(|rate| rate.as_bps() as f64 / 1e6),
             Dimension::Time => parse::<Duration>(text).map(|time| time.as_nanos() as f64 / 1e3),
             Dimension::Level => parse::<Dbm>(text).map(Dbm::as_dbm_f64),
-            Dimension::Share => match text.contains('%') {
-                true => parse::<Probability>(text).map(Probability::as_f64),
-                false => number(text, "a number or a share such as \"33.3 %\""),
-            },
+            Dimension::Share => {
+                if text.contains('%') {
+                    parse::<Probability>(text).map(Probability::as_f64)
+                } else {
+                    number(text, "a number or a share such as \"33.3 %\"")
+                }
+            }
             Dimension::Count => number(text, "a number"),
         }
     }

@@ -47,11 +47,10 @@ impl Outcome {
             .as_ref()
             .and_then(|deviation| deviation.explains.as_deref());
         let tolerance = explains.and_then(|text| Tolerance::read(text, self.dimension).ok());
-        match tolerance
-            .is_some_and(|tolerance| Goal::Near(self.goal.value(), tolerance).tolerance_used(self.got) <= 1.0)
-        {
-            true => CaseResult::Explained,
-            false => CaseResult::Beyond,
+        if tolerance.is_some_and(|tolerance| Goal::Near(self.goal.value(), tolerance).tolerance_used(self.got) <= 1.0) {
+            CaseResult::Explained
+        } else {
+            CaseResult::Beyond
         }
     }
 }

@@ -121,8 +121,9 @@ fn line(outcome: &Outcome, names: usize, width: usize) -> String {
         _ => String::new(),
     };
     let text = format!("{label:names$}  {}, {expected}{off}", dimension.show(outcome.got));
-    match text.chars().count() + 7 > width && names > 0 {
-        true => format!("{label}\n         {}, {expected}{off}", dimension.show(outcome.got)),
-        false => text,
+    if text.chars().count() + 7 > width && names > 0 {
+        format!("{label}\n         {}, {expected}{off}", dimension.show(outcome.got))
+    } else {
+        text
     }
 }

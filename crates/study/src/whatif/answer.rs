@@ -109,9 +109,10 @@ fn summary(plan: &Plan, stop: &AtomicBool) -> Result<Summary, AnswerError> {
             ControlFlow::Continue(())
         }
     })?;
-    match done.interrupted {
-        true => Err(AnswerError::Stopped),
-        false => Ok(summariser.finish(&plan.name, &Ending::Complete)),
+    if done.interrupted {
+        Err(AnswerError::Stopped)
+    } else {
+        Ok(summariser.finish(&plan.name, &Ending::Complete))
     }
 }
 

@@ -19,9 +19,10 @@ const HUES: [&str; 6] = ["#0082c8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", 
 #[must_use]
 pub fn svg(chart: &Chart) -> String {
     let groups = &chart.groups[..chart.groups.len().min(MAX_GROUPS)];
-    let legend = match groups.iter().all(|group| group.name.is_empty()) {
-        true => 0,
-        false => groups.len() + usize::from(chart.groups.len() > MAX_GROUPS),
+    let legend = if groups.iter().all(|group| group.name.is_empty()) {
+        0
+    } else {
+        groups.len() + usize::from(chart.groups.len() > MAX_GROUPS)
     };
     let height = TOP + PLOT + 64.0 + 18.0 * legend as f64;
     let mut out = format!(

@@ -52,9 +52,10 @@ pub fn text(chart: &Chart, columns: usize) -> String {
             let gap = " ".repeat(widest - width(label));
             let bar = bar(point.median, highest, room);
             let figure = format_value(point.median, chart.measure);
-            let line = match bar.is_empty() {
-                true => format!("  {label}{gap}  {figure}"),
-                false => format!("  {label}{gap}  {bar} {figure}"),
+            let line = if bar.is_empty() {
+                format!("  {label}{gap}  {figure}")
+            } else {
+                format!("  {label}{gap}  {bar} {figure}")
             };
             text.push_str(&line);
             text.push('\n');

@@ -134,7 +134,7 @@ fn unknown_names_cause_no_change() {
     let house =
         "[ap.home.radio.5g]\n[station.tv]\njoins = \"home.5g\"\nsignal = \"-60 dBm\"\nworkload = \"download\"\n";
     for kind in Kind::ALL {
-        let found = proposed(house, kind, "nobody");
+        let found = proposed(house, kind, "unknown");
         assert!(found.is_empty() || kind == Kind::Server, "{kind:?}: {found:?}");
     }
 }
