@@ -469,7 +469,7 @@ fn bad_input_is_told() {
         ),
         (
             &["--vary", "seed=1,2", "--set", "ap.home.queue=nope"],
-            "2 of 2 cells can't be run",
+            "2 of 2 cells are invalid",
         ),
     ] {
         let ended = finish(bench.netburn(["sweep", "house.toml"].iter().chain(args))).expect(2);

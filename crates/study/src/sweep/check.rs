@@ -256,7 +256,7 @@ mod tests {
         assert!(
             impossible
                 .skipped()
-                .starts_with("1 of 2 cells are invalid and are skipped:\n- ")
+                .starts_with("1 of 2 cells are invalid and skipped:\n- ")
         );
         // The runs are the same, but the sweep differs from one without the cell.
         let one = skipping(&["station.slow.cc=cubic"]).unwrap();
@@ -265,7 +265,8 @@ mod tests {
         assert!(one.fingerprint != checked.fingerprint);
         let none = skipping(&["station.slow.mcs=98,99"]).unwrap_err();
         assert!(
-            none.to_string().starts_with("2 of 2 cells can't be run; nothing was:"),
+            none.to_string()
+                .starts_with("2 of 2 cells are invalid, and no cell ran:"),
             "{none}"
         );
     }
