@@ -136,7 +136,7 @@ station.b.signal = -60 dBm
         ..rows
     };
     let nothing = chart::Chart::new(&empty, 3);
-    assert!(chart::text(&nothing, 80).contains("no run has a figure for it"));
+    assert!(chart::text(&nothing, 80).contains("no run has a value of this metric"));
     assert!(chart::svg(&nothing).ends_with("</svg>\n"));
 }
 

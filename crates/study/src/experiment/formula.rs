@@ -104,7 +104,7 @@ impl Formula {
         match (self.over, &expression.first) {
             (Aggregate::Share, _) => Unit::Share,
             _ if expression.rest.iter().any(|(operator, _)| *operator == '/') => Unit::Share,
-            (_, Operand::Metric(figure) | Operand::BaselineMetric(figure)) => figure.unit(),
+            (_, Operand::Metric(path) | Operand::BaselineMetric(path)) => path.unit(),
             (_, Operand::Number(_)) => Unit::Count,
         }
     }
@@ -120,8 +120,8 @@ impl Formula {
     pub fn metrics(&self) -> impl Iterator<Item = (&MetricPath, bool)> {
         self.operands().filter_map(|operand| match operand {
             Operand::Number(_) => None,
-            Operand::Metric(figure) => Some((figure, false)),
-            Operand::BaselineMetric(figure) => Some((figure, true)),
+            Operand::Metric(path) => Some((path, false)),
+            Operand::BaselineMetric(path) => Some((path, true)),
         })
     }
 
@@ -246,8 +246,8 @@ impl Expression {
     fn evaluate(&self, run: &Summary, other: Option<&Summary>) -> f64 {
         let value = |operand: &Operand| match operand {
             Operand::Number(number) => *number,
-            Operand::Metric(figure) => figure.value(run).unwrap_or(f64::NAN),
-            Operand::BaselineMetric(figure) => other.and_then(|other| figure.value(other)).unwrap_or(f64::NAN),
+            Operand::Metric(path) => path.value(run).unwrap_or(f64::NAN),
+            Operand::BaselineMetric(path) => other.and_then(|other| path.value(other)).unwrap_or(f64::NAN),
         };
         self.rest
             .iter()

@@ -51,18 +51,18 @@ pub fn text(chart: &Chart, columns: usize) -> String {
             }
             let gap = " ".repeat(widest - width(label));
             let bar = bar(point.median, highest, room);
-            let figure = format_value(point.median, chart.measure);
+            let value = format_value(point.median, chart.measure);
             let line = if bar.is_empty() {
-                format!("  {label}{gap}  {figure}")
+                format!("  {label}{gap}  {value}")
             } else {
-                format!("  {label}{gap}  {bar} {figure}")
+                format!("  {label}{gap}  {bar} {value}")
             };
             text.push_str(&line);
             text.push('\n');
         }
     }
     match bars.saturating_sub(MAX_BARS) {
-        0 if bars == 0 => text.push_str("  no run has a figure for it\n"),
+        0 if bars == 0 => text.push_str("  no run has a value of this metric\n"),
         0 => {}
         more => text.push_str(&format!("  and {more} more bars; chart.svg has more\n")),
     }

@@ -81,9 +81,9 @@ impl ScenarioInput {
         if formula.compares() && self.against.is_none() {
             return Err("`against:` needs a case with `against`".to_owned());
         }
-        for (figure, other) in formula.metrics() {
+        for (path, other) in formula.metrics() {
             let grid = if other { self.against.as_ref() } else { None }.unwrap_or(&self.grid);
-            known(figure, grid)?;
+            known(path, grid)?;
         }
         Ok(match formula.unit() {
             Unit::Ms => Dimension::Time,
@@ -167,9 +167,9 @@ fn hundredths(text: &str) -> Result<i32, String> {
 }
 
 /// Checks that the station and the workload of a metric exist.
-fn known(figure: &MetricPath, grid: &Grid) -> Result<(), String> {
+fn known(path: &MetricPath, grid: &Grid) -> Result<(), String> {
     let runs = grid.runs().map_err(|why| why.to_string())?;
-    let (Some(name), workload) = figure.about() else {
+    let (Some(name), workload) = path.about() else {
         return Ok(());
     };
     let plan = &runs[0].plan;
