@@ -10,7 +10,7 @@ use netburn_report::environment::sentence;
 use netburn_report::explain::{Cause, explain as explained};
 use netburn_report::sanitise::wrap;
 use netburn_scenario::{Document, Environment, Plan};
-use netburn_study::whatif::{Answers, CantAnswer, Proposed, answer, json, text, what_ifs};
+use netburn_study::whatif::{AnswerError, Answers, Interventions, answer, json, text, what_ifs};
 use std::sync::{Mutex, PoisonError};
 
 /// `netburn explain RUN`.
@@ -18,7 +18,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Ended, Stop> {
     let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
     let explanation = explained(&run).map_err(|error| unopened(&args.run, error))?;
     let (proposed, answers) = match args.runs {
-        0 => (Proposed::default(), None),
+        0 => (Interventions::default(), None),
         _ => helped(args, &run, &explanation.causes)?,
     };
     let written = match args.format {
@@ -47,16 +47,16 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Ended, Stop> {
 }
 
 /// What would help, simulated.
-fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Proposed, Option<Answers>), Stop> {
+fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventions, Option<Answers>), Stop> {
     if causes.is_empty() {
-        return Ok((Proposed::default(), None));
+        return Ok((Interventions::default(), None));
     }
     let plan = match simulated(args, &run.header().plan)? {
         Ok(plan) => plan,
         Err(why) => {
-            let proposed = Proposed {
+            let proposed = Interventions {
                 without: vec![format!("What would help can't be simulated: {why}")],
-                ..Proposed::default()
+                ..Interventions::default()
             };
             return Ok((proposed, None));
         }
@@ -96,11 +96,11 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Proposed, 
     }
     match answers {
         Ok(answers) => Ok((proposed, Some(answers))),
-        Err(CantAnswer::Stopped) => Err(Stop::NotMeasured("interrupted".to_owned())),
+        Err(AnswerError::Stopped) => Err(Stop::NotMeasured("interrupted".to_owned())),
         Err(error) => {
-            let proposed = Proposed {
+            let proposed = Interventions {
                 without: vec![format!("What would help can't be simulated: {error}.")],
-                ..Proposed::default()
+                ..Interventions::default()
             };
             Ok((proposed, None))
         }

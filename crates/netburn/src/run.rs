@@ -108,7 +108,7 @@ fn beginning(plan: &Plan, environment: Environment) -> String {
 
 /// The most bytes that it moves, as people say it.
 fn most(plan: &Plan) -> String {
-    let most = plan.bytes_expected(Environment::Local).most;
+    let most = plan.bytes_expected(Environment::Local).max;
     most.map_or_else(|| "whatever goes through".to_owned(), decimal)
 }
 

@@ -10,8 +10,9 @@ use netburn_record::{Environment, UnixTime, make_folder};
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_study::sweep::{
-    Checked, Cost, Folder, FolderError, Grid, GridError, Impossible, Judgements, Progress, Rows, SweepError, Vary,
-    can_judge, chart, check, csv, json, judgements, look, metric, parquet, roughly, run, table,
+    Checked, CostEstimate, Folder, FolderError, Grid, GridError, InvalidCellPolicy, Judgements, Progress, Rows,
+    SweepError, Vary, chart, check, check_judgeable, csv, estimate_cost, format_approximate, json, judgements, metric,
+    parquet, run, table,
 };
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -39,7 +40,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Ended, Stop> {
         )));
     }
     if args.judge {
-        can_judge(grid.keys(), grid.values()).map_err(|why| Stop::Wrong(why.to_string()))?;
+        check_judgeable(grid.keys(), grid.values()).map_err(|why| Stop::Wrong(why.to_string()))?;
     }
     let stop = signals::stop_flag()?;
     let checked = checked(args, &grid, threads, stop)?;
@@ -89,36 +90,36 @@ fn grid(args: &SweepArgs, threads: usize) -> Result<Grid, Stop> {
 }
 
 /// What a run costs by the first cell, where there are too many cells for a grid.
-fn first_cost(document: netburn_scenario::Document, varies: &[Vary]) -> Option<Cost> {
+fn first_cost(document: netburn_scenario::Document, varies: &[Vary]) -> Option<CostEstimate> {
     let first: Option<Vec<Vary>> = varies
         .iter()
         .map(|vary| Vary::parse(&format!("{}={}", vary.key(), vary.values().next()?)).ok())
         .collect();
-    look(&Grid::new(document, &first?).ok()?).ok()?
+    estimate_cost(&Grid::new(document, &first?).ok()?).ok()?
 }
 
 /// How long it would take, in a sentence.
 fn estimate(grid: &Grid, threads: usize) -> String {
-    match look(grid) {
+    match estimate_cost(grid) {
         Ok(Some(cost)) => reckoned(&cost, grid.runs() as f64, threads),
         // It is told with all that is wrong once they are begun.
         Ok(None) | Err(_) => "The first of them can't be run as it is, so that no time can be reckoned".to_owned(),
     }
 }
 
-fn reckoned(cost: &Cost, runs: f64, threads: usize) -> String {
+fn reckoned(cost: &CostEstimate, runs: f64, threads: usize) -> String {
     let cores = match threads {
         1 => "one processor".to_owned(),
         threads => format!("{threads} processors"),
     };
     let all = cost.run.as_secs_f64() * runs / threads as f64;
-    let from = match cost.looked_at < cost.of {
-        true => format!("the first {} of {} of the first run", cost.looked_at, cost.of),
+    let from = match cost.simulated < cost.total {
+        true => format!("the first {} of {} of the first run", cost.simulated, cost.total),
         false => "the first run".to_owned(),
     };
     format!(
         "They would take about {} on {cores}, reckoned from {from}; others may cost more or less",
-        roughly(all)
+        format_approximate(all)
     )
 }
 
@@ -126,8 +127,8 @@ fn reckoned(cost: &Cost, runs: f64, threads: usize) -> String {
 fn checked(args: &SweepArgs, grid: &Grid, threads: usize, stop: &AtomicBool) -> Result<Checked, Stop> {
     let screen = Screen::new();
     let impossible = match args.skip_impossible {
-        true => Impossible::Skip,
-        false => Impossible::Refuse,
+        true => InvalidCellPolicy::Skip,
+        false => InvalidCellPolicy::Reject,
     };
     let checked = check(grid, threads, stop, impossible, &|done| {
         screen.cells(done, grid.cells())
@@ -246,7 +247,7 @@ fn quoted(path: &Path) -> String {
 /// A folder that holds something else is the wrong input. One that can't be read or written leaves nothing measured.
 fn unusable(error: FolderError) -> Stop {
     match &error {
-        FolderError::Io { .. } | FolderError::Unmade { .. } => Stop::NotMeasured(error.to_string()),
+        FolderError::Io { .. } | FolderError::Create { .. } => Stop::NotMeasured(error.to_string()),
         _ => Stop::Wrong(error.to_string()),
     }
 }
@@ -290,10 +291,13 @@ impl Screen {
                 ..0.001 => String::new(),
                 share => {
                     let gone = self.begun.elapsed().as_secs_f64();
-                    format!(", about {} left", roughly(gone * (1.0 - share).max(0.0) / share))
+                    format!(
+                        ", about {} left",
+                        format_approximate(gone * (1.0 - share).max(0.0) / share)
+                    )
                 }
             };
-            format!("{} of {} runs{left}", progress.finished, progress.of)
+            format!("{} of {} runs{left}", progress.finished, progress.total)
         });
     }
 

@@ -5,8 +5,8 @@ use crate::exit::{Ended, Stop};
 use crate::record::document;
 use crate::terminal::{Look, data, say};
 use netburn_report::sanitise::sanitise;
-use netburn_study::validate::table::{TableLook, summed_up, table};
-use netburn_study::validate::{CaseFile, Standing, built_in, json::json, markdown::markdown, run};
+use netburn_study::validate::table::{TableStyle, summary_line, table};
+use netburn_study::validate::{CaseFile, CaseResult, built_in, json::json, markdown::markdown, run};
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<Ended, Stop> {
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
     let outcomes = run(&files, threads, &progress);
-    let look = TableLook {
+    let look = TableStyle {
         width: Look::of_stdout().width,
         all: args.all,
     };
@@ -33,11 +33,11 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<Ended, Stop> {
             document(&json(&outcomes, &names))
         }
     })?;
-    if outcomes.iter().all(|outcome| outcome.standing() != Standing::Beyond) {
+    if outcomes.iter().all(|outcome| outcome.result() != CaseResult::Beyond) {
         return Ok(Ended::Ran);
     }
     if args.format != ValidateFormat::Text {
-        say(&summed_up(&outcomes));
+        say(&summary_line(&outcomes));
     }
     Ok(Ended::BeyondTolerance)
 }

@@ -263,7 +263,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 LinkSeen {
                     signal: None,
                     rate_down: link.down,
-                    rate_up: link.most_up(),
+                    rate_up: link.max_up(),
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The built-in scenarios, and how a scenario is found.
+//! Built-in scenarios, and loading of a scenario by path or name.
 
 use crate::document::Document;
 use crate::problem::{Problem, ScenarioError, Source};
@@ -27,19 +27,19 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "two-clients",
 ];
 
-/// The largest file that is read, in bytes: 1 MiB.
-pub const LARGEST_FILE: u64 = 1 << 20;
+/// Maximum size of a scenario file in bytes: 1 MiB.
+pub const MAX_FILE_SIZE: u64 = 1 << 20;
 
-/// The built-in scenarios: name and text.
+/// Returns name and text of each built-in scenario.
 #[must_use]
 pub fn built_in_scenarios() -> &'static [(&'static str, &'static str)] {
     BUILT_IN
 }
 
-/// Finds a scenario: a file of that path, else a built-in one of that name.
+/// Loads the file with this path, else the built-in scenario with this name.
 ///
 /// # Errors
-/// There is neither; or the file can't be read, is larger than [`LARGEST_FILE`], isn't UTF-8 or isn't TOML.
+/// Neither exists; or the file cannot be read, is larger than [`MAX_FILE_SIZE`], or is not valid UTF-8 or TOML.
 pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
     let path = Path::new(name_or_path);
     match std::fs::metadata(path) {
@@ -47,16 +47,20 @@ pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
             if let Some((name, text)) = named(name_or_path) {
                 return Document::from_toml(name, text);
             }
-            let help = "name the scenario file in it";
-            Err(whole(name_or_path, "this is a directory".to_owned(), help))
+            let help = "give the path of a scenario file in it";
+            Err(whole(
+                name_or_path,
+                "found a directory, expected a file".to_owned(),
+                help,
+            ))
         }
-        Ok(found) if found.len() > LARGEST_FILE => Err(too_large(name_or_path, found.len())),
+        Ok(found) if found.len() > MAX_FILE_SIZE => Err(too_large(name_or_path, found.len())),
         Ok(_) => {
             let text = read(path).map_err(|error| {
-                let message = format!("it can't be read: {error}");
+                let message = format!("cannot read the file: {error}");
                 ScenarioError::whole(name_or_path, message, None)
             })?;
-            if text.len() as u64 > LARGEST_FILE {
+            if text.len() as u64 > MAX_FILE_SIZE {
                 return Err(too_large(name_or_path, text.len() as u64));
             }
             Document::from_toml(name_or_path, &utf8(name_or_path, text)?)
@@ -67,20 +71,20 @@ pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
         }
         Err(error) => Err(ScenarioError::whole(
             name_or_path,
-            format!("it can't be read: {error}"),
+            format!("cannot read the file: {error}"),
             None,
         )),
     }
 }
 
-/// The built-in scenario of that name, in British or American spelling.
+/// Returns the built-in scenario with this name, in British or American spelling.
 fn named(name: &str) -> Option<&'static (&'static str, &'static str)> {
     let british = name.replace("neighbor", "neighbour");
     BUILT_IN.iter().find(|(known, _)| *known == british)
 }
 
 fn is_word(name: &str) -> bool {
-    crate::kinds::is_name(name)
+    crate::scalars::is_name(name)
 }
 
 fn whole(name: &str, message: String, help: &str) -> ScenarioError {
@@ -89,20 +93,20 @@ fn whole(name: &str, message: String, help: &str) -> ScenarioError {
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    // What says it is empty may go on for ever: a device, a pipe.
+    // A device or pipe reports length 0 and may never end.
     std::fs::File::open(path)?
-        .take(LARGEST_FILE + 1)
+        .take(MAX_FILE_SIZE + 1)
         .read_to_end(&mut text)?;
     Ok(text)
 }
 
 fn too_large(name: &str, bytes: u64) -> ScenarioError {
-    let message = if bytes > LARGEST_FILE + 1 {
-        format!("the file has {bytes} bytes")
+    let message = if bytes > MAX_FILE_SIZE + 1 {
+        format!("file too large: found {bytes} bytes")
     } else {
-        format!("the file has more than {LARGEST_FILE} bytes")
+        format!("file too large: found more than {MAX_FILE_SIZE} bytes")
     };
-    whole(name, message, "a scenario file has up to 1 MiB")
+    whole(name, message, "expected up to 1 MiB")
 }
 
 fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, ScenarioError> {
@@ -111,7 +115,7 @@ fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, ScenarioError> {
         let before = String::from_utf8_lossy(&bytes[..good]);
         let (line, column) = crate::problem::position(&before, before.len());
         let bad = bytes.get(good).copied().unwrap_or_default();
-        let message = format!("the byte 0x{bad:02X} (at {good}) is not UTF-8");
+        let message = format!("invalid UTF-8: byte 0x{bad:02X} at offset {good}");
         let help = Some("save the file as UTF-8".to_owned());
         let problem = Problem::new(crate::node::Place::Whole, "", message, help).at(line, column);
         let source = Source {
@@ -126,8 +130,8 @@ fn not_found(name: &str) -> ScenarioError {
     let names = || BUILT_IN.iter().map(|(name, _)| *name);
     let stem = name.strip_suffix(".toml").unwrap_or(name);
     let help = match nearest(stem, names()) {
-        Some(near) => format!("did you mean `{near}`? The built-in ones are {}", list(names())),
-        None => format!("the built-in ones are {}", list(names())),
+        Some(near) => format!("did you mean `{near}`? The built-in scenarios are {}", list(names())),
+        None => format!("the built-in scenarios are {}", list(names())),
     };
     let message = "no such file, and no built-in scenario with this name".to_owned();
     ScenarioError::whole(name, message, Some(help))

@@ -1,15 +1,15 @@
-//! What may change while a scenario runs, and how a change is written.
+//! Keys that can change during a run, and the format of a change.
 
+use crate::decode::{Context, FromNode, Spanned};
 use crate::goals::Rates;
-use crate::kinds::{Delay, Power, QueueBytes, Range, Rate, Share, Signal, Whole};
 use crate::node::{Entry, Node, Place};
 use crate::plan::{ApSetting, LinkSetting, RadioRef, RadioSetting, Setting, StationSetting};
-use crate::reading::{At, Context, Kind};
+use crate::scalars::{Delay, Power, QueueBytes, Range, Rate, Share, Signal, Whole};
 use crate::suggest::list;
 use netburn_medium::config::{Quality, QueueKind, RateControl};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// A key that may change: its path, `*` for a name; its schema; how its new value is read.
+/// A key that can change: its path with `*` for names, its schema, and the reader of its new value.
 pub(crate) struct Changeable {
     pub(crate) pattern: &'static str,
     schema: fn(&mut SchemaGenerator) -> Schema,
@@ -20,16 +20,16 @@ macro_rules! changeable {
     ($($pattern:literal, $kind:ty, |$names:ident, $value:ident| $setting:expr;)+) => {
         &[$(Changeable {
             pattern: $pattern,
-            schema: <$kind as Kind>::schema,
+            schema: <$kind as FromNode>::schema,
             read: |$names, node, cx| {
-                let $value = <$kind as Kind>::read(node, cx)?;
+                let $value = <$kind as FromNode>::read(node, cx)?;
                 Some($setting)
             },
         }),+]
     };
 }
 
-fn small(whole: u64) -> u8 {
+fn to_u8(whole: u64) -> u8 {
     u8::try_from(whole).unwrap_or(u8::MAX)
 }
 
@@ -52,7 +52,7 @@ fn radio(names: &[&str], setting: RadioSetting) -> Option<Setting> {
     ))
 }
 
-/// All of them.
+/// All keys that can change.
 pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
     "server.link.rate", Rate, |_names, value| Setting::Link(LinkSetting::Rate(value.0));
     "server.link.delay", Delay, |_names, value| Setting::Link(LinkSetting::Delay(value.0));
@@ -68,7 +68,7 @@ pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
     "ap.*.radio.*.power", Power, |names, value| radio(names, RadioSetting::Power(value.0))?;
     "station.*.signal", Signal, |names, value| station(names, StationSetting::Quality(Quality::Signal(value.0)));
     "station.*.distance", Range, |names, value| station(names, StationSetting::Quality(Quality::Distance(value.0)));
-    "station.*.mcs", Whole<0, 13>, |names, value| station(names, StationSetting::Quality(Quality::Mcs(small(value.0))));
+    "station.*.mcs", Whole<0, 13>, |names, value| station(names, StationSetting::Quality(Quality::Mcs(to_u8(value.0))));
     "station.*.signal_up", Signal, |names, value| station(names, StationSetting::SignalUp(value.0));
     "station.*.rate_control", RateControl, |names, value| station(names, StationSetting::RateControl(value));
     "station.*.adapter_rate", Rates, |names, value| station(names, StationSetting::AdapterRate(value.0));
@@ -81,16 +81,16 @@ pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
     "station.*.weight", Whole<1, 65_535>, |names, value| station(names, StationSetting::Weight(u16::try_from(value.0).unwrap_or(u16::MAX)));
 };
 
-/// The settings of one `[[at]]`, as far as they are right in themselves.
+/// Settings of one `[[at]]` whose paths and values are valid by themselves.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Settings(pub(crate) Vec<At<Setting>>);
+pub(crate) struct Settings(pub(crate) Vec<Spanned<Setting>>);
 
-impl Kind for Settings {
+impl FromNode for Settings {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let table = cx.table(node, "a table such as `{ \"station.tv.signal\" = \"-80 dBm\" }`")?;
         if table.entries.is_empty() {
-            let help = "say what changes: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
-            cx.problem(&node.place, "nothing is set", help.to_owned());
+            let help = "add a path and its new value: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
+            cx.problem(&node.place, "`set` is empty", help.to_owned());
         }
         let settings = table.entries.iter().filter_map(|entry| setting(entry, cx)).collect();
         Some(Settings(settings))
@@ -117,7 +117,7 @@ impl Kind for Settings {
     }
 }
 
-fn setting(entry: &Entry, cx: &mut Context) -> Option<At<Setting>> {
+fn setting(entry: &Entry, cx: &mut Context) -> Option<Spanned<Setting>> {
     let names: Vec<&str> = entry.key.split('.').collect();
     let found = CHANGEABLE.iter().find(|known| fits(known.pattern, &names));
     let path = &entry.key;
@@ -127,13 +127,13 @@ fn setting(entry: &Entry, cx: &mut Context) -> Option<At<Setting>> {
     };
     let radio = (names.get(2) == Some(&"radio")).then(|| names.get(3)).flatten();
     if let Some(radio) = radio.filter(|radio| crate::plan::RadioName::parse(radio).is_none()) {
-        let message = format!("{} is no radio's name", crate::suggest::name_shown(radio));
-        let help = "radios are named `2g`, `5g` and `6g`; a second one in a band `5g-2`";
+        let message = format!("invalid radio name {}", crate::suggest::quoted_name(radio));
+        let help = "expected `2g`, `5g` or `6g`; a second radio in a band is `5g-2`";
         cx.problem(&entry.place, message, help.to_owned());
         return None;
     }
     let value = cx.within(path, |cx| (changeable.read)(&names, &entry.node, cx))?;
-    Some(At {
+    Some(Spanned {
         value,
         place: entry.place.clone(),
         path: format!("{}.{}", cx.path.join("."), path.escape_debug()),
@@ -147,13 +147,13 @@ fn fits(pattern: &str, names: &[&str]) -> bool {
 
 fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
     let place: &Place = &entry.place;
-    let shown = crate::suggest::name_shown(path);
+    let shown = crate::suggest::quoted_name(path);
     if entry.node.table().is_some() && names.len() == 1 {
-        let help = "put the whole path in quotes: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
-        cx.problem(place, format!("{shown} is not a key's whole path"), help.to_owned());
+        let help = "write the full path in quotes: `{ \"station.tv.signal\" = \"-80 dBm\" }`";
+        cx.problem(place, format!("{shown} is not a full path"), help.to_owned());
         return;
     }
-    // The names a file chose are put into the patterns, so that the suggestion can be copied.
+    // The suggestion contains the names of the file, so that the user can copy it.
     let candidates: Vec<String> = CHANGEABLE
         .iter()
         .map(|known| {
@@ -170,10 +170,10 @@ fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
                 .join(".")
         })
         .collect();
-    let known = crate::document::walk(path);
+    let known = crate::document::check_path(path);
     let message = match known {
-        Ok(_) => format!("{shown} can't change while it runs"),
-        Err(_) => format!("{shown} is no key that can change"),
+        Ok(_) => format!("{shown} cannot change during a run"),
+        Err(_) => format!("unknown key {shown}"),
     };
     let section: Vec<&str> = CHANGEABLE
         .iter()
@@ -182,8 +182,11 @@ fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
         .collect();
     let help = match cx.nearest(path, candidates.iter().map(String::as_str)) {
         Some(near) if known.is_err() => format!("did you mean `{near}`?"),
-        _ if !section.is_empty() => format!("these can: {}", list(section)),
-        _ => format!("these can: {}", list(CHANGEABLE.iter().map(|known| known.pattern))),
+        _ if !section.is_empty() => format!("keys that can change: {}", list(section)),
+        _ => format!(
+            "keys that can change: {}",
+            list(CHANGEABLE.iter().map(|known| known.pattern))
+        ),
     };
     cx.problem(place, message, help);
 }
@@ -191,13 +194,13 @@ fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write::setting_as_written;
+    use crate::encode::format_setting;
 
     #[test]
-    fn every_path_is_a_key_and_is_written_as_it_is_read() {
+    fn every_path_is_a_key_and_its_format_is_read_back() {
         for changeable in CHANGEABLE {
             let path = changeable.pattern.replace("radio.*", "radio.5g").replace('*', "c7");
-            assert_eq!(crate::document::walk(&path), Ok(()), "{path}");
+            assert_eq!(crate::document::check_path(&path), Ok(()), "{path}");
             let value = match path.rsplit('.').next().unwrap_or_default() {
                 "rate" | "forwarding" | "down" | "up" | "adapter_rate" => "5 Mbit/s".into(),
                 "delay" => "5 ms".into(),
@@ -219,7 +222,7 @@ mod tests {
                 settings.expect("settings").0.remove(0).value
             };
             let setting = read(&value);
-            let (written_path, written) = setting_as_written(&setting);
+            let (written_path, written) = format_setting(&setting);
             assert_eq!(written_path, path);
             assert_eq!(read(&written), setting);
         }

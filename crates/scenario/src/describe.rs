@@ -1,4 +1,4 @@
-//! A plan in words, for people.
+//! Readable summary of a plan.
 
 use crate::environment::Environment;
 use crate::plan::{Ap, Joins, Plan, Station, StationLink};
@@ -8,8 +8,8 @@ use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Config, Kind};
 
 impl Plan {
-    /// The plan as lines of text: what runs, on what, what counts as good, how much it will move on `environment`, and what
-    /// it takes for granted.
+    /// Returns the plan as lines of text: network, stations, workloads, goals, expected traffic on `environment`, and
+    /// assumptions.
     #[must_use]
     pub fn describe(&self, environment: Environment) -> Vec<String> {
         let mut lines = vec![match &self.title {
@@ -44,7 +44,7 @@ impl Plan {
         }
         lines.push(String::new());
         lines.push(self.bytes_line(environment));
-        lines.extend(self.assumptions.iter().map(|text| format!("assumed: {text}")));
+        lines.extend(self.assumptions.iter().map(|text| format!("assumption: {text}")));
         lines.extend(self.notes_on(environment).iter().map(|text| format!("note: {text}")));
         lines
     }
@@ -52,15 +52,15 @@ impl Plan {
     fn times(&self) -> String {
         let mut text = format!("{} of load", self.duration);
         if !self.warmup.is_zero() {
-            text.push_str(&format!(", the first {} not judged", self.warmup));
+            text.push_str(&format!(", the first {} not evaluated", self.warmup));
         }
         text.push_str(&format!(
-            ", after {} of idle latency; then up to {} to finish",
+            ", after {} of idle latency measurement; then up to {} to finish",
             self.baseline, self.drain
         ));
         match self.repeat {
             1 => text.push_str(&format!("; seed {}", self.seed.0)),
-            times => text.push_str(&format!("; {times} times, seeds from {}", self.seed.0)),
+            times => text.push_str(&format!("; {times} runs, seeds from {}", self.seed.0)),
         }
         text
     }
@@ -75,10 +75,10 @@ impl Plan {
         }
         let link = &self.server.link;
         if !link.delay.is_zero() {
-            text.push_str(&format!(", {} away", link.delay));
+            text.push_str(&format!(", {} one-way delay", link.delay));
         }
         if link.loss.as_ppb() > 0 {
-            text.push_str(&format!(", {} lost", link.loss));
+            text.push_str(&format!(", {} loss", link.loss));
         }
         if let Some(cc) = &self.server.cc {
             text.push_str(&format!(", {cc}"));
@@ -88,16 +88,16 @@ impl Plan {
 
     fn bytes_line(&self, environment: Environment) -> String {
         let bytes = self.bytes_expected(environment);
-        let moves = if environment == Environment::Simulate {
-            "models moving"
+        let label = if environment == Environment::Simulate {
+            "simulated traffic:"
         } else {
-            "moves"
+            "expected traffic:"
         };
-        match bytes.most {
-            Some(most) if most == bytes.scheduled => format!("{moves} about {}", decimal(most)),
-            Some(most) => format!("{moves} {} to {}", decimal(bytes.scheduled), decimal(most)),
+        match bytes.max {
+            Some(most) if most == bytes.scheduled => format!("{label} about {}", decimal(most)),
+            Some(most) => format!("{label} {} to {}", decimal(bytes.scheduled), decimal(most)),
             None => format!(
-                "{moves} {} and as much more as the network lets through",
+                "{label} {}, plus unthrottled workloads at the rate of the network",
                 decimal(bytes.scheduled)
             ),
         }
@@ -120,7 +120,7 @@ fn ap(ap: &Ap) -> Vec<String> {
             Some(format!("channel {}", radio.channel)),
             radio.width.map(|width| format!("{} MHz", width.as_mhz())),
             radio.streams.map(|streams| format!("{streams} streams")),
-            (radio.channel_busy.as_ppb() > 0).then(|| format!("{} taken by others", radio.channel_busy)),
+            (radio.channel_busy.as_ppb() > 0).then(|| format!("{} used by other networks", radio.channel_busy)),
         ];
         let known: Vec<String> = known.into_iter().flatten().collect();
         lines.push(format!("  radio {}: {}", radio.name, known.join(", ")));
@@ -154,36 +154,37 @@ fn station(station: &Station, environment: Environment) -> Vec<String> {
     }
     let mut lines = vec![line];
     for workload in &station.workloads {
-        lines.push(format!("  {}: {}", workload.name, uses(&workload.config)));
+        lines.push(format!("  {}: {}", workload.name, workload_summary(&workload.config)));
     }
     if station.workloads.is_empty() {
-        lines.push("  does nothing".to_owned());
+        lines.push("  no workload".to_owned());
     }
     lines
 }
 
 fn on_wire(link: &StationLink) -> String {
-    let mut text = match link.down == link.up {
-        true => format!(" on a wire of {}", link.up),
-        false => format!(" on a wire of {} down, {} up", link.down, link.up),
+    let mut text = if link.down == link.up {
+        format!(" on a wired link of {}", link.up)
+    } else {
+        format!(" on a wired link of {} down, {} up", link.down, link.up)
     };
     if !link.delay.is_zero() {
-        text.push_str(&format!(", {} away", link.delay));
+        text.push_str(&format!(", {} one-way delay", link.delay));
     }
     if link.loss.as_ppb() > 0 {
-        text.push_str(&format!(", {} lost", link.loss));
+        text.push_str(&format!(", {} loss", link.loss));
     }
     if let Some(rate) = link.device {
-        text.push_str(&format!(", behind a device of {rate}"));
+        text.push_str(&format!(", network device at {rate}"));
     }
     match link.bql {
         Some(bytes) => text.push_str(&format!(", BQL {bytes}")),
-        None => text.push_str(&format!(", a ring of {} packets", link.ring)),
+        None => text.push_str(&format!(", ring of {} packets", link.ring)),
     }
     text
 }
 
-fn uses(config: &Config) -> String {
+fn workload_summary(config: &Config) -> String {
     let what = match (config.kind, config.objects) {
         (Kind::Probe, _) => format!("a datagram of {}", config.object_size),
         (Kind::Download | Kind::Upload, _) => format!("objects of {}", config.object_size),
@@ -196,7 +197,7 @@ fn uses(config: &Config) -> String {
         (_, Some(every)) => format!("every {} ± {}", rounded(every), config.jitter),
     };
     let up = if config.kind == Kind::Upload {
-        ", away from the station"
+        ", sent by the station"
     } else {
         ""
     };
@@ -204,12 +205,12 @@ fn uses(config: &Config) -> String {
     let good = if goals.is_empty() {
         "no goal".to_owned()
     } else {
-        format!("good: {}", goals.join(", "))
+        format!("goal: {}", goals.join(", "))
     };
     format!("{what} {when}{up}; {good}")
 }
 
-/// A size as a person reckons it, in powers of ten: `8.1 GB`.
+/// Formats a size in decimal units: `8.1 GB`.
 #[must_use]
 pub fn decimal(size: ByteSize) -> String {
     let bytes = size.as_bytes() as f64;
@@ -222,7 +223,7 @@ pub fn decimal(size: ByteSize) -> String {
     }
 }
 
-/// A time to the tenth of a millisecond, where it is longer than one: `335.5 ms`.
+/// Rounds times of 1 ms and more to 0.1 ms: `335.5 ms`.
 fn rounded(time: Duration) -> Duration {
     const STEP: u64 = 100_000;
     match time.as_nanos() {

@@ -1,28 +1,28 @@
-//! A scenario as it was written, before it is resolved: read from a file or by name, changed by `--set`.
+//! Scenario document before resolution: read from a file or by name, changed by `--set`.
 
+use crate::decode::Shape;
 use crate::environment::Environment;
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::plan::Plan;
 use crate::problem::{Problem, ScenarioError, Source, position};
-use crate::reading::Shape;
-use crate::suggest::{list, name_shown, nearest};
+use crate::suggest::{list, nearest, quoted_name};
 use crate::{pattern, resolve, sections};
 
-/// A scenario document.
+/// A scenario document that is not resolved yet.
 #[derive(Debug, Clone)]
 pub struct Document {
     source: Source,
-    /// What it is called when it doesn't say so itself.
+    /// Name of the plan if the document has no `name`.
     name: String,
     root: Node,
     resolved: bool,
 }
 
 impl Document {
-    /// Reads a TOML text; `origin` is what errors call it, and its stem names the run.
+    /// Parses TOML. Errors show `origin`, and its stem is the default name of the plan.
     ///
     /// # Errors
-    /// The text isn't TOML: every place where it isn't.
+    /// The text is not valid TOML; the error lists every problem.
     pub fn from_toml(origin: &str, text: &str) -> Result<Self, ScenarioError> {
         let source = Source {
             name: origin.to_owned(),
@@ -39,8 +39,7 @@ impl Document {
         }
         let root = Value::Table(Table::from_toml(table.get_ref(), &Place::File));
         if root == Value::Table(Table::default()) {
-            let help =
-                "a scenario has at least one station: `[station.laptop]` and below that `workload = \"browsing\"`";
+            let help = "add at least one station: `[station.laptop]` and below it `workload = \"browsing\"`";
             let problem = Problem::new(Place::Whole, "", "the file is empty".to_owned(), Some(help.to_owned()));
             return Err(ScenarioError::new(&source, vec![problem]));
         }
@@ -54,7 +53,7 @@ impl Document {
         })
     }
 
-    /// Takes a document that [`Plan::to_json`] wrote, or any of the same form.
+    /// Creates a document from the output of [`Plan::to_json`], or from JSON in the same format.
     #[must_use]
     pub fn from_json(document: &serde_json::Value) -> Self {
         Document {
@@ -68,18 +67,17 @@ impl Document {
         }
     }
 
-    /// Sets a key, as `--set KEY=VALUE` does: a dotted path (`station.tv.signal`) and a value in TOML or, for texts,
-    /// without its quotes. In the place of a name, `*` stands for any letters: `station.*.tsq` for the key of every station,
-    /// `station.tv-*.tsq` for that of those whose names begin so.
+    /// Sets a key, as `--set KEY=VALUE` does. `key` is a dotted path (`station.tv.signal`), and `value` is TOML or a text
+    /// without quotes. `*` is a wildcard for names: `station.*.tsq` matches every station, `station.tv-*.tsq` those whose
+    /// names start with `tv-`.
     ///
     /// # Errors
-    /// There is no such key, or no such station, access point, network or workload. Whether the value is right is
-    /// found when it is resolved.
+    /// The key, or a station, access point, network or workload in it, is unknown. Resolution checks the value.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
         let index = self.source.arguments.len();
         self.source.arguments.push(format!("{key}={value}"));
         let result = match self.matching(index, key) {
-            Ok(keys) => keys.iter().try_for_each(|one| self.splice(index, key, one, value)),
+            Ok(keys) => keys.iter().try_for_each(|one| self.set_path(index, key, one, value)),
             Err(problem) => Err(problem),
         };
         result.map_err(|problem| {
@@ -89,7 +87,7 @@ impl Document {
         })
     }
 
-    /// The keys that a key with `*` in it stands for, in the file's order; a key without is itself.
+    /// Returns the keys that match a key with `*`, in the file's order. A key without `*` matches itself.
     ///
     /// # Errors
     /// As for [`set`](Self::set).
@@ -101,7 +99,7 @@ impl Document {
     }
 
     fn matching(&self, index: usize, key: &str) -> Result<Vec<String>, Box<Problem>> {
-        let checked = if key.contains('*') { walk(key) } else { Ok(()) };
+        let checked = if key.contains('*') { check_path(key) } else { Ok(()) };
         checked
             .and_then(|()| pattern::matching(&self.root, key))
             .map_err(|(message, help)| {
@@ -110,11 +108,11 @@ impl Document {
             })
     }
 
-    /// Sets one key; `written` is how the argument has it.
-    fn splice(&mut self, index: usize, written: &str, key: &str, value: &str) -> Result<(), Box<Problem>> {
+    /// Sets one key. `written` is the key in the argument, which may contain `*`.
+    fn set_path(&mut self, index: usize, written: &str, key: &str, value: &str) -> Result<(), Box<Problem>> {
         let place = Place::Argument(index, 0..written.len());
         let wrong = |message: String, help: String| Box::new(Problem::new(place.clone(), "", message, Some(help)));
-        if let Err((message, help)) = walk(key) {
+        if let Err((message, help)) = check_path(key) {
             return Err(wrong(message, help));
         }
         let value = argument(index, written.len() + 1, value)?;
@@ -124,21 +122,21 @@ impl Document {
         for (depth, part) in parts.iter().enumerate() {
             let path = parts[..depth].join(".");
             let Value::Table(table) = &mut node.value else {
-                let help = format!("set all of it: `--set '{path}={{ … }}'`");
-                return Err(wrong(format!("`{path}` is one value here"), help));
+                let help = format!("set the whole value: `--set '{path}={{ … }}'`");
+                return Err(wrong(format!("`{path}` is a single value in this scenario"), help));
             };
             let named = matches!(shape, Shape::Named(_));
-            shape = below(shape, part).unwrap_or(Shape::Leaf);
+            shape = child(shape, part).unwrap_or(Shape::Leaf);
             let found = table.entries.iter().position(|entry| entry.key == *part);
-            // A name must be there already, but for radios, which a rating may have without saying.
+            // A name must exist already. Radios are an exception, because a rating implies them.
             if found.is_none() && named && parts.get(depth.wrapping_sub(1)) != Some(&"radio") {
                 let known = || table.entries.iter().map(|entry| entry.key.as_str());
                 let help = match nearest(part, known()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None if table.entries.is_empty() => format!("the scenario has no `{path}` at all"),
-                    None => format!("there are {}", list(known())),
+                    None if table.entries.is_empty() => format!("the scenario has no `{path}` section"),
+                    None => format!("expected one of {}", list(known())),
                 };
-                return Err(wrong(format!("there is no {path} {}", name_shown(part)), help));
+                return Err(wrong(format!("unknown {path} {}", quoted_name(part)), help));
             }
             let at = found.unwrap_or_else(|| {
                 table.entries.push(Entry {
@@ -154,19 +152,19 @@ impl Document {
         Ok(())
     }
 
-    /// Resolves it: defaults filled in, everything checked.
+    /// Fills in the defaults, checks the document and returns the plan.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// The document is invalid; the error lists every problem.
     pub fn resolve(&self) -> Result<Plan, ScenarioError> {
         resolve::resolve(&self.root, &self.name, self.resolved)
             .map_err(|problems| ScenarioError::new(&self.source, problems))
     }
 
-    /// Resolves it for an environment, and says what that environment takes no notice of.
+    /// Resolves the document for an environment. Also returns notes on keys without effect there.
     ///
     /// # Errors
-    /// Everything that is wrong with it, or missing on that environment.
+    /// The document is invalid or lacks keys that the environment needs; the error lists every problem.
     pub fn resolve_for(&self, environment: Environment) -> Result<(Plan, Vec<String>), ScenarioError> {
         let plan = self.resolve()?;
         match plan.missing_on(environment) {
@@ -183,13 +181,13 @@ impl Document {
         }
     }
 
-    /// What errors call it.
+    /// Path or name of the document, as errors show it.
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.source.name
     }
 
-    /// The place of the last part of a path that is there.
+    /// Place of the longest existing part of a path.
     fn place_of(&self, path: &str) -> Place {
         let mut place = Place::Whole;
         let mut node = &self.root;
@@ -203,12 +201,12 @@ impl Document {
     }
 }
 
-/// Whether there can be a key of that dotted path, else what is wrong and what would be right.
-pub(crate) fn walk(path: &str) -> Result<(), (String, String)> {
+/// Checks that a dotted path is a valid key. Otherwise returns message and help.
+pub(crate) fn check_path(path: &str) -> Result<(), (String, String)> {
     let mut shape = sections::shape();
     let mut before: Vec<&str> = Vec::new();
     for part in path.split('.') {
-        if let Some(next) = below(shape, part) {
+        if let Some(next) = child(shape, part) {
             shape = next;
             before.push(part);
             continue;
@@ -221,35 +219,35 @@ pub(crate) fn walk(path: &str) -> Result<(), (String, String)> {
         };
         return Err(match shape {
             Shape::Leaf => (
-                format!("`{section}` has nothing below it"),
+                format!("`{section}` has no keys below it"),
                 format!("set `{section}` itself"),
             ),
             Shape::Named(_) => (
-                format!("{} is no name", name_shown(part)),
-                "a name is 1 to 63 letters (a to z), digits and `-`".to_owned(),
+                format!("invalid name {}", quoted_name(part)),
+                "expected 1 to 63 letters (a to z), digits or `-`".to_owned(),
             ),
             Shape::Table(keys) => {
                 let keys: Vec<&str> = keys().into_iter().map(|(key, _)| key).collect();
                 let help = match nearest(part, keys.iter().copied()) {
                     Some(near) => format!("did you mean `{}`?", [before.as_slice(), &[near]].concat().join(".")),
-                    None => format!("it has {}", list(keys)),
+                    None => format!("expected one of {}", list(keys)),
                 };
-                (format!("{place} has no key {}", name_shown(part)), help)
+                (format!("{place} has no key {}", quoted_name(part)), help)
             }
         });
     }
     Ok(())
 }
 
-fn below(shape: Shape, part: &str) -> Option<Shape> {
+fn child(shape: Shape, part: &str) -> Option<Shape> {
     match shape {
         Shape::Leaf => None,
         Shape::Table(keys) => keys().into_iter().find(|(key, _)| *key == part).map(|(_, shape)| shape),
-        Shape::Named(shape) => (crate::kinds::is_name(part) || pattern::is_pattern(part)).then(shape),
+        Shape::Named(shape) => (crate::scalars::is_name(part) || pattern::is_pattern(part)).then(shape),
     }
 }
 
-/// The value of a `--set` argument: TOML, or a text as it stands. `offset` is where it begins in the argument.
+/// Parses the value of a `--set` argument: TOML, or a plain text. `offset` is its position in the argument.
 fn argument(index: usize, offset: usize, value: &str) -> Result<Node, Box<Problem>> {
     let place = |span: std::ops::Range<usize>| Place::Argument(index, span.start + offset..span.end + offset);
     let trimmed = value.trim();
@@ -264,7 +262,7 @@ fn argument(index: usize, offset: usize, value: &str) -> Result<Node, Box<Proble
         Err(error) if trimmed.starts_with(['"', '\'', '[', '{']) => {
             let span = error.span().unwrap_or(0..value.len());
             let (_, column) = position(value, span.start);
-            let message = format!("the value is no TOML at character {column}: {}", error.message());
+            let message = format!("invalid TOML value at character {column}: {}", error.message());
             Err(Box::new(Problem::new(place(span), "", message, None)))
         }
         Err(_) => Ok(Node::new(Value::Text(trimmed.to_owned()), place(0..value.len()))),
@@ -275,57 +273,51 @@ fn argument(index: usize, offset: usize, value: &str) -> Result<Node, Box<Proble
 mod tests {
     use super::*;
 
-    fn house() -> Document {
+    fn document() -> Document {
         let text = "[ap.one.radio.5g]\n[ap.two.radio.2g]\n[station.tv-b]\n[station.tv-a]\n[station.desk]\nworkload = \"voip\"\n";
         Document::from_toml("x.toml", text).unwrap()
     }
 
     #[test]
-    fn a_key_with_a_star_sets_those_it_meets() {
-        let mut house = house();
+    fn a_wildcard_sets_all_matching_keys() {
+        let mut document = document();
         assert_eq!(
-            house.keys("station.tv-*.tsq.shift").unwrap(),
+            document.keys("station.tv-*.tsq.shift").unwrap(),
             ["station.tv-b.tsq.shift", "station.tv-a.tsq.shift"]
         );
         assert_eq!(
-            house.keys("ap.*.radio.*.channel_busy").unwrap(),
+            document.keys("ap.*.radio.*.channel_busy").unwrap(),
             ["ap.one.radio.5g.channel_busy", "ap.two.radio.2g.channel_busy"]
         );
-        house.set("station.tv-*.gso", "false").unwrap();
-        let gso: Vec<bool> = house.resolve().unwrap().stations.iter().map(|s| s.gso).collect();
+        document.set("station.tv-*.gso", "false").unwrap();
+        let gso: Vec<bool> = document.resolve().unwrap().stations.iter().map(|s| s.gso).collect();
         assert_eq!(gso, [false, false, true]);
     }
 
     #[test]
-    fn a_star_that_meets_nothing_is_told() {
-        let mut house = house();
-        for (key, said) in [
-            (
-                "station.vt-*.gso",
-                "there is no station that `vt-*` meets; did you mean `tv-b`?",
-            ),
+    fn a_wildcard_without_match_is_an_error() {
+        let mut document = document();
+        for (key, expected) in [
+            ("station.vt-*.gso", "no station matches `vt-*`; did you mean `tv-b`?"),
             (
                 "station.zebra*.gso",
-                "there is no station that `zebra*` meets; there are `tv-b`, `tv-a`, `desk`",
+                "no station matches `zebra*`; expected one of `tv-b`, `tv-a`, `desk`",
             ),
-            (
-                "station.dsk*.gso",
-                "there is no station that `dsk*` meets; did you mean `desk`?",
-            ),
+            ("station.dsk*.gso", "no station matches `dsk*`; did you mean `desk`?"),
             (
                 "network.*.radios",
-                "there is no network that `*` meets; the scenario has no `network` at all",
+                "no network matches `*`; the scenario has no `network` section",
             ),
             (
                 "station.*.gos",
                 "`station.*` has no key `gos`; did you mean `station.*.gso`?",
             ),
             ("st*.tv.gso", "a scenario has no key `st*`"),
-            ("station.t v*.gso", "`t v*` is no name"),
+            ("station.t v*.gso", "invalid name `t v*`"),
         ] {
-            let error = house.set(key, "true").unwrap_err().to_string();
-            assert!(error.contains(said), "{key}: {error}");
+            let error = document.set(key, "true").unwrap_err().to_string();
+            assert!(error.contains(expected), "{key}: {error}");
         }
-        assert!(house.resolve().is_ok(), "nothing was set");
+        assert!(document.resolve().is_ok(), "no key was set");
     }
 }

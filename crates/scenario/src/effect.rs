@@ -1,4 +1,4 @@
-//! Keys that a plan sets and that have no effect where it runs.
+//! Keys of a plan that have no effect in its environment.
 //!
 //! A plan has every default filled in, so a key counts as set when its value is not the default.
 
@@ -9,43 +9,44 @@ use netburn_units::Duration;
 use netburn_workload::Kind;
 use std::fmt;
 
-/// Keys without effect, for one reason.
+/// Keys without effect that share one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ineffective {
     /// The keys, as paths into the scenario file; `*` stands for every name.
     pub keys: Vec<String>,
-    /// Why they have none.
+    /// Reason why the keys have no effect.
     pub reason: Reason,
 }
 
-/// Why a key has no effect.
+/// Reason why a key has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
-    /// The air is real there.
+    /// The air is real.
     RealAir,
-    /// Nothing of Wi-Fi takes part there.
+    /// The environment has no Wi-Fi.
     NoAir,
-    /// Hosts are real there, and this is a property of modelled ones.
+    /// Hosts are real, and the key describes a modelled host.
     RealHosts,
-    /// The operating systems' own settings hold there.
+    /// The settings of the operating systems apply.
     SystemSettings,
-    /// The way to the server is real there, but for its rate.
+    /// The path to the server is real, except for its rate.
     RealPath,
-    /// Nothing can be changed there while it runs.
+    /// Settings cannot change during a run.
     NoChanges,
-    /// It chooses among the agents of a fleet.
+    /// The key selects an agent of a fleet.
     FleetOnly,
-    /// It is of what a station sends, and this one only receives.
+    /// The key applies to sent traffic, and the station only receives.
     OnlyReceives,
     /// The queue never marks packets.
     NeverMarks,
-    /// The queue has no CoDel for each station.
+    /// The queue has no CoDel per station.
     NoStationCodel,
     /// The queue does not schedule by airtime.
     NotByAirtime,
-    /// Airtime queue limits alone bound what each station has ahead, and they are the same for all (as in Linux).
+    /// Only the airtime queue limits bound a station's data in the hardware, and they are the same for all stations
+    /// (as in Linux).
     LimitedAlike,
-    /// Nothing limits what the access point forwards.
+    /// The access point's forwarding rate is unlimited.
     ForwardsAll,
 }
 
@@ -63,28 +64,28 @@ impl fmt::Display for Ineffective {
 impl Reason {
     const fn text(self) -> &'static str {
         match self {
-            Reason::RealAir => "the air is the real one",
-            Reason::NoAir => "nothing of Wi-Fi is measured on local",
-            Reason::RealHosts => "the hosts are real, and it is modelled on simulate only",
-            Reason::SystemSettings => "the operating systems' own settings hold",
-            Reason::RealPath => "the path to the server is the real one, and only its rate can be bounded",
-            Reason::NoChanges => "only simulate and lab change keys while they run",
-            Reason::FleetOnly => "it chooses an agent of a fleet",
+            Reason::RealAir => "the air is real",
+            Reason::NoAir => "local has no Wi-Fi",
+            Reason::RealHosts => "the hosts are real; only simulate models it",
+            Reason::SystemSettings => "the settings of the operating systems apply",
+            Reason::RealPath => "the path to the server is real; only its rate can be limited",
+            Reason::NoChanges => "only simulate and lab change keys during a run",
+            Reason::FleetOnly => "it selects an agent of a fleet",
             Reason::OnlyReceives => {
-                "the station only receives; what it is sent follows `server.cc` or the `cc` of its workload"
+                "the station only receives; traffic to it follows `server.cc` or the `cc` of its workload"
             }
             Reason::NeverMarks => "this queue never marks packets; `fq-codel`, `fq-mac` and `airtime` do",
-            Reason::NoStationCodel => "this queue has no CoDel for each station; `fq-mac` and `airtime` have",
+            Reason::NoStationCodel => "this queue has no CoDel per station; `fq-mac` and `airtime` do",
             Reason::NotByAirtime => "its access point does not schedule by airtime (`queue = \"airtime\"`)",
             Reason::LimitedAlike => {
-                "with `hardware_queue = \"unlimited\"` the airtime queue limits decide, which are the same for all stations"
+                "with `hardware_queue = \"unlimited\"`, only the airtime queue limits apply, and they are the same for all stations"
             }
-            Reason::ForwardsAll => "without `forwarding` nothing waits",
+            Reason::ForwardsAll => "without `forwarding` no packet is queued there",
         }
     }
 }
 
-/// A key of a station's place on the air or its wire, and whether it is set.
+/// A station's key for Wi-Fi or its wired link, with a test whether a plan sets it.
 struct AirKey {
     name: &'static str,
     set: fn(&Station) -> bool,
@@ -128,11 +129,11 @@ const AIR_KEYS: [AirKey; 15] = {
     ]
 };
 
-/// Collects keys by reason, in the order of first mention.
+/// Keys grouped by reason, in the order of the first key.
 #[derive(Default)]
-struct Found(Vec<Ineffective>);
+struct KeysByReason(Vec<Ineffective>);
 
-impl Found {
+impl KeysByReason {
     fn add(&mut self, set: bool, reason: Reason, key: impl FnOnce() -> String) {
         if !set {
             return;
@@ -149,10 +150,10 @@ impl Found {
 }
 
 impl Plan {
-    /// The keys that the plan sets and that have no effect on `environment`.
+    /// Returns the keys that the plan sets and that have no effect on `environment`.
     #[must_use]
     pub fn ineffective_on(&self, environment: Environment) -> Vec<Ineffective> {
-        let mut found = Found::default();
+        let mut found = KeysByReason::default();
         if environment.models_air() {
             self.without_effect_on_air(environment, &mut found);
         } else {
@@ -188,10 +189,10 @@ impl Plan {
         found.0
     }
 
-    fn without_effect_on_air(&self, environment: Environment, found: &mut Found) {
+    fn without_effect_on_air(&self, environment: Environment, found: &mut KeysByReason) {
         for ap in &self.aps {
-            let gathers = ap.rx_interrupt_delay != Duration::ZERO && environment != Environment::Simulate;
-            found.add(gathers, Reason::RealHosts, || {
+            let coalesces = ap.rx_interrupt_delay != Duration::ZERO && environment != Environment::Simulate;
+            found.add(coalesces, Reason::RealHosts, || {
                 format!("ap.{}.rx_interrupt_delay", ap.name)
             });
             let kinds: Vec<QueueKind> = self.queues_of(ap).collect();
@@ -205,8 +206,8 @@ impl Plan {
             });
             let airtime = any(&[QueueKind::Airtime]);
             found.add(ap.aql.is_some() && !airtime, Reason::NotByAirtime, || key("aql"));
-            let waits = ap.forwarding.is_some();
-            found.add(ap.forwarding_queue.is_some() && !waits, Reason::ForwardsAll, || {
+            let limited = ap.forwarding.is_some();
+            found.add(ap.forwarding_queue.is_some() && !limited, Reason::ForwardsAll, || {
                 key("forwarding_queue")
             });
         }
@@ -224,7 +225,7 @@ impl Plan {
         }
     }
 
-    /// The queues that an access point has in the course of the plan.
+    /// Returns the queue disciplines that an access point uses during the plan.
     fn queues_of<'p>(&'p self, ap: &'p Ap) -> impl Iterator<Item = QueueKind> + 'p {
         let changes = self.changes.iter().flat_map(|change| &change.settings);
         let later = changes.filter_map(|setting| match setting {
@@ -234,7 +235,7 @@ impl Plan {
         std::iter::once(ap.queue).chain(later)
     }
 
-    /// The access points that a station may use.
+    /// Returns the access points that a station can use.
     fn aps_of(&self, station: &Station) -> Vec<&Ap> {
         let joins = station.air.joins.as_ref();
         let radios = joins.map(|joins| self.radios_of(joins)).unwrap_or_default();
@@ -244,10 +245,10 @@ impl Plan {
 }
 
 impl Station {
-    fn without_effect(&self, environment: Environment, found: &mut Found) {
+    fn without_effect(&self, environment: Environment, found: &mut KeysByReason) {
         let key = |key: &str| format!("station.{}.{key}", self.name);
         let sends = |kind| kind == Kind::Upload;
-        let receives = !self.workloads.is_empty() && !self.workloads.iter().any(|of| sends(of.config.kind));
+        let receives = !self.workloads.is_empty() && !self.workloads.iter().any(|workload| sends(workload.config.kind));
         found.add(self.cc.is_some() && receives, Reason::OnlyReceives, || key("cc"));
         if environment != Environment::Fleet {
             found.add(self.agent.is_some(), Reason::FleetOnly, || key("agent"));
@@ -256,7 +257,7 @@ impl Station {
         if environment == Environment::Simulate {
             return;
         }
-        // The lab lets a station have less ahead of the air where it has no GSO.
+        // Without GSO the lab lets a station queue less ahead of the air.
         found.add(!self.gso && environment != Environment::Lab, Reason::RealHosts, || {
             key("gso")
         });

@@ -1,4 +1,4 @@
-//! Where a scenario runs, and what it must say there.
+//! Environments, and the keys that each of them needs.
 
 use crate::node::Place;
 use crate::plan::{Joins, Plan, Station};
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a scenario runs.
+/// Environment in which a scenario runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Environment {
-    /// All of it modelled, in virtual time.
+    /// Modelled Wi-Fi and TCP in simulated time.
     Simulate,
-    /// Real programs and the kernel's TCP, the air modelled.
+    /// Real programs and the kernel's TCP around a modelled access point, in real time.
     Lab,
-    /// Real traffic between processes on this machine.
+    /// Real programs and the kernel's TCP on the loopback device, without Wi-Fi.
     Local,
-    /// Real devices on real air.
+    /// Real devices on a real network.
     Fleet,
-    /// Nowhere here: another program measured, and its file was made a run. No scenario runs on it.
+    /// Results of another program that were converted to a record. No scenario runs here.
     Imported,
 }
 
 impl Environment {
-    /// All that a scenario can run on.
+    /// Environments in which a scenario can run.
     pub const ALL: [Environment; 4] = [
         Environment::Simulate,
         Environment::Lab,
@@ -33,7 +33,7 @@ impl Environment {
         Environment::Fleet,
     ];
 
-    /// As it is written.
+    /// Name in files and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,13 +45,13 @@ impl Environment {
         }
     }
 
-    /// Whether the air is modelled there, so that the scenario must describe it.
+    /// Returns `true` if the air is modelled, so that the scenario must describe it.
     #[must_use]
     pub const fn models_air(self) -> bool {
         matches!(self, Environment::Simulate | Environment::Lab)
     }
 
-    /// Whether clocks and processors are real there, so that they may be what is measured.
+    /// Returns `true` if clocks and processors are real, so that they can affect the results.
     #[must_use]
     pub const fn is_real(self) -> bool {
         !matches!(self, Environment::Simulate | Environment::Imported)
@@ -64,27 +64,27 @@ impl fmt::Display for Environment {
     }
 }
 
-/// A word that names no environment.
+/// Unknown name of an environment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no environment; it is `simulate`, `lab`, `local` or `fleet`")]
-pub struct NoEnvironment(String);
+#[error("unknown environment `{0}`; expected `simulate`, `lab`, `local` or `fleet`")]
+pub struct ParseEnvironmentError(String);
 
 impl FromStr for Environment {
-    type Err = NoEnvironment;
+    type Err = ParseEnvironmentError;
 
-    fn from_str(text: &str) -> Result<Self, NoEnvironment> {
+    fn from_str(text: &str) -> Result<Self, ParseEnvironmentError> {
         let known = Environment::ALL
             .into_iter()
             .find(|environment| environment.name() == text);
-        known.ok_or_else(|| NoEnvironment(text.to_owned()))
+        known.ok_or_else(|| ParseEnvironmentError(text.to_owned()))
     }
 }
 
 impl Plan {
-    /// Checks that the plan says all that `environment` needs, and tells what the environment takes no notice of.
+    /// Checks that the plan has all keys that `environment` needs. Returns notes on keys without effect there.
     ///
     /// # Errors
-    /// Everything that is missing.
+    /// Keys are missing; the error lists all of them.
     pub fn check_for(&self, environment: Environment) -> Result<Vec<String>, ScenarioError> {
         let missing = self.missing_on(environment);
         if missing.is_empty() {
@@ -105,8 +105,8 @@ impl Plan {
         if environment == Environment::Simulate {
             for (path, cc) in self.congestion_controls() {
                 if let CongestionControl::System(name) = cc {
-                    let message = format!("`{name}` can't be modelled");
-                    let help = "on simulate it is `reno`, `cubic` or `bbr`".to_owned();
+                    let message = format!("`{name}` is not modelled on simulate");
+                    let help = "expected `reno`, `cubic` or `bbr`".to_owned();
                     problems.push(Problem::new(Place::Whole, &path, message, Some(help)));
                 }
             }
@@ -114,7 +114,7 @@ impl Plan {
         problems
     }
 
-    /// Every congestion control that the plan names, with its key.
+    /// Returns every congestion control in the plan, with the path of its key.
     pub fn congestion_controls(&self) -> impl Iterator<Item = (String, &CongestionControl)> {
         let server = std::iter::once(("server.cc".to_owned(), &self.server.cc));
         let stations = self.stations.iter().map(|s| (format!("station.{}.cc", s.name), &s.cc));
@@ -133,10 +133,8 @@ impl Plan {
             return;
         }
         if self.aps.is_empty() {
-            let help = format!(
-                "begin one with `[ap.home.radio.5g]`, or run it with `--on local`; {environment} models the air"
-            );
-            missing(String::new(), "there is no access point".to_owned(), help);
+            let help = format!("add one with `[ap.home.radio.5g]`, or use `--on local`; {environment} models the air");
+            missing(String::new(), "no access point".to_owned(), help);
             return;
         }
         let to_join = self
@@ -152,12 +150,12 @@ impl Plan {
         for station in self.stations.iter().filter(on_air) {
             let path = format!("station.{}", station.name);
             if station.air.joins.is_none() {
-                let message = format!("{environment} needs to know what it joins");
-                missing(path.clone(), message, format!("say so: `joins = \"{to_join}\"`"));
+                let message = format!("missing `joins`, which {environment} needs");
+                missing(path.clone(), message, format!("add `joins = \"{to_join}\"`"));
             }
             if station.air.quality.is_none() {
-                let message = format!("{environment} needs to know how good its link is");
-                let help = "say so: `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`";
+                let message = format!("missing link quality, which {environment} needs");
+                let help = "add `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`";
                 missing(path, message, help.to_owned());
             }
         }
@@ -166,13 +164,13 @@ impl Plan {
     pub(crate) fn notes_on(&self, environment: Environment) -> Vec<String> {
         let mut notes = Vec::new();
         if self.stations.iter().all(|station| station.workloads.is_empty()) {
-            notes.push("no station has a workload: nothing will move".to_owned());
+            notes.push("no station has a workload: the run has no traffic".to_owned());
         }
         notes.extend(self.ineffective_on(environment).iter().map(ToString::to_string));
         notes
     }
 
-    /// The access points that a station may come to use.
+    /// Returns the radios that a station can use.
     #[must_use]
     pub fn radios_of<'p>(&'p self, joins: &'p Joins) -> Vec<&'p crate::plan::RadioRef> {
         match joins {

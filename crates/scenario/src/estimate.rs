@@ -1,4 +1,4 @@
-//! How many bytes a plan will move.
+//! Estimate of the traffic of a plan.
 
 use crate::environment::Environment;
 use crate::plan::Plan;
@@ -6,71 +6,71 @@ use crate::resolve::operation_size;
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::{Config, Kind};
 
-/// An estimate of the content that a plan moves, all repeats together.
+/// Estimated content bytes of all runs of a plan, both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bytes {
-    /// What the schedules ask for; the rates that bound the run bound it too.
+pub struct ByteEstimate {
+    /// Bytes that the schedules request, limited by the rates of the plan.
     pub scheduled: ByteSize,
-    /// The most that may move: the schedules and whatever is unthrottled. `None`: nothing bounds it.
-    pub most: Option<ByteSize>,
+    /// Maximum, including unthrottled workloads. `None`: unbounded.
+    pub max: Option<ByteSize>,
 }
 
-/// Bytes wanted in one direction.
-struct Wanted {
+/// Requested bytes in one direction.
+struct Demand {
     scheduled: u128,
-    /// `None`: nothing bounds it.
-    most: Option<u128>,
+    /// `None`: unbounded.
+    max: Option<u128>,
 }
 
-impl Default for Wanted {
+impl Default for Demand {
     fn default() -> Self {
-        Wanted {
+        Demand {
             scheduled: 0,
-            most: Some(0),
+            max: Some(0),
         }
     }
 }
 
-impl Wanted {
+impl Demand {
     fn add(&mut self, scheduled: u128) {
         self.scheduled += scheduled;
-        self.most = self.most.map(|most| most + scheduled);
+        self.max = self.max.map(|max| max + scheduled);
     }
 
-    fn join(&mut self, other: &Wanted) {
+    fn join(&mut self, other: &Demand) {
         self.scheduled += other.scheduled;
-        self.most = self.most.zip(other.most).map(|(one, other)| one + other);
+        self.max = self.max.zip(other.max).map(|(one, other)| one + other);
     }
 
     fn bound(&mut self, bytes: u128) {
         self.scheduled = self.scheduled.min(bytes);
-        self.most = Some(self.most.map_or(bytes, |most| most.min(bytes)));
+        self.max = Some(self.max.map_or(bytes, |max| max.min(bytes)));
     }
 }
 
 impl Plan {
-    /// What the hop at the server lets through, each way. On `local`, where no wire does, 1 Gbit/s unless it is said:
-    /// the machine is not to be what is measured.
+    /// Returns the rate of the server's link in each direction. On `local` the default is 1 Gbit/s, so that the processor
+    /// is not the bottleneck.
     #[must_use]
     pub fn server_rate(&self, environment: Environment) -> Option<BitRate> {
         let local = (environment == Environment::Local).then_some(BitRate::from_mbps(1000));
         self.server.link.rate.or(local)
     }
 
-    /// How many bytes of content it will move. On `local` the server's rate bounds them, 1 Gbit/s if it isn't said;
-    /// elsewhere only rates that the plan states, the server's and those of stations' own wires. The probes that measure idle latency are not counted.
+    /// Estimates the content bytes of the plan. The server's rate limits them (1 Gbit/s by default on `local`), as do the
+    /// stations' wired links where they are modelled. Probes for idle latency are not counted.
     #[must_use]
-    pub fn bytes_expected(&self, environment: Environment) -> Bytes {
-        let (mut down, mut up) = (Wanted::default(), Wanted::default());
+    pub fn bytes_expected(&self, environment: Environment) -> ByteEstimate {
+        let (mut down, mut up) = (Demand::default(), Demand::default());
         for station in &self.stations {
             let end = station.end(self.duration);
             let span = end.saturating_sub(station.start);
-            let (mut to, mut from) = (Wanted::default(), Wanted::default());
+            let (mut to, mut from) = (Demand::default(), Demand::default());
             for workload in &station.workloads {
                 let config = &workload.config;
                 match config.kind {
-                    Kind::Download => to.most = None,
-                    Kind::Upload => from.most = None,
+                    Kind::Download => to.max = None,
+                    Kind::Upload => from.max = None,
                     Kind::Probe => {
                         let scheduled = scheduled(config, span);
                         to.add(scheduled);
@@ -79,40 +79,40 @@ impl Plan {
                     Kind::Pages | Kind::Stream | Kind::Calls => to.add(scheduled(config, span)),
                 }
             }
-            // A wire of its own bounds a station where wires are modelled.
+            // A wired link limits its station only where links are modelled.
             if let Some(link) = station.link.filter(|_| environment.models_air()) {
                 let span = span + self.drain;
-                to.bound(carried(link.down, span));
-                from.bound(carried(link.most_up(), span));
+                to.bound(bytes_at_rate(link.down, span));
+                from.bound(bytes_at_rate(link.max_up(), span));
             }
             down.join(&to);
             up.join(&from);
         }
         if let Some(rate) = self.server_rate(environment) {
-            let bytes = carried(rate, self.settled());
+            let bytes = bytes_at_rate(rate, self.settled());
             down.bound(bytes);
             up.bound(bytes);
         }
         let repeat = u128::from(self.repeat);
         let scheduled = down.scheduled + up.scheduled;
-        let most = down.most.zip(up.most).map(|(down, up)| down + up);
-        Bytes {
+        let max = down.max.zip(up.max).map(|(down, up)| down + up);
+        ByteEstimate {
             scheduled: size(scheduled * repeat),
-            most: most.map(|most| size(most * repeat)),
+            max: max.map(|max| size(max * repeat)),
         }
     }
 }
 
-/// The content of all operations that fall due in `span`: the first somewhere in the first period, so one for each
-/// period begun.
+/// Content of all operations due in `span`. The first one is due within the first interval, so each started interval has
+/// one operation.
 fn scheduled(config: &Config, span: Duration) -> u128 {
-    let every = config.interval.map_or(0, Duration::as_nanos);
-    let operations = span.as_nanos().div_ceil(every.max(1));
+    let interval = config.interval.map_or(0, Duration::as_nanos);
+    let operations = span.as_nanos().div_ceil(interval.max(1));
     u128::from(operations) * u128::from(operation_size(config).as_bytes())
 }
 
-/// What a rate carries in a time.
-fn carried(rate: BitRate, span: Duration) -> u128 {
+/// Bytes transferred at `rate` in `span`.
+fn bytes_at_rate(rate: BitRate, span: Duration) -> u128 {
     u128::from(rate.as_bps()) * u128::from(span.as_nanos()) / 8_000_000_000
 }
 
@@ -125,9 +125,9 @@ mod tests {
     use super::*;
     use crate::plan::{Station, StationLink, StationWorkload};
 
-    fn plan(uses: &[(&str, Config)]) -> Plan {
+    fn plan(workloads: &[(&str, Config)]) -> Plan {
         let mut station = Station::new("all");
-        station.workloads = uses
+        station.workloads = workloads
             .iter()
             .map(|(name, config)| StationWorkload::new(*name, config.clone()))
             .collect();
@@ -144,28 +144,28 @@ mod tests {
         let pages = ByteSize::from_kib(20 * 10 * 128);
         assert_eq!(
             bytes,
-            Bytes {
+            ByteEstimate {
                 scheduled: pages,
-                most: Some(pages)
+                max: Some(pages)
             }
         );
     }
 
     #[test]
-    fn an_unthrottled_download_is_bounded_on_local_only() {
+    fn an_unthrottled_download_is_limited_on_local_only() {
         let plan = plan(&[("download", Config::download())]);
         // 65 s (60 and 5 of drain) at 1 Gbit/s.
         let bound = ByteSize::from_bytes(65 * 125_000_000);
-        assert_eq!(plan.bytes_expected(Environment::Local).most, Some(bound));
-        assert_eq!(plan.bytes_expected(Environment::Fleet).most, None);
+        assert_eq!(plan.bytes_expected(Environment::Local).max, Some(bound));
+        assert_eq!(plan.bytes_expected(Environment::Fleet).max, None);
         assert_eq!(plan.bytes_expected(Environment::Fleet).scheduled, ByteSize::ZERO);
-        let thrice = Plan { repeat: 3, ..plan };
-        assert_eq!(thrice.bytes_expected(Environment::Local).most, bound.checked_mul(3));
+        let three_runs = Plan { repeat: 3, ..plan };
+        assert_eq!(three_runs.bytes_expected(Environment::Local).max, bound.checked_mul(3));
     }
 
-    /// 65 s of drain included: 8 Mbit/s down are 65 MB, and of 4 up the device lets 2 through, 16.25 MB.
+    /// 65 s with drain: 8 Mbit/s down are 65 MB. The device limits 4 Mbit/s up to 2, which are 16.25 MB.
     #[test]
-    fn a_wire_of_its_own_bounds_a_station_where_wires_are_modelled() {
+    fn a_wired_link_limits_its_station_where_links_are_modelled() {
         let mut plan = plan(&[("download", Config::download()), ("upload", Config::upload())]);
         plan.stations[0].link = Some(StationLink {
             down: BitRate::from_mbps(8),
@@ -173,21 +173,21 @@ mod tests {
             device: Some(BitRate::from_mbps(2)),
             ..StationLink::default()
         });
-        let most = plan.bytes_expected(Environment::Simulate).most;
-        assert_eq!(most, Some(ByteSize::from_bytes(65_000_000 + 16_250_000)));
-        assert_eq!(plan.bytes_expected(Environment::Fleet).most, None);
+        let max = plan.bytes_expected(Environment::Simulate).max;
+        assert_eq!(max, Some(ByteSize::from_bytes(65_000_000 + 16_250_000)));
+        assert_eq!(plan.bytes_expected(Environment::Fleet).max, None);
     }
 
     #[test]
-    fn a_slow_link_bounds_the_schedules_too() {
+    fn a_slow_link_limits_the_schedules_too() {
         let mut plan = plan(&[("4kstream", Config::stream_4k())]);
         plan.server.link.rate = Some(BitRate::from_mbps(8));
         let bound = ByteSize::from_bytes(65_000_000);
         assert_eq!(
             plan.bytes_expected(Environment::Local),
-            Bytes {
+            ByteEstimate {
                 scheduled: bound,
-                most: Some(bound)
+                max: Some(bound)
             }
         );
     }

@@ -1,12 +1,12 @@
-//! What a fuzzer calls: whatever the bytes are, nothing panics, and what is taken is taken again.
+//! Fuzz target: no input panics, and a valid plan survives a round trip.
 
 use crate::{Document, Environment, Plan};
 
-/// Takes bytes as a scenario file and resolves it. If that works, the plan written as a document gives the same plan.
-/// If they are JSON, they are also taken as a resolved document. A line that begins `#set ` and holds a `=` is also taken as a `--set` argument.
+/// Reads the bytes as a scenario file and resolves it. A valid plan must survive a round trip through JSON. Input that is
+/// JSON is also read as a resolved document. A line `#set KEY=VALUE` is also used as a `--set` argument.
 ///
 /// # Panics
-/// Something is wrong with this crate.
+/// The crate has a bug.
 pub fn check(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -38,7 +38,7 @@ pub fn check(bytes: &[u8]) {
         }
         Ok(plan) => {
             let again = Plan::from_json(&plan.to_json());
-            assert_eq!(again.as_ref(), Ok(&plan), "a plan that is written is read again");
+            assert_eq!(again.as_ref(), Ok(&plan), "the plan survives a round trip");
             for environment in Environment::ALL {
                 let _ = (
                     plan.check_for(environment),

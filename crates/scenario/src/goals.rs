@@ -1,20 +1,20 @@
-//! Values of several forms: goals, and rates in two directions.
+//! Values with several forms: goals, and rates in two directions.
 
-use crate::kinds::{Rate, Whole};
+use crate::decode::{Context, FromNode, Shape, Spanned, section};
 use crate::node::{Node, Value};
-use crate::reading::{At, Context, Kind, Shape, section};
+use crate::scalars::{Rate, Whole};
 use netburn_medium::config::AdapterRate;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::Goal;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Goals as written: a time, a rate, `no stall`, `none`, or a list.
+/// Goals in a file: a time, a rate, `no stall`, `none`, or a list.
 #[derive(Debug, Clone)]
-pub(crate) struct Goals(pub(crate) Vec<At<Goal>>);
+pub(crate) struct Goals(pub(crate) Vec<Spanned<Goal>>);
 
 const GOALS: &str = "a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), `\"no stall\"` or `\"none\"`";
 
-impl Kind for Goals {
+impl FromNode for Goals {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match &node.value {
             Value::List(items) => Some(Goals(items.iter().filter_map(|item| cx.at(item)).collect())),
@@ -29,7 +29,7 @@ impl Kind for Goals {
     }
 }
 
-/// A rate goal's windows: 2 s in steps of 100 ms.
+/// Rate goal with windows of 2 s in steps of 100 ms.
 pub(crate) fn rate_goal(at_least: BitRate) -> Goal {
     Goal::Rate {
         at_least,
@@ -38,7 +38,7 @@ pub(crate) fn rate_goal(at_least: BitRate) -> Goal {
     }
 }
 
-impl Kind for Goal {
+impl FromNode for Goal {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Some(text) = node.text() else {
             return cx.mismatch(node, GOALS);
@@ -49,7 +49,7 @@ impl Kind for Goal {
         if let Ok(limit) = text.parse::<Duration>() {
             let most = Duration::from_secs(86_400);
             if limit.is_zero() || limit > most {
-                let help = "a time to meet is longer than nothing, up to 24 h";
+                let help = "expected a time greater than 0, up to 24 h";
                 cx.problem(
                     &node.place,
                     format!("{} is out of range", node.found()),
@@ -64,8 +64,8 @@ impl Kind for Goal {
         }
         cx.problem(
             &node.place,
-            format!("{} is no goal", node.found()),
-            format!("it is {GOALS}"),
+            format!("invalid goal {}", node.found()),
+            format!("expected {GOALS}"),
         );
         None
     }
@@ -76,23 +76,22 @@ impl Kind for Goal {
 }
 
 section! {
-    /// What an adapter can move in each direction.
+    /// Maximum rates of a station's adapter.
     AdapterRateSection {
-        /// Station to access point. Without it unlimited.
-        up: Rate;
-        /// Access point to station. Without it unlimited.
-        down: Rate;
-        /// Packets that cross the bus upwards in one transfer, and reach the adapter together: 20 with ath9k_htc over USB. Without it each
-        /// by itself.
-        transfer: Whole<1, 1024>;
+        /// Uplink rate (station to access point).
+        up: Rate, default "unlimited";
+        /// Downlink rate (access point to station).
+        down: Rate, default "unlimited";
+        /// Packets per bus transfer to the adapter, which receives them together: 20 with ath9k_htc over USB.
+        transfer: Whole<1, 1024>, default "1";
     }
 }
 
-/// One rate for both directions, or each its own.
+/// One rate for both directions, or one for each direction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rates(pub(crate) AdapterRate);
 
-impl Kind for Rates {
+impl FromNode for Rates {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let Value::Table(_) = node.value {
             let own = AdapterRateSection::read(node, cx)?;

@@ -1,9 +1,9 @@
-//! The file people write: parsed, checked, resolved into a plan; its JSON Schema.
+//! Scenario files: parser, validation, resolution into a plan, and JSON Schema.
 //!
 //! [`load`] finds a scenario by path or by the name of a built-in one and reads it into a [`Document`];
-//! [`Document::set`] changes a key as `--set` does; [`Document::resolve`] fills in every default, checks everything and
-//! gives the [`Plan`]. A [`ScenarioError`] holds everything that is wrong, each with its line, what was found and what
-//! would be right. [`Plan::to_json`] writes a plan as a scenario document again, [`Plan::from_json`] reads it.
+//! [`Document::set`] changes a key as `--set` does. [`Document::resolve`] fills in every default, checks the document and
+//! returns the [`Plan`]. A [`ScenarioError`] lists all problems, each with its line, the value found and the value
+//! expected. [`Plan::to_json`] writes a plan as a scenario document, and [`Plan::from_json`] reads it.
 //!
 //! ```
 //! use netburn_scenario::{Environment, load};
@@ -12,40 +12,40 @@
 //! document.set("duration", "20s")?;
 //! let (plan, notes) = document.resolve_for(Environment::Local)?;
 //! assert_eq!(plan.stations.len(), 4);
-//! assert_eq!(notes.len(), 1); // access points are not modelled there
+//! assert_eq!(notes.len(), 1); // access points are not modelled on local
 //! # Ok::<(), netburn_scenario::ScenarioError>(())
 //! ```
 
 mod built_in;
 mod change;
+mod decode;
 mod describe;
 mod document;
 pub mod effect;
+mod encode;
+mod enums;
 mod environment;
 mod estimate;
 #[doc(hidden)]
 pub mod fuzz;
 mod goals;
-mod kinds;
 mod node;
 mod pattern;
 pub mod plan;
 mod problem;
-mod reading;
 mod resolve;
+mod scalars;
 mod schema;
 mod sections;
 mod suggest;
 mod toml_text;
-mod words;
-mod write;
 
-pub use built_in::{LARGEST_FILE, built_in_scenarios, load};
+pub use built_in::{MAX_FILE_SIZE, built_in_scenarios, load};
 pub use describe::decimal;
 pub use document::Document;
-pub use environment::{Environment, NoEnvironment};
-pub use estimate::Bytes;
+pub use environment::{Environment, ParseEnvironmentError};
+pub use estimate::ByteEstimate;
 pub use plan::{Plan, Station, StationWorkload};
 pub use problem::{Problem, ScenarioError};
-pub use resolve::{MOST_CHANGES, MOST_OTHERS, MOST_STATIONS, SCHEMA, built_in_workload, is_reserved_station_name};
+pub use resolve::{MAX_CHANGES, MAX_SECTIONS, MAX_STATIONS, SCHEMA, built_in_workload, is_reserved_station_name};
 pub use schema::{json_schema, manual};

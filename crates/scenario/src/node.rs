@@ -1,24 +1,24 @@
-//! What stands in a document, whatever it was written in: values that know their place.
+//! Format-independent document tree whose values carry their source span.
 
 use std::ops::Range;
 
-/// Where something stands.
+/// Source span of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Nowhere in particular: the document as a whole, or one without a text.
+    /// The whole document, or a document without a text.
     Whole,
-    /// These bytes of the file.
+    /// A byte range of the file.
     File(Range<usize>),
-    /// These bytes of a `--set` argument, by its number.
+    /// A byte range of the `--set` argument with this index.
     Argument(usize, Range<usize>),
 }
 
-/// A value and its place.
+/// A value with its source span.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
     pub(crate) value: Value,
     pub(crate) place: Place,
-    /// What was typed, when it came from a command line, where quotes are nobody's habit.
+    /// Text as typed, for values from the command line, where quotes are optional.
     pub(crate) raw: Option<String>,
 }
 
@@ -26,10 +26,10 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     Text(String),
     Integer(i128),
-    /// A number with a fraction, as written; or an integer too large for anything.
+    /// A number with a fraction, as written, or an integer out of range.
     Number(String),
     Bool(bool),
-    /// A TOML date or time, as written. Nothing takes one.
+    /// A TOML date or time, as written. No key accepts one.
     Date(String),
     List(Vec<Node>),
     Table(Table),
@@ -64,7 +64,7 @@ impl Node {
         }
     }
 
-    /// The text, also of a number or word typed on a command line without quotes.
+    /// Returns the text, also of a number or word typed without quotes on the command line.
     pub(crate) fn text(&self) -> Option<&str> {
         match (&self.value, &self.raw) {
             (Value::Text(text), _) => Some(text),
@@ -74,7 +74,7 @@ impl Node {
         }
     }
 
-    /// The value as an error shows it.
+    /// Formats the value for an error message.
     pub(crate) fn found(&self) -> String {
         match &self.value {
             Value::Text(text) => {
@@ -92,7 +92,7 @@ impl Node {
         }
     }
 
-    /// From a JSON value, which has no places.
+    /// Converts a JSON value, which has no spans.
     pub(crate) fn from_json(value: &serde_json::Value) -> Node {
         use serde_json::Value as Json;
         let value = match value {
@@ -119,7 +119,7 @@ impl Node {
         Node::new(value, Place::Whole)
     }
 
-    /// From a TOML value; `at` makes a place of its bytes.
+    /// Converts a TOML value. `at` converts a byte range to a place.
     pub(crate) fn from_toml(value: &toml::Spanned<toml::de::DeValue<'_>>, at: &impl Fn(Range<usize>) -> Place) -> Node {
         use toml::de::DeValue as Toml;
         let place = at(value.span());
@@ -148,7 +148,7 @@ impl Table {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// From a TOML table, in the order of the text.
+    /// Converts a TOML table, in the order of the text.
     pub(crate) fn from_toml(table: &toml::de::DeTable<'_>, at: &impl Fn(Range<usize>) -> Place) -> Table {
         let mut sorted: Vec<_> = table.iter().collect();
         sorted.sort_by_key(|(key, _)| key.span().start);

@@ -1,9 +1,10 @@
-//! Keys that stand for several: `*` in the place of a name, or of some of its letters.
+//! Keys with wildcards: `*` in place of a name or a part of it.
 
 use crate::node::{Entry, Node};
-use crate::suggest::{list, name_shown, nearest};
+use crate::suggest::{list, nearest, quoted_name};
 
-/// The keys of a document that a key stands for, in its order; one without `*` is itself. Else what is wrong and what would be right.
+/// Returns the keys of a document that match `key`, in the document's order. A key without `*` matches itself. Without a
+/// match, returns message and help.
 pub(crate) fn matching(root: &Node, key: &str) -> Result<Vec<String>, (String, String)> {
     if !key.contains('*') {
         return Ok(vec![key.to_owned()]);
@@ -13,13 +14,13 @@ pub(crate) fn matching(root: &Node, key: &str) -> Result<Vec<String>, (String, S
     for (depth, part) in parts.iter().enumerate() {
         let mut next = Vec::new();
         for (path, node) in &found {
-            let mut go_on = |name, node| next.push(([path.as_slice(), &[name]].concat(), node));
+            let mut push = |name, node| next.push(([path.as_slice(), &[name]].concat(), node));
             if part.contains('*') {
-                let those = entries(*node).iter().filter(|entry| meets(part, &entry.key));
-                those.for_each(|entry| go_on(entry.key.as_str(), Some(&entry.node)));
+                let matches = entries(*node).iter().filter(|entry| matches_pattern(part, &entry.key));
+                matches.for_each(|entry| push(entry.key.as_str(), Some(&entry.node)));
             } else {
                 let below = entries(*node).iter().find(|entry| entry.key == *part);
-                go_on(part, below.map(|entry| &entry.node));
+                push(part, below.map(|entry| &entry.node));
             }
         }
         if next.is_empty() {
@@ -28,21 +29,21 @@ pub(crate) fn matching(root: &Node, key: &str) -> Result<Vec<String>, (String, S
                 .flat_map(|(_, node)| entries(*node))
                 .map(|entry| entry.key.as_str())
                 .collect();
-            return Err(nothing(&parts[..depth].join("."), part, &names));
+            return Err(no_match(&parts[..depth].join("."), part, &names));
         }
         found = next;
     }
     Ok(found.into_iter().map(|(path, _)| path.join(".")).collect())
 }
 
-/// Whether it is a name with a `*` in it.
+/// Returns `true` for a name that contains `*`.
 pub(crate) fn is_pattern(part: &str) -> bool {
     let of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '*';
     part.contains('*') && part.len() <= 64 && part.chars().all(of_a_name)
 }
 
-/// Whether a name is what a pattern stands for: each `*` is any letters, none included.
-fn meets(pattern: &str, name: &str) -> bool {
+/// Returns `true` if `name` matches `pattern`. Each `*` matches any characters, or none.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut parts: Vec<&str> = pattern.split('*').collect();
     let (Some(last), false) = (parts.pop(), parts.is_empty()) else {
         return pattern == name;
@@ -63,14 +64,14 @@ fn entries(node: Option<&Node>) -> &[Entry] {
     node.and_then(Node::table).map_or(&[], |table| &table.entries)
 }
 
-/// What to say of a pattern that meets none of the names in a section.
-fn nothing(section: &str, part: &str, names: &[&str]) -> (String, String) {
+/// Message and help for a pattern that matches none of the names in a section.
+fn no_match(section: &str, part: &str, names: &[&str]) -> (String, String) {
     let help = match nearest(&part.replace('*', ""), names.iter().copied()) {
-        _ if names.is_empty() => format!("the scenario has no `{section}` at all"),
+        _ if names.is_empty() => format!("the scenario has no `{section}` section"),
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", list(names.iter().copied())),
+        None => format!("expected one of {}", list(names.iter().copied())),
     };
-    (format!("there is no {section} that {} meets", name_shown(part)), help)
+    (format!("no {section} matches {}", quoted_name(part)), help)
 }
 
 #[cfg(test)]
@@ -78,8 +79,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_is_any_letters() {
-        for (pattern, name, meet) in [
+    fn a_wildcard_matches_any_characters() {
+        for (pattern, name, expected) in [
             ("*", "tv", true),
             ("tv", "tv", true),
             ("tv*", "tv", true),
@@ -91,7 +92,7 @@ mod tests {
             ("*v*2*", "tv-2", true),
             ("*2*v*", "tv-2", false),
         ] {
-            assert_eq!(meets(pattern, name), meet, "{pattern} {name}");
+            assert_eq!(matches_pattern(pattern, name), expected, "{pattern} {name}");
         }
     }
 }

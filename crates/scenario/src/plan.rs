@@ -1,4 +1,4 @@
-//! A scenario with every default filled in, every unit resolved, and checked.
+//! Resolved scenario: checked, with every default filled in.
 
 use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, Quality, QueueKind, QueueLimit, RadioConfig,
@@ -18,73 +18,73 @@ pub use wire::StationLink;
 /// The resolved scenario.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The file's stem, the name of a built-in scenario, or the file's own `name`: letters, digits and `-`.
+    /// Name from the file's `name`, the file's stem, or the built-in scenario: letters, digits and `-`.
     pub name: String,
-    /// One line for people.
+    /// One line that describes the scenario.
     pub title: Option<String>,
-    /// What it is meant to find out.
+    /// Question that the scenario answers.
     pub question: Option<String>,
-    /// What it takes for granted, and why, for people.
+    /// Assumptions of the scenario, with reasons.
     pub assumptions: Vec<String>,
-    /// How long the load runs; up to 30 days.
+    /// Duration of the load; up to 30 days.
     pub duration: Duration,
-    /// The beginning of the load that isn't judged; shorter than the load.
+    /// Time at the beginning of the load that verdicts do not cover; shorter than the load.
     pub warmup: Duration,
-    /// How long idle latency is measured before the load.
+    /// Time before the load in which idle latency is measured.
     pub baseline: Duration,
-    /// What is under way at the end has this long to finish.
+    /// Time after the load in which running operations can finish.
     pub drain: Duration,
-    /// What all chance comes from.
+    /// Random seed.
     pub seed: Seed,
-    /// How many times it runs; 1 to 10 000.
+    /// Number of runs; 1 to 10 000.
     pub repeat: u32,
-    /// The server and the wired hop to it.
+    /// Server, and its link to the access points.
     pub server: Server,
-    /// The networks (SSIDs), in the file's order.
+    /// Networks (SSIDs), in the file's order.
     pub networks: Vec<Network>,
-    /// The access points, in the file's order.
+    /// Access points, in the file's order.
     pub aps: Vec<Ap>,
-    /// The stations, in the file's order; at least one.
+    /// Stations, in the file's order; at least one.
     pub stations: Vec<Station>,
-    /// What changes while it runs, by time, then in the file's order.
+    /// Changes during the run, ordered by time, then by the file's order.
     pub changes: Vec<Change>,
 }
 
-/// The server.
+/// The server that answers the stations' requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
-    /// The hop between server and access point; on `local` its rate caps the server.
+    /// Link between server and access points; on `local` its rate limits the server.
     pub link: Hop,
-    /// The HTTP version it is spoken to in.
+    /// HTTP version of the requests.
     pub http: Http,
-    /// Whether it is spoken to over TLS.
+    /// Use of TLS.
     pub tls: bool,
-    /// The congestion control of what it sends; `None`: the system's, CUBIC where it is modelled.
+    /// Congestion control of sent data; `None`: the system's, or CUBIC where TCP is modelled.
     pub cc: Option<CongestionControl>,
-    /// Whether it agrees to ECN where a station asks for it. Default: yes.
+    /// Acceptance of ECN when a station requests it. Default: `true`.
     pub ecn: bool,
-    /// The least time between two interrupts of its Ethernet card. Default: [`DEFAULT_INTERRUPT_INTERVAL`].
+    /// Minimum time between two interrupts of the Ethernet card. Default: [`DEFAULT_INTERRUPT_INTERVAL`].
     pub interrupt_interval: Duration,
 }
 
-/// The least time between two interrupts of an Ethernet card: 20 000 per second, the limit that the adaptive moderation of Intel's drivers
-/// sets under mixed load (`IGB_20K_ITR` of igb, `low_latency` of e1000e).
+/// Minimum time between two interrupts of an Ethernet card: 20 000 per second. This is the limit of the adaptive
+/// moderation of Intel's drivers under mixed load (`IGB_20K_ITR` of igb, `low_latency` of e1000e).
 pub const DEFAULT_INTERRUPT_INTERVAL: Duration = Duration::from_micros(50);
 
-/// A wired hop.
+/// A wired link with the same properties in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hop {
-    /// Its rate, each way. `None`: not said (1 Gbit/s where it matters).
+    /// Rate in each direction. `None`: 1 Gbit/s where a rate is needed.
     pub rate: Option<BitRate>,
     /// One-way delay.
     pub delay: Duration,
-    /// Share of packets lost.
+    /// Share of packets lost in each direction.
     pub loss: Probability,
-    /// Bytes it can hold each way; `None`: 100 ms at its rate, at least 64 KiB.
+    /// Capacity of the queue in each direction; `None`: 100 ms at the rate, at least 64 KiB.
     pub queue: Option<ByteSize>,
 }
 
-/// The HTTP versions.
+/// HTTP version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Http {
     /// HTTP/1.1 (RFC 9112).
@@ -94,93 +94,92 @@ pub enum Http {
     H2,
 }
 
-/// A network: one name (SSID) over one or several radios.
+/// A network: one SSID over one or more radios.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
-    /// Its name.
+    /// SSID.
     pub name: String,
-    /// Its radios; at least one.
+    /// Radios; at least one.
     pub radios: Vec<RadioRef>,
 }
 
-/// A radio of an access point, written `c7.5g`.
+/// Reference to a radio of an access point, written `c7.5g`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RadioRef {
-    /// The access point's name.
+    /// Name of the access point.
     pub ap: String,
-    /// The radio's name.
+    /// Name of the radio.
     pub radio: RadioName,
 }
 
-/// The name of a radio: its band, and a number when it isn't the band's first (`5g`, `5g-2`).
+/// Name of a radio: its band, and a number for further radios in the band (`5g`, `5g-2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RadioName {
-    /// Its band.
+    /// Band of the radio.
     pub band: Band,
-    /// 1 to 4.
+    /// Number within the band, 1 to 4.
     pub number: u8,
 }
 
 /// An access point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ap {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The figure on its box; then it has the radios that the figure stands for, and `radios` says what is known
-    /// better.
+    /// Speed rating from which radios are derived. Settings in `radios` override them.
     pub rating: Option<Rating>,
-    /// Its radios; at least one when there is no rating.
+    /// Radios; at least one if there is no rating.
     pub radios: Vec<Radio>,
-    /// Its transmit queue.
+    /// Queue discipline for transmission.
     pub queue: QueueKind,
-    /// How much that holds.
+    /// Capacity of the queue.
     pub queue_limit: QueueLimit,
-    /// Whether its queue marks packets of connections that can do ECN (RFC 3168), where the discipline can mark.
+    /// ECN marking (RFC 3168) in disciplines that can mark.
     pub ecn: bool,
-    /// Whether slow stations get more time before CoDel drops, where the discipline has CoDel per station.
+    /// Relaxed CoDel parameters for slow stations, in disciplines with CoDel per station.
     pub slow_stations: bool,
-    /// What its hardware takes ahead of time.
+    /// Depth of the driver and hardware queue, per access category.
     pub hardware_queue: HardwareQueue,
-    /// Packets that the driver's lists hold together, below a queue that knows no stations; at least one.
+    /// Capacity of the driver's lists in packets, below a queue that does not distinguish stations; at least 1.
     pub driver_queue: u16,
-    /// Its airtime queue limits; `None`: none.
+    /// Airtime queue limits; `None`: unlimited.
     pub aql: Option<Aql>,
-    /// How long after the last frame received its radios tell its host, and at the latest four times as long after the first, where TCP is
-    /// modelled.
+    /// RX interrupt coalescing on simulate: the host is notified this long after the last received frame, but at most four
+    /// times this long after the first.
     pub rx_interrupt_delay: Duration,
-    /// The most that it can forward, both ways together; `None`: whatever comes.
+    /// Maximum forwarding rate, sum of both directions; `None`: unlimited.
     pub forwarding: Option<BitRate>,
-    /// Bytes that can wait for that; `None`: 100 ms at its rate, at least 64 KiB.
+    /// Capacity of the forwarding queue; `None`: 100 ms at the rate, at least 64 KiB.
     pub forwarding_queue: Option<ByteSize>,
-    /// The line from it to the world; `None`: the server is next to it.
+    /// WAN link; `None`: the access point is next to the server's link.
     pub wan: Option<Wan>,
 }
 
-/// The line between an access point and the world.
+/// WAN link between an access point and the server's link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wan {
-    /// Its rate towards the access point; `None`: unlimited.
+    /// Downlink rate; `None`: unlimited.
     pub down: Option<BitRate>,
-    /// Its rate away from it; `None`: unlimited.
+    /// Uplink rate; `None`: unlimited.
     pub up: Option<BitRate>,
     /// One-way delay.
     pub delay: Duration,
-    /// Share of packets lost.
+    /// Share of packets lost in each direction.
     pub loss: Probability,
-    /// Bytes it can hold each way; `None`: 100 ms at its rate, at least 64 KiB.
+    /// Capacity of the queue in each direction; `None`: 100 ms at the rate, at least 64 KiB.
     pub queue: Option<ByteSize>,
 }
 
-/// One radio. What a rating decides is `None` until the rating is decoded; without a rating nothing is.
+/// One radio. Settings that depend on a rating are `None` until it is decoded; without a rating none are `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Radio {
-    /// Its name.
+    /// Name.
     pub name: RadioName,
-    /// What it speaks.
+    /// Wi-Fi standard.
     pub standard: Option<Standard>,
-    /// The number of its primary channel.
+    /// Number of the primary channel.
     pub channel: u16,
-    /// Its channel's width.
+    /// Channel width.
     pub width: Option<Width>,
     /// Spatial streams.
     pub streams: Option<u8>,
@@ -188,83 +187,83 @@ pub struct Radio {
     pub guard: Option<Guard>,
     /// Transmit power.
     pub power: Dbm,
-    /// How frames are put together.
+    /// Aggregation settings.
     pub aggregation: Aggregation,
-    /// Aggregates of this size and more are preceded by RTS/CTS.
+    /// RTS threshold: aggregates of this size and more are preceded by RTS/CTS.
     pub rts: Option<ByteSize>,
-    /// Share of the air that others take.
+    /// Share of airtime that other networks use.
     pub channel_busy: Probability,
 }
 
 /// One station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Station {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it does, one or several; possibly nothing.
+    /// Workloads; possibly none.
     pub workloads: Vec<StationWorkload>,
-    /// When its load begins; before the end of the run.
+    /// Start of the load; before the end of the run.
     pub start: Duration,
-    /// When it ends, later than `start`; `None`: with the run.
+    /// End of the load, after `start`; `None`: the end of the run.
     pub stop: Option<Duration>,
-    /// The congestion control of what it sends; `None`: the system's, CUBIC where it is modelled.
+    /// Congestion control of sent data; `None`: the system's, or CUBIC where TCP is modelled.
     pub cc: Option<CongestionControl>,
-    /// Whether its connections ask for ECN. Default: no.
+    /// Request of ECN. Default: `false`.
     pub ecn: bool,
-    /// Its TCP Small Queues; `None`: the system's, the latest where it is modelled.
+    /// TCP Small Queues; `None`: the system's, or the latest preset where TCP is modelled.
     pub tsq: Option<Tsq>,
-    /// Whether its network device takes bursts of segments, where TCP is modelled. Default: yes.
+    /// Generic segmentation offload of the network device. Default: `true`.
     pub gso: bool,
-    /// Whether its host joins segments that come at once before TCP sees them, where TCP is modelled. Default: yes.
+    /// Generic receive offload of the host, on simulate. Default: `true`.
     pub gro: bool,
-    /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled. Default: 0.
+    /// Time from the end of a transmission until the host's TCP is notified, on simulate. Default: 0.
     pub tx_completion_delay: Duration,
-    /// How long after the last frame received its card tells the host, and at the latest four times as long after the first, where TCP is
-    /// modelled. Default: 0.
+    /// RX interrupt coalescing on simulate: the host is notified this long after the last received frame, but at most four
+    /// times this long after the first. Default: 0.
     pub rx_interrupt_delay: Duration,
-    /// Its own wire; then it has no place on the air, and of `air` only the queue counts.
+    /// Wired link instead of Wi-Fi. With a link, only the queue of `air` applies.
     pub link: Option<StationLink>,
-    /// Its place on the air.
+    /// Wi-Fi settings.
     pub air: StationAir,
-    /// The fleet agent meant for it.
+    /// Name of the fleet agent that plays the station.
     pub agent: Option<String>,
-    /// The label of the agents that will do.
+    /// Label of the fleet agents that can play the station.
     pub label: Option<String>,
 }
 
-/// A station's place on the air.
+/// Wi-Fi settings of a station.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StationAir {
-    /// What it joins.
+    /// Network or radio that the station joins.
     pub joins: Option<Joins>,
-    /// How it picks among a network's radios.
+    /// Selection among the radios of a network.
     pub radio_selection: RadioSelection,
-    /// What it speaks; `None`: what the radio it joins does.
+    /// Wi-Fi standard; `None`: that of the radio.
     pub standard: Option<Standard>,
-    /// Spatial streams. Default 2: few clients have more.
+    /// Spatial streams. Default: 2, because few clients have more.
     pub streams: u8,
-    /// How good its link is.
+    /// Link quality.
     pub quality: Option<Quality>,
-    /// The power of its signal at the access point; `None`: the same as the other way.
+    /// Received power at the access point; `None`: the same as at the station.
     pub signal_up: Option<Dbm>,
-    /// Stations that it can't hear and that can't hear it.
+    /// Hidden nodes: stations that this station cannot hear and that cannot hear it.
     pub hidden_from: Vec<String>,
-    /// How the rate is chosen, both ways.
+    /// Rate control in both directions.
     pub rate_control: RateControl,
-    /// What its adapter can move.
+    /// Maximum rates of the adapter.
     pub adapter_rate: AdapterRate,
-    /// Its transmit queue.
+    /// Queue discipline for transmission.
     pub queue: QueueKind,
-    /// What its hardware takes ahead of time.
+    /// Depth of the driver and hardware queue, per access category.
     pub hardware_queue: HardwareQueue,
-    /// Its weight in a schedule by airtime; 1 to 65 535. Default 256, as in Linux.
+    /// Airtime weight; 1 to 65 535. Default: 256, as in Linux.
     pub weight: u16,
 }
 
-/// What a station joins.
+/// Network or radio that a station joins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Joins {
-    /// A network: it picks the radio.
+    /// A network, of which the station selects a radio.
     Network(String),
     /// One radio.
     Radio(RadioRef),
@@ -273,16 +272,16 @@ pub enum Joins {
 /// A workload of a station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StationWorkload {
-    /// Its name: one of the six uses, or the file's own.
+    /// Name: one of the six built-in workloads, or one of the file.
     pub name: String,
-    /// Its settings.
+    /// Settings of the workload.
     pub config: Config,
-    /// The congestion control of its connections, both ways; `None`: the station's and the server's.
+    /// Congestion control in both directions; `None`: the station's and the server's.
     pub cc: Option<CongestionControl>,
 }
 
 impl StationWorkload {
-    /// A workload of that name with these settings.
+    /// Creates a workload without its own congestion control.
     #[must_use]
     pub fn new(name: impl Into<String>, config: Config) -> Self {
         StationWorkload {
@@ -307,14 +306,14 @@ impl Default for Server {
 }
 
 impl Plan {
-    /// When all that is under way is settled at the latest: `duration` + `drain`. A station that leaves before the end
-    /// has its drain from there.
+    /// Returns the latest end of all operations: `duration` + `drain`. The drain of a station that stops earlier starts at
+    /// its stop.
     #[must_use]
     pub fn settled(&self) -> Duration {
         self.duration + self.drain
     }
 
-    /// The station of that name.
+    /// Returns the station with this name.
     #[must_use]
     pub fn station(&self, name: &str) -> Option<&Station> {
         self.stations.iter().find(|s| s.name == name)
@@ -322,7 +321,7 @@ impl Plan {
 }
 
 impl Station {
-    /// When its load ends in a run of `duration`.
+    /// Returns the end of the load in a run of `duration`.
     #[must_use]
     pub fn end(&self, duration: Duration) -> Duration {
         self.stop.map_or(duration, |stop| stop.min(duration))
@@ -330,7 +329,7 @@ impl Station {
 }
 
 impl Radio {
-    /// Its settings in full; `None` while its rating is not decoded.
+    /// Returns the complete settings; `None` if a rating is not decoded yet.
     #[must_use]
     pub fn config(&self) -> Option<RadioConfig> {
         Some(RadioConfig {
@@ -349,7 +348,7 @@ impl Radio {
 }
 
 impl Http {
-    /// As it is written: `1.1` or `2`.
+    /// Name in files: `1.1` or `2`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -404,7 +403,7 @@ impl fmt::Display for Joins {
 }
 
 impl Plan {
-    /// A plan of that name with everything at its default, and no station yet.
+    /// Creates a plan with default settings and no stations.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Plan {
@@ -428,7 +427,7 @@ impl Plan {
 }
 
 impl Station {
-    /// A station of that name with everything at its default, doing nothing yet.
+    /// Creates a station with default settings and no workloads.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Station {

@@ -1,4 +1,4 @@
-//! What is wrong with a scenario: where, what was found, what would be right.
+//! Problems of a scenario with source position, message and help.
 
 use crate::node::Place;
 use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
@@ -6,41 +6,41 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Everything that is wrong with a scenario, in the order of the file.
+/// All problems of a scenario, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioError {
     source: Source,
     problems: Vec<Problem>,
 }
 
-/// One thing that is wrong.
+/// One problem of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The key it is about, dotted: `station.tv.signal`. Empty when it is about none.
+    /// Path of the key: `station.tv.signal`. Empty if the problem concerns no key.
     pub path: String,
-    /// What was found and why it is wrong.
+    /// Description of the problem, with the value found.
     pub message: String,
-    /// What would be right.
+    /// Expected value, or a suggestion.
     pub help: Option<String>,
-    /// Its line in the file, from 1.
+    /// Line in the file, from 1.
     pub line: Option<usize>,
-    /// Its column in the line, in characters, from 1.
+    /// Column in the line, in characters, from 1.
     pub column: Option<usize>,
     place: Place,
 }
 
-/// The texts that places point into.
+/// Texts that the spans refer to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Source {
-    /// The file's path or the built-in scenario's name.
+    /// Path of the file, or name of the built-in scenario.
     pub(crate) name: String,
     pub(crate) text: Arc<str>,
     /// The `--set` arguments, `KEY=VALUE` each.
     pub(crate) arguments: Vec<String>,
 }
 
-/// The most problems that are shown; the rest is counted.
-const SHOWN: usize = 20;
+/// Maximum number of problems shown. The message counts the others.
+const MAX_SHOWN_PROBLEMS: usize = 20;
 
 impl ScenarioError {
     pub(crate) fn new(source: &Source, mut problems: Vec<Problem>) -> Self {
@@ -50,7 +50,7 @@ impl ScenarioError {
             Place::Argument(index, span) => (2, *index, span.start),
         });
         problems.dedup();
-        // In the order of the file, so that the text is walked once however many there are.
+        // The problems are sorted, so one pass over the text finds all lines.
         let (mut byte, mut line, mut column) = (0, 1, 1);
         for problem in &mut problems {
             let Place::File(span) = &problem.place else {
@@ -73,7 +73,7 @@ impl ScenarioError {
         }
     }
 
-    /// One problem with the document as a whole.
+    /// Creates an error with one problem of the whole document.
     pub(crate) fn whole(name: &str, message: String, help: Option<String>) -> Self {
         let source = Source {
             name: name.to_owned(),
@@ -82,26 +82,26 @@ impl ScenarioError {
         ScenarioError::new(&source, vec![Problem::new(Place::Whole, "", message, help)])
     }
 
-    /// What is wrong; at least one thing.
+    /// Problems; at least one.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// The file's path or the built-in scenario's name.
+    /// Path of the file, or name of the built-in scenario.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.source.name
     }
 
-    /// For a terminal: each problem under the lines it is about, with colours if asked for. Ends without a newline.
+    /// Formats the problems for a terminal, each with its source line, optionally with colours. Ends without a newline.
     #[must_use]
     pub fn render(&self, colours: bool) -> String {
         let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
         let mut parts: Vec<String> = self
             .problems
             .iter()
-            .take(SHOWN)
+            .take(MAX_SHOWN_PROBLEMS)
             .map(|problem| problem.render(&self.source, &renderer))
             .collect();
         if let Some(more) = self.more() {
@@ -111,15 +111,19 @@ impl ScenarioError {
     }
 
     fn more(&self) -> Option<String> {
-        let more = self.problems.len().checked_sub(SHOWN).filter(|more| *more > 0)?;
+        let more = self
+            .problems
+            .len()
+            .checked_sub(MAX_SHOWN_PROBLEMS)
+            .filter(|more| *more > 0)?;
         Some(format!("and {more} more"))
     }
 }
 
 impl fmt::Display for ScenarioError {
-    /// One line a problem: `file:line:column: key: what is wrong; what would be right`.
+    /// Writes one line per problem: `file:line:column: key: message; help`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().take(SHOWN).enumerate() {
+        for (index, problem) in self.problems.iter().take(MAX_SHOWN_PROBLEMS).enumerate() {
             if index > 0 {
                 f.write_str("\n")?;
             }
@@ -154,7 +158,7 @@ impl Problem {
         }
     }
 
-    /// The same at a known line and column of a file whose text can't be shown.
+    /// Sets line and column in a file whose text cannot be shown.
     pub(crate) fn at(mut self, line: usize, column: usize) -> Self {
         (self.line, self.column) = (Some(line), Some(column));
         self
@@ -211,21 +215,20 @@ impl Source {
     }
 }
 
-/// Line and column, from 1, of a byte of `text`.
+/// Returns line and column, from 1, of a byte of `text`.
 pub(crate) fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = &text[..floor(text, byte)];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
     (before.matches('\n').count() + 1, before[start..].chars().count() + 1)
 }
 
-/// The boundary between characters at `byte` or before it.
+/// Returns the last character boundary at or before `byte`.
 fn floor(text: &str, byte: usize) -> usize {
     let last = byte.min(text.len());
     (0..=last).rev().find(|b| text.is_char_boundary(*b)).unwrap_or(0)
 }
 
-/// A span that can be underlined: within the text, at character boundaries, within its first line, not empty where
-/// there is anything.
+/// Returns a span that can be underlined: at character boundaries, within one line, and not empty unless the line is.
 fn visible(text: &str, span: &Range<usize>) -> Range<usize> {
     let start = floor(text, span.start);
     let end = floor(text, span.end).max(start);

@@ -1,4 +1,4 @@
-//! From what a file says to a plan: defaults filled in, and everything checked against everything else.
+//! Resolution of a document into a plan: defaults are filled in, and references and combinations are checked.
 
 mod air;
 mod change;
@@ -10,25 +10,25 @@ pub use station::is_reserved_station_name;
 pub use workload::built_in_workload;
 pub(crate) use workload::{operation_size, preset};
 
-use crate::kinds::is_name;
+use crate::decode::{Context, Named, Spanned};
 use crate::node::{Node, Place};
 use crate::plan::{DEFAULT_INTERRUPT_INTERVAL, Hop, Plan, Server};
 use crate::problem::Problem;
-use crate::reading::{At, Context, Named};
+use crate::scalars::is_name;
 use crate::sections::{LinkSection, Scenario, ServerSection};
 use netburn_units::Seed;
 use std::collections::BTreeSet;
 
-/// The most stations that a scenario may have.
-pub const MOST_STATIONS: usize = 4096;
-/// The most access points, networks and workloads of its own that a scenario may have, each.
-pub const MOST_OTHERS: usize = 256;
-/// The most `[[at]]` that a scenario may have.
-pub const MOST_CHANGES: usize = 10_000;
-/// The version of the form of scenario documents.
+/// Maximum number of stations in a scenario.
+pub const MAX_STATIONS: usize = 4096;
+/// Maximum number of access points, of networks, and of workloads in a scenario.
+pub const MAX_SECTIONS: usize = 256;
+/// Maximum number of `[[at]]` sections in a scenario.
+pub const MAX_CHANGES: usize = 10_000;
+/// Version of the scenario format.
 pub const SCHEMA: &str = "netburn.scenario/1";
 
-/// The names that a document gives to things, right or wrong.
+/// Names in a document, including those of invalid sections.
 #[derive(Debug, Default)]
 struct Names {
     stations: BTreeSet<String>,
@@ -37,13 +37,13 @@ struct Names {
     workloads: BTreeSet<String>,
 }
 
-/// Resolves a document. `resolved`: it was written by [`Plan::to_json`], and may spell out the built-in workloads.
+/// Resolves a document. `resolved`: it is the output of [`Plan::to_json`], which may define the built-in workloads.
 pub(crate) fn resolve(root: &Node, name: &str, resolved: bool) -> Result<Plan, Vec<Problem>> {
     let mut cx = Context {
         resolved,
         ..Context::default()
     };
-    let scenario: Option<At<Scenario>> = cx.at(root);
+    let scenario: Option<Spanned<Scenario>> = cx.at(root);
     let plan = scenario.map(|scenario| plan(root, &scenario.value, name, &mut cx));
     match plan {
         Some(plan) if cx.problems.is_empty() => Ok(plan),
@@ -58,12 +58,21 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         aps: names_in(root, "ap"),
         workloads: names_in(root, "workload"),
     };
-    let mut plan = Plan::new(&file.name.as_ref().map_or_else(|| tidy(name), |at| at.0.clone()));
+    let mut plan = Plan::new(
+        &file
+            .name
+            .as_ref()
+            .map_or_else(|| name_from_stem(name), |at| at.0.clone()),
+    );
     if let Some(schema) = &file.schema
         && schema.0 != SCHEMA
     {
-        let help = format!("this version reads `{SCHEMA}`");
-        cx.wrong(schema, format!("`{}` is another form", schema.0.escape_debug()), help);
+        let help = format!("expected `{SCHEMA}`");
+        cx.problem_at(
+            schema,
+            format!("unsupported schema version `{}`", schema.0.escape_debug()),
+            help,
+        );
     }
     plan.title = file.title.as_ref().map(|at| at.0.clone());
     plan.question = file.question.as_ref().map(|at| at.0.clone());
@@ -81,12 +90,12 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         plan.server = server(section);
     }
     if let Some(aps) = &file.ap
-        && !too_many(aps, MOST_OTHERS, "access points", cx)
+        && !too_many(aps, MAX_SECTIONS, "access points", cx)
     {
         plan.aps = aps.0.iter().map(|(name, ap)| air::ap(name, ap, cx)).collect();
     }
     if let Some(networks) = &file.network
-        && !too_many(networks, MOST_OTHERS, "networks", cx)
+        && !too_many(networks, MAX_SECTIONS, "networks", cx)
     {
         let read = networks
             .0
@@ -95,10 +104,10 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         plan.networks = read.collect();
     }
     let defined = file.workload.as_ref();
-    let defined = defined.filter(|defined| !too_many(defined, MOST_OTHERS, "workloads", cx));
+    let defined = defined.filter(|defined| !too_many(defined, MAX_SECTIONS, "workloads", cx));
     let own = workload::definitions(defined, cx);
     if let Some(stations) = &file.station
-        && !too_many(stations, MOST_STATIONS, "stations", cx)
+        && !too_many(stations, MAX_STATIONS, "stations", cx)
     {
         let read = stations.0.iter();
         plan.stations = read
@@ -114,7 +123,7 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
 
 fn count_stations(count: usize, file: &Scenario, cx: &mut Context) {
     if count == 0 && file.station.as_ref().is_none_or(|at| at.0.is_empty()) {
-        // Nothing in the file is at fault but what isn't there.
+        // Do not report this after a problem with the stations themselves.
         if cx
             .problems
             .iter()
@@ -122,22 +131,22 @@ fn count_stations(count: usize, file: &Scenario, cx: &mut Context) {
         {
             return;
         }
-        let help = "give it at least one: `[station.laptop]` and below that `workload = \"browsing\"`";
-        cx.problem(&Place::Whole, "there is no station", help.to_owned());
+        let help = "add at least one: `[station.laptop]` and below it `workload = \"browsing\"`";
+        cx.problem(&Place::Whole, "no station", help.to_owned());
     }
 }
 
-/// Reports that there are too many of something.
-fn too_many<T>(named: &At<Named<T>>, most: usize, what: &str, cx: &mut Context) -> bool {
-    let Some((name, _)) = named.0.get(most) else {
+/// Reports a number of sections above `max`.
+fn too_many<T>(named: &Spanned<Named<T>>, max: usize, what: &str, cx: &mut Context) -> bool {
+    let Some((name, _)) = named.0.get(max) else {
         return false;
     };
     let count = named.0.len();
     cx.problems.push(Problem::new(
         name.place.clone(),
         &named.path,
-        format!("there are {count} {what}"),
-        Some(format!("a scenario has up to {most}")),
+        format!("too many {what}: found {count}"),
+        Some(format!("expected up to {max}")),
     ));
     true
 }
@@ -150,8 +159,8 @@ fn times(plan: &mut Plan, file: &Scenario, cx: &mut Context) {
     if let Some(warmup) = &file.warmup
         && plan.warmup >= plan.duration
     {
-        let message = format!("nothing is left to judge: `duration` is {}", plan.duration);
-        cx.wrong(warmup, message, "make `warmup` shorter than `duration`".to_owned());
+        let message = format!("`warmup` is not shorter than `duration` ({})", plan.duration);
+        cx.problem_at(warmup, message, "use a shorter `warmup`".to_owned());
     }
 }
 
@@ -170,11 +179,11 @@ fn server(section: &ServerSection) -> Server {
 }
 
 fn hop(link: &LinkSection) -> Hop {
-    let usual = Hop::default();
+    let default = Hop::default();
     Hop {
         rate: link.rate.as_ref().map(|at| at.0),
-        delay: link.delay.as_ref().map_or(usual.delay, |at| at.0),
-        loss: link.loss.as_ref().map_or(usual.loss, |at| at.0),
+        delay: link.delay.as_ref().map_or(default.delay, |at| at.0),
+        loss: link.loss.as_ref().map_or(default.loss, |at| at.0),
         queue: link.queue.as_ref().map(|at| at.0),
     }
 }
@@ -186,8 +195,8 @@ fn names_in(root: &Node, section: &str) -> BTreeSet<String> {
         .unwrap_or_default()
 }
 
-/// A file's stem as a name.
-fn tidy(name: &str) -> String {
+/// Converts a file's stem to a valid name.
+fn name_from_stem(name: &str) -> String {
     let kept: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })

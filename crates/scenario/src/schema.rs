@@ -1,36 +1,36 @@
-//! The JSON Schema of scenario documents, and the manual made from it.
+//! JSON Schema of scenario documents, and the manual generated from it.
 
 use crate::change::CHANGEABLE;
-use crate::reading::Described;
+use crate::decode::SectionSchema;
+use crate::enums::KINDS;
 use crate::resolve::{SCHEMA, preset};
 use crate::sections::{self, Scenario};
-use crate::words::USES;
 use netburn_tcp::config::TsqPreset;
 use netburn_workload::{Config, Goal};
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// The JSON Schema (draft 2020-12) of scenario documents: of TOML files read as JSON, and of [`Plan::to_json`].
+/// Returns the JSON Schema (draft 2020-12) for TOML files read as JSON, and for the output of [`Plan::to_json`].
 ///
 /// [`Plan::to_json`]: crate::Plan::to_json
 #[must_use]
 pub fn json_schema() -> Value {
     let generator = SchemaSettings::draft2020_12().into_generator();
-    let mut schema = generator.into_root_schema_for::<Described<Scenario>>();
+    let mut schema = generator.into_root_schema_for::<SectionSchema<Scenario>>();
     schema.insert("title".to_owned(), SCHEMA.into());
     schema.to_value()
 }
 
-/// The manual of the scenario file, in Markdown.
+/// Returns the manual of the scenario file in Markdown.
 #[must_use]
 pub fn manual() -> String {
     let mut text = String::from(INTRODUCTION);
     for section in sections::all() {
         write_section(&mut text, &section);
     }
-    text.push_str("\n## What may change while it runs\n\n");
-    text.push_str("The paths that `set` of `[[at]]` takes; `*` is a name.\n\n");
+    text.push_str("\n## Settings that can change during a run\n\n");
+    text.push_str("`set` in `[[at]]` accepts these paths; `*` stands for a name.\n\n");
     for changeable in CHANGEABLE {
         let _ = writeln!(text, "- `{}`", changeable.pattern);
     }
@@ -43,69 +43,81 @@ pub fn manual() -> String {
 const INTRODUCTION: &str = "\
 # The scenario file
 
-<!-- Made from the code of crates/scenario. To make it anew: NETBURN_REGENERATE=1 cargo test -p netburn-scenario -->
+<!-- Generated from crates/scenario. To regenerate: NETBURN_REGENERATE=1 cargo test -p netburn-scenario --test schema -->
 
-A scenario says who is on the network, what each does, and what counts as good. It is a TOML file of up to 1 MiB; `docs/scenario.schema.json` describes
-the same for editors. The smallest one:
+A scenario describes the network, the stations, their workloads and their goals. It is a TOML file of up
+to 1 MiB. `docs/scenario.schema.json` is its JSON Schema, for editors. The smallest scenario:
 
 ```toml
 [station.laptop]
 workload = \"browsing\"
 ```
 
-- Every quantity is a text with its unit: `\"60 s\"`, `\"5min\"`, `\"25 Mbit/s\"`, `\"128 KiB\"`, `\"-62 dBm\"`, `\"1 %\"`, `\"6 m\"`. Mbit/s are 10⁶ bit/s, KiB 1024 bytes, kB 1000.
-- Names hold 1 to 63 letters (a to z), digits and `-`. A radio is named after its band: `2g`, `5g`, `6g`, a second one in a band `5g-2`.
-- No station is called `server` or `localhost`.
-- A key that isn't known is an error, and so is a value that can't be: with the line, what was found, and what would be right.
-- What describes the air (`ap`, `network`, `joins`, `signal` …) is needed where the air is modelled, on simulate and lab, and is a note on local and fleet.
-- On the command line `--set KEY=VALUE` changes any key by its dotted path, such as `--set station.tv.signal='-80 dBm'`; a text needs no quotes of its own.
-- The built-in scenarios in `scenarios/` run by their names.
+- Every quantity is a text with its unit: `\"60 s\"`, `\"5min\"`, `\"25 Mbit/s\"`, `\"128 KiB\"`, `\"-62 dBm\"`,
+  `\"1 %\"`, `\"6 m\"`. 1 Mbit/s is 10⁶ bit/s, 1 KiB is 1024 bytes, and 1 kB is 1000 bytes.
+- A name has 1 to 63 letters (a to z), digits or `-`. A radio is named after its band: `2g`, `5g`, `6g`, and
+  `5g-2` for a second radio in a band.
+- No station can have the name `server` or `localhost`.
+- An unknown key or an invalid value is an error. The message shows the line, the value found and the value
+  expected.
+- Simulate and lab need the keys that describe the air (`ap`, `network`, `joins`, `signal` and others). On
+  local and fleet they have no effect, and a note lists them.
+- `--set KEY=VALUE` on the command line changes any key by its dotted path, such as
+  `--set station.tv.signal='-80 dBm'`. A text needs no quotes of its own.
+- You can run the built-in scenarios in `scenarios/` by their names.
 ";
 
 const PRIORITY: &str = "
-## Who marks which packets
+## Packet marking
 
-A `priority` is of a use's packets both ways.
+The `priority` of a workload applies to its packets in both directions.
 
-| environment | what the station sends | what the server sends |
+| environment | packets of the station | packets of the server |
 |---|---|---|
-| simulate | in its class | in its class |
-| lab | its kernel marks it | marked as the connection was begun, the first packet included, and as the request wishes |
-| local, fleet | its kernel marks it | marked as the request wishes (`?dscp=`, a byte of a probe) |
-| fleet, in a browser | unmarked: a page can't | marked as the request wishes |
+| simulate | in the workload's class | in the workload's class |
+| lab | marked by the kernel | marked with the connection's DSCP from the first packet on, then with the requested DSCP |
+| local, fleet | marked by the kernel | marked with the requested DSCP (`?dscp=`, or a byte of a probe) |
+| fleet, in a browser | unmarked, because a page cannot set the DSCP | marked with the requested DSCP |
 
-- On local and fleet a wish comes with a request, so what comes before the first one is unmarked from the server: the handshakes of TCP and TLS, and the acknowledgement of that request.
-  `sysctl net.ipv4.tcp_reflect_tos=1` on the server's machine (Linux 5.10 and later) marks these, too. The answers of other servers than netburn's, such as those of `fetch`, are theirs.
-- A connection of HTTP/2 is one to the network: the last wish holds for all of it. Each use has connections of its own, so nothing is mixed.
-- What a real access point makes of it: with WMM the DSCP of a packet decides its access category, each way where it is sent. Most take the upper three bits: 8 is background, 40 video, 48 voice, as RFC 8325 has
-  it. Towards the station that is the access point's decision, from what the server's packet still carries when it arrives: routers, switches and providers may clear it, an access point may ignore it. A
-  capture at the station shows what arrived. In the voice category Linux's minstrel begins no aggregation, so much traffic there takes more air
-  than as best effort.
+- On local and fleet a request carries the DSCP. The server's packets before the first request are therefore
+  unmarked: the TCP and TLS handshakes, and the acknowledgement of that request. On Linux 5.10 and later,
+  `sysctl net.ipv4.tcp_reflect_tos=1` on the server's machine marks them too. Other servers, as with `fetch`,
+  mark their responses as they choose.
+- HTTP/2 multiplexes requests on one connection, so the most recently requested DSCP applies to all of them.
+  Each workload has its own connections, so workloads do not affect each other.
+- With WMM, an access point derives the access category of a packet from its DSCP. Most access points use the
+  upper three bits: 8 is background, 40 video, 48 voice (RFC 8325).
+- Towards the station, the access point uses the DSCP that arrives. Routers, switches and providers can clear
+  it, and an access point can ignore it. A capture at the station shows the result.
+- Linux's minstrel starts no aggregation in the voice category. Much traffic in this category therefore uses
+  more airtime than as best effort.
 ";
 
-fn write_section(text: &mut String, section: &sections::Placed) {
+fn write_section(text: &mut String, section: &sections::SectionEntry) {
     let _ = write!(text, "\n## `{}`\n\n{}\n\n", section.header, section.about);
-    text.push_str("| key | value | default | what it says |\n|---|---|---|---|\n");
+    text.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     for key in (section.keys)() {
         let value = value_of(&(key.schema)(&mut generator).to_value());
-        let default = match (key.default, key.required) {
-            (_, true) => "must be there".to_owned(),
+        let default = match (key.default, key.default_note) {
+            _ if key.required => "required".to_owned(),
             (Some(default), _) => format!("`{default}`"),
-            (None, false) => "–".to_owned(),
+            (None, Some(note)) => note.to_owned(),
+            (None, None) => "–".to_owned(),
         };
         let cell = |text: &str| text.replace('|', "\\|");
         let _ = writeln!(
             text,
-            "| `{}` | {} | {default} | {} |",
+            "| `{}` | {} | {} | {} |",
             key.name,
             cell(&value),
+            cell(&default),
             cell(key.about)
         );
     }
 }
 
-/// What a value looks like, in a few words.
+/// Short description of a key's valid values.
 fn value_of(schema: &Value) -> String {
     let words = |list: &Vec<Value>| {
         let texts: Vec<String> = list
@@ -140,17 +152,17 @@ fn value_of(schema: &Value) -> String {
 }
 
 fn write_workloads(text: &mut String) {
-    text.push_str("\n## The built-in workloads\n\n");
-    text.push_str("| name | kind | asks for | every | at once | goal |\n|---|---|---|---|---|---|\n");
+    text.push_str("\n## Built-in workloads\n\n");
+    text.push_str("| name | kind | objects | interval | in flight | goal |\n|---|---|---|---|---|---|\n");
     let names = ["browsing", "4kstream", "voip", "download", "upload", "probe"];
-    for (name, (word, kind)) in names.iter().zip(USES) {
+    for (name, (word, kind)) in names.iter().zip(KINDS) {
         let config = preset(*kind);
         let size = match config.objects {
             1 => config.object_size.to_string(),
             objects => format!("{objects} × {}", config.object_size),
         };
         let every = match (config.interval, config.jitter) {
-            (None, _) => "when the last ends".to_owned(),
+            (None, _) => "none: one after another".to_owned(),
             (Some(every), jitter) if jitter.is_zero() => every.to_string(),
             (Some(every), jitter) => format!("{every} ± {jitter}"),
         };
@@ -169,7 +181,7 @@ fn write_workloads(text: &mut String) {
     let player = Config::stream_4k().player.unwrap_or_default();
     let _ = writeln!(
         text,
-        "\nThe player of `4kstream` starts with {}, plays {} and holds {}. An operation without any progress for {} is given up, a probe after {}.",
+        "\nThe player of `4kstream` starts with {} of media, plays at {} and buffers up to {}. An operation is aborted after {} without progress, a probe after {}.",
         player.start,
         player.rate,
         player.max_buffer,
@@ -187,8 +199,8 @@ pub(crate) fn goal(goal: &Goal) -> String {
 }
 
 fn write_presets(text: &mut String) {
-    text.push_str("\n## The presets of `tsq`\n\n");
-    text.push_str("What one connection may keep waiting below TCP, as Linux did it over Wi-Fi: max(2 packets, pacing rate ÷ 2^shift, minimum), and no more than the cap.\n\n");
+    text.push_str("\n## Presets of `tsq`\n\n");
+    text.push_str("Limit on one connection's data below TCP, as in Linux over Wi-Fi: max(2 packets, pacing rate ÷ 2^shift, minimum), up to the cap.\n\n");
     text.push_str("| preset | shift | minimum | cap |\n|---|---|---|---|\n");
     for preset in TsqPreset::ALL {
         let settings = preset.settings();

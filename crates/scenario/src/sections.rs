@@ -1,15 +1,15 @@
-//! The sections of a scenario file: every key, what it says, its default. The JSON Schema and the manual are made
-//! from here.
+//! Sections of a scenario file: keys, descriptions and defaults. The JSON Schema and the manual are generated from
+//! them.
 
 use crate::change::Settings;
+use crate::decode::{FromNode, Key, List, Named, OneOrMany, Section, Shape, section};
+use crate::enums::AqlChoice;
 use crate::goals::{Goals, Rates};
-use crate::kinds::{
+use crate::plan::{Http, RadioRef};
+use crate::scalars::{
     Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, ShortSpan, Signal, SomeTime, Span, Text,
     Whole,
 };
-use crate::plan::{Http, RadioRef};
-use crate::reading::{Key, Kind, List, Named, OneOrMany, Section, Shape, section};
-use crate::words::AqlChoice;
 use netburn_medium::config::{
     Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
 };
@@ -17,320 +17,320 @@ use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_workload::{Connections, Priority};
 
 section! {
-    /// Who is on the network, what each does, and what counts as good. Every quantity carries its unit: `"60 s"`, `"25 Mbit/s"`, `"128 KiB"`, `"-62 dBm"`, `"1 %"`.
+    /// Settings of the whole run, and the sections below it. Every quantity carries its unit: `"60 s"`, `"25 Mbit/s"`, `"128 KiB"`, `"-62 dBm"`, `"1 %"`.
     Scenario {
-        /// The version of this form: `netburn.scenario/1`.
+        /// Version of the file format.
         schema: Text = "netburn.scenario/1";
-        /// What the run is called. Without it, the file's name.
-        name: Name;
-        /// One line for people.
+        /// Name of the scenario.
+        name: Name, default "the file's name";
+        /// One line that describes the scenario.
         title: Text;
-        /// What it is meant to find out.
+        /// Question that the scenario answers.
         question: Text;
-        /// What it takes for granted, each with its reason.
+        /// Assumptions of the scenario, each with its reason.
         assumptions: List<Text>;
-        /// How long the load runs.
+        /// Duration of the load.
         duration: SomeTime = "60 s";
-        /// The beginning of the load that isn't judged; shorter than `duration`.
+        /// Time at the beginning of the load that verdicts do not cover; shorter than `duration`.
         warmup: Span = "0 s";
-        /// How long idle latency is measured before the load.
+        /// Time before the load in which idle latency is measured.
         baseline: ShortSpan = "3 s";
-        /// What is under way at the end has this long to finish.
+        /// Time after the load in which running operations can finish.
         drain: ShortSpan = "5 s";
-        /// What all chance comes from. The same seed gives the same run on simulate.
+        /// Random seed. On simulate, the same seed gives the same results.
         seed: Whole<0, { u64::MAX }> = "1";
-        /// How many times it runs. The operations of all runs are judged together.
+        /// Number of runs. One verdict covers the operations of all runs.
         repeat: Whole<1, 10_000> = "1";
-        /// The server and the wired hop to it.
+        /// Server, and its link to the access points.
         server: ServerSection;
-        /// Networks: one name (SSID) over one or several radios.
+        /// Networks: one SSID over one or more radios.
         network: Named<NetworkSection>;
         /// Access points.
         ap: Named<ApSection>;
-        /// Stations: at least one, up to 4096.
+        /// Stations: at least one, at most 4096.
         station: Named<StationSection>;
-        /// Workloads of one's own. The names of the six built-in ones are taken.
+        /// Your own workloads. The names of the six built-in workloads are reserved.
         workload: Named<WorkloadSection>;
-        /// What changes while it runs (simulate, lab).
+        /// Changes of settings during the run (simulate and lab).
         at: List<AtSection>;
     }
 }
 
 section! {
-    /// The server and the wired hop between it and the access points.
+    /// The server, and its link to the access points.
     ServerSection {
-        /// The hop between server and access points.
+        /// Link between the server and the access points.
         link: LinkSection;
-        /// The HTTP version it is spoken to in.
+        /// HTTP version of the requests.
         http: Http = "1.1";
-        /// Whether it is spoken to over TLS.
+        /// Use of TLS.
         tls: Flag = "false";
-        /// The congestion control of what it sends: `reno`, `cubic`, `bbr`, or one that the system has. Without it cubic; on local and fleet the system's. A workload's own `cc` goes before it.
-        cc: CongestionControl;
-        /// Whether it agrees to ECN (RFC 3168) where a station asks for it, as Linux does (`tcp_ecn` 2).
+        /// TCP congestion control of the server: `reno`, `cubic`, `bbr`, or another one of the operating system. A workload's `cc` overrides it.
+        cc: CongestionControl, default "`cubic`; on local and fleet the system's";
+        /// Acceptance of ECN (RFC 3168) when a station requests it, as in Linux (`tcp_ecn` 2).
         ecn: Flag = "true";
-        /// The least time between two interrupts of its Ethernet card. Segments that one interrupt brings are joined (GRO) and acknowledged together: at 1 Gbit/s four or five in 50 µs. With `0 s` every packet interrupts, and every second segment is acknowledged. Stations on a wire have 50 µs.
+        /// Minimum time between two interrupts of the server's Ethernet card. GRO joins the segments of one interrupt, and TCP acknowledges them together: four or five at 1 Gbit/s and 50 µs. With `0 s` every packet interrupts, and TCP acknowledges every second segment. Stations on a wire use 50 µs.
         interrupt_interval: Span = "50 us";
     }
 }
 
 section! {
-    /// A wired hop, the same both ways.
+    /// A wired link with the same properties in both directions.
     LinkSection {
-        /// Its rate, on local the server's. Without it 1 Gbit/s.
-        rate: Rate;
+        /// Rate of the link; on local, of the server.
+        rate: Rate, default "1 Gbit/s";
         /// One-way delay.
         delay: Delay = "0 s";
         /// Share of packets lost.
         loss: Share = "0 %";
-        /// Bytes it can hold. Without it, 100 ms at its rate, at least 64 KiB.
-        queue: QueueBytes;
+        /// Capacity of the queue.
+        queue: QueueBytes, default "100 ms at `rate`, at least 64 KiB";
     }
 }
 
 section! {
-    /// One name (SSID) over one or several radios: each station that joins it picks one.
+    /// One SSID over one or more radios. Each station that joins it selects one radio.
     NetworkSection {
-        /// Its radios, each as access point and radio: `c7.5g`.
+        /// Radios of the network, each as access point and radio: `c7.5g`.
         radios(required): List<RadioRef>;
-        /// Reserved: how the network moves stations.
+        /// Reserved for band steering.
         steering: Reserved;
-        /// Reserved: 802.11k, reports of neighbours.
+        /// Reserved for 802.11k (neighbour reports).
         k: Reserved;
-        /// Reserved: 802.11v, suggestions to move.
+        /// Reserved for 802.11v (BSS transition management).
         v: Reserved;
-        /// Reserved: 802.11r, fast transition.
+        /// Reserved for 802.11r (fast BSS transition).
         r: Reserved;
-        /// Reserved: links between access points.
+        /// Reserved for links between access points.
         backhaul: Reserved;
     }
 }
 
 section! {
-    /// An access point, by its rating or radio by radio.
+    /// An access point, described by its speed rating, its radios, or both.
     ApSection {
-        /// The figure on its box, such as `AC1750`: it has the radios that the figure stands for, and what `radio` says goes first.
+        /// Speed rating, such as `AC1750`. Radios are derived from the rating; explicit `radio` settings override them.
         rating: Rating;
-        /// Its radios, named `2g`, `5g`, `6g`; `5g-2` for a second one in a band.
+        /// Radios, named `2g`, `5g`, `6g`; `5g-2` for a second radio in a band.
         radio: Named<RadioSection>;
-        /// Its transmit queue: `fifo` one for the device; `pfifo-fast` three bands by priority; `station-rr` one per station, served round robin; `fq-codel` RFC 8290 over the device; `fq-mac` FQ-CoDel per station and traffic identifier, as mac80211 does; `airtime` the same, scheduled by airtime.
+        /// Queue discipline for transmission. `fifo`: one queue for the device. `pfifo-fast`: three bands by priority. `station-rr`: one queue per station, served round robin. `fq-codel`: RFC 8290 over the device. `fq-mac`: FQ-CoDel per station and traffic identifier, as in mac80211. `airtime`: as `fq-mac`, scheduled by airtime.
         queue: QueueKind = "fifo";
-        /// The most that holds, in packets or bytes. Without it 1000 packets (Linux txqueuelen); 10240 for `fq-codel`, 8192 for `fq-mac` and `airtime` (Linux's limits).
-        queue_limit: QueueLimit;
-        /// Whether the queue marks packets of connections that use ECN (RFC 3168) instead of dropping them, where the discipline can: `fq-codel`, `fq-mac`, `airtime`. On in Linux. A connection uses it where its station's `ecn` asks for it.
+        /// Capacity of the queue, in packets or bytes. The defaults are Linux's limits (txqueuelen for `fifo`).
+        queue_limit: QueueLimit, default "1000 packets; `fq-codel` 10240; `fq-mac` and `airtime` 8192";
+        /// ECN marking (RFC 3168) instead of drops, in the disciplines that can mark: `fq-codel`, `fq-mac`, `airtime`. Enabled in Linux. A connection uses ECN only if its station's `ecn` requests it.
         ecn: Flag = "true";
-        /// Whether `fq-mac` and `airtime` give slow stations, below 6 Mbit/s for each station of the radio, more time before packets are dropped (CoDel with 50 ms and 300 ms, no ECN), as Linux did from 2016 to 2025.
+        /// Relaxed CoDel (50 ms and 300 ms, no ECN) for slow stations in `fq-mac` and `airtime`, as in Linux from 2016 to 2025. A station is slow below 6 Mbit/s divided by the radio's stations.
         slow_stations: Flag = "false";
-        /// What the hardware takes ahead of time, per access category of a radio: aggregates, frames or time, or `unlimited`. ath9k keeps two aggregates.
+        /// Depth of the driver and hardware queue, per access category of a radio: aggregates, frames, a time, or `unlimited`. ath9k uses two aggregates.
         hardware_queue: HardwareQueue = "2 aggregates";
-        /// Packets that the driver's own lists hold together, between `fifo`, `pfifo-fast` or `fq-codel` and the hardware. ath9k held 123 before Linux 4.11; 1 is a driver without such lists, whose firmware takes packets from the queue directly.
+        /// Capacity of the driver's own lists, in packets, between `fifo`, `pfifo-fast` or `fq-codel` and the hardware. ath9k held 123 before Linux 4.11. Use 1 for a driver without such lists, whose firmware takes packets directly from the queue.
         driver_queue: Whole<1, 65535> = "123";
-        /// Airtime queue limits: `true` for Linux's (5 ms, 12 ms, 24 ms), or one's own. In Linux each driver asks for them; ath9k does not.
+        /// Airtime queue limits: `true` for Linux's values (5 ms, 12 ms, 24 ms), or your own. In Linux each driver enables them; ath9k does not.
         aql: AqlChoice = "false";
-        /// How long its radios gather what they received before its host is told, where TCP is modelled: as a station's `rx_interrupt_delay`.
+        /// RX interrupt coalescing of the radios, as a station's `rx_interrupt_delay` (simulate).
         rx_interrupt_delay: Span = "0 s";
-        /// The most it can forward, both ways together. Without it, whatever comes.
-        forwarding: Rate;
-        /// Bytes that can wait to be forwarded, both ways together. Without it, 100 ms at that rate, at least 64 KiB.
-        forwarding_queue: QueueBytes;
-        /// The line between it and the world. Without it the server is next to it.
-        wan: WanSection;
+        /// Maximum forwarding rate, sum of both directions.
+        forwarding: Rate, default "unlimited";
+        /// Capacity of the forwarding queue, shared by both directions.
+        forwarding_queue: QueueBytes, default "100 ms at `forwarding`, at least 64 KiB";
+        /// WAN link of the access point.
+        wan: WanSection, default "none: the access point is next to the server's link";
     }
 }
 
 section! {
-    /// The line between an access point and the world.
+    /// WAN link between an access point and the server's link.
     WanSection {
-        /// Its rate towards the access point. Without it unlimited.
-        down: Rate;
-        /// Its rate away from it. Without it unlimited.
-        up: Rate;
+        /// Downlink rate.
+        down: Rate, default "unlimited";
+        /// Uplink rate.
+        up: Rate, default "unlimited";
         /// One-way delay.
         delay: Delay = "0 s";
         /// Share of packets lost.
         loss: Share = "0 %";
-        /// Bytes it can hold each way. Without it, 100 ms at its rate, at least 64 KiB.
-        queue: QueueBytes;
+        /// Capacity of the queue in each direction.
+        queue: QueueBytes, default "100 ms at the direction's rate, at least 64 KiB";
     }
 }
 
 section! {
     /// One radio of an access point.
     RadioSection {
-        /// What it speaks. Without it 802.11n on 2.4 GHz, 802.11ac on 5 GHz, 802.11ax on 6 GHz.
-        standard: Standard;
-        /// The number of its primary 20 MHz channel (802.11-2020 annex E). Without it 6, 36 or 37.
-        channel: Whole<1, 233>;
-        /// Its channel's width. Without it 20 MHz on 2.4 GHz, 80 MHz on 5 GHz, 160 MHz on 6 GHz, as far as the standard goes.
-        width: Width;
-        /// Spatial streams. Without it 2; 1 for 802.11a, b and g.
-        streams: Whole<1, 8>;
-        /// Guard interval: 400 or 800 ns for 802.11n and ac, 800, 1600 or 3200 ns for ax and be. Without it the shortest.
-        guard: Guard;
+        /// Wi-Fi standard.
+        standard: Standard, default "802.11n on 2.4 GHz, 802.11ac on 5 GHz, 802.11ax on 6 GHz";
+        /// Number of the primary 20 MHz channel (802.11-2020 annex E).
+        channel: Whole<1, 233>, default "6, 36 or 37, by band";
+        /// Channel width.
+        width: Width, default "20 MHz on 2.4 GHz, 80 MHz on 5 GHz, 160 MHz on 6 GHz, or the standard's maximum";
+        /// Spatial streams.
+        streams: Whole<1, 8>, default "2; 1 for 802.11a, b and g";
+        /// Guard interval: 400 or 800 ns for 802.11n and ac, 800, 1600 or 3200 ns for ax and be.
+        guard: Guard, default "the standard's minimum";
         /// Transmit power.
         power: Power = "20 dBm";
-        /// The longest that one aggregate lasts on the air, up to 5484 us (802.11's L-SIG limit). Linux's drivers cap it at 4 ms.
+        /// Maximum duration of an aggregate, up to 5484 us (limit of the L-SIG field). Linux drivers use 4 ms.
         aggregate_time: SomeTime = "4 ms";
-        /// The most MPDUs in one aggregate; 1 means no aggregation. Without it the BlockAck window: 64 for 802.11n and ac, 256 for ax, 1024 for be.
-        aggregate_frames: Whole<1, 1024>;
-        /// The largest A-MSDU, up to 7935 B for 802.11n and 11398 B after; `off`: one packet per MPDU.
+        /// Maximum number of MPDUs in an aggregate; 1 disables aggregation.
+        aggregate_frames: Whole<1, 1024>, default "the BlockAck window: 64 for 802.11n and ac, 256 for ax, 1024 for be";
+        /// Maximum A-MSDU size, up to 7935 B for 802.11n and 11398 B for later standards; `off`: one packet per MPDU.
         amsdu: SizeOrOff = "off";
-        /// Frames of this size and more are preceded by RTS/CTS; `off`: none.
+        /// RTS threshold: frames of this size and more are preceded by RTS/CTS; `off`: none.
         rts: SizeOrOff = "off";
-        /// Share of the air taken by networks that aren't modelled; more than 95 % counts as 95.
+        /// Share of airtime that other networks use, which are not modelled. Values above 95 % count as 95 %.
         channel_busy: Share = "0 %";
     }
 }
 
 section! {
-    /// A station and what it does.
+    /// A station and its workloads.
     StationSection {
-        /// What it joins: a network, or one radio as `c7.5g`. Simulate and lab need `joins` or `link`.
+        /// Network, or one radio such as `c7.5g`. Simulate and lab need `joins` or `link`.
         joins: JoinsText;
-        /// Its own wire to the server's hop, in place of the air: an Ethernet, or a modem's line. What is said of the air (`signal`, `limit`, `weight`, `hardware_queue` and so on) has no place beside it.
+        /// Wired link of the station, instead of Wi-Fi: Ethernet, or a modem. Wi-Fi keys (`signal`, `adapter_rate`, `weight`, `hardware_queue` and others) cannot be combined with it.
         link: StationLinkSection;
-        /// How it picks among a network's radios: `highest-band`, `strongest`, or a band: `2g`, `5g`, `6g`.
+        /// Selection among the radios of a network: `highest-band`, `strongest`, or a band (`2g`, `5g`, `6g`).
         radio_selection: RadioSelection = "highest-band";
-        /// What it speaks. Without it, what the radio it joins does.
-        standard: Standard;
+        /// Wi-Fi standard.
+        standard: Standard, default "the radio's";
         /// Spatial streams. Few clients have more than two.
         streams: Whole<1, 8> = "2";
-        /// The power of the access point's signal where the station is, −110 to 0 dBm. Simulate and lab need `signal`, `distance` or `mcs`.
+        /// Received power of the access point's signal at the station, −110 to 0 dBm. Simulate and lab need `signal`, `distance` or `mcs`.
         signal: Signal;
-        /// How far it is from the access point; the signal follows.
+        /// Distance from the access point, from which the signal is computed.
         distance: Range;
-        /// The MCS that is used whatever the signal, counted per stream: what 802.11n calls MCS 15 is `mcs = 7` with `streams = 2`.
+        /// Fixed MCS, independent of the signal, counted per stream: MCS 15 of 802.11n is `mcs = 7` with `streams = 2`.
         mcs: Whole<0, 13>;
-        /// The power of its signal at the access point. Without it, the same as `signal`.
-        signal_up: Signal;
-        /// Stations that it can't hear, and that can't hear it.
+        /// Received power of the station's signal at the access point.
+        signal_up: Signal, default "as `signal`";
+        /// Hidden nodes: stations that this station cannot hear and that cannot hear it.
         hidden_from: List<Name>;
-        /// How the rate of a transmission is chosen: `minstrel` by trying, as Linux does; `ideal` the best for the signal; `fixed`. With `mcs` it is `fixed`.
+        /// Rate control. `minstrel`: by sampling, as in Linux. `ideal`: best rate for the signal. `fixed`: one rate. With `mcs` it is `fixed`.
         rate_control: RateControl = "minstrel";
-        /// What its adapter can move, whatever the air permits: one rate, or `{ up = …, down = … }`.
-        adapter_rate: Rates;
-        /// What it does: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, or a `[workload.NAME]` of the file; one or a list.
-        workload: OneOrMany<Name>;
-        /// When its load begins.
+        /// Maximum rate of the station's adapter: one rate, or `{ up = …, down = … }`.
+        adapter_rate: Rates, default "unlimited";
+        /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, or a `[workload.NAME]` of the file; one, or a list.
+        workload: OneOrMany<Name>, default "none";
+        /// Start of the station's load.
         start: Span = "0 s";
-        /// When its load ends. Without it, with the run.
-        stop: SomeTime;
-        /// The congestion control of what it sends: `reno`, `cubic`, `bbr`, or one that the system has. Without it cubic; on local and fleet the system's. What it is sent follows `server.cc`; a workload's own `cc` goes before both.
-        cc: CongestionControl;
-        /// Whether its connections ask for ECN (RFC 3168; `tcp_ecn` 1). Linux agrees to ECN but does not ask.
+        /// End of the station's load.
+        stop: SomeTime, default "`duration`";
+        /// TCP congestion control of the station: `reno`, `cubic`, `bbr`, or another one of the operating system. Traffic to the station follows `server.cc`. A workload's `cc` overrides both.
+        cc: CongestionControl, default "`cubic`; on local and fleet the system's";
+        /// Request of ECN (RFC 3168; `tcp_ecn` 1). Linux accepts ECN but does not request it.
         ecn: Flag = "false";
-        /// TCP Small Queues, which bound what one connection keeps waiting below TCP: as a Linux of that year did it over Wi-Fi, settings of one's own, or `off`. Without it what a Wi-Fi driver asks for today; on local and fleet the system's. With `link` those of a year keep the 1 ms (shift 10) that only Wi-Fi drivers ask to change.
-        tsq: Tsq;
-        /// Whether its network device takes bursts of segments (GSO), where TCP is modelled. Linux before 4.17 gave devices without scatter-gather, such as ath9k's, one packet at a time.
+        /// TCP Small Queues, the limit on one connection's data below TCP: as in Linux of that year over Wi-Fi, your own settings, or `off`. With `link`, the presets keep the 1 ms (shift 10) that only Wi-Fi drivers change.
+        tsq: Tsq, default "`2025`, as current Wi-Fi drivers set it; on local and fleet the system's";
+        /// Generic segmentation offload (GSO) of the network device (simulate and lab). Linux before 4.17 sent single packets to devices without scatter-gather, such as ath9k.
         gso: Flag = "true";
-        /// Whether its host joins segments that come at once before its TCP sees them (GRO), where TCP is modelled: then an aggregate brings one acknowledgement, else every second segment does. ath9k hands frames up one by one.
+        /// Generic receive offload (GRO) of the host (simulate). With GRO, TCP acknowledges an aggregate once; without it, every second segment. ath9k passes frames up one by one.
         gro: Flag = "true";
-        /// How long after the end of a transmission its TCP learns that packets have left, where TCP is modelled: an adapter that gathers interrupts, the way back over USB. What ends meanwhile is told with it.
+        /// TX completion delay (simulate): time from the end of a transmission until the host's TCP is notified, for interrupt coalescing or USB latency. Completions in between are reported together.
         tx_completion_delay: Span = "0 s";
-        /// How long after the last frame that it received its card tells the host, where TCP is modelled; at the latest four times as long after the first that isn't told. Cards that gather receive interrupts: ath9k with AR9300 and later 500 µs (and 2 ms).
+        /// RX interrupt coalescing (simulate): the host is notified this long after the last received frame, but at most four times this long after the first. ath9k with AR9300 and later uses 500 µs and 2 ms.
         rx_interrupt_delay: Span = "0 s";
-        /// Its own transmit queue. With `link`, `fifo`, `pfifo-fast` or `fq-codel`.
+        /// Queue discipline for transmission. With `link`: `fifo`, `pfifo-fast` or `fq-codel`.
         queue: QueueKind = "fq-codel";
-        /// What its hardware takes ahead of time: aggregates, frames or time, or `unlimited`.
+        /// Depth of the driver and hardware queue: aggregates, frames, a time, or `unlimited`.
         hardware_queue: HardwareQueue = "2 aggregates";
-        /// Its weight in a schedule by airtime; 256 in Linux.
+        /// Airtime weight of the station; 256 in Linux.
         weight: Whole<1, 65_535> = "256";
-        /// On the fleet: the agent that takes its part.
-        agent: Text;
-        /// On the fleet: the label of the agents that will do.
-        label: Text;
+        /// Fleet: name of the agent that plays this station.
+        agent: Text, default "any";
+        /// Fleet: label of the agents that can play this station.
+        label: Text, default "any";
     }
 }
 
 section! {
-    /// A station's own wire, in place of the air. Away from the station a packet waits in its `queue`, then in the device's ring, and is sent from there.
+    /// A station's wired link, instead of Wi-Fi. An outgoing packet waits in the station's `queue`, then in the ring of the network device, which sends it.
     StationLinkSection {
-        /// Its rate, both ways. Without it 1 Gbit/s.
-        rate: Rate;
-        /// Its rate towards the station. Without it `rate`.
-        down: Rate;
-        /// Its rate away from the station. Without it `rate`.
-        up: Rate;
+        /// Rate in both directions.
+        rate: Rate, default "1 Gbit/s";
+        /// Downlink rate.
+        down: Rate, default "`rate`";
+        /// Uplink rate.
+        up: Rate, default "`rate`";
         /// One-way delay.
         delay: Delay = "0 s";
-        /// Share of packets lost, each way.
+        /// Share of packets lost in each direction.
         loss: Share = "0 %";
-        /// Bytes that can wait for the line, each way; away from the station only with `device`, else they wait in the host. Without it, 100 ms at its rate, at least 64 KiB.
-        queue: QueueBytes;
-        /// The rate at which the host's device hands packets to the line, where that isn't the end of the line: a modem behind USB or Ethernet. What waits for the line has then left the host, and TCP Small Queues don't see it.
-        device: Rate;
-        /// Packets that the device's ring holds. Many Ethernet drivers have 256.
+        /// Capacity of the link's queue in each direction. Uplink it applies only with `device`; without `device` packets wait in the host.
+        queue: QueueBytes, default "100 ms at the direction's rate, at least 64 KiB";
+        /// Rate from the host's network device to the link, for a modem behind USB or Ethernet. Packets that wait for the link have then left the host, and TCP Small Queues do not count them.
+        device: Rate, default "none: the device is the end of the link";
+        /// Capacity of the device's ring, in packets. Many Ethernet drivers use 256.
         ring: Whole<1, 65_535> = "256";
-        /// Byte queue limits (BQL): the ring takes no more packets while it holds more bytes than this; `off`: the ring is the only bound. Linux finds the limit while it runs; this one is fixed.
+        /// Byte queue limit (BQL): the ring accepts no packets while it holds more bytes than this; `off`: no limit. Linux adapts the limit; this one is fixed.
         bql: SizeOrOff = "off";
     }
 }
 
 section! {
-    /// A workload of one's own: it begins as the built-in one of its kind (`pages` as `browsing`, `stream` as `4kstream`, `calls` as `voip`), and the keys change that.
+    /// Your own workload. It starts from the built-in workload of its kind (`pages` from `browsing`, `stream` from `4kstream`, `calls` from `voip`), and its keys override that.
     WorkloadSection {
-        /// What sort of use it is: `pages` several objects at once on a grid with jitter; `stream` objects one after another, the schedule shifts; `calls` objects on a fixed grid; `download` and `upload` large objects one after another; `probe` datagrams that are sent back.
+        /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload` or `probe`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns.
         kind(required): netburn_workload::Kind;
-        /// Objects fetched at once in one operation (`pages`).
-        objects: Whole<1, 1000>;
-        /// The size of one object; for `probe` of a datagram, 64 to 1400 B.
-        object_size: ObjectSize;
-        /// How much is asked for; decides `interval`. For `stream`, `calls` and `pages`.
-        rate: Rate;
-        /// The time between operations. For all but `download` and `upload`. Without it and `rate`, a stream and calls keep their kind's rate, pages and probes their kind's time.
-        interval: SomeTime;
-        /// How far around its place in the grid an operation may fall due, either way; at most half of `interval`. For `pages`, `calls` and `probe`.
-        jitter: Span;
-        /// Whether each object comes over a connection of its own. Not for `probe`.
-        connections: Connections;
-        /// How many operations may be under way at once; those due beyond are misses. For `calls` and `probe`.
-        outstanding: Whole<1, 10_000>;
-        /// The class of its packets, both ways: DSCP (8, 0, 40, 48), access category, band of `pfifo-fast`. What marks which packets is below.
+        /// Objects per operation, fetched in parallel (`pages`).
+        objects: Whole<1, 1000>, default "the kind's";
+        /// Size of one object; for `probe`, of a datagram, 64 to 1400 B.
+        object_size: ObjectSize, default "the kind's";
+        /// Requested rate, from which `interval` is computed. For `stream`, `calls` and `pages`.
+        rate: Rate, default "the kind's, for `stream` and `calls`";
+        /// Time between operations. Not for `download` and `upload`.
+        interval: SomeTime, default "from `rate`, else the kind's";
+        /// Maximum deviation of a due time from its place in the schedule, in either direction; at most half of `interval`. For `pages`, `calls` and `probe`.
+        jitter: Span, default "the kind's";
+        /// Connection reuse: `new` opens a connection for each object, `keep` keeps them open. Not for `probe`.
+        connections: Connections, default "the kind's";
+        /// Maximum number of operations in flight. Further operations that are due count as misses. For `calls` and `probe`.
+        outstanding: Whole<1, 10_000>, default "the kind's";
+        /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The table below shows where packets are marked.
         priority: Priority = "best-effort";
-        /// The congestion control of its connections, both ways: `reno`, `cubic`, `bbr`, or one that the system has. Without it `station.*.cc` and `server.cc`. Not for `probe`.
-        cc: CongestionControl;
-        /// The video player that the bytes feed (`stream`).
+        /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe`.
+        cc: CongestionControl, default "`station.*.cc` and `server.cc`";
+        /// Video player that consumes the data (`stream`).
         player: PlayerSection;
-        /// What makes it good: a time (`"500 ms"`) for `pages`, `calls` and `probe`; a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; `"none"`; or a list.
-        goal: Goals;
-        /// An operation without any progress for this long is given up.
-        timeout: SomeTime;
+        /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls` and `probe`; a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; `"none"`.
+        goal: Goals, default "the kind's";
+        /// Time without progress after which an operation is aborted.
+        timeout: SomeTime, default "the kind's";
     }
 }
 
 section! {
-    /// A video player's buffer.
+    /// Playback buffer of a video player.
     PlayerSection {
-        /// Media buffered before it starts, and before it goes on after a stall.
+        /// Media in the buffer before playback starts, and before it continues after a stall.
         start: Span = "2 s";
-        /// The rate at which it plays.
+        /// Playback rate.
         rate: Rate = "20 Mbit/s";
-        /// The most it holds; what comes beyond is let go.
+        /// Maximum buffer; data beyond it is discarded.
         max_buffer: SomeTime = "10 s";
     }
 }
 
 section! {
-    /// Something that changes while it runs.
+    /// A change of settings during the run.
     AtSection {
-        /// When, after the load began.
+        /// Time of the change, since the start of the load.
         time(required): Span;
-        /// What becomes what: the key's dotted path in quotes, and its new value: `{ "station.tv.signal" = "-80 dBm" }`.
+        /// Paths of keys in quotes, with their new values: `{ "station.tv.signal" = "-80 dBm" }`.
         set(required): Settings;
     }
 }
 
-/// A key that is kept for later.
+/// Reserved key.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reserved;
 
-impl Kind for Reserved {
-    fn read(_: &crate::node::Node, _: &mut crate::reading::Context) -> Option<Self> {
+impl FromNode for Reserved {
+    fn read(_: &crate::node::Node, _: &mut crate::decode::Context) -> Option<Self> {
         Some(Reserved)
     }
 
     fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "not": {}, "x-value": "nothing yet" })
+        schemars::json_schema!({ "not": {}, "x-value": "reserved" })
     }
 }
 
@@ -338,8 +338,8 @@ impl Kind for Reserved {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SizeOrOff(pub(crate) Option<netburn_units::ByteSize>);
 
-impl Kind for SizeOrOff {
-    fn read(node: &crate::node::Node, cx: &mut crate::reading::Context) -> Option<Self> {
+impl FromNode for SizeOrOff {
+    fn read(node: &crate::node::Node, cx: &mut crate::decode::Context) -> Option<Self> {
         if node.text() == Some("off") {
             return Some(SizeOrOff(None));
         }
@@ -352,16 +352,16 @@ impl Kind for SizeOrOff {
     }
 }
 
-/// What a station joins, before it is known whether there is such a thing.
+/// Network or radio that a station joins, before its existence is checked.
 #[derive(Debug, Clone)]
 pub(crate) struct JoinsText(pub(crate) String);
 
-impl Kind for JoinsText {
-    fn read(node: &crate::node::Node, cx: &mut crate::reading::Context) -> Option<Self> {
-        let wanted = "a network's name, or an access point's, a dot and a radio's, such as `\"c7.5g\"`";
-        crate::kinds::parsed(node, cx, wanted, |text| {
+impl FromNode for JoinsText {
+    fn read(node: &crate::node::Node, cx: &mut crate::decode::Context) -> Option<Self> {
+        let wanted = "the name of a network, or an access point and a radio, such as `\"c7.5g\"`";
+        crate::scalars::parsed(node, cx, wanted, |text| {
             let parts: Vec<&str> = text.split('.').collect();
-            (parts.len() <= 2 && parts.iter().all(|part| crate::kinds::is_name(part)))
+            (parts.len() <= 2 && parts.iter().all(|part| crate::scalars::is_name(part)))
                 .then(|| JoinsText(text.to_owned()))
         })
     }
@@ -371,44 +371,44 @@ impl Kind for JoinsText {
     }
 }
 
-/// A section as it stands in a file: how its header is written, what it is about, its keys.
-pub(crate) struct Placed {
+/// A section with its header, description and keys.
+pub(crate) struct SectionEntry {
     pub(crate) header: &'static str,
     pub(crate) about: &'static str,
     pub(crate) keys: fn() -> Vec<Key>,
 }
 
-fn placed<T: Section>(header: &'static str) -> Placed {
-    Placed {
+fn entry<T: Section>(header: &'static str) -> SectionEntry {
+    SectionEntry {
         header,
         about: T::ABOUT.trim_ascii_start(),
         keys: T::keys,
     }
 }
 
-/// All sections, in the order in which they are told.
-pub(crate) fn all() -> Vec<Placed> {
+/// All sections, in the order of the manual.
+pub(crate) fn all() -> Vec<SectionEntry> {
     vec![
-        placed::<Scenario>("top of the file"),
-        placed::<ServerSection>("[server]"),
-        placed::<LinkSection>("[server.link]"),
-        placed::<NetworkSection>("[network.NAME]"),
-        placed::<ApSection>("[ap.NAME]"),
-        placed::<WanSection>("[ap.NAME.wan]"),
-        placed::<crate::words::AqlSection>("[ap.NAME.aql]"),
-        placed::<RadioSection>("[ap.NAME.radio.RADIO]"),
-        placed::<StationSection>("[station.NAME]"),
-        placed::<StationLinkSection>("[station.NAME.link]"),
-        placed::<crate::goals::AdapterRateSection>("[station.NAME.adapter_rate]"),
-        placed::<crate::words::TsqSection>("[station.NAME.tsq]"),
-        placed::<WorkloadSection>("[workload.NAME]"),
-        placed::<PlayerSection>("[workload.NAME.player]"),
-        placed::<AtSection>("[[at]]"),
+        entry::<Scenario>("top of the file"),
+        entry::<ServerSection>("[server]"),
+        entry::<LinkSection>("[server.link]"),
+        entry::<NetworkSection>("[network.NAME]"),
+        entry::<ApSection>("[ap.NAME]"),
+        entry::<WanSection>("[ap.NAME.wan]"),
+        entry::<crate::enums::AqlSection>("[ap.NAME.aql]"),
+        entry::<RadioSection>("[ap.NAME.radio.RADIO]"),
+        entry::<StationSection>("[station.NAME]"),
+        entry::<StationLinkSection>("[station.NAME.link]"),
+        entry::<crate::goals::AdapterRateSection>("[station.NAME.adapter_rate]"),
+        entry::<crate::enums::TsqSection>("[station.NAME.tsq]"),
+        entry::<WorkloadSection>("[workload.NAME]"),
+        entry::<PlayerSection>("[workload.NAME.player]"),
+        entry::<AtSection>("[[at]]"),
     ]
 }
 
-/// The sections that have a key of that name, as headers.
-pub(crate) fn homes(key: &str) -> Vec<String> {
+/// Headers of the sections that have the key.
+pub(crate) fn sections_with_key(key: &str) -> Vec<String> {
     all()
         .iter()
         .filter(|section| (section.keys)().iter().any(|known| known.name == key))
@@ -416,7 +416,7 @@ pub(crate) fn homes(key: &str) -> Vec<String> {
         .collect()
 }
 
-/// What may stand in a whole file.
+/// Shape of a whole file.
 pub(crate) fn shape() -> Shape {
     Scenario::shape()
 }

@@ -1,18 +1,18 @@
-//! What was probably meant, and how names are shown to people.
+//! Suggestions for misspelled names, and formatting of names in messages.
 
-/// A key or name as an error shows it.
-pub(crate) fn name_shown(name: &str) -> String {
+/// Formats a key or name for an error message.
+pub(crate) fn quoted_name(name: &str) -> String {
     format!("`{}`", shortened(name))
 }
 
-/// A key or name without anything that a terminal could take amiss, and not longer than any good one.
+/// Escapes control characters in a key or name and limits its length.
 pub(crate) fn shortened(name: &str) -> String {
     let short: String = name.chars().take(70).collect();
     let dots = if short.len() < name.len() { "…" } else { "" };
     format!("{}{dots}", short.escape_debug())
 }
 
-/// `a`, `b`, `c`: as an error lists what is known. Long lists end in a count.
+/// Formats a list of names for an error message: `a`, `b`, `c`. Long lists end with a count.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names = names.into_iter();
     let shown: Vec<String> = names.by_ref().take(40).map(|name| format!("`{name}`")).collect();
@@ -22,10 +22,10 @@ pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// The known name that `found` was probably meant to be: at most a third of its letters (but two of a short one)
-/// inserted, left out, changed or swapped; else one that begins with it or holds it.
+/// Returns the known name most similar to `found`. The Damerau–Levenshtein distance is at most a third of its length, or
+/// two for short names. Otherwise the result starts with `found` or contains it.
 pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Longer than any key or name there is; the distance takes the product of the lengths.
+    // Longer than any key or name. The cost of the distance is the product of the lengths.
     if found.len() > 128 {
         return None;
     }
@@ -37,11 +37,13 @@ pub(crate) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>)
         let letters = plain(name);
         let close = strsim::damerau_levenshtein(&lower, &letters);
         let part = (lower.len() >= 4 && letters.contains(&lower)) || (lower.len() >= 2 && letters.starts_with(&lower));
-        let distance = match close <= allowed && close < name.chars().count().max(2) {
-            true => close,
-            // Further than any that is close by its letters.
-            false if part => usize::MAX,
-            false => continue,
+        let distance = if close <= allowed && close < name.chars().count().max(2) {
+            close
+        } else if part {
+            // Less similar than any name within the distance.
+            usize::MAX
+        } else {
+            continue;
         };
         if best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, name));

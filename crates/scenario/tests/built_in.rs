@@ -1,9 +1,9 @@
-//! The built-in scenarios are right, on every environment.
+//! Built-in scenarios are valid in every environment.
 
 use netburn_scenario::{Environment, Plan, built_in_scenarios, load};
 
 #[test]
-fn every_shipped_scenario_is_valid_on_every_environment() {
+fn every_built_in_scenario_is_valid_in_every_environment() {
     for (name, _) in built_in_scenarios() {
         let document = load(name).unwrap_or_else(|error| panic!("{}", error.render(false)));
         for environment in Environment::ALL {
@@ -24,16 +24,16 @@ fn every_file_in_scenarios_is_built_in() {
     let mut files: Vec<String> = std::fs::read_dir(directory)
         .expect("scenarios/")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
-        // Folders below hold what tests need.
+        // Subdirectories contain scenarios for tests.
         .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
         .collect();
     files.sort();
     let names: Vec<&str> = built_in_scenarios().iter().map(|(name, _)| *name).collect();
-    assert_eq!(files, names, "in the order of the alphabet");
+    assert_eq!(files, names, "in alphabetical order");
 }
 
 #[test]
-fn what_comments_offer_to_set_can_be_set() {
+fn settings_in_comments_are_valid() {
     for (name, key, value) in [
         ("slow-neighbour", "ap.ap.queue", "station-rr"),
         ("slow-neighbour", "ap.ap.hardware_queue", "8 frames"),

@@ -1,4 +1,4 @@
-//! The corpus, and thousands of inputs made from it, go through what the fuzzer calls.
+//! Runs the fuzz target on the corpus, on mutations of it, and on random input.
 
 use netburn_scenario::{built_in_scenarios, fuzz};
 use netburn_units::{Seed, Stream};
@@ -53,8 +53,7 @@ fn below(random: &mut Stream, bound: usize) -> usize {
     random.below(bound as u64) as usize
 }
 
-/// One change of a kind that people and bad disks make: a byte, a word or a line changed, doubled, lost or moved in from
-/// elsewhere.
+/// Applies one mutation: changes, duplicates, removes or moves a byte, a word or a line.
 fn mutate(input: &mut Vec<u8>, corpus: &[Vec<u8>], random: &mut Stream) {
     if input.is_empty() {
         input.extend_from_slice(b"[station.a]\n");

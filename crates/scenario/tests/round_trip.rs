@@ -1,4 +1,4 @@
-//! A plan writes itself as a scenario document, and reading that gives the same plan.
+//! Round trip of plans through scenario documents.
 
 use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, HardwareQueue, Quality, QueueKind, QueueLimit, RadioConfig, RadioSelection,
@@ -247,7 +247,7 @@ fn air() -> impl Strategy<Value = StationAir> {
     })
 }
 
-/// A station on a wire: of its place on the air nothing but the queue.
+/// A station on a wired link: only the queue of its Wi-Fi settings applies.
 fn link() -> impl Strategy<Value = (StationLink, StationAir)> {
     let line = (rate(), rate(), span(0, MINUTE), share(), option::of(size(1, 64 << 30)));
     let device = (option::of(rate()), 1..=65_535_u32, option::of(size(1, 16 << 30)));
@@ -283,7 +283,7 @@ fn config() -> impl Strategy<Value = Config> {
     let rest = (any::<bool>(), 0..4_usize, span(1, MINUTE), rate(), any::<bool>());
     (kinds, numbers, rest).prop_map(|(kind, (objects, size, every, jitter, outstanding), rest)| {
         let (new, priority, timeout, rate, goal) = rest;
-        let mut config = built_in_workload(kind).expect("one of the six");
+        let mut config = built_in_workload(kind).expect("a built-in workload");
         let kind = config.kind;
         config.object_size = ByteSize::from_bytes(size);
         config.timeout = timeout;
@@ -375,7 +375,7 @@ fn plan() -> impl Strategy<Value = Plan> {
         any::<u64>(),
         1..=10_000_u32,
     );
-    // In boxes: all of it together is too much for a test's stack.
+    // Boxed, because the whole strategy exceeds the stack of a test.
     let air = (server(), ap("c7").boxed(), ap("d8").boxed());
     let station = || (air_and_times(), proptest::collection::vec((0..4_usize, config()), 0..3)).boxed();
     // Names out of alphabetical order: order must survive.
@@ -467,18 +467,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_plan_that_is_written_is_read_again(plan in plan()) {
+    fn a_plan_survives_a_round_trip(plan in plan()) {
         let document = plan.to_json();
         let text = document.to_string();
         let read = Plan::from_json(&serde_json::from_str(&text).expect("JSON"));
         prop_assert_eq!(read.as_ref(), Ok(&plan));
-        // Written again, it is the same to the byte.
+        // A second round trip gives identical bytes.
         prop_assert_eq!(read.expect("read above").to_json().to_string(), text);
     }
 }
 
 #[test]
-fn written_plans_fit_the_schema() {
+fn plans_as_documents_validate() {
     use proptest::strategy::ValueTree;
     let validator = jsonschema::validator_for(&json_schema()).expect("a schema");
     let mut runner = proptest::test_runner::TestRunner::deterministic();
@@ -494,7 +494,7 @@ fn written_plans_fit_the_schema() {
 }
 
 #[test]
-fn the_order_of_stations_survives() {
+fn the_order_of_stations_is_kept() {
     let mut plan = Plan::new("order");
     plan.stations = ["zoe", "adam", "mia"].map(Station::new).to_vec();
     let names: Vec<String> = Plan::from_json(&plan.to_json())
@@ -507,7 +507,7 @@ fn the_order_of_stations_survives() {
 }
 
 #[test]
-fn ready_made_workloads_are_spelt_out_and_read_back() {
+fn built_in_workloads_are_defined_in_the_document() {
     let mut plan = Plan::new("p");
     let mut station = Station::new("tv");
     station.workloads = vec![StationWorkload::new("4kstream", Config::stream_4k())];

@@ -1,4 +1,4 @@
-//! The built-in JSON Schema and the manual are those of the code, and the schema says yes and no rightly.
+//! The JSON Schema and the manual in docs/ match the code, and the schema accepts exactly the valid documents.
 
 use netburn_scenario::{built_in_scenarios, json_schema, load, manual};
 use serde_json::{Value, json};
@@ -15,12 +15,12 @@ fn current(file: &str, wanted: &str) {
     let found = std::fs::read_to_string(docs(file)).unwrap_or_default();
     assert!(
         found == wanted,
-        "docs/{file} is out of date: NETBURN_REGENERATE=1 cargo test -p netburn-scenario"
+        "docs/{file} is out of date: NETBURN_REGENERATE=1 cargo test -p netburn-scenario --test schema"
     );
 }
 
 #[test]
-fn the_shipped_schema_is_current() {
+fn the_json_schema_is_current() {
     current("scenario.schema.json", &format!("{:#}\n", json_schema()));
 }
 
@@ -35,7 +35,7 @@ fn as_json(text: &str) -> Value {
 }
 
 #[test]
-fn shipped_scenarios_and_their_plans_validate() {
+fn built_in_scenarios_and_their_plans_validate() {
     let validator = jsonschema::validator_for(&json_schema()).expect("a schema");
     for (name, text) in built_in_scenarios() {
         for (form, document) in [
@@ -52,7 +52,7 @@ fn shipped_scenarios_and_their_plans_validate() {
 }
 
 #[test]
-fn wrong_documents_do_not_validate() {
+fn invalid_documents_do_not_validate() {
     let validator = jsonschema::validator_for(&json_schema()).expect("a schema");
     let good = json!({ "station": { "tv": { "workload": "4kstream", "signal": "-62 dBm" } } });
     assert!(validator.is_valid(&good));
@@ -84,7 +84,7 @@ fn wrong_documents_do_not_validate() {
     }
 }
 
-/// The value at a path, made if it isn't there.
+/// Returns the value at a path, creating it if needed.
 fn slot<'v>(document: &'v mut Value, path: &str) -> &'v mut Value {
     path.split('/').skip(1).fold(document, |value, part| match part {
         "0" => {
@@ -100,7 +100,7 @@ fn slot<'v>(document: &'v mut Value, path: &str) -> &'v mut Value {
     })
 }
 
-/// The defaults that the schema states for a section.
+/// Defaults of a section in the schema.
 fn defaults(schema: &Value, section: &str) -> Value {
     let properties = match section {
         "" => &schema["properties"],
@@ -112,7 +112,7 @@ fn defaults(schema: &Value, section: &str) -> Value {
 }
 
 #[test]
-fn stating_every_default_changes_nothing() {
+fn explicit_defaults_change_nothing() {
     let schema = json_schema();
     let of = |section| defaults(&schema, section);
     let bare = json!({
@@ -158,7 +158,7 @@ fn stating_every_default_changes_nothing() {
 }
 
 #[test]
-fn a_file_that_says_everything_is_right_and_says_everything() {
+fn the_scenario_with_every_key_is_valid_and_complete() {
     let text = include_str!("../corpus/scenario/everything.toml");
     let document = netburn_scenario::Document::from_toml("everything.toml", text).unwrap();
     if let Err(error) = document.resolve() {
@@ -168,12 +168,12 @@ fn a_file_that_says_everything_is_right_and_says_everything() {
     let sections = std::iter::once(&schema).chain(schema["$defs"].as_object().expect("sections").values());
     let reserved = ["steering", "k", "v", "r", "backhaul"];
     for key in sections.flat_map(|section| section["properties"].as_object().expect("keys").keys()) {
-        // Two ways to say the same, of which the file can use one at a time.
-        let said = text.contains(&format!("{key} = "))
+        // Keys that exclude each other cannot all be in one file.
+        let present = text.contains(&format!("{key} = "))
             || text.contains(&format!("{key}."))
             || text.contains(&format!("[{key}"));
         let other =
             reserved.contains(&key.as_str()) || matches!(key.as_str(), "signal" | "objects" | "low" | "high" | "total");
-        assert!(said || other, "{key}");
+        assert!(present || other, "{key}");
     }
 }

@@ -1,11 +1,11 @@
-//! What the simulated air costs, in processor time of one thread: `cargo bench -p netburn-study`.
+//! Processor time of the simulated air on one thread: `cargo bench -p netburn-study`.
 //!
-//! The configurations of `netburn validate`, as long as ns-3 was timed with: saturated uplink of 802.11a at 54 Mbit/s for 10 simulated seconds, and three
-//! stations with 100 Mbit/s of UDP each behind one FIFO for 30.
+//! Configurations of `netburn validate` with the durations that were timed in ns-3: saturated uplink of 802.11a at 54 Mbit/s for
+//! 10 simulated seconds, and three stations with 100 Mbit/s of UDP each behind one FIFO for 30 s.
 
 use netburn_study::validate::CaseFile;
 
-/// Stations, and what ns-3.44 (the optimised wheel) took, in seconds.
+/// Stations, and the time of ns-3.44 (optimised wheel) in seconds.
 const UPLINK: [(u32, Option<f64>); 7] = [
     (5, Some(2.8)),
     (10, Some(4.9)),
@@ -16,18 +16,18 @@ const UPLINK: [(u32, Option<f64>); 7] = [
     (200, None),
 ];
 const ANOMALY: f64 = 5.2;
-/// Of as many runs the quickest counts: what disturbs only makes slower.
-const ROUNDS: u32 = 5;
+/// Number of runs, of which the fastest counts, because disturbances only slow a run down.
+const RUNS: u32 = 5;
 
 fn main() {
-    // `cargo test` builds and runs benches too: there is nothing to be tested.
+    // `cargo test` also builds and runs benches, but there is nothing to test.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
     println!("saturated uplink, 802.11a 54 Mbit/s, 1500 bytes, 10 simulated seconds");
     for (stations, theirs) in UPLINK {
         let [millis, goodput, collided] = time(&uplink(stations));
-        // Goodput counts packets of 12 000 bits, each of which arrived once.
+        // Goodput counts packets of 12 000 bits that arrived once.
         let transmissions = goodput * 1e7 / 12_000.0 / (1.0 - collided);
         let each = millis * 1e6 / transmissions;
         let than = theirs.map_or_else(String::new, |theirs| {
@@ -46,12 +46,12 @@ fn main() {
     }
 }
 
-/// Milliseconds of processor time of the quickest run, its goodput, and the share of transmissions that collided.
+/// Returns the processor time of the fastest run in ms, its goodput, and the share of transmissions that collided.
 fn time(case: &str) -> [f64; 3] {
     let file = CaseFile::parse("benchmark", case).unwrap_or_else(|wrong| panic!("{wrong}"));
     let input = &file.cases[0].input;
     let (mut quickest, mut values) = (f64::INFINITY, Vec::new());
-    for _ in 0..ROUNDS {
+    for _ in 0..RUNS {
         let begun = used();
         values = input.run(&["goodput", "collided"]);
         quickest = quickest.min((used() - begun) * 1e3);
@@ -59,7 +59,7 @@ fn time(case: &str) -> [f64; 3] {
     [quickest, values[0], values[1]]
 }
 
-/// Seconds that this thread has been on a processor; on the clock where the system doesn't say.
+/// Processor time of this thread in seconds, or real time if the system does not provide it.
 fn used() -> f64 {
     static BEGUN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     let begun = BEGUN.get_or_init(std::time::Instant::now);
@@ -100,7 +100,7 @@ warm-up   = "0 s"
 duration  = "30 s"
 "#;
 
-/// The most memory that this process held, where the system says.
+/// Peak memory of this process, if the system provides it.
 fn peak_memory_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,12 +1,12 @@
-//! What comes of a scenario under several seeds and signals: `outcomes SCENARIO [KEY=VALUE]… [--against KEY=VALUE]… [--seeds N] [--shifts -3,0,3] [--] FORMULA…`.
+//! Evaluates formulas over runs of a scenario with several seeds and signals: `outcomes SCENARIO [KEY=VALUE]… [--against KEY=VALUE]… [--seeds N] [--shifts -3,0,3] [--] FORMULA…`.
 //!
-//! A formula is what `validate`'s cases of the kind `scenario` have as their metric; after `--` all the rest is one each.
+//! Formulas are as in validation cases of the kind `scenario`. Every argument after `--` is a formula.
 
 use netburn_study::experiment::{Formula, Grid};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let mut grid = Grid::of(&arguments.next().expect("a scenario"));
+    let mut grid = Grid::new(&arguments.next().expect("a scenario"));
     let (mut formulas, mut against) = (Vec::new(), Vec::new());
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().expect("a value");
@@ -26,17 +26,21 @@ fn main() {
     let runs = grid.run(threads).unwrap_or_else(|why| panic!("{why}"));
     let mut other = grid.clone();
     other.set.extend(against.iter().cloned());
-    let others = match against.is_empty() {
-        true => Vec::new(),
-        false => other.run(threads).unwrap_or_else(|why| panic!("{why}")),
+    let others = if against.is_empty() {
+        Vec::new()
+    } else {
+        other.run(threads).unwrap_or_else(|why| panic!("{why}"))
     };
     println!("{} runs", runs.len());
     for text in formulas {
         let formula = Formula::parse(&text).unwrap_or_else(|why| panic!("{text}: {why}"));
-        let of = |over: &str| Formula::parse(&format!("{over}{text}")).map(|formula| formula.of(&runs, &others));
+        let of = |over: &str| Formula::parse(&format!("{over}{text}")).map(|formula| formula.evaluate(&runs, &others));
         match (of("min "), of("max ")) {
-            (Ok(least), Ok(most)) => println!("{:10.3}  {least:.3} to {most:.3}  {text}", formula.of(&runs, &others)),
-            _ => println!("{:10.3}  {text}", formula.of(&runs, &others)),
+            (Ok(least), Ok(most)) => println!(
+                "{:10.3}  {least:.3} to {most:.3}  {text}",
+                formula.evaluate(&runs, &others)
+            ),
+            _ => println!("{:10.3}  {text}", formula.evaluate(&runs, &others)),
         }
     }
 }

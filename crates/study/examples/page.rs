@@ -1,13 +1,14 @@
-//! Prints the part of docs/VALIDATION.md that is made from the cases, as `netburn validate --format markdown` does; with names, of those files of cases.
+//! Prints the generated part of docs/VALIDATION.md, as `netburn validate --format markdown`; with arguments, of those case files.
 
 use netburn_study::validate::{CaseFile, built_in, markdown::markdown, run};
 
 fn main() {
     let names: Vec<String> = std::env::args().skip(1).collect();
     let read = |name: &String| CaseFile::parse(name, &std::fs::read_to_string(name).expect("a file of cases"));
-    let files: Result<Vec<CaseFile>, _> = match names.is_empty() {
-        true => built_in::models(),
-        false => names.iter().map(read).collect(),
+    let files: Result<Vec<CaseFile>, _> = if names.is_empty() {
+        built_in::models()
+    } else {
+        names.iter().map(read).collect()
     };
     let files = files.unwrap_or_else(|wrong| panic!("{wrong}"));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

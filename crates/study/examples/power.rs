@@ -1,10 +1,9 @@
-//! How often a comparison raises a false alarm, and how often it finds a change: pairs of sets of simulated runs, compared with each
-//! other as `netburn compare` does.
+//! False alarms and power of a comparison: pairs of sets of simulated runs, compared as in `netburn compare`.
 //!
 //! `cargo run --release -p netburn-study --example power [PAIRS] [REPEATS] [PERCENT]` (100, 20 and 10). Each pair has four sets of runs:
-//! two of one scenario from seeds of their own, and two in which the way to one station's access point is longer, so that the
-//! median of its frames takes so much more: one from seeds of its own, one from the seeds of the first set. Alarms are figures of the
-//! first two that come out better or worse.
+//! two of one scenario with different seeds, and two with a longer path to one station's access point, which increases the median
+//! latency of its frames by PERCENT: one with different seeds, one with the seeds of the first set. Alarms are metrics of the
+//! first two sets that are better or worse.
 
 use netburn_record::summary::Summariser;
 use netburn_record::{Header, RunStatus, Sink, Summary};
@@ -18,7 +17,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// A caller behind a line that it shares with another; a reader and a download behind a line of theirs.
+/// A caller that shares a WAN link with another station; a reader and a download behind another WAN link.
 const SCENARIO: &str = r#"
 duration = "12 s"
 warmup = "1 s"
@@ -54,10 +53,10 @@ signal = "-70 dBm"
 workload = "voip"
 "#;
 
-/// The station whose latency is shifted, and the figure that tells.
+/// Station whose latency is shifted, and the metric that shows it.
 const SHIFTED: (&str, &str) = ("caller", "stations.caller.workloads.voip.latency_ms.p50");
 
-/// What makes the caller's way longer.
+/// Key that increases the delay of the caller's path.
 const LONGER: &str = "ap.next.wan.delay";
 
 fn main() {
@@ -78,7 +77,7 @@ fn main() {
         .latency_ms
         .p50
         .unwrap();
-    // A frame comes over a connection that stands: one round trip.
+    // A frame uses an open connection: one round trip.
     let more = p50 * percent as f64 / 200.0;
     let longer = plan(Some(&format!("{:.3} ms", 10.0 + more)));
     println!("{} takes {p50:.1} ms; {more:.3} ms more each way", SHIFTED.1);
@@ -136,18 +135,18 @@ fn main() {
 }
 
 fn plan(delay: Option<&str>) -> Plan {
-    let mut document = Document::from_toml("power.toml", SCENARIO).expect("it is right");
+    let mut document = Document::from_toml("power.toml", SCENARIO).expect("a valid scenario");
     if let Some(delay) = delay {
         document.set(LONGER, &format!("\"{delay}\"")).expect("it is a key");
     }
-    document.resolve().expect("it is right")
+    document.resolve().expect("a valid scenario")
 }
 
 fn run(plan: &Plan) -> Summary {
     let mut summariser = Summariser::new(Header::simulated(plan.clone()));
     netburn_simulate::run(plan, |_, rows| {
         for row in &rows {
-            summariser.put(row).expect("a summariser takes every row");
+            summariser.put(row).expect("a summariser accepts every row");
         }
         ControlFlow::Continue(())
     })
@@ -155,12 +154,12 @@ fn run(plan: &Plan) -> Summary {
     summariser.finish("", &RunStatus::Complete)
 }
 
-/// How many figures come out better or worse.
+/// Number of metrics that are better or worse.
 fn alarms(of: &Comparison) -> usize {
     of.count(Judgement::Better) + of.count(Judgement::Worse)
 }
 
-/// By how much the figure that was shifted is found to be worse.
+/// Measured change of the shifted metric.
 fn found(of: &Comparison) -> Option<f64> {
     let held = of.metrics.iter().find(|held| held.key.path() == SHIFTED.1)?;
     (held.answer.judgement == Judgement::Worse).then(|| held.share().unwrap_or_default())

@@ -1,11 +1,11 @@
-//! What fuzzing holds a reader of files to: it says yes or why not, and never anything else.
+//! Fuzz target for the reader of case files.
 
 use crate::validate::CaseFile;
 
-/// Reads any bytes as a file of cases. A wrong one is wrong in a line that it has.
+/// Reads any bytes as a case file. An error must name a line of the file.
 ///
 /// # Panics
-/// When that isn't so.
+/// The reader has a bug.
 pub fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     match CaseFile::parse("cases.toml", &text) {

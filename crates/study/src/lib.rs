@@ -1,10 +1,10 @@
-//! Many simulated runs with a question.
+//! Studies of many simulated runs.
 //!
-//! - [`sweep`]: a scenario run for every combination of the values that some keys take.
+//! - [`sweep`]: runs a scenario for every combination of values of some keys.
 //! - [`crosscheck`]: random plans, compared with an independent simulator.
-//! - [`experiment`]: one scenario under several seeds and signals, and what comes of it.
-//! - [`validate`]: published cases, run over the models and held against their tolerances.
-//! - [`whatif`]: for the causes that a run's figures suggest, what changes against them would bring.
+//! - [`experiment`]: runs one scenario with several seeds and signals, and evaluates metrics over the runs.
+//! - [`validate`]: checks the models against published values, within stated tolerances.
+//! - [`whatif`]: simulates changes that may remove the causes of a run's missed goals.
 
 pub mod crosscheck;
 pub mod experiment;

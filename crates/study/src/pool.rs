@@ -1,4 +1,4 @@
-//! Work for all processors: whoever is free takes what comes next.
+//! Thread pool: each thread takes the next item when it is free.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,13 +23,16 @@ pub(crate) fn each(count: u64, threads: usize, work: &(dyn Fn(u64) + Sync)) {
     });
 }
 
-/// What `work` gives for each of 0 to `count` − 1, in that order, on up to `threads` threads.
+/// Returns the results of `work` for 0 to `count` − 1, in that order, on up to `threads` threads.
 pub(crate) fn map<T: Send>(count: usize, threads: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
-    let made: Mutex<Vec<Option<T>>> = Mutex::new((0..count).map(|_| None).collect());
+    let results: Mutex<Vec<Option<T>>> = Mutex::new((0..count).map(|_| None).collect());
     each(count as u64, threads, &|number| {
-        let one = work(number as usize);
-        made.lock().unwrap_or_else(PoisonError::into_inner)[number as usize] = Some(one);
+        let result = work(number as usize);
+        results.lock().unwrap_or_else(PoisonError::into_inner)[number as usize] = Some(result);
     });
-    let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-    made.into_iter().map(|one| one.expect("each was worked on")).collect()
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results
+        .into_iter()
+        .map(|one| one.expect("every item has a result"))
+        .collect()
 }

@@ -1,6 +1,6 @@
-//! The built-in cases: every figure is where it must be, and the page about them is current.
+//! Built-in cases: every value is within its tolerance or explained, and docs/VALIDATION.md is current.
 
-use netburn_study::validate::{CaseFile, Outcome, Standing, built_in, json::json, markdown::markdown, run};
+use netburn_study::validate::{CaseFile, CaseResult, Outcome, built_in, json::json, markdown::markdown, run};
 use std::path::Path;
 
 fn quick() -> Vec<CaseFile> {
@@ -13,68 +13,68 @@ fn quick() -> Vec<CaseFile> {
 }
 
 #[test]
-fn every_figure_is_within_tolerance_or_explained_and_the_page_tells_of_it() {
+fn every_value_is_within_tolerance_or_explained_and_the_page_is_current() {
     let files = built_in::models().unwrap();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let outcomes = run(&files, threads, &|_, _| {});
     assert!(outcomes.len() > 500, "{}", outcomes.len());
     let beyond: Vec<&Outcome> = outcomes
         .iter()
-        .filter(|one| one.standing() == Standing::Beyond)
+        .filter(|one| one.result() == CaseResult::Beyond)
         .collect();
     assert!(beyond.is_empty(), "{beyond:#?}");
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/VALIDATION.md");
     let page = std::fs::read_to_string(page).unwrap();
     let cases = markdown(&files, &outcomes);
     let (_, found) = page.split_once("a test keeps it current.\n\n").unwrap();
-    let (found, wanted) = (without_figures(found), without_figures(&cases));
+    let (found, wanted) = (without_values(found), without_values(&cases));
     let differs = found.iter().zip(&wanted).find(|(found, wanted)| found != wanted);
     assert!(
         found == wanted,
-        "docs/VALIDATION.md is not current; put in what `netburn validate --format markdown` prints: {differs:?}"
+        "docs/VALIDATION.md is out of date; replace the tables with the output of `netburn validate --format markdown`: {differs:?}"
     );
 }
 
-/// The lines of a page, of the tables without what was got: a mend of a model moves that in the last digits.
-fn without_figures(page: &str) -> Vec<String> {
-    let line = |line: &str| match line.starts_with("| ") {
-        false => line.to_owned(),
-        true => {
-            let cells: Vec<&str> = line.split(" | ").collect();
-            let kept = cells.iter().enumerate().filter(|(place, _)| !matches!(place, 4 | 5));
-            kept.map(|(_, cell)| *cell).collect::<Vec<_>>().join(" | ")
+/// Lines of a page, with tables without the computed values, whose last digits change with the models.
+fn without_values(page: &str) -> Vec<String> {
+    let line = |line: &str| {
+        if !line.starts_with("| ") {
+            return line.to_owned();
         }
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let kept = cells.iter().enumerate().filter(|(place, _)| !matches!(place, 4 | 5));
+        kept.map(|(_, cell)| *cell).collect::<Vec<_>>().join(" | ")
     };
     page.lines().map(line).collect()
 }
 
-/// What an explanation excuses is rare, and every exception is explained.
+/// Few values need an explanation.
 #[test]
-fn few_figures_need_an_explanation() {
-    let models = excused(&built_in::models().unwrap());
+fn few_values_need_an_explanation() {
+    let models = explained(&built_in::models().unwrap());
     assert!(models <= 7, "{models}");
-    // Measurements of whole houses and kernels, each explained on its question's page: half of them are of two columns of two
-    // clients' table: the one that isn't met, and FQ-CoDel's, whose driver queue stands in the model.
-    let all = excused(&built_in::files().unwrap());
+    // Measurements of whole networks and kernels, each explained on the page of its case study. Half of them are in two columns of
+    // the table of two clients: one that is not met, and that of FQ-CoDel, where the model has a driver queue.
+    let all = explained(&built_in::files().unwrap());
     assert!(all <= models + 37, "{all}");
 }
 
-fn excused(files: &[CaseFile]) -> usize {
-    let excused = files
+fn explained(files: &[CaseFile]) -> usize {
+    let expectations = files
         .iter()
         .flat_map(|file| &file.cases)
         .flat_map(|case| &case.expectations);
-    let excused = excused.filter(|one| {
+    let explained = expectations.filter(|one| {
         one.deviation
             .as_ref()
             .is_some_and(|deviation| deviation.explains.is_some())
     });
-    excused.count()
+    explained.count()
 }
 
-/// Of the questions only what takes a moment; `netburn validate` has them all.
+/// A fast case of the case studies; `netburn validate` runs all of them.
 #[test]
-fn a_question_is_answered() {
+fn a_case_study_is_within_tolerance() {
     let mut files = built_in::files().unwrap();
     for file in &mut files {
         file.cases.retain(|case| {
@@ -87,7 +87,7 @@ fn a_question_is_answered() {
 }
 
 #[test]
-fn every_file_of_the_directory_is_shipped() {
+fn every_file_of_the_directory_is_built_in() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation");
     let mut there: Vec<String> = std::fs::read_dir(directory)
         .unwrap()
@@ -102,7 +102,7 @@ fn every_file_of_the_directory_is_shipped() {
 }
 
 #[test]
-fn the_number_of_threads_changes_nothing() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let files = quick();
     let names = ["a", "b", "c"];
     let one = json(&run(&files, 1, &|_, _| {}), &names);
@@ -111,7 +111,7 @@ fn the_number_of_threads_changes_nothing() {
 }
 
 #[test]
-fn json_has_what_scripts_rely_on() {
+fn json_has_the_documented_keys() {
     let outcomes = run(&quick(), 1, &|_, _| {});
     let document = json(&outcomes, &["rates.toml", "durations.toml", "codel.toml"]);
     let first = document[0].as_object().unwrap();

@@ -15,15 +15,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// By how many hundredths of a decibel all signals are moved.
+/// Shifts of all signals in hundredths of a decibel.
 const SHIFTS: [i32; 3] = [-300, 0, 300];
 
-/// What takes a scenario's cause away: then none is named.
-const MENDED: [(&str, &[(&str, &str)]); 12] = [
+/// Changes that remove the cause of a scenario, so that no cause is named.
+const FIXED: [(&str, &[(&str, &str)]); 12] = [
     ("server", &[("server.link.rate", "1000 Mbit/s")]),
     ("adapter", &[("station.tv.adapter_rate", "200 Mbit/s")]),
     ("full-band", &[("ap.home.radio.2g.channel_busy", "10 %")]),
-    // With an aggregate more in the hardware a page waits too long behind the slow one now and then.
+    // With another aggregate in the hardware, a page sometimes waits too long behind the slow station.
     (
         "slow-neighbour",
         &[("ap.home.queue", "airtime"), ("ap.home.hardware_queue", "1 aggregates")],
@@ -38,11 +38,11 @@ const MENDED: [(&str, &[(&str, &str)]); 12] = [
     ("distant-server", &[("server.link.delay", "5 ms")]),
 ];
 
-/// A scenario, what is set in it, and what is to be named.
+/// A scenario, changed keys, and the expected cause.
 type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Kind>);
 
-/// Variants of the scenarios that the rules were not made with: other rates, losses, distances, uses and queues, and what is to be named in each;
-/// nothing where the scenario is well.
+/// Variants of the scenarios that the rules were not made with: other rates, losses, distances, workloads and queues, with the
+/// expected cause; none if all goals are met.
 const VARIANTS: [Variant; 32] = [
     (
         "weak-signal",
@@ -189,16 +189,16 @@ fn root() -> PathBuf {
 
 /// A row of the matrix.
 struct Case {
-    /// As the page has it.
+    /// Title on the page.
     title: String,
     scenario: String,
     set: Vec<(String, String)>,
-    /// What is to be named.
+    /// Expected cause.
     wanted: Option<Kind>,
     named: BTreeMap<Kind, usize>,
 }
 
-/// Every scenario with its cause, then those without one.
+/// Every scenario with its cause, followed by those without a cause.
 fn cases() -> Vec<Case> {
     let own = scenarios().into_iter().map(|name| Case {
         title: format!("`{name}`"),
@@ -207,7 +207,7 @@ fn cases() -> Vec<Case> {
         set: Vec::new(),
         named: BTreeMap::new(),
     });
-    let mended = MENDED.iter().map(|(name, set)| {
+    let fixed = FIXED.iter().map(|(name, set)| {
         let keys: Vec<String> = set
             .iter()
             .map(|(key, value)| format!("`{key} = \"{value}\"`"))
@@ -221,10 +221,10 @@ fn cases() -> Vec<Case> {
             named: BTreeMap::new(),
         }
     });
-    own.chain(mended).collect()
+    own.chain(fixed).collect()
 }
 
-/// The scenarios, by name: the cause that is to be named, or `well`.
+/// Names of the scenarios: the expected cause, or `well`.
 fn scenarios() -> Vec<String> {
     let files = std::fs::read_dir(root().join("scenarios/causes")).unwrap();
     let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -236,7 +236,7 @@ fn scenarios() -> Vec<String> {
     names
 }
 
-/// What is named in a simulated run, with what the simulator can't bring about written by hand.
+/// Returns the causes of a simulated run. Data that the simulator cannot produce are written by hand.
 fn named(scenario: &str, plan: &Plan) -> Vec<Cause> {
     let environment = match scenario {
         "generator" => Environment::Lab,
@@ -265,7 +265,7 @@ fn named(scenario: &str, plan: &Plan) -> Vec<Cause> {
     evidence.explain(&summary, &health).causes
 }
 
-/// The moves that a fleet's agent would have seen where the scenario silences its phone.
+/// Roams that a fleet's agent would record where the scenario interrupts its phone's link.
 fn moves(plan: &Plan) -> Vec<Row> {
     let changes: Vec<Duration> = plan.changes.iter().map(|change| change.time).collect();
     let gaps = changes
@@ -284,7 +284,7 @@ fn moves(plan: &Plan) -> Vec<Row> {
     gaps.map(row).collect()
 }
 
-/// What an agent says of itself on a machine without time for it, and a server that is well.
+/// Self-check of an agent on an overloaded machine, and of a server without problems.
 fn exhausted(plan: &Plan) -> Vec<Health> {
     let agent = Health {
         name: "a1".to_owned(),
@@ -319,7 +319,7 @@ fn exhausted(plan: &Plan) -> Vec<Health> {
     vec![agent, server]
 }
 
-/// Runs these on all processors, each a number and a plan of a scenario, and gives what is named in each.
+/// Simulates plans on all processors and returns the causes of each.
 fn all_named(work: &[(usize, &str, Plan)]) -> Vec<(usize, BTreeSet<Kind>)> {
     let found: Mutex<Vec<(usize, BTreeSet<Kind>)>> = Mutex::new(Vec::new());
     let next = AtomicUsize::new(0);
@@ -337,21 +337,21 @@ fn all_named(work: &[(usize, &str, Plan)]) -> Vec<(usize, BTreeSet<Kind>)> {
     found.into_inner().unwrap()
 }
 
-/// The runs of a scenario with some keys set.
+/// Runs of a scenario with changed keys.
 fn grid(scenario: &str, set: Vec<(String, String)>, seeds: (u64, u64), shifts: &[i32]) -> Vec<Plan> {
     let path = root().join(format!("scenarios/causes/{scenario}.toml"));
     let grid = Grid {
         seeds,
         shifts: shifts.to_vec(),
         set,
-        ..Grid::of(path.to_str().unwrap())
+        ..Grid::new(path.to_str().unwrap())
     };
     grid.runs().unwrap().into_iter().map(|run| run.plan).collect()
 }
 
-/// Under three seeds that the matrix doesn't have.
+/// Uses three seeds that the matrix does not have.
 #[test]
-fn variants_are_explained_as_well() {
+fn variants_are_explained() {
     let plans = |(index, (scenario, set, _)): (usize, &Variant)| {
         let set = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let plans = grid(scenario, set.collect(), (101, 3), &[]).into_iter();
@@ -366,7 +366,7 @@ fn variants_are_explained_as_well() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// How often each cause was named in each scenario's runs, and how many those were.
+/// Counts the causes in the runs of each scenario, and the runs.
 fn matrix(seeds: u64) -> (Vec<Case>, usize) {
     let mut cases = cases();
     let plans = |(index, case): (usize, &Case)| {
@@ -408,7 +408,7 @@ fn written(cases: &[Case]) -> String {
     text
 }
 
-/// Each row's own cause in all its runs, and no other in any.
+/// Returns `true` if each row has its own cause in all runs, and no other cause.
 fn is_diagonal(cases: &[Case], runs: usize) -> bool {
     let wanted = |case: &Case| {
         case.wanted
@@ -419,37 +419,37 @@ fn is_diagonal(cases: &[Case], runs: usize) -> bool {
     cases.iter().all(|case| case.named == wanted(case))
 }
 
-/// The seeds of the page's matrix.
+/// Number of seeds of the page's matrix.
 const SEEDS: u64 = 5;
 
 const BEGIN: &str = "<!-- the matrix -->\n";
 const END: &str = "<!-- its end -->\n";
 
 #[test]
-fn each_cause_is_named_in_its_own_scenario_and_in_no_other() {
+fn each_cause_is_named_only_in_its_own_scenario() {
     let regenerate = std::env::var_os("NETBURN_REGENERATE").is_some();
     let (cases, runs) = matrix(if regenerate { SEEDS } else { 1 });
     let text = written(&cases);
     let page = root().join("docs/EXPLAIN.md");
     let doc = std::fs::read_to_string(&page).unwrap();
-    let (before, rest) = doc.split_once(BEGIN).expect("a place for the matrix");
-    let (found, after) = rest.split_once(END).expect("an end of it");
+    let (before, rest) = doc.split_once(BEGIN).expect("the marker before the matrix");
+    let (found, after) = rest.split_once(END).expect("the marker after the matrix");
     if regenerate {
         std::fs::write(&page, format!("{before}{BEGIN}{text}{END}{after}")).unwrap();
     }
     assert!(is_diagonal(&cases, runs), "of {runs} runs each:\n{text}");
     assert_eq!(
         cases.len(),
-        Kind::ALL.len() + 1 + MENDED.len(),
+        Kind::ALL.len() + 1 + FIXED.len(),
         "each cause has a scenario"
     );
-    // The page has the same rows and columns; where none is named here, none is there.
+    // The page has the same rows and columns, and no cause that is not named here.
     if !regenerate {
         let all = format!(" {} |", SEEDS as usize * SHIFTS.len());
         assert_eq!(
             found.replace(&all, &format!(" {runs} |")),
             text,
-            "NETBURN_REGENERATE=1 writes docs/EXPLAIN.md anew"
+            "docs/EXPLAIN.md is out of date: run this test with NETBURN_REGENERATE=1"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The committed corpus, and pseudo-random changes of what it and the built-in files say.
+//! Fuzz targets on the committed corpus, and on pseudo-random mutations of it and of the built-in files.
 
 use netburn_study::fuzz::check;
 use netburn_study::validate::built_in::FILES;
@@ -8,15 +8,15 @@ use std::path::Path;
 #[test]
 fn cases() {
     let shares = FILES.iter().find(|(name, _)| *name == "shares.toml").unwrap();
-    corpus_and_changes_of_it("cases", &[shares.1], check);
+    corpus_and_mutations("cases", &[shares.1], check);
 }
 
 #[test]
 fn sweeps() {
-    corpus_and_changes_of_it("vary", &[], netburn_study::sweep::fuzz::check);
+    corpus_and_mutations("vary", &[], netburn_study::sweep::fuzz::check);
 }
 
-fn corpus_and_changes_of_it(name: &str, more: &[&str], check: fn(&[u8])) {
+fn corpus_and_mutations(name: &str, more: &[&str], check: fn(&[u8])) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(name);
     let mut inputs: Vec<Vec<u8>> = std::fs::read_dir(directory)
         .unwrap()

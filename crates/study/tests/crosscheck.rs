@@ -1,11 +1,11 @@
-//! Stored results of ns-3: plans that the simulator still agrees with, and the page that is generated from all of them.
+//! Stored results of ns-3: plans with which the simulator agrees, and the page generated from all results.
 
 use netburn_study::crosscheck::{CrosscheckPlan, Outcome, PlanResult, compare, page, results};
 
 const STORED: &str = include_str!("../../../validation/crosscheck/ns-3.jsonl");
 const PAGE: &str = include_str!("../../../docs/results/crosscheck.md");
 
-/// Plans that the simulator must agree with: of all standards, with UDP and TCP, both ways, with both queues.
+/// Plans with which the simulator must agree: all standards, UDP and TCP, both directions, both queues.
 const PLANS: [u64; 20] = [1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21];
 
 #[test]
@@ -17,10 +17,7 @@ fn twenty_plans_agree_with_ns3() {
             netburn: (1..=5).map(|seed| plan.simulate(seed).unwrap()).collect(),
             ..stored[&number].clone()
         };
-        assert!(
-            result.is_of(&plan),
-            "plan {number} is another one now: run it in ns-3 again"
-        );
+        assert!(result.is_of(&plan), "plan {number} has changed: run it in ns-3 again");
         for value in compare(&plan, &result) {
             assert_ne!(
                 value.outcome,
@@ -33,12 +30,12 @@ fn twenty_plans_agree_with_ns3() {
 }
 
 #[test]
-fn the_page_is_that_of_the_stored_results() {
+fn the_page_matches_the_stored_results() {
     let stored = results::read(STORED).unwrap();
     for (number, result) in &stored {
         assert!(
             result.is_of(&CrosscheckPlan::generate(*number)),
-            "plan {number} is another one now"
+            "plan {number} has changed"
         );
     }
     let stored: Vec<&PlanResult> = stored.values().collect();

@@ -1,4 +1,4 @@
-//! Files of cases that are right, and what is said of those that aren't.
+//! Valid case files, and the errors of invalid ones.
 
 use netburn_study::validate::{CaseFile, Goal, Tolerance, run};
 
@@ -8,13 +8,13 @@ fn parse(text: &str) -> Result<CaseFile, String> {
     CaseFile::parse("cases.toml", text).map_err(|wrong| wrong.to_string())
 }
 
-/// What is said of a case with these lines; the first of them is line 7.
+/// Returns the error of a case with these lines, of which the first is line 7.
 fn wrong(lines: &str) -> String {
     parse(&format!("{HEAD}{lines}")).unwrap_err()
 }
 
 #[test]
-fn rows_are_laid_over_their_case() {
+fn rows_are_merged_into_their_case() {
     let text = format!(
         "{HEAD}{}",
         "kind = \"duration\"\nphy = { standard = \"802.11n\", mcs = 0 }\ntolerance = \"1 %\"\nbytes = 14\nrows = [\n\
@@ -35,15 +35,15 @@ fn rows_are_laid_over_their_case() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_line() {
+fn errors_have_line_numbers() {
     let air = "kind = \"air\"\nphy = { standard = \"802.11n\", mcs = 7 }\nstations = 2\nduration = \"1 s\"\nmetric = \"goodput\"\nat-least = \"1 Mbit/s\"\n";
-    for (lines, at, says) in [
+    for (lines, line, expected) in [
         ("kind = \"durations\"\n", 7, "unknown variant `durations`"),
         ("kind = \"rate\"\nfy = 1\n", 8, "unknown field `fy`, expected `phy`"),
         (
             "kind = \"rate\"\nphy = { standard = \"802.11z\" }\n",
             8,
-            "`802.11z` is no standard",
+            "unknown standard `802.11z`",
         ),
         (
             "kind = \"rate\"\nphy = { standard = \"802.11ac\", mcs = 9 }\n",
@@ -58,12 +58,12 @@ fn what_is_wrong_is_said_with_its_line() {
         (
             "kind = \"rate\"\nphy = { standard = \"802.11n\", mcs = 0 }\n",
             3,
-            "a metric has one of",
+            "expected exactly one of",
         ),
         (
             "kind = \"rate\"\nphy = { standard = \"802.11n\", mcs = 0 }\nexpected = \"6.5 Mbit/s\"\n",
             3,
-            "`tolerance` is missing",
+            "missing `tolerance`",
         ),
         (
             "kind = \"rate\"\nphy = { standard = \"802.11n\", mcs = 0 }\nexpected = \"6.5 Mbit/s\"\ntolerance = \"1\"\n",
@@ -73,47 +73,58 @@ fn what_is_wrong_is_said_with_its_line() {
         (
             "kind = \"rate\"\nphy = { standard = \"802.11n\", mcs = 0 }\nmetric = \"speed\"\nexpected = 1\n",
             3,
-            "metrics of this case are rate",
+            "expected one of rate",
         ),
         (&format!("{air}queue = \"sfq\"\n"), 13, "fifo, pfifo-fast, station-rr"),
         (&format!("{air}hardware = \"2\"\n"), 13, "\"2 aggregates\""),
-        (&format!("{air}aql = true\n"), 3, "belongs to the queue \"airtime\""),
+        (&format!("{air}aql = true\n"), 3, "needs the queue \"airtime\""),
         (&format!("{air}packet = 5000\n"), 3, "100 to 2304"),
-        (&format!("{air}rate-control = \"minstrel\"\n"), 3, "without `snr`"),
-        (&format!("{air}against = 3\n"), 13, "`against` is a table"),
-        (&format!("{air}rows = 3\n"), 13, "rows are a list of tables"),
+        (&format!("{air}rate-control = \"minstrel\"\n"), 3, "needs `snr`"),
+        (
+            &format!("{air}against = 3\n"),
+            13,
+            "invalid `against`; expected a table",
+        ),
+        (
+            &format!("{air}rows = 3\n"),
+            13,
+            "invalid `rows`; expected a list of tables",
+        ),
         (&format!("{air}stations = 3\n"), 13, "duplicate key"),
     ] {
-        let said = wrong(lines);
+        let error = wrong(lines);
         assert!(
-            said.starts_with(&format!("cases.toml:{at}: ")) && said.contains(says),
-            "{lines}\n→ {said}"
+            error.starts_with(&format!("cases.toml:{line}: ")) && error.contains(expected),
+            "{lines}\n→ {error}"
         );
     }
 }
 
 #[test]
-fn what_is_wrong_with_a_whole_file() {
-    for (text, says) in [
-        ("", "cases.toml:1: a file begins with its `title`"),
-        ("title = \"t\"\n", "cases.toml:1: there is no [[case]]"),
-        ("title = 3\n", "cases.toml:1: a title is a string"),
+fn errors_of_a_whole_file() {
+    for (text, expected) in [
+        ("", "cases.toml:1: missing `title`"),
+        ("title = \"t\"\n", "cases.toml:1: missing [[case]]"),
+        ("title = 3\n", "cases.toml:1: invalid `title`; expected a string"),
         ("title = \"t\"\ncases = []\n", "cases.toml:2: unknown key `cases`"),
-        ("title = \"t\"\n[case]\n", "cases.toml:2: cases are tables"),
+        (
+            "title = \"t\"\n[case]\n",
+            "cases.toml:2: invalid cases; expected tables",
+        ),
         ("title = \"t\n", "cases.toml:1: "),
     ] {
-        let said = parse(text).unwrap_err();
-        assert!(said.starts_with(says), "{text}\n→ {said}");
+        let error = parse(text).unwrap_err();
+        assert!(error.starts_with(expected), "{text}\n→ {error}");
     }
     let twice = format!(
         "{HEAD}kind = \"rate\"\nphy = {{ standard = \"802.11n\" }}\nrows = [{{ phy.mcs = 0, at-most = \"1 Gbit/s\" }}, {{ phy.mcs = 1, at-most = \"1 Gbit/s\" }}]\n"
     );
-    assert!(parse(&twice).unwrap_err().contains("a second case is called `n`"));
+    assert!(parse(&twice).unwrap_err().contains("duplicate case name `n`"));
 }
 
-/// The example that docs/VALIDATION.md gives.
+/// The example in docs/VALIDATION.md.
 #[test]
-fn the_example_of_the_page_is_right() {
+fn the_example_of_the_page_is_valid() {
     let page = include_str!("../../../docs/VALIDATION.md");
     let (_, example) = page.split_once("```toml\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();

@@ -1,5 +1,5 @@
-//! Every key of the scenario file acts: each is run at two values in a scenario in which it must matter, and a metric moves the way that theory
-//! says (`keys.toml`). A key without an entry fails the test.
+//! Every key of the scenario file has an effect. Each key runs with two values in a scenario, and a metric must change in the
+//! direction that theory predicts (`keys.toml`). A key without an entry fails the test.
 
 use netburn_record::Row;
 use netburn_scenario::effect::Reason;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// What `keys.toml` holds.
+/// Content of `keys.toml`.
 #[derive(Deserialize)]
 struct Table {
     base: BTreeMap<String, Base>,
@@ -21,7 +21,7 @@ struct Base {
     text: String,
 }
 
-/// A key, as section and name in the JSON Schema, and how it shows that it acts on simulate.
+/// A key, as section and name in the JSON Schema, and the test of its effect on simulate.
 #[derive(Deserialize)]
 struct Acts {
     key: String,
@@ -32,7 +32,7 @@ struct Acts {
     moves: Moves,
 }
 
-/// Which way a metric moves from the first value to the second, by more than 2 %.
+/// Direction in which a metric changes from the first value to the second, by more than 2 %.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Moves {
@@ -50,16 +50,16 @@ impl Table {
     }
 }
 
-/// Keys that don't change what a run measures, and why.
+/// Keys without effect on the results of a run, with reasons.
 const EXEMPT: &[(&str, &str)] = &[
-    ("Scenario.schema", "names the form of the file"),
+    ("Scenario.schema", "version of the file format"),
     ("Scenario.name", "a name"),
     ("Scenario.title", "a text"),
     ("Scenario.question", "a text"),
     ("Scenario.assumptions", "texts"),
-    ("Scenario.seed", "what chance comes from; tested below"),
-    ("Scenario.repeat", "how many runs there are; tested with the command"),
-    ("Scenario.baseline", "how long idle latency is measured; tested below"),
+    ("Scenario.seed", "random seed; tested below"),
+    ("Scenario.repeat", "number of runs; tested with the command"),
+    ("Scenario.baseline", "duration of the baseline; tested below"),
     ("Scenario.server", "a section"),
     ("Scenario.network", "sections"),
     ("Scenario.ap", "sections"),
@@ -78,9 +78,9 @@ const EXEMPT: &[(&str, &str)] = &[
     ("StationSection.label", "has a note on simulate"),
 ];
 
-/// A metric of `base` with some keys set. What begins with `+` is put behind the text.
+/// Returns a metric of `base` with changed keys. Settings that start with `+` are appended to the text.
 fn measure(base: &str, set: &[impl AsRef<str>], metric: &str) -> f64 {
-    let mut grid = Grid::of(base);
+    let mut grid = Grid::new(base);
     for change in set {
         let change = change.as_ref();
         match change.strip_prefix('+') {
@@ -95,10 +95,10 @@ fn measure(base: &str, set: &[impl AsRef<str>], metric: &str) -> f64 {
         return drops(&grid) as f64;
     }
     let runs = grid.run(1).unwrap_or_else(|error| panic!("{:?}: {error}", grid.set));
-    Formula::parse(metric).unwrap().of(&runs, &[])
+    Formula::parse(metric).unwrap().evaluate(&runs, &[])
 }
 
-/// Packets that the queues of a run dropped.
+/// Packets dropped by the queues of a run.
 fn drops(grid: &Grid) -> u64 {
     let plan = &grid.runs().unwrap()[0].plan;
     let mut drops = 0;
@@ -114,7 +114,7 @@ fn drops(grid: &Grid) -> u64 {
 }
 
 #[test]
-fn every_key_acts() {
+fn every_key_has_an_effect() {
     let (table, mut faults) = (table(), Vec::new());
     for act in &table.acts {
         let measure = |set: &[String]| measure(table.text(&act.base), set, &act.metric);
@@ -133,7 +133,7 @@ fn every_key_acts() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Every key of the schema has an entry, and no entry is of a key that there isn't.
+/// Every key of the schema has an entry, and every entry belongs to a key.
 #[test]
 fn every_key_has_an_entry() {
     let schema = netburn_scenario::json_schema();
@@ -161,7 +161,7 @@ fn every_key_has_an_entry() {
     assert_eq!(
         listed.difference(&known).collect::<Vec<_>>(),
         Vec::<&String>::new(),
-        "no key"
+        "unknown key"
     );
 }
 
@@ -172,9 +172,9 @@ fn the_baseline_is_measured() {
     assert!(idle("baseline=0s").is_nan());
 }
 
-/// Keys that can't act somewhere have a note there that names them, and none where they act.
+/// Keys without effect in an environment have a note there, and keys with effect have none.
 #[test]
-fn what_cannot_act_has_a_note() {
+fn keys_without_effect_have_a_note() {
     use Environment::{Fleet, Lab, Local, Simulate};
     let table = table();
     let cases: &[(&str, &str, &str, &[Environment], Reason)] = &[
@@ -344,9 +344,9 @@ fn what_cannot_act_has_a_note() {
     }
 }
 
-/// With airtime queue limits alone a weight changes nothing, as in Linux, and a note says so.
+/// With only airtime queue limits a weight has no effect, as in Linux, and a note reports this.
 #[test]
-fn limits_alone_are_the_same_for_all() {
+fn airtime_queue_limits_ignore_weights() {
     let airtime = "ap.x.queue=airtime";
     let set = [
         airtime,
@@ -371,14 +371,14 @@ fn limits_alone_are_the_same_for_all() {
     assert_eq!(found[0].keys, ["station.s.weight"]);
 }
 
-/// The same seed gives the same, another one something else.
+/// The same seed gives the same results, and another seed gives different ones.
 #[test]
-fn the_seed_decides_chance() {
+fn the_seed_determines_the_results() {
     let rate = |seed: u64| {
-        let mut grid = Grid::of(table().text("pair"));
+        let mut grid = Grid::new(table().text("pair"));
         grid.seeds = (seed, 1);
         let runs = grid.run(1).unwrap();
-        Formula::parse("totals.throughput_mbps").unwrap().of(&runs, &[])
+        Formula::parse("totals.throughput_mbps").unwrap().evaluate(&runs, &[])
     };
     assert_eq!(rate(1).to_bits(), rate(1).to_bits());
     assert_ne!(rate(1).to_bits(), rate(2).to_bits());

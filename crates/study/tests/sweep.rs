@@ -1,8 +1,8 @@
-//! Sweeps: what the rows say in every form, and folders that are gone on with.
+//! Sweeps: rows in every format, and continuation of interrupted sweeps.
 
 use netburn_study::sweep::{
-    Column, Figure, Folder, FolderError, Grid, Impossible, Measure, Row, Rows, Vary, chart, check, csv, json, parquet,
-    run, table,
+    Column, Folder, FolderError, Grid, InvalidCellPolicy, Measure, MetricValue, Row, Rows, Vary, chart, check, csv,
+    json, parquet, run, table,
 };
 use parquet_reader::{Field, FileReader, SerializedFileReader};
 use proptest::prelude::*;
@@ -22,16 +22,16 @@ fn column(name: &str, measure: Measure) -> Column {
 }
 
 fn row(number: u64, values: [&str; 2], seed: u64, verdict: &'static str, figures: [Option<f64>; 4]) -> Row {
-    let figures = figures.into_iter().map(Figure::from);
+    let figures = figures.into_iter().map(MetricValue::from);
     Row {
         run: number,
         values: values.map(str::to_owned).to_vec(),
         seed: Some(seed),
-        figures: [Figure::Text(verdict)].into_iter().chain(figures).collect(),
+        figures: [MetricValue::Text(verdict)].into_iter().chain(figures).collect(),
     }
 }
 
-/// Two queues at two distances, two seeds each; one run isn't there.
+/// Two queues at two distances, two seeds each; one run is missing.
 fn rows() -> Rows {
     Rows {
         keys: vec!["ap.home.queue".to_owned(), "station.b.signal".to_owned()],
@@ -44,7 +44,7 @@ fn rows() -> Rows {
             column("b.voip.goal_misses", Measure::Count),
         ],
         repeat: 2,
-        of: 8,
+        total_runs: 8,
         rows: vec![
             row(
                 1,
@@ -86,7 +86,7 @@ fn rows() -> Rows {
 }
 
 #[test]
-fn the_table_says_what_people_ask_first() {
+fn the_table_has_the_main_metrics() {
     let expected = "\
 ap.home.queue  station.b.signal  SEED  VERDICT  Mbit/s  b air %  b voip p95 ms
 fifo           -80 dBm           1     fail       20.0       25            412
@@ -129,18 +129,18 @@ station.b.signal = -60 dBm
         assert!(svg.contains(part), "{part}: {svg}");
     }
     assert!(svg.matches("<rect").count() == 3, "{svg}");
-    // What nobody chose: p95s are in three of five rows, but the longest of all waits isn't a column here.
+    // Default metric: p95 values are in three of five rows, but the highest p95 is not a column here.
     assert_eq!(rows.metric(), 1);
     let empty = Rows {
         rows: Vec::new(),
         ..rows
     };
     let nothing = chart::Chart::new(&empty, 3);
-    assert!(chart::text(&nothing, 80).contains("no run has a figure for it"));
+    assert!(chart::text(&nothing, 80).contains("no run has a value of this metric"));
     assert!(chart::svg(&nothing).ends_with("</svg>\n"));
 }
 
-/// Records of an RFC 4180 text, read by its grammar.
+/// Parses an RFC 4180 text.
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
     let mut quoted = false;
@@ -160,7 +160,7 @@ fn records(text: &str) -> Vec<Vec<String>> {
             (false, c) => field.push(c),
         }
     }
-    assert!(record.is_empty() && field.is_empty(), "the last line ends too");
+    assert!(record.is_empty() && field.is_empty(), "the last line has an end");
     records
 }
 
@@ -182,9 +182,9 @@ fn columns_read_back() {
             assert_eq!(
                 *field,
                 match figure {
-                    Figure::None => Field::Null,
-                    Figure::Number(value) => Field::Double(*value),
-                    Figure::Text(text) => Field::Str((*text).to_owned()),
+                    MetricValue::None => Field::Null,
+                    MetricValue::Number(value) => Field::Double(*value),
+                    MetricValue::Text(text) => Field::Str((*text).to_owned()),
                 }
             );
         }
@@ -201,7 +201,7 @@ fn temporary(bytes: &[u8]) -> std::fs::File {
 }
 
 #[test]
-fn documents_have_every_figure_by_its_name() {
+fn json_has_every_metric_by_name() {
     let document = json(&rows());
     assert_eq!(document["schema"], "netburn.sweep/1");
     assert_eq!((&document["runs"], &document["repeat"]), (&8.into(), &2.into()));
@@ -221,7 +221,7 @@ fn documents_have_every_figure_by_its_name() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the values hold, they come back, and numbers to their last bit.
+    /// All values survive a round trip, and numbers exactly.
     #[test]
     fn csv_reads_back(values in prop::collection::vec(("[a-c,\"\r\n é=]{0,8}", any::<f64>()), 0..12)) {
         let mut rows = rows();
@@ -236,16 +236,17 @@ proptest! {
         prop_assert_eq!(records.len(), 1 + values.len());
         for (record, (value, figure)) in records[1..].iter().zip(&values) {
             prop_assert_eq!(&record[1], value);
-            match figure.is_finite() {
-                true => prop_assert_eq!(record[5].parse::<f64>().unwrap(), *figure),
-                false => prop_assert_eq!(&record[5], ""),
+            if figure.is_finite() {
+prop_assert_eq!(record[5].parse::<f64>().unwrap(), *figure)
+} else {
+prop_assert_eq!(&record[5], "")
             }
             prop_assert_eq!(&record[6], "");
         }
     }
 }
 
-/// A second of a caller at two distances, with three seeds.
+/// One second of a caller at two distances, with three seeds.
 fn grid() -> Grid {
     let house = "
 duration = \"1 s\"
@@ -266,17 +267,19 @@ workload = [\"voip\", \"probe\"]
 }
 
 #[test]
-fn a_stopped_sweep_goes_on_and_comes_to_the_same() {
+fn an_interrupted_sweep_continues_with_the_same_results() {
     let (grid, go) = (grid(), AtomicBool::new(false));
     assert_eq!((grid.cells(), grid.runs()), (4, 12));
-    let checked = check(&grid, 1, &go, Impossible::Refuse, &|_| ()).unwrap().unwrap();
+    let checked = check(&grid, 1, &go, InvalidCellPolicy::Reject, &|_| ())
+        .unwrap()
+        .unwrap();
     let dir = tempfile::tempdir().unwrap();
     let open = |name: &str| Folder::open(&dir.path().join(name), &grid, &checked);
-    // Stopped after two runs, on one processor; gone on with on three.
+    // Interrupted after two runs on one thread, continued on three.
     let folder = open("stopped").unwrap();
     let stop = AtomicBool::new(false);
     let finished = run(&grid, &folder, 1, &stop, &|progress| {
-        assert!(progress.of == 12 && (0.0..=1.0).contains(&progress.share));
+        assert!(progress.total == 12 && (0.0..=1.0).contains(&progress.share));
         stop.store(progress.finished >= 2, Ordering::Relaxed);
     });
     assert_eq!(finished.unwrap(), 2);
@@ -298,9 +301,11 @@ fn a_stopped_sweep_goes_on_and_comes_to_the_same() {
 }
 
 #[test]
-fn a_folder_that_was_hardly_begun_is_begun_again() {
+fn an_incomplete_folder_is_created_again() {
     let (grid, go) = (grid(), AtomicBool::new(false));
-    let checked = check(&grid, 2, &go, Impossible::Refuse, &|_| ()).unwrap().unwrap();
+    let checked = check(&grid, 2, &go, InvalidCellPolicy::Reject, &|_| ())
+        .unwrap()
+        .unwrap();
     let dir = tempfile::tempdir().unwrap();
     let made = |name: &str, files: &[&str]| {
         let path = dir.path().join(name);
@@ -312,10 +317,10 @@ fn a_folder_that_was_hardly_begun_is_begun_again() {
     };
     assert!(made("empty", &[]).unwrap().finished().is_empty());
     assert!(made("killed", &["sweep.json.tmp"]).unwrap().finished().is_empty());
-    assert!(matches!(made("notes", &["notes"]), Err(FolderError::NotASweep(_))));
-    assert!(matches!(made("torn", &["sweep.json"]), Err(FolderError::NotASweep(_))));
+    assert!(matches!(made("notes", &["notes"]), Err(FolderError::NotSweep(_))));
+    assert!(matches!(made("torn", &["sweep.json"]), Err(FolderError::NotSweep(_))));
     assert!(matches!(
         Folder::open(Path::new("/dev/null/x"), &grid, &checked),
-        Err(FolderError::Unmade { .. })
+        Err(FolderError::Create { .. })
     ));
 }

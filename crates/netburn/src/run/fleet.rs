@@ -144,7 +144,7 @@ pub(super) fn beginning(plan: &Plan) -> String {
 
 /// The most bytes that it moves, as people say it.
 fn most(plan: &Plan) -> String {
-    match plan.bytes_expected(Environment::Fleet).most {
+    match plan.bytes_expected(Environment::Fleet).max {
         Some(most) => format!("up to {}", decimal(most)),
         None => format!(
             "whatever goes through: nothing in the scenario bounds it, at {WIRE} up to {}",
@@ -160,7 +160,7 @@ fn estimate(plan: &Plan) -> ByteSize {
     *rate = Some(rate.map_or(WIRE, |rate| rate.min(WIRE)));
     wired
         .bytes_expected(Environment::Fleet)
-        .most
+        .max
         .unwrap_or(ByteSize::from_bytes(u64::MAX))
 }
 

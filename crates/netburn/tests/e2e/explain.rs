@@ -62,12 +62,12 @@ fn a_report_ends_with_causes_and_explain_says_what_would_help() {
         .expect(0)
         .out();
     assert!(text.contains("  --set 'ap.home.queue=airtime'\n"), "{text}");
-    assert!(text.contains("So few runs can't tell"), "{text}");
+    assert!(text.contains("Too few runs to decide"), "{text}");
     let mended = bench.simulate("house.toml", "mended", &["--set", "ap.home.queue=airtime"]);
     let said = mended.out();
     assert!(!said.contains("Likely causes"), "{said}");
     let nothing = finish(bench.netburn(["explain", "mended"])).expect(0).out();
-    assert!(nothing.contains("suggest no cause"), "{nothing}");
+    assert!(nothing.contains("No cause found"), "{nothing}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn an_unknown_key_suggests_the_nearest() {
 
 #[test]
 fn a_missing_unit_names_the_units() {
-    refused(with("start = \"1\""), &["10", "lacks its unit", "\"1 s\""]);
+    refused(with("start = \"1\""), &["10", "has no unit", "\"1 s\""]);
 }
 
 #[test]

@@ -1,19 +1,19 @@
-//! What changes while a scenario runs.
+//! Changes of settings during a run.
 
 use super::RadioRef;
 use netburn_medium::config::{AdapterRate, Quality, QueueKind, RateControl};
 use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability};
 
-/// Something that changes while it runs.
+/// A change of settings during a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// When, after the load began; not beyond its end.
+    /// Time since the start of the load; not after its end.
     pub time: Duration,
-    /// What becomes what.
+    /// New settings.
     pub settings: Vec<Setting>,
 }
 
-/// One key that gets another value.
+/// New value of one key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Setting {
     /// `server.link.*`
@@ -26,68 +26,68 @@ pub enum Setting {
     Station(String, StationSetting),
 }
 
-/// What can change about the server's hop.
+/// Changeable settings of the server's link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkSetting {
-    /// Its rate.
+    /// Rate in each direction.
     Rate(BitRate),
-    /// Its one-way delay.
+    /// One-way delay.
     Delay(Duration),
-    /// Its share of packets lost.
+    /// Share of packets lost.
     Loss(Probability),
-    /// Bytes it can hold.
+    /// Capacity of the queue.
     Queue(ByteSize),
 }
 
-/// What can change about an access point.
+/// Changeable settings of an access point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApSetting {
-    /// Its transmit queue. What waits in the old one is dropped.
+    /// Queue discipline for transmission. Packets in the old queue are dropped.
     Queue(QueueKind),
-    /// The most that it can forward.
+    /// Maximum forwarding rate.
     Forwarding(BitRate),
-    /// Its line's rate towards it.
+    /// Downlink rate of the WAN link.
     WanDown(BitRate),
-    /// Its line's rate away from it.
+    /// Uplink rate of the WAN link.
     WanUp(BitRate),
-    /// Its line's one-way delay.
+    /// One-way delay of the WAN link.
     WanDelay(Duration),
-    /// Its line's share of packets lost.
+    /// Share of packets lost on the WAN link.
     WanLoss(Probability),
 }
 
-/// What can change about a radio.
+/// Changeable settings of a radio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RadioSetting {
-    /// The share of the air that others take.
+    /// Share of airtime that other networks use.
     ChannelBusy(Probability),
-    /// Its transmit power.
+    /// Transmit power.
     Power(Dbm),
 }
 
-/// What can change about a station.
+/// Changeable settings of a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StationSetting {
-    /// `signal`, `distance` or `mcs`: how good its link is.
+    /// Link quality: `signal`, `distance` or `mcs`.
     Quality(Quality),
-    /// The power of its signal at the access point.
+    /// Received power at the access point.
     SignalUp(Dbm),
-    /// How the rate is chosen.
+    /// Rate control.
     RateControl(RateControl),
-    /// What its adapter can move.
+    /// Maximum rates of the adapter.
     AdapterRate(AdapterRate),
-    /// Its transmit queue. What waits in the old one is dropped.
+    /// Queue discipline for transmission. Packets in the old queue are dropped.
     Queue(QueueKind),
-    /// Its weight in a schedule by airtime.
+    /// Airtime weight.
     Weight(u16),
-    /// Its link's rate, both ways.
+    /// Rate of the wired link in both directions.
     LinkRate(BitRate),
-    /// Its link's rate towards it.
+    /// Downlink rate of the wired link.
     LinkDown(BitRate),
-    /// Its link's rate away from it.
+    /// Uplink rate of the wired link.
     LinkUp(BitRate),
-    /// Its link's one-way delay.
+    /// One-way delay of the wired link.
     LinkDelay(Duration),
-    /// Its link's share of packets lost.
+    /// Share of packets lost on the wired link.
     LinkLoss(Probability),
 }

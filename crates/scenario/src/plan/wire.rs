@@ -1,29 +1,29 @@
-//! A station's own wire, in place of the air.
+//! Wired link of a station, instead of Wi-Fi.
 
 use netburn_units::{BitRate, ByteSize, Duration, Probability};
 
-/// The wire between a station and the server's hop: an Ethernet, or a modem's line.
+/// Link between a station and the server's link: Ethernet, or a modem.
 ///
-/// Away from the station: its queue (`station.N.queue`), the device's ring, then the line. With a [`device`](Self::device) the ring
-/// empties at that rate into a queue of the line's own, which the host knows nothing of.
+/// An outgoing packet passes the queue (`station.N.queue`), the device's ring, then the link. With a
+/// [`device`](Self::device), the ring empties at that rate into a separate queue of the link, which the host cannot see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StationLink {
-    /// The rate towards the station.
+    /// Downlink rate.
     pub down: BitRate,
-    /// The rate away from it.
+    /// Uplink rate.
     pub up: BitRate,
     /// One-way delay.
     pub delay: Duration,
-    /// Share of packets lost, each way.
+    /// Share of packets lost in each direction.
     pub loss: Probability,
-    /// Bytes that can wait for the line, each way; away from the station only where there is a `device`, since else they wait in
-    /// the host. `None`: 100 ms at its rate, at least 64 KiB.
+    /// Capacity of the link's queue in each direction; `None`: 100 ms at its rate, at least 64 KiB. The uplink queue exists
+    /// only with a `device`; otherwise packets wait in the host.
     pub queue: Option<ByteSize>,
-    /// The rate at which the host's device hands packets to the line; `None`: the device is the end of the line.
+    /// Rate from the host's network device to the link; `None`: the device is the end of the link.
     pub device: Option<BitRate>,
-    /// Packets that the device's ring holds; at least one.
+    /// Capacity of the device's ring in packets; at least 1.
     pub ring: u32,
-    /// Byte queue limits: the ring takes no more while it holds more bytes than this. `None`: the ring is the only bound.
+    /// Byte queue limit: the ring accepts no packets while it holds more bytes than this. `None`: no limit.
     pub bql: Option<ByteSize>,
 }
 
@@ -43,9 +43,9 @@ impl Default for StationLink {
 }
 
 impl StationLink {
-    /// The most that leaves the station: the line's rate, or its device's where that is less.
+    /// Returns the maximum uplink rate: that of the link or of its device, whichever is lower.
     #[must_use]
-    pub fn most_up(&self) -> BitRate {
+    pub fn max_up(&self) -> BitRate {
         self.device.map_or(self.up, |device| device.min(self.up))
     }
 }

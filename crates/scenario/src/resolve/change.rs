@@ -1,18 +1,18 @@
-//! Timed changes: that what they change is there.
+//! Checks that the keys of timed changes exist.
 
 use super::air::check_radio;
 use super::wire::wired_queues;
-use super::{MOST_CHANGES, Names};
+use super::{MAX_CHANGES, Names};
+use crate::decode::{Context, List, Spanned};
+use crate::enums::WIRED_QUEUES;
 use crate::plan::{Change, Plan, Setting, Station, StationSetting};
-use crate::reading::{At, Context, List};
 use crate::sections::AtSection;
 use crate::suggest::list;
-use crate::words::WIRED_QUEUES;
 
-pub(super) fn changes(read: &At<List<AtSection>>, plan: &Plan, names: &Names, cx: &mut Context) -> Vec<Change> {
-    if read.0.len() > MOST_CHANGES {
-        let help = format!("a scenario has up to {MOST_CHANGES}");
-        cx.wrong(read, format!("there are {} changes", read.0.len()), help);
+pub(super) fn changes(read: &Spanned<List<AtSection>>, plan: &Plan, names: &Names, cx: &mut Context) -> Vec<Change> {
+    if read.0.len() > MAX_CHANGES {
+        let help = format!("expected up to {MAX_CHANGES}");
+        cx.problem_at(read, format!("too many changes: found {}", read.0.len()), help);
         return Vec::new();
     }
     let mut changes = Vec::new();
@@ -21,8 +21,11 @@ pub(super) fn changes(read: &At<List<AtSection>>, plan: &Plan, names: &Names, cx
             continue;
         };
         if time.0 > plan.duration {
-            let message = format!("{} is after the end: `duration` is {}", time.0, plan.duration);
-            cx.wrong(time, message, "change things while it runs".to_owned());
+            let message = format!(
+                "{} is after the end of the load (`duration` is {})",
+                time.0, plan.duration
+            );
+            cx.problem_at(time, message, "use a time within `duration`".to_owned());
         }
         for setting in &settings.0 {
             check(setting, plan, names, cx);
@@ -36,22 +39,22 @@ pub(super) fn changes(read: &At<List<AtSection>>, plan: &Plan, names: &Names, cx
     changes
 }
 
-fn check(setting: &At<Setting>, plan: &Plan, names: &Names, cx: &mut Context) {
+fn check(setting: &Spanned<Setting>, plan: &Plan, names: &Names, cx: &mut Context) {
     match &setting.value {
         Setting::Link(_) => {}
-        Setting::Ap(name, _) => known(setting, "access point", name, &names.aps, cx),
+        Setting::Ap(name, _) => check_name(setting, "access point", name, &names.aps, cx),
         Setting::Radio(radio, _) => check_radio(setting, radio, &plan.aps, names, cx),
         Setting::Station(name, station) => {
-            known(setting, "station", name, &names.stations, cx);
-            if let Some(there) = plan.station(name) {
-                has(setting, *station, there, cx);
+            check_name(setting, "station", name, &names.stations, cx);
+            if let Some(existing) = plan.station(name) {
+                check_applies(setting, *station, existing, cx);
             }
         }
     }
 }
 
-/// Reports a change of what a station doesn't have: one is on the air or on a wire.
-fn has(at: &At<Setting>, setting: StationSetting, station: &Station, cx: &mut Context) {
+/// Reports a Wi-Fi setting of a station on a wired link, and a link setting of a station on Wi-Fi.
+fn check_applies(at: &Spanned<Setting>, setting: StationSetting, station: &Station, cx: &mut Context) {
     use StationSetting::{LinkDelay, LinkDown, LinkLoss, LinkRate, LinkUp, Queue};
     let name = &station.name;
     let of_link = matches!(
@@ -60,39 +63,38 @@ fn has(at: &At<Setting>, setting: StationSetting, station: &Station, cx: &mut Co
     );
     match (setting, station.link.is_some()) {
         (Queue(kind), true) if !WIRED_QUEUES.contains(&kind) => {
-            let message = format!(
-                "`{}` serves stations on the air, and `{name}` has a `link`",
-                kind.name()
-            );
-            cx.wrong(at, message, format!("on a wire it is one of {}", wired_queues()));
+            let message = format!("`{}` needs Wi-Fi, and `{name}` has a `link`", kind.name());
+            cx.problem_at(at, message, format!("expected one of {}", wired_queues()));
         }
         (Queue(_), _) => {}
         (_, true) if !of_link => {
-            let help = "of a station on a wire `queue` and what is below `link` can change";
-            cx.wrong(
-                at,
-                format!("`{name}` has a `link`: it is not on the air"),
-                help.to_owned(),
-            );
+            let help = "for a station with a `link`, `queue` and the keys below `link` can change";
+            cx.problem_at(at, format!("`{name}` has a `link` and no Wi-Fi"), help.to_owned());
         }
         (_, false) if of_link => {
-            let help = format!("give it one in place of `joins`: `[station.{name}.link]`");
-            cx.wrong(at, format!("`{name}` has no `link`"), help);
+            let help = format!("add one instead of `joins`: `[station.{name}.link]`");
+            cx.problem_at(at, format!("`{name}` has no `link`"), help);
         }
         _ => {}
     }
 }
 
-fn known(at: &At<Setting>, what: &str, name: &str, names: &std::collections::BTreeSet<String>, cx: &mut Context) {
+fn check_name(
+    at: &Spanned<Setting>,
+    what: &str,
+    name: &str,
+    names: &std::collections::BTreeSet<String>,
+    cx: &mut Context,
+) {
     if names.contains(name) {
         return;
     }
     let all = || names.iter().map(String::as_str);
     let help = match cx.nearest(name, all()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if names.is_empty() => "there is none".to_owned(),
-        None => format!("there are {}", list(all())),
+        None if names.is_empty() => format!("the scenario has no {what}"),
+        None => format!("expected one of {}", list(all())),
     };
-    let shown = crate::suggest::name_shown(name);
-    cx.wrong(at, format!("there is no {what} {shown}"), help);
+    let shown = crate::suggest::quoted_name(name);
+    cx.problem_at(at, format!("unknown {what} {shown}"), help);
 }

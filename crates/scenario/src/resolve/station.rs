@@ -1,50 +1,58 @@
-//! Stations: what they join, how good their link is, what they do.
+//! Resolution of stations: network, link quality, workloads.
 
 use super::Names;
-use super::air::{check_radio, small, whole};
+use super::air::{check_radio, to_u8, to_u16};
 use super::workload::Definitions;
+use crate::decode::{Context, Spanned};
 use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
-use crate::reading::{At, Context};
 use crate::sections::StationSection;
 use crate::suggest::list;
 use netburn_medium::config::{Band, Quality, RateControl, Standard};
 use netburn_units::Duration;
 
-/// The most workloads that one station may have.
-const MOST_WORKLOADS: usize = 64;
+/// Maximum number of workloads of one station.
+const MAX_STATION_WORKLOADS: usize = 64;
 
-/// Whether no station may have this name: host names that mean something else in a lab, whatever their case.
+/// Returns `true` if a station cannot have this name, because it is a host name with another meaning in a lab. Ignores case.
 #[must_use]
 pub fn is_reserved_station_name(name: &str) -> bool {
-    TAKEN.iter().any(|(taken, _)| name.eq_ignore_ascii_case(taken))
+    RESERVED_NAMES
+        .iter()
+        .any(|(reserved, _)| name.eq_ignore_ascii_case(reserved))
 }
 
-/// Host names that are taken in a lab, whatever their case.
-const TAKEN: [(&str, &str); 2] = [("server", "the server"), ("localhost", "each machine itself")];
+/// Host names with another meaning in a lab.
+const RESERVED_NAMES: [(&str, &str); 2] = [("server", "the server"), ("localhost", "the local host")];
 
 pub(super) fn station(
-    name: &At<String>,
-    section: &At<StationSection>,
+    name: &Spanned<String>,
+    section: &Spanned<StationSection>,
     plan: &Plan,
     own: &Definitions,
     names: &Names,
     cx: &mut Context,
 ) -> Station {
-    if let Some((taken, whose)) = TAKEN.iter().find(|(taken, _)| name.eq_ignore_ascii_case(taken)) {
+    if let Some((reserved, meaning)) = RESERVED_NAMES
+        .iter()
+        .find(|(reserved, _)| name.eq_ignore_ascii_case(reserved))
+    {
         let help = "give the station another name".to_owned();
-        cx.wrong(name, format!("the name `{taken}` is taken: it means {whose}"), help);
+        cx.problem_at(name, format!("reserved name `{reserved}`: it means {meaning}"), help);
     }
     let mut station = Station::new(name);
     station.workloads = workloads(section, own, names, cx);
     station.start = section.start.as_ref().map_or(station.start, |at| at.0);
     station.stop = section.stop.as_ref().map(|at| at.0);
     if let Some(start) = section.start.as_ref().filter(|at| at.0 >= plan.duration) {
-        let message = format!("it would begin after the end: `duration` is {}", plan.duration);
-        cx.wrong(start, message, "begin before the end".to_owned());
+        let message = format!(
+            "`start` is not before the end of the load (`duration` is {})",
+            plan.duration
+        );
+        cx.problem_at(start, message, "use an earlier `start`".to_owned());
     }
     if let Some(stop) = section.stop.as_ref().filter(|at| at.0 <= station.start) {
-        let message = format!("it would end at {}, before it begins at {}", stop.0, station.start);
-        cx.wrong(stop, message, "make `stop` later than `start`".to_owned());
+        let message = format!("`stop` ({}) is not after `start` ({})", stop.0, station.start);
+        cx.problem_at(stop, message, "use a later `stop`".to_owned());
     }
     station.cc = section.cc.as_ref().map(|at| at.value.clone());
     station.ecn = section.ecn.as_ref().is_some_and(|at| at.0);
@@ -56,7 +64,11 @@ pub(super) fn station(
     station.agent = section.agent.as_ref().map(|at| at.0.clone());
     station.label = section.label.as_ref().map(|at| at.0.clone());
     if let (Some(_), Some(label)) = (&section.agent, &section.label) {
-        cx.wrong(label, "`agent` names one already", "give `agent` or `label`".to_owned());
+        cx.problem_at(
+            label,
+            "`agent` and `label` exclude each other",
+            "remove one of them".to_owned(),
+        );
     }
     match &section.link {
         None => station.air = air(name, section, plan, names, cx),
@@ -73,16 +85,16 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
     let Some(list_of) = &section.workload else {
         return read;
     };
-    if list_of.0.len() > MOST_WORKLOADS {
-        let help = format!("a station has up to {MOST_WORKLOADS}");
-        cx.wrong(list_of, format!("there are {} workloads", list_of.0.len()), help);
+    if list_of.0.len() > MAX_STATION_WORKLOADS {
+        let help = format!("expected up to {MAX_STATION_WORKLOADS}");
+        cx.problem_at(list_of, format!("too many workloads: found {}", list_of.0.len()), help);
         return read;
     }
     for at in &list_of.0 {
         let name = &at.0;
         if read.iter().any(|known| known.name == *name) {
-            let help = format!("give the second a name of its own: `[workload.{name}-2]`");
-            cx.wrong(at, format!("`{name}` is listed twice"), help);
+            let help = format!("define a second one with another name: `[workload.{name}-2]`");
+            cx.problem_at(at, format!("duplicate workload `{name}`"), help);
             continue;
         }
         match own.get(name) {
@@ -90,7 +102,7 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
                 cc,
                 ..StationWorkload::new(name, config)
             }),
-            // Defined, but badly: that has been said.
+            // An invalid definition was reported already.
             None if names.workloads.contains(name) => {}
             None => {
                 let known = || {
@@ -101,36 +113,36 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
                 };
                 let help = match cx.nearest(name, known()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("it is one of {}, or define it: `[workload.{name}]`", list(known())),
+                    None => format!("expected one of {}, or define it: `[workload.{name}]`", list(known())),
                 };
-                cx.wrong(at, format!("there is no workload `{name}`"), help);
+                cx.problem_at(at, format!("unknown workload `{name}`"), help);
             }
         }
     }
     read
 }
 
-fn air(name: &At<String>, section: &StationSection, plan: &Plan, names: &Names, cx: &mut Context) -> StationAir {
-    let usual = StationAir::default();
+fn air(name: &Spanned<String>, section: &StationSection, plan: &Plan, names: &Names, cx: &mut Context) -> StationAir {
+    let default = StationAir::default();
     let joins = section.joins.as_ref().and_then(|at| joins(at, &at.0, plan, names, cx));
     let standard = section.standard.as_ref().map(|at| at.value);
-    let streams = section.streams.as_ref().map_or(usual.streams, |at| small(at.0));
+    let streams = section.streams.as_ref().map_or(default.streams, |at| to_u8(at.0));
     if let (Some(standard), Some(at)) = (standard, &section.streams)
         && streams > standard.most_streams()
     {
-        let message = format!("{} has no {streams} streams", standard.name());
-        cx.wrong(at, message, format!("it has up to {}", standard.most_streams()));
+        let message = format!("{} does not support {streams} streams", standard.name());
+        cx.problem_at(at, message, format!("expected up to {}", standard.most_streams()));
     }
     if let (Some(at), Some(Joins::Radio(radio))) = (&section.standard, &joins)
-        && !can_speak(at.value, radio.radio.band)
+        && !supports_band(at.value, radio.radio.band)
     {
-        let message = format!("{} is not spoken on `{radio}`", at.value.name());
+        let message = format!("{} does not exist in the band of `{radio}`", at.value.name());
         let known: Vec<&str> = Standard::ALL
             .iter()
-            .filter(|known| can_speak(**known, radio.radio.band))
+            .filter(|known| supports_band(**known, radio.radio.band))
             .map(|known| known.name())
             .collect();
-        cx.wrong(at, message, format!("there it is one of {}", list(known)));
+        cx.problem_at(at, message, format!("expected one of {}", list(known)));
     }
     let quality = quality(section, cx);
     let rate_control = rate_control(section, quality, cx);
@@ -139,29 +151,29 @@ fn air(name: &At<String>, section: &StationSection, plan: &Plan, names: &Names, 
         joins,
         radio_selection: section.radio_selection.as_ref().map(|at| at.value).unwrap_or_default(),
         standard,
-        // Those older than 802.11n have one stream, however many are usual.
+        // Standards older than 802.11n have one stream.
         streams: standard.map_or(streams, |standard| streams.min(standard.most_streams())),
         quality,
         signal_up: section.signal_up.as_ref().map(|at| at.0),
         hidden_from: hidden_from(name, section, names, cx),
         rate_control,
         adapter_rate: section.adapter_rate.as_ref().map(|at| at.0).unwrap_or_default(),
-        queue: section.queue.as_ref().map_or(usual.queue, |at| at.value),
+        queue: section.queue.as_ref().map_or(default.queue, |at| at.value),
         hardware_queue: section.hardware_queue.as_ref().map(|at| at.value).unwrap_or_default(),
-        weight: section.weight.as_ref().map_or(usual.weight, |at| whole(at.0)),
+        weight: section.weight.as_ref().map_or(default.weight, |at| to_u16(at.0)),
     }
 }
 
-/// Whether a station of this standard can be on a radio of this band, if need be with an older one of its standards.
-fn can_speak(standard: Standard, band: Band) -> bool {
+/// Returns `true` if a station of this standard can use a radio of this band, possibly with an older standard.
+fn supports_band(standard: Standard, band: Band) -> bool {
     standard.in_band(band) || (standard == Standard::Ac && band == Band::Ghz2_4)
 }
 
-fn joins<T>(at: &At<T>, text: &str, plan: &Plan, names: &Names, cx: &mut Context) -> Option<Joins> {
+fn joins<T>(at: &Spanned<T>, text: &str, plan: &Plan, names: &Names, cx: &mut Context) -> Option<Joins> {
     if text.contains('.') {
         let Some(radio) = RadioRef::parse(text) else {
-            let help = "a network's name, or an access point's, a dot and a radio's, such as `\"c7.5g\"`";
-            cx.wrong(at, format!("`{text}` names no radio"), help.to_owned());
+            let help = "expected the name of a network, or an access point and a radio, such as `\"c7.5g\"`";
+            cx.problem_at(at, format!("invalid radio `{text}`"), help.to_owned());
             return None;
         };
         check_radio(at, &radio, &plan.aps, names, cx);
@@ -177,25 +189,25 @@ fn joins<T>(at: &At<T>, text: &str, plan: &Plan, names: &Names, cx: &mut Context
         .collect();
     let known = || names.networks.iter().chain(&radios).map(String::as_str);
     let help = match cx.nearest(text, known()) {
-        _ if names.aps.contains(text) => format!("`{text}` is an access point: name its radio too, `\"{text}.5g\"`"),
+        _ if names.aps.contains(text) => format!("`{text}` is an access point; add its radio: `\"{text}.5g\"`"),
         Some(near) => format!("did you mean `{near}`?"),
-        None if known().next().is_none() => format!("there is none; begin one with `[network.{text}]`"),
-        None => format!("it is one of {}", list(known())),
+        None if known().next().is_none() => format!("the scenario has none; add one with `[network.{text}]`"),
+        None => format!("expected one of {}", list(known())),
     };
-    cx.wrong(at, format!("there is no network `{text}`"), help);
+    cx.problem_at(at, format!("unknown network `{text}`"), help);
     None
 }
 
 fn quality(section: &StationSection, cx: &mut Context) -> Option<Quality> {
     let signal = section.signal.as_ref().map(|at| Quality::Signal(at.0));
     let distance = section.distance.as_ref().map(|at| Quality::Distance(at.0));
-    let mcs = section.mcs.as_ref().map(|at| Quality::Mcs(small(at.0)));
-    let help = || "give one of `signal`, `distance` and `mcs`".to_owned();
+    let mcs = section.mcs.as_ref().map(|at| Quality::Mcs(to_u8(at.0)));
+    let help = || "use one of `signal`, `distance` and `mcs`".to_owned();
     if let (Some(distance), true) = (&section.distance, signal.is_some()) {
-        cx.wrong(distance, "`signal` says already how good the link is", help());
+        cx.problem_at(distance, "`signal` already sets the link quality", help());
     }
     if let (Some(mcs), true) = (&section.mcs, signal.is_some() || distance.is_some()) {
-        cx.wrong(mcs, "`signal` or `distance` says already how good the link is", help());
+        cx.problem_at(mcs, "`signal` or `distance` already sets the link quality", help());
     }
     signal.or(distance).or(mcs)
 }
@@ -204,8 +216,8 @@ fn rate_control(section: &StationSection, quality: Option<Quality>, cx: &mut Con
     let fixed = matches!(quality, Some(Quality::Mcs(_)));
     match &section.rate_control {
         Some(at) if fixed && at.value != RateControl::Fixed => {
-            let help = "leave `rate_control` out, or give a `signal` instead of `mcs`";
-            cx.wrong(at, "`mcs` fixes the rate", help.to_owned());
+            let help = "remove `rate_control`, or use `signal` instead of `mcs`";
+            cx.problem_at(at, "`mcs` fixes the rate", help.to_owned());
             RateControl::Fixed
         }
         Some(at) => at.value,
@@ -214,7 +226,7 @@ fn rate_control(section: &StationSection, quality: Option<Quality>, cx: &mut Con
     }
 }
 
-/// Reports an MCS that the station and its radio together don't have.
+/// Reports an MCS that the station and its radio do not both support.
 fn check_mcs(section: &StationSection, own: Option<Standard>, streams: u8, radio: Option<&Radio>, cx: &mut Context) {
     let Some(at) = &section.mcs else {
         return;
@@ -223,16 +235,16 @@ fn check_mcs(section: &StationSection, own: Option<Standard>, streams: u8, radio
     let Some(standard) = own.into_iter().chain(theirs).min() else {
         return;
     };
-    let mcs = small(at.0);
+    let mcs = to_u8(at.0);
     if mcs > standard.highest_mcs() {
         let message = format!("{} has no MCS {mcs} per stream", standard.name());
-        cx.wrong(at, message, format!("it has 0 to {}", standard.highest_mcs()));
+        cx.problem_at(at, message, format!("expected 0 to {}", standard.highest_mcs()));
         return;
     }
-    let Some((width, most)) = radio.and_then(|radio| Some((radio.width?, radio.streams?))) else {
+    let Some((width, max_streams)) = radio.and_then(|radio| Some((radio.width?, radio.streams?))) else {
         return;
     };
-    let streams = streams.min(most).min(standard.most_streams());
+    let streams = streams.min(max_streams).min(standard.most_streams());
     let width = width.min(standard.widest(radio.map_or(Band::Ghz5, |radio| radio.name.band)));
     if !standard.has_mcs(mcs, width, streams) {
         let valid: Vec<String> = (0..=standard.highest_mcs())
@@ -244,7 +256,7 @@ fn check_mcs(section: &StationSection, own: Option<Standard>, streams: u8, radio
             "{} has no MCS {mcs} at {mhz} MHz with {streams} streams",
             standard.name()
         );
-        cx.wrong(at, message, format!("it has {}", valid.join(", ")));
+        cx.problem_at(at, message, format!("expected {}", valid.join(", ")));
     }
 }
 
@@ -256,18 +268,22 @@ fn radio_of<'p>(joins: Option<&Joins>, plan: &'p Plan) -> Option<&'p Radio> {
     ap.radios.iter().find(|known| known.name == radio.radio)
 }
 
-fn hidden_from(name: &At<String>, section: &StationSection, names: &Names, cx: &mut Context) -> Vec<String> {
+fn hidden_from(name: &Spanned<String>, section: &StationSection, names: &Names, cx: &mut Context) -> Vec<String> {
     let mut hidden: Vec<String> = Vec::new();
     for at in section.hidden_from.iter().flat_map(|list| &list.0) {
         let other = &at.0;
         if *other == name.value {
-            cx.wrong(at, "a station hears itself", "name another station".to_owned());
+            cx.problem_at(
+                at,
+                "`hidden_from` contains the station itself",
+                "name another station".to_owned(),
+            );
         } else if !names.stations.contains(other) {
             let help = match cx.nearest(other, names.stations.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", list(names.stations.iter().map(String::as_str))),
+                None => format!("expected one of {}", list(names.stations.iter().map(String::as_str))),
             };
-            cx.wrong(at, format!("there is no station `{other}`"), help);
+            cx.problem_at(at, format!("unknown station `{other}`"), help);
         } else if !hidden.contains(other) {
             hidden.push(other.clone());
         }

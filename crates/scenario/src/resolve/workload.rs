@@ -1,20 +1,20 @@
-//! Workloads: the six built-in ones, and the file's own.
+//! Resolution of workloads: the six built-in ones, and those of the file.
 
-use crate::reading::{At, Context, Named};
+use crate::decode::{Context, Named, Spanned};
 use crate::sections::{PlayerSection, WorkloadSection};
 use crate::suggest::list;
 use netburn_tcp::config::CongestionControl;
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::{Config, Goal, Kind, PlayerConfig};
 
-/// The workloads that a station can name.
+/// Workloads that a station can use.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     own: std::collections::BTreeMap<String, (Config, Option<CongestionControl>)>,
 }
 
 impl Definitions {
-    /// The names of the built-in ones.
+    /// Names of the built-in workloads.
     pub(super) const BUILT_IN: &'static [&'static str] =
         &["browsing", "4kstream", "voip", "download", "upload", "probe"];
 
@@ -24,7 +24,7 @@ impl Definitions {
     }
 }
 
-/// A built-in workload by its name.
+/// Returns the built-in workload with this name.
 #[must_use]
 pub fn built_in_workload(name: &str) -> Option<Config> {
     match name {
@@ -38,7 +38,7 @@ pub fn built_in_workload(name: &str) -> Option<Config> {
     }
 }
 
-/// The built-in workload that one of this kind begins as.
+/// Built-in workload with the defaults of a kind.
 pub(crate) fn preset(kind: Kind) -> Config {
     match kind {
         Kind::Pages => Config::browsing(),
@@ -50,12 +50,16 @@ pub(crate) fn preset(kind: Kind) -> Config {
     }
 }
 
-pub(super) fn definitions(section: Option<&At<Named<WorkloadSection>>>, cx: &mut Context) -> Definitions {
+pub(super) fn definitions(section: Option<&Spanned<Named<WorkloadSection>>>, cx: &mut Context) -> Definitions {
     let mut definitions = Definitions::default();
     for (name, section) in section.iter().flat_map(|named| &named.0) {
         if Definitions::BUILT_IN.contains(&name.as_str()) && !cx.resolved {
-            let help = format!("pick another name, such as `[workload.my-{}]`", name.value);
-            cx.wrong(name, format!("`{}` is a built-in workload", name.value), help);
+            let help = format!("choose another name, such as `[workload.my-{}]`", name.value);
+            cx.problem_at(
+                name,
+                format!("`{}` is the name of a built-in workload", name.value),
+                help,
+            );
             continue;
         }
         if let Some(config) = config(section, cx) {
@@ -66,11 +70,11 @@ pub(super) fn definitions(section: Option<&At<Named<WorkloadSection>>>, cx: &mut
     definitions
 }
 
-fn config(section: &At<WorkloadSection>, cx: &mut Context) -> Option<Config> {
+fn config(section: &Spanned<WorkloadSection>, cx: &mut Context) -> Option<Config> {
     let before = cx.problems.len();
     let kind = section.kind.as_ref()?.value;
     let mut config = preset(kind);
-    applicable(section, kind, cx);
+    check_applicable(section, kind, cx);
     if let Some(objects) = &section.objects {
         config.objects = u32::try_from(objects.0).unwrap_or(u32::MAX);
     }
@@ -78,11 +82,11 @@ fn config(section: &At<WorkloadSection>, cx: &mut Context) -> Option<Config> {
         config.object_size = size.0;
         let range = ByteSize::from_bytes(64)..=ByteSize::from_bytes(1400);
         if kind == Kind::Probe && !range.contains(&size.0) {
-            let help = "a probe's datagram is 64 B to 1400 B";
-            cx.wrong(size, format!("{} is out of range", size.0), help.to_owned());
+            let help = "expected 64 B to 1400 B for a probe";
+            cx.problem_at(size, format!("{} is out of range", size.0), help.to_owned());
         }
     }
-    every(&mut config, section, kind, cx);
+    interval(&mut config, section, kind, cx);
     jitter(&mut config, section, cx);
     if let Some(connections) = &section.connections {
         config.connections = connections.value;
@@ -98,12 +102,12 @@ fn config(section: &At<WorkloadSection>, cx: &mut Context) -> Option<Config> {
         config.timeout = timeout.0;
     }
     goals(&mut config, section, kind, cx);
-    // A definition that is wrong isn't used; stations that name it aren't told a second time.
+    // An invalid definition is not used. Stations that refer to it cause no second report.
     (cx.problems.len() == before).then_some(config)
 }
 
-/// Reports keys that the kind has no use for.
-fn applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
+/// Reports keys that do not apply to the kind.
+fn check_applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     use Kind::{Calls, Pages, Probe, Stream};
     let mut only = |key: Option<(&crate::node::Place, &str)>, name: &str, kinds: &[Kind]| {
         if let Some((place, path)) = key
@@ -111,12 +115,12 @@ fn applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
         {
             let words = kinds.iter().map(|kind| word(*kind));
             let message = format!("a workload of kind `{}` has no `{name}`", word(kind));
-            let help = format!("leave it out; it is for {}", list(words));
+            let help = format!("remove it; it applies to {}", list(words));
             cx.problems
                 .push(crate::problem::Problem::new(place.clone(), path, message, Some(help)));
         }
     };
-    fn at<T>(key: &Option<At<T>>) -> Option<(&crate::node::Place, &str)> {
+    fn at<T>(key: &Option<Spanned<T>>) -> Option<(&crate::node::Place, &str)> {
         key.as_ref().map(|at| (&at.place, at.path.as_str()))
     }
     only(at(&section.objects), "objects", &[Pages]);
@@ -138,73 +142,76 @@ fn applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
 }
 
 fn word(kind: Kind) -> &'static str {
-    crate::words::word_of(crate::words::USES, &kind)
+    crate::enums::word_of(crate::enums::KINDS, &kind)
 }
 
-/// What one operation moves.
+/// Content bytes of one operation.
 pub(crate) fn operation_size(config: &Config) -> ByteSize {
     let size = config.object_size.checked_mul(config.objects.into());
     size.unwrap_or(ByteSize::from_bytes(u64::MAX))
 }
 
-fn every(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
+fn interval(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     if matches!(kind, Kind::Download | Kind::Upload) {
         return;
     }
     if let (Some(rate), Some(_)) = (&section.rate, &section.interval) {
-        cx.wrong(
+        cx.problem_at(
             rate,
-            "`interval` says already how often",
-            "give `rate` or `interval`".to_owned(),
+            "`rate` and `interval` exclude each other",
+            "remove one of them".to_owned(),
         );
         return;
     }
     let size = operation_size(config);
-    let usual = match kind {
+    let default = match kind {
         Kind::Stream => BitRate::from_mbps(25).time_for(size),
         Kind::Calls => BitRate::from_mbps(1).time_for(size),
         _ => config.interval,
     };
-    let most = Duration::from_secs(30 * 86_400);
+    let max = Duration::from_secs(30 * 86_400);
     match (&section.rate, &section.interval) {
         (_, Some(every)) => config.interval = Some(every.0),
-        (Some(rate), _) => match rate.0.time_for(size).filter(|time| *time <= most) {
+        (Some(rate), _) => match rate.0.time_for(size).filter(|time| *time <= max) {
             Some(every) => config.interval = Some(every),
             None => {
-                let message = format!("at {} one operation of {size} comes less than once in 30 days", rate.0);
-                cx.wrong(rate, message, "ask for more, or for smaller objects".to_owned());
+                let message = format!("the interval exceeds 30 days: one operation of {size} at {}", rate.0);
+                cx.problem_at(rate, message, "use a higher `rate` or smaller objects".to_owned());
             }
         },
-        (None, None) => config.interval = usual,
+        (None, None) => config.interval = default,
     }
 }
 
 fn jitter(config: &mut Config, section: &WorkloadSection, cx: &mut Context) {
-    let most = config.interval.map(|every| every / 2);
-    match (&section.jitter, most) {
-        (Some(jitter), Some(most)) if jitter.0 > most => {
-            let help = format!("at most half of `interval`: {most}");
-            cx.wrong(jitter, format!("{} is too much", jitter.0), help);
+    let max = config.interval.map(|every| every / 2);
+    match (&section.jitter, max) {
+        (Some(jitter), Some(max)) if jitter.0 > max => {
+            let help = format!("expected up to half of `interval`: {max}");
+            cx.problem_at(jitter, format!("{} is too large", jitter.0), help);
         }
         (Some(jitter), Some(_)) => config.jitter = jitter.0,
-        (None, Some(most)) => config.jitter = config.jitter.min(most),
+        (None, Some(max)) => config.jitter = config.jitter.min(max),
         _ => {}
     }
 }
 
 fn player(section: &PlayerSection, cx: &mut Context) -> PlayerConfig {
-    let usual = PlayerConfig::default();
+    let default = PlayerConfig::default();
     let player = PlayerConfig {
-        start: section.start.as_ref().map_or(usual.start, |at| at.0),
-        rate: section.rate.as_ref().map_or(usual.rate, |at| at.0),
-        max_buffer: section.max_buffer.as_ref().map_or(usual.max_buffer, |at| at.0),
+        start: section.start.as_ref().map_or(default.start, |at| at.0),
+        rate: section.rate.as_ref().map_or(default.rate, |at| at.0),
+        max_buffer: section.max_buffer.as_ref().map_or(default.max_buffer, |at| at.0),
     };
     if player.start > player.max_buffer {
-        let message = format!("it starts with {} but holds {}", player.start, player.max_buffer);
-        let help = || "make `start` at most `max_buffer`".to_owned();
+        let message = format!(
+            "`start` ({}) exceeds `max_buffer` ({})",
+            player.start, player.max_buffer
+        );
+        let help = || "expected `start` up to `max_buffer`".to_owned();
         match (&section.start, &section.max_buffer) {
-            (Some(start), _) => cx.wrong(start, message, help()),
-            (None, Some(max_buffer)) => cx.wrong(max_buffer, message, help()),
+            (Some(start), _) => cx.problem_at(start, message, help()),
+            (None, Some(max_buffer)) => cx.problem_at(max_buffer, message, help()),
             (None, None) => {}
         }
     }
@@ -213,18 +220,17 @@ fn player(section: &PlayerSection, cx: &mut Context) -> PlayerConfig {
 
 fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     let Some(goals) = &section.goal else {
-        // The preset's rates are met by its own rate, not by a lower one.
+        // A lower rate cannot meet the goal of the preset.
         if let (Kind::Stream, Some(rate)) = (kind, &section.rate)
             && rate.0 < BitRate::from_mbps(20)
         {
-            let message = format!("the goal of a stream is 20 Mbit/s, and this one asks for {}", rate.0);
-            let help =
-                "say what is good, such as `goal = [\"8 Mbit/s\", \"no stall\"]`, and give it a `player` of that rate";
-            cx.wrong(rate, message, help.to_owned());
+            let message = format!("the default goal of a stream is 20 Mbit/s, and `rate` is {}", rate.0);
+            let help = "set a goal, such as `goal = [\"8 Mbit/s\", \"no stall\"]`, and a `player` with that rate";
+            cx.problem_at(rate, message, help.to_owned());
         }
         return;
     };
-    let asked = config
+    let requested = config
         .interval
         .and_then(|every| BitRate::mean(operation_size(config), every));
     for goal in &goals.0 {
@@ -237,18 +243,18 @@ fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
             Goal::Rate { .. } => Some("a rate is a goal for `stream`, `download` and `upload`"),
         };
         if let Some(help) = wrong {
-            let message = format!("a workload of kind `{}` can't have this goal", word(kind));
-            cx.wrong(goal, message, help.to_owned());
+            let message = format!("a workload of kind `{}` does not support this goal", word(kind));
+            cx.problem_at(goal, message, help.to_owned());
             continue;
         }
-        // Compared as periods, which are rounded alike.
+        // Intervals are compared, because both are rounded in the same way.
         let size = operation_size(config);
-        if let (Goal::Rate { at_least, .. }, Some(every), Some(asked)) = (goal.value, config.interval, asked)
+        if let (Goal::Rate { at_least, .. }, Some(every), Some(requested)) = (goal.value, config.interval, requested)
             && at_least.time_for(size).is_some_and(|needed| needed < every)
             && !cx.resolved
         {
-            let message = format!("{at_least} can't be met: the workload asks for {asked}");
-            cx.wrong(goal, message, "ask for more, or for a lower goal".to_owned());
+            let message = format!("{at_least} cannot be met: the workload requests {requested}");
+            cx.problem_at(goal, message, "request more, or lower the goal".to_owned());
         }
     }
     config.goals = goals.0.iter().map(|at| at.value).collect();

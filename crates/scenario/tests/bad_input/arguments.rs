@@ -1,9 +1,9 @@
-//! What comes from outside the text: arguments, the environment, files.
+//! Input other than the text: `--set` arguments, the environment, files.
 
-use netburn_scenario::{Document, Environment, LARGEST_FILE, load};
+use netburn_scenario::{Document, Environment, MAX_FILE_SIZE, load};
 
 #[test]
-fn arguments_are_checked_as_keys_are() {
+fn arguments_are_checked_like_keys() {
     let set = |key: &str, value: &str| {
         let mut document = load("four-uses").unwrap();
         let result = document.set(key, value).and_then(|()| document.resolve());
@@ -41,42 +41,38 @@ fn arguments_are_checked_as_keys_are() {
         (
             "station.tvv.signal",
             "-80 dBm",
-            "there is no station `tvv`; did you mean `tv`?",
+            "unknown station `tvv`; did you mean `tv`?",
         ),
         (
             "workload.film.priority",
             "video",
-            "there is no workload `film`; the scenario has no `workload` at all",
+            "unknown workload `film`; the scenario has no `workload` section",
         ),
         (
             "station.tv.signal",
             "-80",
-            "station.tv.signal: `-80` lacks its unit; write it as `\"-80 dBm\"`",
+            "station.tv.signal: `-80` has no unit; write it as `\"-80 dBm\"`",
         ),
         (
             "station.tv.signal.low",
             "5",
-            "`station.tv.signal` has nothing below it; set `station.tv.signal` itself",
+            "`station.tv.signal` has no keys below it; set `station.tv.signal` itself",
         ),
-        (
-            "duration",
-            "60",
-            "duration: `60` lacks its unit; write it as `\"60 s\"`",
-        ),
+        ("duration", "60", "duration: `60` has no unit; write it as `\"60 s\"`"),
         (
             "station.tv.workload",
             "[\"voip\"",
-            "the value is no TOML at character 8: unclosed array, expected `]`",
+            "invalid TOML value at character 8: unclosed array, expected `]`",
         ),
         (
             "ap.home.queue",
             "fq",
-            "ap.home.queue: `fq` is not known here; did you mean `fq-codel`? It is one of `fifo`, `pfifo-fast`, `station-rr`, `fq-codel`, `fq-mac`, `airtime`",
+            "ap.home.queue: unknown value `fq`; did you mean `fq-codel`? Expected one of `fifo`, `pfifo-fast`, `station-rr`, `fq-codel`, `fq-mac`, `airtime`",
         ),
         (
             "",
             "5",
-            "a scenario has no key ``; it has `schema`, `name`, `title`, `question`, `assumptions`, `duration`, `warmup`, `baseline`, `drain`, `seed`, `repeat`, `server`, `network`, `ap`, `station`, `workload`, `at`",
+            "a scenario has no key ``; expected one of `schema`, `name`, `title`, `question`, `assumptions`, `duration`, `warmup`, `baseline`, `drain`, `seed`, `repeat`, `server`, `network`, `ap`, `station`, `workload`, `at`",
         ),
     ] {
         assert_eq!(set(key, value), Err(format!("--set {key}={value}: {expected}")));
@@ -89,31 +85,31 @@ fn arguments_are_checked_as_keys_are() {
 }
 
 #[test]
-fn a_whole_value_cannot_be_set_in_part() {
+fn a_key_below_a_single_value_cannot_be_set() {
     let mut document = Document::from_toml("x.toml", "[station.tv]\nadapter_rate = \"5 Mbit/s\"\n").unwrap();
     let error = document.set("station.tv.adapter_rate.up", "1 Mbit/s").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "--set station.tv.adapter_rate.up=1 Mbit/s: `station.tv.adapter_rate` is one value here; set all of it: \
+        "--set station.tv.adapter_rate.up=1 Mbit/s: `station.tv.adapter_rate` is a single value in this scenario; set the whole value: \
          `--set 'station.tv.adapter_rate={ … }'`"
     );
 }
 
 #[test]
-fn what_a_environment_needs() {
+fn an_environment_needs_its_keys() {
     let bare = Document::from_toml("x.toml", "[station.tv]\nworkload = \"4kstream\"\ncc = \"dctcp\"\n").unwrap();
     assert!(bare.resolve_for(Environment::Local).is_ok());
     assert!(bare.resolve_for(Environment::Fleet).is_ok());
     assert_eq!(
         bare.resolve_for(Environment::Lab).unwrap_err().to_string(),
-        "x.toml: there is no access point; begin one with `[ap.home.radio.5g]`, or run it with `--on local`; lab models the air"
+        "x.toml: no access point; add one with `[ap.home.radio.5g]`, or use `--on local`; lab models the air"
     );
     assert!(
         bare.resolve_for(Environment::Simulate)
             .unwrap_err()
             .to_string()
             .contains(
-                "x.toml:3:1: station.tv.cc: `dctcp` can't be modelled; on simulate it is `reno`, `cubic` or `bbr`"
+                "x.toml:3:1: station.tv.cc: `dctcp` is not modelled on simulate; expected `reno`, `cubic` or `bbr`"
             )
     );
     let text = "[ap.c7]\nrating = \"AC1750\"\n[station.tv]\n";
@@ -123,24 +119,24 @@ fn what_a_environment_needs() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "x.toml:3:10: station.tv: simulate needs to know what it joins; say so: `joins = \"c7.5g\"`\n\
-         x.toml:3:10: station.tv: simulate needs to know how good its link is; say so: `signal = \"-60 dBm\"`, \
+        "x.toml:3:10: station.tv: missing `joins`, which simulate needs; add `joins = \"c7.5g\"`\n\
+         x.toml:3:10: station.tv: missing link quality, which simulate needs; add `signal = \"-60 dBm\"`, \
          `distance = \"6 m\"` or `mcs = 7`"
     );
 }
 
 #[test]
-fn files() {
+fn files_that_cannot_be_read() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let error = |name: &str| load(&path(name)).unwrap_err().to_string().replace(&path(name), name);
 
     assert_eq!(
         load(directory.path().to_str().unwrap()).unwrap_err().problems()[0].message,
-        "this is a directory"
+        "found a directory, expected a file"
     );
     assert!(error("missing.toml").starts_with(
-        "missing.toml: no such file, and no built-in scenario with this name; the built-in ones are `anomaly`, "
+        "missing.toml: no such file, and no built-in scenario with this name; the built-in scenarios are `anomaly`, "
     ));
     assert!(
         load("four-use")
@@ -149,22 +145,22 @@ fn files() {
             .contains("did you mean `four-uses`?")
     );
 
-    // Sparse: its size is all that is looked at.
+    // A sparse file: the reader checks only its size.
     let large = std::fs::File::create(path("large.toml")).unwrap();
     large.set_len(100 << 20).unwrap();
     assert_eq!(
         error("large.toml"),
-        "large.toml: the file has 104857600 bytes; a scenario file has up to 1 MiB"
+        "large.toml: file too large: found 104857600 bytes; expected up to 1 MiB"
     );
     let mut most = String::from("[station.tv]\n#");
-    most.push_str(&"x".repeat(LARGEST_FILE as usize - most.len()));
+    most.push_str(&"x".repeat(MAX_FILE_SIZE as usize - most.len()));
     std::fs::write(path("most.toml"), &most).unwrap();
     assert!(load(&path("most.toml")).is_ok());
 
     std::fs::write(path("latin.toml"), b"[station.tv]\ntitle = \"\xe9\"\n").unwrap();
     assert_eq!(
         error("latin.toml"),
-        "latin.toml:2:10: the byte 0xE9 (at 22) is not UTF-8; save the file as UTF-8"
+        "latin.toml:2:10: invalid UTF-8: byte 0xE9 at offset 22; save the file as UTF-8"
     );
     std::fs::write(path("empty.toml"), b"").unwrap();
     assert!(error("empty.toml").starts_with("empty.toml: the file is empty; "));
@@ -175,10 +171,10 @@ fn files() {
 
 #[cfg(unix)]
 #[test]
-fn what_never_ends_is_not_read_to_its_end() {
+fn an_endless_file_is_rejected() {
     let error = load("/dev/zero").unwrap_err().to_string();
     assert_eq!(
         error,
-        "/dev/zero: the file has more than 1048576 bytes; a scenario file has up to 1 MiB"
+        "/dev/zero: file too large: found more than 1048576 bytes; expected up to 1 MiB"
     );
 }

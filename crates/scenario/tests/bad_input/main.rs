@@ -1,14 +1,14 @@
-//! Every kind of wrong scenario: where the error points, what it says was found, what would be right.
+//! Errors of invalid scenarios: position, message and help.
 
 mod arguments;
 mod network;
 mod text;
-mod uses;
 mod values;
+mod workloads;
 
 use netburn_scenario::Document;
 
-/// The errors of a text, a line each, without the file's name.
+/// Errors of a text, one per line, without the file's name.
 fn errors(text: &str) -> Vec<String> {
     let error = match Document::from_toml("x.toml", text).and_then(|document| document.resolve()) {
         Ok(_) => return Vec::new(),
@@ -26,7 +26,7 @@ fn wrong(text: &str, expected: &[&str]) {
     assert_eq!(errors(text), expected, "\n{text}");
 }
 
-/// A scenario that is right, to which a wrong line is added.
+/// Checks the error of a valid scenario with one invalid line.
 #[track_caller]
 fn station(line: &str, expected: &str) {
     wrong(&format!("[station.tv]\n{line}\n"), &[expected]);

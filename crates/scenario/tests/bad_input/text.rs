@@ -1,24 +1,25 @@
-//! Texts: what isn't TOML or has too much of it, and how an error is shown.
+//! Texts that are not valid TOML or exceed a limit, and the format of errors.
 
 use crate::{errors, wrong};
-use netburn_scenario::{Document, MOST_STATIONS};
+use netburn_scenario::{Document, MAX_STATIONS};
 
 #[test]
 fn texts_that_are_not_toml() {
     wrong(
         "[station.tv]\nworkload = browsing\nstart = 5 s\n",
         &[
-            "2:12: string values must be quoted, expected literal string; a value with a unit, and a word, stands in quotes: `workload = \"browsing\"`",
-            "3:9: string values must be quoted, expected literal string; a value with a unit, and a word, stands in quotes: `start = \"5 s\"`",
+            "2:12: string values must be quoted, expected literal string; quote strings and quantities: `workload = \"browsing\"`",
+            "3:9: string values must be quoted, expected literal string; quote strings and quantities: `start = \"5 s\"`",
         ],
     );
-    let empty = "the file is empty; a scenario has at least one station: `[station.laptop]` and below that `workload = \"browsing\"`";
+    let empty =
+        "the file is empty; add at least one station: `[station.laptop]` and below it `workload = \"browsing\"`";
     for text in ["", "\n\n", "# nothing\n", "\u{feff}"] {
         wrong(text, &[empty]);
     }
     wrong(
         "duration = \"5 s\"\n",
-        &["there is no station; give it at least one: `[station.laptop]` and below that `workload = \"browsing\"`"],
+        &["no station; add at least one: `[station.laptop]` and below it `workload = \"browsing\"`"],
     );
     wrong(
         "station = 5\n",
@@ -26,20 +27,20 @@ fn texts_that_are_not_toml() {
     );
     wrong(
         "schema = \"netburn.scenario/9\"\n[station.tv]\n",
-        &["1:10: schema: `netburn.scenario/9` is another form; this version reads `netburn.scenario/1`"],
+        &["1:10: schema: unsupported schema version `netburn.scenario/9`; expected `netburn.scenario/1`"],
     );
     let deep = format!("{} = 1\n", vec!["a"; 50_000].join("."));
-    assert!(errors(&deep)[0].contains("this nests too deep"), "{:?}", errors(&deep));
+    assert!(errors(&deep)[0].contains("nested too deep"), "{:?}", errors(&deep));
 }
 
 #[test]
 fn too_many_stations() {
-    let stations: String = (0..=MOST_STATIONS).map(|n| format!("[station.s{n}]\n")).collect();
+    let stations: String = (0..=MAX_STATIONS).map(|n| format!("[station.s{n}]\n")).collect();
     wrong(
         &stations,
         &[&format!(
-            "{}:10: station: there are 4097 stations; a scenario has up to 4096",
-            MOST_STATIONS + 1
+            "{}:10: station: too many stations: found 4097; expected up to 4096",
+            MAX_STATIONS + 1
         )],
     );
     let (all_but_one, _) = stations.trim_end().rsplit_once('\n').unwrap();
@@ -55,7 +56,7 @@ fn many_problems_are_counted() {
 }
 
 #[test]
-fn what_a_file_holds_cannot_reach_the_terminal() {
+fn control_characters_of_a_file_are_escaped() {
     let text = "[station.\"a\\u001b[31m\"]\n\"k\\u0007\" = 1\n[workload.mine]\nkind = \"\\u001b]0;x\\u0007\"\n";
     let error = Document::from_toml("x.toml", text).unwrap().resolve().unwrap_err();
     for shown in [error.to_string(), error.render(false)] {
@@ -68,7 +69,7 @@ fn a_rendered_error_shows_the_line() {
     let text = "[station.tv]\nsignal = \"-62\" # near\n";
     let error = Document::from_toml("x.toml", text).unwrap().resolve().unwrap_err();
     insta::assert_snapshot!(error.render(false), @r#"
-    error: station.tv.signal: `-62` lacks its unit
+    error: station.tv.signal: `-62` has no unit
      --> x.toml:2:10
       |
     2 | signal = "-62" # near

@@ -1,9 +1,9 @@
-//! Keys and values by themselves: unknown keys, missing units, what is beyond its range, names.
+//! Unknown keys, missing units, values out of range, invalid names.
 
 use crate::{station, wrong};
 
 #[test]
-fn the_smallest_scenario_is_right() {
+fn the_smallest_scenario_is_valid() {
     wrong("[station.tv]\n", &[]);
 }
 
@@ -14,14 +14,14 @@ fn unknown_keys_suggest_the_nearest() {
         &[
             "1:1: unknown key `durration`; did you mean `duration`?",
             "3:1: station.tv: unknown key `workloads`; did you mean `workload`?",
-            "4:1: station.tv: unknown key `frobnicate`; known here: `joins`, `link`, `radio_selection`, `standard`, `streams`, `signal`, \
+            "4:1: station.tv: unknown key `frobnicate`; expected one of `joins`, `link`, `radio_selection`, `standard`, `streams`, `signal`, \
              `distance`, `mcs`, `signal_up`, `hidden_from`, `rate_control`, `adapter_rate`, `workload`, `start`, `stop`, `cc`, `ecn`, \
              `tsq`, `gso`, `gro`, `tx_completion_delay`, `rx_interrupt_delay`, `queue`, `hardware_queue`, `weight`, `agent`, `label`",
         ],
     );
     station(
         "channel = 36",
-        "2:1: station.tv: unknown key `channel`; it belongs under `[ap.NAME.radio.RADIO]`",
+        "2:1: station.tv: unknown key `channel`; it belongs in `[ap.NAME.radio.RADIO]`",
     );
     wrong(
         "[sever]\nhttp = \"2\"\n[station.tv]\n",
@@ -34,19 +34,19 @@ fn missing_units() {
     wrong(
         "duration = 60\n[station.tv]\nsignal = -62\nadapter_rate = \"150\"\n[server.link]\nrate = 1.5\n",
         &[
-            "1:12: duration: `60` lacks its unit; write it as `\"60 s\"`",
-            "3:10: station.tv.signal: `-62` lacks its unit; write it as `\"-62 dBm\"`",
-            "4:16: station.tv.adapter_rate: `150` lacks its unit; write it as `\"150 Mbit/s\"`",
-            "6:8: server.link.rate: `1.5` lacks its unit; write it as `\"1.5 Mbit/s\"`",
+            "1:12: duration: `60` has no unit; write it as `\"60 s\"`",
+            "3:10: station.tv.signal: `-62` has no unit; write it as `\"-62 dBm\"`",
+            "4:16: station.tv.adapter_rate: `150` has no unit; write it as `\"150 Mbit/s\"`",
+            "6:8: server.link.rate: `1.5` has no unit; write it as `\"1.5 Mbit/s\"`",
         ],
     );
     station(
         "signal = \"-62 dB\"",
-        "2:10: station.tv.signal: `dB` is no unit of this; the units are dBm",
+        "2:10: station.tv.signal: unknown unit `dB`; expected one of dBm",
     );
     station(
         "adapter_rate = \"5 mbit/s\"",
-        "2:16: station.tv.adapter_rate: `mbit/s` is no unit of this; did you mean `Mbit/s`? The units are Mbit/s, Gbit/s, \
+        "2:16: station.tv.adapter_rate: unknown unit `mbit/s`; did you mean `Mbit/s`? Expected one of Mbit/s, Gbit/s, \
          kbit/s, bit/s",
     );
     station(
@@ -55,20 +55,20 @@ fn missing_units() {
     );
     wrong(
         "[station.tv]\n[ap.c7.radio.5g]\nwidth = 80\n",
-        &["3:9: ap.c7.radio.5g.width: `80` lacks its unit; write it as `\"80 MHz\"`"],
+        &["3:9: ap.c7.radio.5g.width: `80` has no unit; write it as `\"80 MHz\"`"],
     );
 }
 
 #[test]
-fn impossible_values() {
+fn invalid_values() {
     for (line, expected) in [
         (
             "signal = \"30 dBm\"",
-            "2:10: station.tv.signal: `30 dBm` is out of range; this is a received power, −110 to 0 dBm",
+            "2:10: station.tv.signal: `30 dBm` is out of range; expected a received power, −110 to 0 dBm",
         ),
         (
             "streams = 9",
-            "2:11: station.tv.streams: `9` is out of range; this is a whole number, 1 to 8",
+            "2:11: station.tv.streams: `9` is out of range; expected a whole number, 1 to 8",
         ),
         (
             "streams = \"two\"",
@@ -76,15 +76,15 @@ fn impossible_values() {
         ),
         (
             "weight = -1",
-            "2:10: station.tv.weight: `-1` is out of range; this is a whole number, 1 to 65535",
+            "2:10: station.tv.weight: `-1` is out of range; expected a whole number, 1 to 65535",
         ),
         (
             "adapter_rate = \"0 bit/s\"",
-            "2:16: station.tv.adapter_rate: `0 bit/s` is out of range; this is a rate, 1 kbit/s to 1000 Gbit/s",
+            "2:16: station.tv.adapter_rate: `0 bit/s` is out of range; expected a rate, 1 kbit/s to 1000 Gbit/s",
         ),
         (
             "start = \"-5 s\"",
-            "2:9: station.tv.start: `-5 s` is out of range; this is a time, 0 s to 30 days (720 h)",
+            "2:9: station.tv.start: `-5 s` is out of range; expected a time, 0 s to 30 days (720 h)",
         ),
         (
             "start = \"0.1 ns\"",
@@ -96,31 +96,31 @@ fn impossible_values() {
         ),
         (
             "hardware_queue = \"0 frames\"",
-            "2:18: station.tv.hardware_queue: `0 frames` is not understood; it is aggregates, frames or time, more than none: `\"2 aggregates\"`, `\"8 frames\"`, `\"10 ms\"`; or `\"unlimited\"`",
+            "2:18: station.tv.hardware_queue: invalid value `0 frames`; expected aggregates, frames or a time, more than 0: `\"2 aggregates\"`, `\"8 frames\"`, `\"10 ms\"`; or `\"unlimited\"`",
         ),
         (
             "queue = \"codel\"",
-            "2:9: station.tv.queue: `codel` is not known here; did you mean `fq-codel`? It is one of `fifo`, `pfifo-fast`, `station-rr`, `fq-codel`, `fq-mac`, `airtime`",
+            "2:9: station.tv.queue: unknown value `codel`; did you mean `fq-codel`? Expected one of `fifo`, `pfifo-fast`, `station-rr`, `fq-codel`, `fq-mac`, `airtime`",
         ),
         (
             "cc = \"CUBIC!\"",
-            "2:6: station.tv.cc: `CUBIC!` is not understood; it is `reno`, `cubic`, `bbr` or the name of one that the system has: up to 15 of a to z, digits, `-` and `_`",
+            "2:6: station.tv.cc: invalid value `CUBIC!`; expected `reno`, `cubic`, `bbr` or another one of the operating system: up to 15 of a to z, digits, `-` and `_`",
         ),
         (
             "tsq = 2011",
-            "2:7: station.tv.tsq: `2011` is not known here; did you mean `2012`? It is one of `2012`, `2013`, `2013-min`, `2014`, `2015`, `2018`, `2019`, `2025`, `off`",
+            "2:7: station.tv.tsq: unknown value `2011`; did you mean `2012`? Expected one of `2012`, `2013`, `2013-min`, `2014`, `2015`, `2018`, `2019`, `2025`, `off`",
         ),
         (
             "tsq = { shift = \"none\" }",
-            "2:7: station.tv.tsq: with `shift = \"none\"` the limit is the `cap`, and there is none; give a `cap`, or write `tsq = \"off\"`",
+            "2:7: station.tv.tsq: `shift = \"none\"` needs a `cap`; add a `cap`, or write `tsq = \"off\"`",
         ),
         (
             "hidden_from = [\"tv\"]",
-            "2:16: station.tv.hidden_from: a station hears itself; name another station",
+            "2:16: station.tv.hidden_from: `hidden_from` contains the station itself; name another station",
         ),
         (
             "agent = \"a\\u001b[0m\"",
-            "2:9: station.tv.agent: it holds the control character `\\u{1b}`; leave it out",
+            "2:9: station.tv.agent: invalid control character `\\u{1b}`; remove it",
         ),
     ] {
         station(line, expected);
@@ -128,16 +128,16 @@ fn impossible_values() {
     wrong(
         "duration = \"0 s\"\nwarmup = \"2 min\"\nrepeat = 0\n[station.tv]\n[server.link]\nloss = \"100 %\"\n",
         &[
-            "1:12: duration: `0 s` is out of range; this is a time longer than nothing, up to 30 days (720 h)",
-            "2:10: warmup: nothing is left to judge: `duration` is 1 min; make `warmup` shorter than `duration`",
-            "3:10: repeat: `0` is out of range; this is a whole number, 1 to 10000",
-            "6:8: server.link.loss: `100 %` is out of range; this is a share, 0 to 99 %",
+            "1:12: duration: `0 s` is out of range; expected a time greater than 0, up to 30 days (720 h)",
+            "2:10: warmup: `warmup` is not shorter than `duration` (1 min); use a shorter `warmup`",
+            "3:10: repeat: `0` is out of range; expected a whole number, 1 to 10000",
+            "6:8: server.link.loss: `100 %` is out of range; expected a share, 0 to 99 %",
         ],
     );
-    // More than any share, too.
+    // A value above the range of the unit.
     wrong(
         "[station.tv]\n[server.link]\nloss = \"120 %\"\n",
-        &["3:8: server.link.loss: `120 %` is out of range; this is a share, 0 to 99 %"],
+        &["3:8: server.link.loss: `120 %` is out of range; expected a share, 0 to 99 %"],
     );
 }
 
@@ -151,28 +151,28 @@ fn names() {
     wrong(
         &format!("[station.\"living room\"]\n[station.\"\"]\n[station.{long}]\n[station.under_score]\n"),
         &[
-            "1:10: station.living room: the name `living room` holds ` `; a name is 1 to 63 letters (a to z), digits and `-`",
-            "2:10: station.: a name is empty; a name is 1 to 63 letters (a to z), digits and `-`",
+            "1:10: station.living room: the name `living room` contains ` `; expected 1 to 63 letters (a to z), digits or `-`",
+            "2:10: station.: the name is empty; expected 1 to 63 letters (a to z), digits or `-`",
             &format!(
-                "3:10: station.{long}: the name `{long}` is 64 characters long; a name is 1 to 63 letters (a to z), digits and `-`"
+                "3:10: station.{long}: the name `{long}` is 64 characters long; expected 1 to 63 letters (a to z), digits or `-`"
             ),
-            "4:10: station.under_score: the name `under_score` holds `_`; a name is 1 to 63 letters (a to z), digits and `-`",
+            "4:10: station.under_score: the name `under_score` contains `_`; expected 1 to 63 letters (a to z), digits or `-`",
         ],
     );
     wrong(
         "[station.server]\n[station.Server]\n[station.servers]\n[station.localhost]\n[ap.server.radio.5g]\n",
         &[
-            "1:10: station.server: the name `server` is taken: it means the server; give the station another name",
-            "2:10: station.Server: the name `server` is taken: it means the server; give the station another name",
-            "4:10: station.localhost: the name `localhost` is taken: it means each machine itself; give the station another name",
+            "1:10: station.server: reserved name `server`: it means the server; give the station another name",
+            "2:10: station.Server: reserved name `server`: it means the server; give the station another name",
+            "4:10: station.localhost: reserved name `localhost`: it means the local host; give the station another name",
         ],
     );
     wrong(
         "[station.tv]\n[station.tv]\n",
-        &["2:10: `tv` is there twice; a name or key stands once in its section; give the second another name"],
+        &["2:10: duplicate key `tv`; use each name and key once per section"],
     );
     wrong(
         "seed = 1\nseed = 2\n[station.tv]\n",
-        &["2:1: `seed` is there twice; a name or key stands once in its section; give the second another name"],
+        &["2:1: duplicate key `seed`; use each name and key once per section"],
     );
 }

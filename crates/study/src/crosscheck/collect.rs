@@ -52,7 +52,7 @@ impl Collector {
     #[must_use]
     pub fn values(self, seed: u64) -> Values {
         let seconds = self.measured.end.since(self.measured.start).as_secs_f64();
-        let median = |of: Vec<u64>| median_ms(&Distribution::from_samples(of, 0));
+        let median = |samples: Vec<u64>| median_ms(&Distribution::from_samples(samples, 0));
         Values {
             seed,
             goodput: self.bytes.iter().map(|bytes| *bytes as f64 * 8e-6 / seconds).collect(),
@@ -61,7 +61,7 @@ impl Collector {
     }
 }
 
-/// The median of latencies, in ms.
-pub(super) fn median_ms(of: &Distribution) -> Option<f64> {
-    of.percentile(P50).value().map(|nanos| nanos as f64 / 1e6)
+/// Median of latencies in ms.
+pub(super) fn median_ms(latencies: &Distribution) -> Option<f64> {
+    latencies.percentile(P50).value().map(|nanos| nanos as f64 / 1e6)
 }

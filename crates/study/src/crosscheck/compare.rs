@@ -1,4 +1,4 @@
-//! Which values of two programs disagree beyond the tolerance, and by how much.
+//! Values of two programs that disagree beyond the tolerance, and the size of the difference.
 
 use super::known::{Cause, TCP_OF_NS3, cause_of};
 use super::plan::{CrosscheckPlan, Transport};
@@ -7,41 +7,41 @@ use netburn_stats::bootstrap::{mean, median};
 
 /// Tolerance of goodput, relative to ns-3's.
 pub const GOODPUT_TOLERANCE: f64 = 0.1;
-/// Tolerance of one station's goodput where that is little, relative to the goodput of all.
+/// Minimum tolerance of one station's goodput, relative to the goodput of all stations.
 pub const STATION_TOLERANCE: f64 = 0.01;
 /// Tolerance of a median round trip, relative to ns-3's.
 pub const ROUND_TRIP_TOLERANCE: f64 = 0.3;
-/// Runs of each program from which on its range counts.
+/// Minimum number of runs of each program for a comparison of ranges.
 pub const RUNS_FOR_RANGE: usize = 3;
 
-/// What is compared.
+/// Metric of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {
     /// Goodput of all flows together in Mbit/s.
     Total,
-    /// Goodput in Mbit/s of the flow of this station, the mean of all stations like it. Which of them has more is chance.
+    /// Goodput in Mbit/s of this station's flow: the mean of all identical stations, because their shares are random.
     Goodput(usize),
-    /// Median round trip in ms of the probes of this station, the median of all stations like it.
+    /// Median round trip in ms of this station's probes: the median of all identical stations.
     RoundTrip(usize),
 }
 
-/// How two values compare.
+/// Result of the comparison of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The medians are within the tolerance.
     Agrees,
-    /// The medians are not, but the ranges of several runs overlap: chance decides the value in both programs.
+    /// The medians are not within the tolerance, but the ranges of several runs overlap.
     WithinSpread,
-    /// The medians are not within the tolerance.
+    /// The medians are not within the tolerance, and the ranges do not overlap.
     Differs,
 }
 
-/// One metric of one plan.
+/// Comparison of one metric of one plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What is compared.
+    /// Compared metric.
     pub metric: Metric,
-    /// ns-3: least value, median, largest value.
+    /// ns-3: minimum, median, maximum.
     pub ns3: [f64; 3],
     /// netburn: the same.
     pub netburn: [f64; 3],
@@ -49,9 +49,9 @@ pub struct Comparison {
     pub kernel: Option<[f64; 3]>,
     /// The outcome.
     pub outcome: Outcome,
-    /// The difference of the medians in tolerances: above 1 beyond the tolerance.
+    /// Difference of the medians divided by the tolerance; above 1, it exceeds the tolerance.
     pub size: f64,
-    /// Why it differs, where that is known.
+    /// Cause of the difference, if known.
     pub cause: Option<&'static Cause>,
 }
 
@@ -60,16 +60,16 @@ pub struct Comparison {
 pub struct Disagreement {
     /// The plan.
     pub plan: CrosscheckPlan,
-    /// The metric with the largest difference; one that differs comes before one within the spread.
+    /// Metric with the largest difference. Metrics that differ rank before those within the spread.
     pub worst: Comparison,
-    /// How many metrics of the plan are beyond the tolerance.
+    /// Number of the plan's metrics beyond the tolerance.
     pub metrics: usize,
 }
 
 /// A metric in one program.
 #[derive(Debug, Clone, Copy)]
 struct Measured {
-    /// Least value, median and largest value.
+    /// Minimum, median and maximum.
     range: [f64; 3],
     runs: usize,
 }
@@ -85,8 +85,8 @@ impl Metric {
         }
     }
 
-    /// How `other` compares with `reference`, and the difference of the medians in tolerances. `total` is the goodput of all flows
-    /// in the program of `reference`.
+    /// Compares `other` with `reference`. Returns the outcome and the difference of the medians divided by the tolerance.
+    /// `total` is the goodput of all flows in the program of `reference`.
     fn outcome(self, reference: Measured, other: Measured, total: f64) -> (Outcome, f64) {
         let (a, b) = (reference.range, other.range);
         let tolerance = match self {
@@ -97,15 +97,17 @@ impl Metric {
         let size = (b[1] - a[1]).abs() / tolerance.max(f64::MIN_POSITIVE);
         let several = reference.runs.min(other.runs) >= RUNS_FOR_RANGE;
         let overlap = a[0] <= b[2] && b[0] <= a[2];
-        let outcome = match size <= 1.0 {
-            true => Outcome::Agrees,
-            false if several && overlap => Outcome::WithinSpread,
-            false => Outcome::Differs,
+        let outcome = if size <= 1.0 {
+            Outcome::Agrees
+        } else if several && overlap {
+            Outcome::WithinSpread
+        } else {
+            Outcome::Differs
         };
         (outcome, size)
     }
 
-    fn of(self, plan: &CrosscheckPlan, values: &Values) -> Option<f64> {
+    fn value(self, plan: &CrosscheckPlan, values: &Values) -> Option<f64> {
         let alike = |station: usize| {
             (0..plan.stations.len()).filter(move |other| plan.stations[*other] == plan.stations[station])
         };
@@ -113,12 +115,12 @@ impl Metric {
             Metric::Total => Some(values.goodput.iter().sum()),
             Metric::Goodput(station) => {
                 let all: Vec<f64> = alike(station)
-                    .filter_map(|of| values.goodput.get(of).copied())
+                    .filter_map(|station| values.goodput.get(station).copied())
                     .collect();
                 (!all.is_empty()).then(|| mean(&all))
             }
             Metric::RoundTrip(station) => {
-                let all = alike(station).filter_map(|of| values.round_trip.get(of).copied().flatten());
+                let all = alike(station).filter_map(|station| values.round_trip.get(station).copied().flatten());
                 let mut all: Vec<f64> = all.collect();
                 (!all.is_empty()).then(|| median(&mut all))
             }
@@ -127,24 +129,24 @@ impl Metric {
 }
 
 impl Comparison {
-    /// The difference of the medians relative to ns-3's: 0.1 is ten percent more in netburn.
+    /// Difference of the medians relative to ns-3's: 0.1 means that netburn's is 10 % higher.
     #[must_use]
     pub fn relative(&self) -> f64 {
         self.netburn[1] / self.ns3[1].max(f64::MIN_POSITIVE) - 1.0
     }
 }
 
-/// Whether the queue in front of this station's probes comes to a steady state within a plan. Behind an upload over TCP it does not:
-/// the lists of the driver hold 123 packets, and NewReno needs many seconds to fill them again after a loss.
+/// Returns `true` if the queue of this station's probes reaches a steady state within a plan. With an upload over TCP it
+/// does not: the driver's lists hold 123 packets, and NewReno needs many seconds to fill them again after a loss.
 fn has_steady_queue(plan: &CrosscheckPlan, station: usize) -> bool {
     let tcp = !matches!(plan.transport, Transport::Udp { .. });
     !(tcp && plan.stations[station].up)
 }
 
-/// Every metric of one plan. A metric that one of the programs has no value of in any run is left out.
+/// Compares every metric of one plan. Metrics without a value in one of the programs are omitted.
 #[must_use]
 pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
-    // One station of each kind.
+    // One of each set of identical stations.
     let is_first = |station: &usize| !plan.stations[..*station].contains(&plan.stations[*station]);
     let kinds: Vec<usize> = (0..plan.stations.len()).filter(is_first).collect();
     let shares = kinds.iter().copied().filter(|_| kinds.len() > 1);
@@ -155,21 +157,22 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
             .filter(|station| has_steady_queue(plan, *station))
             .map(Metric::RoundTrip),
     );
-    let range = |metric: Metric, runs: &[Values]| range(runs.iter().filter_map(|run| metric.of(plan, run)).collect());
+    let range =
+        |metric: Metric, runs: &[Values]| range(runs.iter().filter_map(|run| metric.value(plan, run)).collect());
     let total = |runs: &[Values]| range(Metric::Total, runs).map_or(0.0, |total| total[1]);
     let (ns3_total, kernel_total) = (total(&result.ns3), total(&result.kernel));
     metrics
         .filter_map(|metric| {
             let (ns3, netburn) = (range(metric, &result.ns3)?, range(metric, &result.netburn)?);
-            let of = |range, runs: &[Values]| Measured {
+            let measured = |range, runs: &[Values]| Measured {
                 range,
                 runs: runs.len(),
             };
-            let (of_ns3, of_netburn) = (of(ns3, &result.ns3), of(netburn, &result.netburn));
+            let (of_ns3, of_netburn) = (measured(ns3, &result.ns3), measured(netburn, &result.netburn));
             let (outcome, size) = metric.outcome(of_ns3, of_netburn, ns3_total);
             let kernel = range(metric, &result.kernel);
             let tcp_of_ns3_differs = kernel.is_some_and(|kernel| {
-                let (outcome, _) = metric.outcome(of(kernel, &result.kernel), of_netburn, kernel_total);
+                let (outcome, _) = metric.outcome(measured(kernel, &result.kernel), of_netburn, kernel_total);
                 let nearer = (kernel[1] - netburn[1]).abs() < (kernel[1] - ns3[1]).abs();
                 outcome != Outcome::Differs && nearer
             });
@@ -183,9 +186,10 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
                 cause: None,
             };
             if outcome != Outcome::Agrees {
-                comparison.cause = match tcp_of_ns3_differs {
-                    true => Some(&TCP_OF_NS3),
-                    false => cause_of(plan, result, &comparison),
+                comparison.cause = if tcp_of_ns3_differs {
+                    Some(&TCP_OF_NS3)
+                } else {
+                    cause_of(plan, result, &comparison)
                 };
             }
             Some(comparison)
@@ -193,7 +197,7 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
         .collect()
 }
 
-/// The plans with values beyond the tolerance: those that differ first, then those within the spread, each by size.
+/// Returns the plans with values beyond the tolerance, ordered by outcome (differs, within spread), then by size.
 #[must_use]
 pub fn disagreements<'a>(results: impl IntoIterator<Item = &'a PlanResult>) -> Vec<Disagreement> {
     let mut all: Vec<Disagreement> = results
@@ -212,11 +216,11 @@ pub fn disagreements<'a>(results: impl IntoIterator<Item = &'a PlanResult>) -> V
 }
 
 fn order(a: &Comparison, b: &Comparison) -> std::cmp::Ordering {
-    let differs = |of: &Comparison| of.outcome == Outcome::Differs;
+    let differs = |comparison: &Comparison| comparison.outcome == Outcome::Differs;
     differs(a).cmp(&differs(b)).then(a.size.total_cmp(&b.size))
 }
 
-/// Least value, median and largest value.
+/// Minimum, median and maximum.
 fn range(mut values: Vec<f64>) -> Option<[f64; 3]> {
     let least = values.iter().copied().min_by(f64::total_cmp)?;
     let most = values.iter().copied().max_by(f64::total_cmp)?;
@@ -247,7 +251,8 @@ mod tests {
         }
     }
 
-    /// netburn has half of ns-3's goodput. ns-3's TCP is the cause when the kernel's agrees with netburn and is nearer to it than to ns-3.
+    /// netburn has half of ns-3's goodput. ns-3's TCP is the cause if the kernel's goodput agrees with netburn's and is closer to
+    /// it than to ns-3's.
     #[test]
     fn tcp_of_ns3_is_the_cause_where_the_kernel_agrees_with_netburn() {
         let plan = one_station();
@@ -298,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_count_from_three_runs_on() {
+    fn ranges_need_three_runs() {
         let plan = one_station();
         let (low, high) = (
             [(10.0, 1.0), (11.0, 1.0), (16.0, 1.0)],
@@ -352,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn stations_that_are_alike_count_as_one() {
+    fn identical_stations_are_compared_together() {
         let mut plan = one_station();
         plan.stations = vec![plan.stations[0]; 3];
         plan.stations[1].mcs ^= 1;

@@ -1,16 +1,16 @@
-//! Causes of disagreements that are known.
+//! Known causes of disagreements.
 
 use super::compare::{Comparison, Metric};
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::PlanResult;
 use netburn_stats::bootstrap::median;
 
-/// Why values differ.
+/// Cause of a disagreement.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// A short name, unique.
+    /// Unique short name.
     pub name: &'static str,
-    /// The explanation: what differs between the programs, how that was found, and which of them does what Linux does.
+    /// Explanation: the difference between the programs, its evidence, and the behaviour of Linux.
     pub why: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub const TCP_OF_NS3: Cause = Cause {
           ACK; that of Linux grows by the segments that an ACK acknowledges.",
 };
 
-/// Several uploads over TCP, of which ns-3 starves some.
+/// Several uploads over TCP, some of which starve in ns-3.
 pub const STARVED_UPLOADS: Cause = Cause {
     name: "starved uploads",
     why: "Several stations upload over TCP, and most of their ACKs are dropped at the access point, whose turns on the air are too \
@@ -36,7 +36,7 @@ pub const STARVED_UPLOADS: Cause = Cause {
           has for the stations; with a queue of 1000 packets it drops nothing, and no station starves.",
 };
 
-/// An upload over TCP so slow that its start reaches into what is measured.
+/// An upload over TCP whose start extends into the measured time.
 pub const SLOW_UPLOADS: Cause = Cause {
     name: "slow uploads",
     why: "What the driver and the hardware of a station hold takes more than half a second to send, so the first losses of an upload and \
@@ -44,24 +44,28 @@ pub const SLOW_UPLOADS: Cause = Cause {
           slow start, nothing for a second, and 1.44 Mbit/s again from the third second on. The difference is then within the tolerance.",
 };
 
-/// Time in ms to send what a station holds below its queue, from which on an upload is slow.
+/// Minimum time in ms to send the packets below a station's queue for a slow upload.
 const SLOW_MS: u64 = 500;
-/// An upload starves below this share of the mean of all uploads.
+/// Goodput below which an upload starves, relative to the mean of all uploads.
 const STARVED: f64 = 0.1;
 
-/// The cause of a difference that the plan and the values of both programs show, where it is known.
+/// Returns the cause of a difference, if the plan and the values of both programs match a known one.
 #[must_use]
 pub fn cause_of(plan: &CrosscheckPlan, result: &PlanResult, comparison: &Comparison) -> Option<&'static Cause> {
     let tcp = !matches!(plan.transport, Transport::Udp { .. });
     let goodput = matches!(comparison.metric, Metric::Total | Metric::Goodput(_));
-    match tcp && goodput {
-        true if starves(plan, result) => Some(&STARVED_UPLOADS),
-        true if plan.stations.iter().any(|station| station.up) && plan.station_ms() > SLOW_MS => Some(&SLOW_UPLOADS),
-        _ => None,
+    if !(tcp && goodput) {
+        None
+    } else if starves(plan, result) {
+        Some(&STARVED_UPLOADS)
+    } else if plan.stations.iter().any(|station| station.up) && plan.station_ms() > SLOW_MS {
+        Some(&SLOW_UPLOADS)
+    } else {
+        None
     }
 }
 
-/// Whether one of several uploads starves in ns-3.
+/// Returns `true` if one of several uploads starves in ns-3.
 fn starves(plan: &CrosscheckPlan, result: &PlanResult) -> bool {
     let uploads: Vec<f64> = (0..plan.stations.len())
         .filter(|station| plan.stations[*station].up)

@@ -5,7 +5,7 @@
 //! - [`simulated`]: the plan in the simulator.
 //! - [`collect`]: values from the rows of a run.
 //! - [`results`]: stored values of both.
-//! - [`mod@compare`]: which values disagree beyond the tolerance, by size.
+//! - [`mod@compare`]: values that disagree beyond the tolerance, ordered by size.
 //! - [`known`]: causes of disagreements.
 //! - [`page`]: the outcome as a page.
 //!

@@ -1,4 +1,4 @@
-//! The outcome as lines, as a page and as JSON.
+//! Results as text, Markdown and JSON.
 
 use super::compare::{Comparison, Metric, Outcome, compare, disagreements};
 use super::known::CAUSES;
@@ -8,29 +8,29 @@ use netburn_medium::config::Standard;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// How many plans have a value that differs without a known cause.
+/// Returns the number of plans with a value that differs without a known cause.
 #[must_use]
 pub fn unexplained(results: &[&PlanResult]) -> usize {
     let differs = |result: &&&PlanResult| {
         let plan = CrosscheckPlan::generate(result.plan);
-        let differing = |of: &Comparison| of.outcome == Outcome::Differs && of.cause.is_none();
+        let differing = |comparison: &Comparison| comparison.outcome == Outcome::Differs && comparison.cause.is_none();
         compare(&plan, result).iter().any(differing)
     };
     results.iter().filter(differs).count()
 }
 
-/// Lines for people: every plan whose programs disagree, the largest disagreement first.
+/// Formats every plan whose values differ as text, with the largest difference first.
 #[must_use]
 pub fn text(results: &[&PlanResult]) -> String {
     let mut text = String::new();
     let mut all = disagreements(results.iter().copied());
-    all.retain(|of| of.worst.outcome == Outcome::Differs);
-    for of in &all {
-        let worst = &of.worst;
+    all.retain(|disagreement| disagreement.worst.outcome == Outcome::Differs);
+    for disagreement in &all {
+        let worst = &disagreement.worst;
         let _ = writeln!(
             text,
             "plan {}: {}: ns-3 {}, netburn {} ({:+.0} %){}, {} of its values beyond the tolerance{}\n    {}",
-            of.plan.number,
+            disagreement.plan.number,
             worst.metric.name(),
             range(worst.ns3),
             range(worst.netburn),
@@ -38,11 +38,11 @@ pub fn text(results: &[&PlanResult]) -> String {
             worst
                 .kernel
                 .map_or(String::new(), |kernel| format!(", kernel {}", range(kernel))),
-            of.metrics,
+            disagreement.metrics,
             worst
                 .cause
                 .map_or(String::new(), |cause| format!("; known: {}", cause.name)),
-            of.plan.summary(),
+            disagreement.plan.summary(),
         );
     }
     let _ = writeln!(
@@ -55,32 +55,32 @@ pub fn text(results: &[&PlanResult]) -> String {
     text
 }
 
-/// JSON for scripts: every metric of every plan.
+/// Returns every metric of every plan as JSON.
 #[must_use]
 pub fn json(results: &[&PlanResult]) -> Value {
     let plan = |result: &&PlanResult| {
         let plan = CrosscheckPlan::generate(result.plan);
-        let metric = |of: &Comparison| {
-            let station = match of.metric {
+        let metric = |comparison: &Comparison| {
+            let station = match comparison.metric {
                 Metric::Total => None,
                 Metric::Goodput(station) | Metric::RoundTrip(station) => Some(station),
             };
             json!({
-                "metric": match of.metric {
+                "metric": match comparison.metric {
                     Metric::Total => "total_mbps",
                     Metric::Goodput(_) => "goodput_mbps",
                     Metric::RoundTrip(_) => "round_trip_ms",
                 },
                 "station": station,
-                "ns3": of.ns3,
-                "netburn": of.netburn,
-                "kernel": of.kernel,
-                "outcome": match of.outcome {
+                "ns3": comparison.ns3,
+                "netburn": comparison.netburn,
+                "kernel": comparison.kernel,
+                "outcome": match comparison.outcome {
                     Outcome::Agrees => "agrees",
                     Outcome::WithinSpread => "within spread",
                     Outcome::Differs => "differs",
                 },
-                "cause": of.cause.map(|cause| cause.name),
+                "cause": comparison.cause.map(|cause| cause.name),
             })
         };
         let metrics: Vec<Value> = compare(&plan, result).iter().map(metric).collect();
@@ -89,7 +89,7 @@ pub fn json(results: &[&PlanResult]) -> Value {
     Value::Array(results.iter().map(plan).collect())
 }
 
-/// The page docs/results/crosscheck.md.
+/// Returns the page docs/results/crosscheck.md.
 #[must_use]
 pub fn markdown(results: &[&PlanResult]) -> String {
     let mut text = String::from(HEAD);
@@ -105,14 +105,14 @@ pub fn markdown(results: &[&PlanResult]) -> String {
     groups(&mut text, &compared);
     let all = disagreements(results.iter().copied());
     let _ = write!(text, "\n## The ten largest differences\n\n");
-    for (rank, of) in all.iter().take(10).enumerate() {
-        let worst = &of.worst;
+    for (rank, disagreement) in all.iter().take(10).enumerate() {
+        let worst = &disagreement.worst;
         let _ = writeln!(
             text,
             "{}. Plan {}: {}. The {} is {} in ns-3 and {} in netburn ({:+.0} %){}. {}",
             rank + 1,
-            of.plan.number,
-            of.plan.summary(),
+            disagreement.plan.number,
+            disagreement.plan.summary(),
             worst.metric.name(),
             range(worst.ns3),
             range(worst.netburn),
@@ -133,18 +133,18 @@ pub fn markdown(results: &[&PlanResult]) -> String {
         "\n## All plans with a difference beyond the tolerance\n\n| plan | largest difference | ns-3 | netburn | difference | kernel's TCP | values beyond the tolerance \
          | cause |\n|---|---|---|---|---|---|---|---|\n"
     );
-    for of in &all {
-        let worst = &of.worst;
+    for disagreement in &all {
+        let worst = &disagreement.worst;
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {:+.0} % | {} | {} | {} |",
-            of.plan.number,
+            disagreement.plan.number,
             worst.metric.name(),
             range(worst.ns3),
             range(worst.netburn),
             worst.relative() * 100.0,
             worst.kernel.map_or("–".to_owned(), range),
-            of.metrics,
+            disagreement.metrics,
             match (worst.cause, worst.outcome) {
                 (Some(cause), _) => cause.name,
                 (None, Outcome::WithinSpread) => "within the spread",
@@ -154,7 +154,7 @@ pub fn markdown(results: &[&PlanResult]) -> String {
     }
     let _ = write!(text, "\n## Known causes\n\n");
     for cause in CAUSES {
-        let of_cause = |of: &&super::compare::Disagreement| of.worst.cause == Some(cause);
+        let of_cause = |disagreement: &&super::compare::Disagreement| disagreement.worst.cause == Some(cause);
         let plans = all.iter().filter(of_cause).count();
         let _ = writeln!(text, "- **{}** ({plans} plans): {}", cause.name, cause.why);
     }
@@ -174,7 +174,7 @@ largest value.
 fn outcome(text: &mut String, results: &[&PlanResult], compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
     let values = || compared.iter().flat_map(|(_, values)| values);
     let count = |which: &dyn Fn(&&Comparison) -> bool| values().filter(which).count();
-    let differs = |of: &Comparison| of.outcome == Outcome::Differs;
+    let differs = |comparison: &Comparison| comparison.outcome == Outcome::Differs;
     let plans = |which: &dyn Fn(&Comparison) -> bool| {
         let with = |(_, values): &&(CrosscheckPlan, Vec<Comparison>)| values.iter().any(which);
         compared.iter().filter(with).count()
@@ -185,23 +185,23 @@ fn outcome(text: &mut String, results: &[&PlanResult], compared: &[(CrosscheckPl
         ("all", values().count(), compared.len()),
         (
             "agree",
-            count(&|of| of.outcome == Outcome::Agrees),
-            compared.len() - plans(&|of| of.outcome != Outcome::Agrees),
+            count(&|comparison| comparison.outcome == Outcome::Agrees),
+            compared.len() - plans(&|comparison| comparison.outcome != Outcome::Agrees),
         ),
         (
             "within the spread of both programs",
-            count(&|of| of.outcome == Outcome::WithinSpread),
-            plans(&|of| of.outcome == Outcome::WithinSpread),
+            count(&|comparison| comparison.outcome == Outcome::WithinSpread),
+            plans(&|comparison| comparison.outcome == Outcome::WithinSpread),
         ),
         (
             "differ, cause known",
-            count(&|of| differs(of) && of.cause.is_some()),
-            plans(&|of| differs(of) && of.cause.is_some()),
+            count(&|comparison| differs(comparison) && comparison.cause.is_some()),
+            plans(&|comparison| differs(comparison) && comparison.cause.is_some()),
         ),
         (
             "differ, cause not known",
-            count(&|of| differs(of) && of.cause.is_none()),
-            plans(&|of| differs(of) && of.cause.is_none()),
+            count(&|comparison| differs(comparison) && comparison.cause.is_none()),
+            plans(&|comparison| differs(comparison) && comparison.cause.is_none()),
         ),
     ];
     let _ = write!(
@@ -232,8 +232,8 @@ fn groups(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
         let size = |which: &dyn Fn(Metric) -> bool, share: f64| {
             let values = of_group.iter().flat_map(|(_, values)| values);
             let mut all: Vec<f64> = values
-                .filter(|of| which(of.metric))
-                .map(|of| of.relative().abs())
+                .filter(|comparison| which(comparison.metric))
+                .map(|comparison| comparison.relative().abs())
                 .collect();
             all.sort_by(f64::total_cmp);
             let place = (all.len() as f64 * share).ceil() as usize;
@@ -242,8 +242,9 @@ fn groups(text: &mut String, compared: &[(CrosscheckPlan, Vec<Comparison>)]) {
         };
         let total = |metric| metric == Metric::Total;
         let trip = |metric| matches!(metric, Metric::RoundTrip(_));
-        let differ =
-            |(_, values): &&&(CrosscheckPlan, Vec<Comparison>)| values.iter().any(|of| of.outcome == Outcome::Differs);
+        let differ = |(_, values): &&&(CrosscheckPlan, Vec<Comparison>)| {
+            values.iter().any(|comparison| comparison.outcome == Outcome::Differs)
+        };
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} | {} | {} |",
@@ -267,15 +268,16 @@ fn group(plan: &CrosscheckPlan) -> (Standard, &'static str) {
     (plan.standard, transport)
 }
 
-/// The median, and the range of several runs.
-fn range(of: [f64; 3]) -> String {
-    match of[0] == of[2] {
-        true => number(of[1]),
-        false => format!("{} ({} to {})", number(of[1]), number(of[0]), number(of[2])),
+/// Formats the median, and the range of several runs.
+fn range([min, median, max]: [f64; 3]) -> String {
+    if min == max {
+        number(median)
+    } else {
+        format!("{} ({} to {})", number(median), number(min), number(max))
     }
 }
 
-/// Three significant digits.
+/// Formats a value with three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),

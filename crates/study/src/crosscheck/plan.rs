@@ -5,7 +5,7 @@ use netburn_medium::phy::{Modulation, TxVector, dsss, ofdm};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_units::{Duration, Seed, Stream};
 
-/// One network: an access point, its stations, a server behind a wire, and one flow for each station.
+/// A network: an access point, its stations, a server behind a wired link, and one flow for each station.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrosscheckPlan {
     /// Number of the plan, which is also the seed that it is generated from.
@@ -32,9 +32,9 @@ pub struct CrosscheckPlan {
     pub round_trip: Duration,
     /// Time between probes of a station.
     pub probe_period: Duration,
-    /// Load before anything is measured.
+    /// Time with load before the measured time.
     pub warmup: Duration,
-    /// Time that is measured.
+    /// Measured time.
     pub measured: Duration,
 }
 
@@ -43,7 +43,7 @@ pub struct CrosscheckPlan {
 pub struct CrosscheckStation {
     /// MCS per stream, or the index of the rate in 802.11a, b and g. Both directions use it.
     pub mcs: u8,
-    /// Whether its flow goes to the server; otherwise it comes from the server.
+    /// Direction of the flow: `true` to the server, `false` from the server.
     pub up: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct CrosscheckStation {
 pub enum Transport {
     /// Packets of 1500 bytes, this many kbit/s for each flow, each at a random instant of its period.
     Udp {
-        /// The rate of each flow in kbit/s, IP header included.
+        /// Rate of each flow in kbit/s, including the IP header.
         kbps: u64,
     },
     /// As many bytes as CUBIC (RFC 9438) permits.
@@ -79,43 +79,43 @@ pub const STATION_FQ_CODEL_LIMIT: u32 = 10_240;
 
 /// Times from a station's Ethernet side to the server and back in µs.
 const ROUND_TRIPS_US: [u64; 6] = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000];
-/// Longest [cycle](CrosscheckPlan::cycle_ms) of a connection, about that of the warm-up.
-const LONGEST_CYCLE_MS: u64 = 2_500;
+/// Maximum [cycle](CrosscheckPlan::cycle_ms) of a connection, about the duration of the warm-up.
+const MAX_CYCLE_MS: u64 = 2_500;
 /// Bits of one packet.
 const PACKET_BITS: u64 = 12_000;
 
 impl CrosscheckPlan {
-    /// The plan of this number.
+    /// Generates the plan with this number.
     #[must_use]
     pub fn generate(number: u64) -> Self {
         let mut draw = Draw(Seed(number).stream("crosscheck plan", 0));
         use Standard::{A, Ac, Ax, B, G, N};
-        let standard = draw.of(&[A, B, G, N, N, N, Ac, Ac, Ac, Ax, Ax, Ax]);
+        let standard = draw.choose(&[A, B, G, N, N, N, Ac, Ac, Ac, Ax, Ax, Ax]);
         let tcp = draw.below(2) == 0;
         let band = match standard {
             B | G => Band::Ghz2_4,
             A | Ac => Band::Ghz5,
-            _ => draw.of(&[Band::Ghz2_4, Band::Ghz5]),
+            _ => draw.choose(&[Band::Ghz2_4, Band::Ghz5]),
         };
-        // More than 40 MHz and TCP make too many events for a run of ns-3.
+        // TCP on more than 40 MHz has too many events for a run of ns-3.
         let widest = standard.widest(band).min(if tcp { Width::Mhz40 } else { Width::Mhz80 });
         let widths: Vec<Width> = Width::ALL.into_iter().filter(|width| *width <= widest).collect();
-        let width = draw.of(&widths);
+        let width = draw.choose(&widths);
         let guards: Vec<Guard> = Guard::ALL.into_iter().filter(|g| standard.has_guard(*g)).collect();
-        let guard = draw.of(&guards);
-        let streams = draw.of(&[1, 2]).min(standard.most_streams());
-        let most = if standard == B { 4 } else { 10 };
-        let stations = 1 + draw.below(most);
+        let guard = draw.choose(&guards);
+        let streams = draw.choose(&[1, 2]).min(standard.most_streams());
+        let max_stations = if standard == B { 4 } else { 10 };
+        let stations = 1 + draw.below(max_stations);
         let valid: Vec<u8> = (0..=standard.highest_mcs())
             .filter(|mcs| standard.has_mcs(*mcs, width, streams))
             .collect();
         let common = draw.below(2) == 0;
-        let first = draw.of(&valid);
-        // All down, all up, or each by chance.
+        let first = draw.choose(&valid);
+        // All down, all up, or random per station.
         let direction = draw.below(3);
         let stations: Vec<CrosscheckStation> = (0..stations)
             .map(|_| CrosscheckStation {
-                mcs: if common { first } else { draw.of(&valid) },
+                mcs: if common { first } else { draw.choose(&valid) },
                 up: match direction {
                     0 => false,
                     1 => true,
@@ -151,90 +151,94 @@ impl CrosscheckPlan {
         plan
     }
 
-    /// Load and queues, which follow from the capacity: a queue must fill and empty, and a congestion window must rise and fall,
-    /// within the warm-up.
+    /// Chooses load and queues from the capacity, so that queues fill and empty and congestion windows rise and fall within
+    /// the warm-up.
     fn choose_load(&mut self, tcp: bool, draw: &mut Draw) {
         let capacity = self.capacity_kbps();
         let share = capacity / self.stations.len() as u64;
         let limits = sizes(&[20, 50, 100, 200, 400, 1_000], packets_within(capacity, 300));
-        let most_frames = u64::from(4 * self.standard.block_ack_window().max(4));
+        let max_frames = u64::from(4 * self.standard.block_ack_window().max(4));
         let frames = |kbps: u64| {
             let all = sizes(
                 &[8, 16, 32, 64, 128, 256, 512, 1_024],
-                packets_within(kbps, 150).min(most_frames),
+                packets_within(kbps, 150).min(max_frames),
             );
             all[all.len().saturating_sub(3)..].to_vec()
         };
-        self.station.frames = draw.of(&frames(share));
+        self.station.frames = draw.choose(&frames(share));
         let up = self.stations.iter().any(|station| station.up);
         if tcp {
-            self.transport = draw.of(&[Transport::Cubic, Transport::Reno]);
+            self.transport = draw.choose(&[Transport::Cubic, Transport::Reno]);
             // A station's FIFO holds 1000 packets.
             self.station.fq_codel |= up;
-            let smaller = sizes(&[8, 16, 32, 64, 128], most_frames);
+            let smaller = sizes(&[8, 16, 32, 64, 128], max_frames);
             let mut choices = Vec::new();
             for limit in limits {
                 for frames in &smaller {
                     for round_trip in ROUND_TRIPS_US {
-                        if self.cycle_ms(capacity, limit, *frames, round_trip) <= LONGEST_CYCLE_MS {
+                        if self.cycle_ms(capacity, limit, *frames, round_trip) <= MAX_CYCLE_MS {
                             choices.push((limit, *frames, round_trip));
                         }
                     }
                 }
             }
             let shortest = (20, smaller[0], ROUND_TRIPS_US[0]);
-            let (limit, frames, round_trip) = match choices.is_empty() {
-                true => shortest,
-                false => draw.of(&choices),
+            let (limit, frames, round_trip) = if choices.is_empty() {
+                shortest
+            } else {
+                draw.choose(&choices)
             };
             (self.ap.limit, self.ap.frames) = (limit, frames);
             self.round_trip = Duration::from_micros(round_trip);
         } else {
-            self.ap.limit = draw.of(&limits);
-            self.ap.frames = draw.of(&frames(capacity));
-            self.round_trip = Duration::from_micros(draw.of(&ROUND_TRIPS_US));
+            self.ap.limit = draw.choose(&limits);
+            self.ap.frames = draw.choose(&frames(capacity));
+            self.round_trip = Duration::from_micros(draw.choose(&ROUND_TRIPS_US));
             // A station's queue must fill within the warm-up.
             let saturates = !up || share >= 20_000 && !self.station.fq_codel;
-            let percent = match saturates {
-                true => draw.of(&[30, 60, 200, 200]),
-                false => draw.of(&[30, 60]),
+            let percent = if saturates {
+                draw.choose(&[30, 60, 200, 200])
+            } else {
+                draw.choose(&[30, 60])
             };
             self.transport = Transport::Udp {
                 kbps: (share * percent / 100).max(50),
             };
         }
-        self.station.limit = match self.station.fq_codel {
-            true => STATION_FQ_CODEL_LIMIT,
-            false => STATION_FIFO_LIMIT,
+        self.station.limit = if self.station.fq_codel {
+            STATION_FQ_CODEL_LIMIT
+        } else {
+            STATION_FIFO_LIMIT
         };
-        // The work of ns-3 grows with packets: at most some 300 Mbit.
+        // The run time of ns-3 grows with the number of packets: at most about 300 Mbit.
         let longest = (300_000_000 / capacity.max(1)).clamp(if tcp { 3_000 } else { 1_500 }, 4_000);
-        // The rows of a record are of tenths of a second.
+        // The intervals of a record are 100 ms long.
         self.measured = Duration::from_millis(longest / 100 * 100);
     }
 
-    /// Estimate of the time in ms that a station needs to send what its driver and its hardware hold.
+    /// Estimated time in ms that a station needs to send the packets in its driver and hardware queues.
     pub(super) fn station_ms(&self) -> u64 {
         let packets = u64::from(self.station.frames) + u64::from(ATH9K_DEPTH);
         packets * PACKET_BITS * self.stations.len() as u64 / self.capacity_kbps().max(1)
     }
 
-    /// Estimate of the time in ms between two losses of a connection towards a station: NewReno grows from half of what the path
-    /// holds to all of it by one packet in each round trip.
+    /// Estimated time in ms between two losses of a connection to a station. NewReno grows from half of the path's capacity to
+    /// the whole by one packet per round trip.
     fn cycle_ms(&self, capacity_kbps: u64, limit: u32, frames: u32, round_trip_us: u64) -> u64 {
         let flows = self.stations.iter().filter(|station| !station.up).count().max(1) as u64;
-        // CoDel keeps its queue at some 5 ms.
-        let queue = match self.ap.fq_codel {
-            true => u64::from(limit).min(packets_within(capacity_kbps, 5)),
-            false => u64::from(limit),
+        // CoDel keeps its queue at about 5 ms.
+        let queue = if self.ap.fq_codel {
+            u64::from(limit).min(packets_within(capacity_kbps, 5))
+        } else {
+            u64::from(limit)
         } + u64::from(frames);
         let loaded_us = round_trip_us + queue * PACKET_BITS * 1_000 / capacity_kbps.max(1);
         let window = loaded_us * capacity_kbps / PACKET_BITS / 1_000 / flows;
         window / 2 * loaded_us / 1_000
     }
 
-    /// Estimate of the goodput of all flows together in kbit/s where each has the same: three quarters of the harmonic mean of
-    /// the rates, less what a packet without aggregation costs.
+    /// Estimated goodput of all flows together in kbit/s, with equal shares: three quarters of the harmonic mean of the rates, or
+    /// the rates less the overhead of a packet without aggregation.
     fn capacity_kbps(&self) -> u64 {
         let seconds = |station: &CrosscheckStation| {
             let payload = PACKET_BITS as f64 / self.rate_bps(station.mcs);
@@ -266,7 +270,7 @@ impl CrosscheckPlan {
         vector.rate().map_or(1e6, |rate| rate.as_bps() as f64)
     }
 
-    /// One line for people.
+    /// Describes the plan in one line.
     #[must_use]
     pub fn summary(&self) -> String {
         let stations = &self.stations;
@@ -307,18 +311,18 @@ impl CrosscheckPlan {
     }
 }
 
-/// Packets that leave within so many ms, at least 8.
+/// Packets sent in this number of ms, at least 8.
 fn packets_within(kbps: u64, ms: u64) -> u64 {
     (kbps * ms / PACKET_BITS).max(8)
 }
 
-/// Those of the sizes that are at most `most`; the smallest in any case.
-fn sizes(all: &[u32], most: u64) -> Vec<u32> {
-    let fit = |size: &u32| *size == all[0] || u64::from(*size) <= most;
+/// Sizes up to `max`; always includes the first.
+fn sizes(all: &[u32], max: u64) -> Vec<u32> {
+    let fit = |size: &u32| *size == all[0] || u64::from(*size) <= max;
     all.iter().copied().filter(fit).collect()
 }
 
-/// A stream of choices.
+/// Random choices.
 struct Draw(Stream);
 
 impl Draw {
@@ -326,7 +330,7 @@ impl Draw {
         self.0.below(bound)
     }
 
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    fn choose<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len() as u64) as usize]
     }
 }
@@ -355,7 +359,7 @@ mod tests {
         }
     }
 
-    /// 802.11a at 54 Mbit/s: an exchange takes some 400 µs (30 Mbit/s). 802.11n, MCS 7, 20 MHz, 800 ns: 65 Mbit/s on the air.
+    /// 802.11a at 54 Mbit/s: an exchange takes about 400 µs (30 Mbit/s). 802.11n, MCS 7, 20 MHz, 800 ns: 65 Mbit/s on the air.
     #[test]
     fn the_capacity_is_estimated_within_a_quarter() {
         let mut plan = CrosscheckPlan::generate(1);

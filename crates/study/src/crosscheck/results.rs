@@ -35,23 +35,23 @@ pub struct PlanResult {
     pub kernel: Vec<Values>,
 }
 
-/// Why a file of results cannot be read.
+/// Invalid line in a file of results.
 #[derive(Debug, thiserror::Error)]
-#[error("line {line} is no result of a plan: {why}")]
+#[error("line {line}: invalid result of a plan: {why}")]
 pub struct ResultsError {
-    /// Its line, from 1.
+    /// Line in the file, from 1.
     pub line: usize,
     why: serde_json::Error,
 }
 
 impl PlanResult {
-    /// Whether this is a result of the plan as it is generated now.
+    /// Returns `true` if this is a result of the plan in its current form.
     #[must_use]
     pub fn is_of(&self, plan: &CrosscheckPlan) -> bool {
         self.plan == plan.number && self.digest == plan.digest()
     }
 
-    /// One line of JSON, without the line break. Values have four significant digits.
+    /// Returns one line of JSON without a line break. Values have four significant digits.
     #[must_use]
     pub fn line(&self) -> String {
         let mut short = self.clone();
@@ -63,18 +63,17 @@ impl PlanResult {
     }
 }
 
-/// Reads a file of results. Of several lines of one plan the last one counts. A line without its end, as an interrupted run
-/// leaves it, is ignored.
+/// Reads a file of results. The last line of a plan counts. An incomplete line, left by an interrupted run, is ignored.
 ///
 /// # Errors
 /// A line is not a result.
 pub fn read(text: &str) -> Result<BTreeMap<u64, PlanResult>, ResultsError> {
     let mut results = BTreeMap::new();
-    for (line, of) in text.split_inclusive('\n').enumerate() {
-        if !of.ends_with('\n') || of.trim().is_empty() {
+    for (line, content) in text.split_inclusive('\n').enumerate() {
+        if !content.ends_with('\n') || content.trim().is_empty() {
             continue;
         }
-        let result: PlanResult = serde_json::from_str(of).map_err(|why| ResultsError { line: line + 1, why })?;
+        let result: PlanResult = serde_json::from_str(content).map_err(|why| ResultsError { line: line + 1, why })?;
         results.insert(result.plan, result);
     }
     Ok(results)

@@ -1,4 +1,4 @@
-//! The same plan for both programs: a scenario of netburn, and what the program around ns-3 reads.
+//! Conversion of a plan to a scenario of netburn, and to the input of the program around ns-3.
 
 use super::plan::{CrosscheckPlan, PlanQueue, Transport};
 use netburn_medium::config::{Band, Standard};
@@ -7,17 +7,17 @@ use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Bytes of a probe, IP and UDP headers included: that of the workload `probe`.
+/// Bytes of a probe, including IP and UDP headers, as in the workload `probe`.
 pub(super) const PROBE_LENGTH: u32 = 92;
 /// Retry limit of a frame in netburn.
 const TRIES: u32 = 10;
 /// Bytes that CCMP adds to a frame.
 const CCMP: u32 = 16;
-/// Rate of the wire to the server.
+/// Rate of the link to the server.
 const WIRE_BPS: u64 = 10_000_000_000;
 
 impl CrosscheckPlan {
-    /// The scenario of this plan in TOML.
+    /// Returns the scenario of this plan in TOML.
     #[must_use]
     pub fn scenario(&self, seed: u64) -> String {
         let mut text = String::new();
@@ -95,16 +95,16 @@ gro = false
         text
     }
 
-    /// The plan as netburn runs it in an environment.
+    /// Returns the resolved plan for an environment.
     ///
     /// # Errors
-    /// The scenario is wrong, which a test rules out.
+    /// The scenario is invalid, which a test rules out.
     pub fn resolved(&self, seed: u64, environment: Environment) -> Result<Plan, ScenarioError> {
         let document = Document::from_toml("crosscheck.toml", &self.scenario(seed))?;
         Ok(document.resolve_for(environment)?.0)
     }
 
-    /// The plan as the program around ns-3 reads it, without a seed.
+    /// Returns the input of the program around ns-3, without a seed.
     #[must_use]
     pub fn for_ns3(&self) -> Value {
         let mode = |mcs: u8| match self.standard {
@@ -166,7 +166,8 @@ gro = false
         })
     }
 
-    /// A digest of what ns-3 is given: FNV-1a, 64 bits, of the JSON text. A stored result of another digest is of another plan.
+    /// Returns a digest of the input of ns-3: 64-bit FNV-1a of the JSON text. A stored result with another digest belongs to another
+    /// plan.
     #[must_use]
     pub fn digest(&self) -> String {
         let text = self.for_ns3().to_string();
@@ -206,7 +207,7 @@ mod tests {
         assert_ne!(plan.digest(), other.digest());
     }
 
-    /// The limits that `for_ns3` gives the queues of stations, whose scenario has no key for them.
+    /// Queue limits of stations in `for_ns3`, for which a scenario has no key.
     #[test]
     fn queues_of_stations_have_the_default_limits() {
         use super::super::plan::{STATION_FIFO_LIMIT, STATION_FQ_CODEL_LIMIT};

@@ -11,14 +11,14 @@ use netburn_simulate::datagrams::{Driver, Flow, Load};
 use netburn_units::{BitRate, Instant};
 use std::ops::ControlFlow;
 
-/// Why a plan cannot be simulated. A test rules both out for generated plans.
+/// Error in the simulation of a plan. A test shows that generated plans cause none.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// The scenario is wrong.
+    /// The scenario is invalid.
     #[error("{}", .0.render(false))]
     Scenario(#[from] ScenarioError),
-    /// The simulator rejects it.
+    /// The simulator rejects the plan.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
 }
@@ -27,7 +27,7 @@ impl CrosscheckPlan {
     /// Runs the plan with this seed.
     ///
     /// # Errors
-    /// The plan is none that netburn can simulate.
+    /// netburn cannot simulate the plan.
     pub fn simulate(&self, seed: u64) -> Result<Values, PlanError> {
         let plan = self.resolved(seed, Environment::Simulate)?;
         match self.transport {
@@ -39,10 +39,11 @@ impl CrosscheckPlan {
     fn datagrams(&self, plan: &Plan, rate: BitRate) -> Result<Values, PlanError> {
         let station = |number: usize| Endpoint::Station(number as u16);
         let mut flows: Vec<Flow<Endpoint>> = Vec::new();
-        for (number, of) in self.stations.iter().enumerate() {
-            let (from, to) = match of.up {
-                true => (station(number), Endpoint::Server),
-                false => (Endpoint::Server, station(number)),
+        for (number, config) in self.stations.iter().enumerate() {
+            let (from, to) = if config.up {
+                (station(number), Endpoint::Server)
+            } else {
+                (Endpoint::Server, station(number))
             };
             flows.push(Flow {
                 load: Load::Constant { rate, jitter: true },

@@ -1,4 +1,4 @@
-//! What is read out of runs, and how that becomes one number.
+//! Formulas over the metrics of runs.
 //!
 //! ```text
 //! station.b.probe.p95_ms                                            the median over the runs
@@ -7,33 +7,34 @@
 //! share station.tv.film.stalls = 0 and station.tv.verdict >= marginal    the share of the runs of which that is true
 //! ```
 //!
-//! Words are separated by spaces. Operands are figures, numbers in their units and names of verdicts; `+ - * /` are worked out from left to right.
+//! Words are separated by spaces. Operands are metrics, numbers in their units, and names of verdicts. `+ - * /` are evaluated
+//! from left to right.
 
-use super::paths::{Figure, Unit, VERDICTS};
+use super::paths::{MetricPath, Unit, VERDICTS};
 use netburn_record::summary::Summary;
 
-/// What is read out of runs.
+/// An expression over metrics and its aggregation over runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Formula {
-    over: Over,
+    over: Aggregate,
     conditions: Vec<Condition>,
 }
 
-/// A text that is no formula: what would be right.
+/// Invalid formula, with the expected syntax.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Wrong(pub String);
+pub struct FormulaError(pub String);
 
-/// How the runs become one number.
+/// Aggregation over runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Over {
+enum Aggregate {
     Median,
     Max,
     Min,
     Share,
 }
 
-/// An expression and, for a share, what it is held against.
+/// An expression and, for a share, the expression it is compared with.
 #[derive(Debug, Clone, PartialEq)]
 struct Condition {
     left: Expression,
@@ -49,7 +50,7 @@ enum Relation {
     More,
 }
 
-/// A first operand, and what is done with further ones in turn.
+/// A first operand, and the operations on it in order.
 #[derive(Debug, Clone, PartialEq)]
 struct Expression {
     first: Operand,
@@ -59,24 +60,24 @@ struct Expression {
 #[derive(Debug, Clone, PartialEq)]
 enum Operand {
     Number(f64),
-    Of(Figure),
-    OfOther(Figure),
+    Metric(MetricPath),
+    BaselineMetric(MetricPath),
 }
 
 impl Formula {
-    /// Reads a formula.
+    /// Parses a formula.
     ///
     /// # Errors
-    /// What would be right.
-    pub fn parse(text: &str) -> Result<Self, Wrong> {
+    /// The formula is invalid.
+    pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let mut words = text.split_whitespace().peekable();
         let over = match words.peek().copied() {
-            Some("max") => Over::Max,
-            Some("min") => Over::Min,
-            Some("share") => Over::Share,
-            _ => Over::Median,
+            Some("max") => Aggregate::Max,
+            Some("min") => Aggregate::Min,
+            Some("share") => Aggregate::Share,
+            _ => Aggregate::Median,
         };
-        if over != Over::Median {
+        if over != Aggregate::Median {
             words.next();
         }
         let rest: Vec<&str> = words.collect();
@@ -85,55 +86,56 @@ impl Formula {
             .map(condition)
             .collect::<Result<_, _>>()?;
         match over {
-            Over::Share if conditions.iter().any(|condition| condition.right.is_none()) => Err(Wrong(
-                "a `share` is of the runs of which something is true: `share FIGURE <= VALUE`".to_owned(),
+            Aggregate::Share if conditions.iter().any(|condition| condition.right.is_none()) => Err(FormulaError(
+                "`share` needs a condition: `share METRIC <= VALUE`".to_owned(),
             )),
-            Over::Share => Ok(Formula { over, conditions }),
-            _ if conditions.len() > 1 || conditions[0].right.is_some() => Err(Wrong(
-                "conditions belong in a `share`: `share FIGURE <= VALUE and …`".to_owned(),
+            Aggregate::Share => Ok(Formula { over, conditions }),
+            _ if conditions.len() > 1 || conditions[0].right.is_some() => Err(FormulaError(
+                "conditions belong in a `share`: `share METRIC <= VALUE and …`".to_owned(),
             )),
             _ => Ok(Formula { over, conditions }),
         }
     }
 
-    /// What it comes out in.
+    /// Returns the unit of the result.
     #[must_use]
     pub fn unit(&self) -> Unit {
         let expression = &self.conditions[0].left;
         match (self.over, &expression.first) {
-            (Over::Share, _) => Unit::Share,
+            (Aggregate::Share, _) => Unit::Share,
             _ if expression.rest.iter().any(|(operator, _)| *operator == '/') => Unit::Share,
-            (_, Operand::Of(figure) | Operand::OfOther(figure)) => figure.unit(),
+            (_, Operand::Metric(path) | Operand::BaselineMetric(path)) => path.unit(),
             (_, Operand::Number(_)) => Unit::Count,
         }
     }
 
-    /// Whether it compares with other runs.
+    /// Returns `true` if the formula uses other runs (`against:`).
     #[must_use]
     pub fn compares(&self) -> bool {
-        self.operands().any(|operand| matches!(operand, Operand::OfOther(_)))
+        self.operands()
+            .any(|operand| matches!(operand, Operand::BaselineMetric(_)))
     }
 
-    /// The figures that it reads, of the runs or, second, of those compared with.
-    pub fn figures(&self) -> impl Iterator<Item = (&Figure, bool)> {
+    /// Returns the metrics that the formula reads; `true` marks those of the other runs.
+    pub fn metrics(&self) -> impl Iterator<Item = (&MetricPath, bool)> {
         self.operands().filter_map(|operand| match operand {
             Operand::Number(_) => None,
-            Operand::Of(figure) => Some((figure, false)),
-            Operand::OfOther(figure) => Some((figure, true)),
+            Operand::Metric(path) => Some((path, false)),
+            Operand::BaselineMetric(path) => Some((path, true)),
         })
     }
 
-    /// What it comes to over runs and, where there are any, those that they are compared with, one for each. Not a number where a figure isn't known.
+    /// Evaluates the formula over `runs` and, if it uses them, the corresponding `others`. Returns NaN if a metric has no value.
     #[must_use]
-    pub fn of(&self, runs: &[Summary], others: &[Summary]) -> f64 {
+    pub fn evaluate(&self, runs: &[Summary], others: &[Summary]) -> f64 {
         let pairs = runs.iter().enumerate().map(|(index, run)| (run, others.get(index)));
-        if self.over == Over::Share {
+        if self.over == Aggregate::Share {
             let holds = |(run, other)| self.conditions.iter().all(|condition| condition.holds(run, other));
-            let held = pairs.filter(|pair| holds(*pair)).count();
-            return held as f64 / runs.len() as f64;
+            let count = pairs.filter(|pair| holds(*pair)).count();
+            return count as f64 / runs.len() as f64;
         }
         let mut values: Vec<f64> = pairs
-            .map(|(run, other)| self.conditions[0].left.of(run, other))
+            .map(|(run, other)| self.conditions[0].left.evaluate(run, other))
             .collect();
         values.sort_by(f64::total_cmp);
         if values.iter().any(|value| value.is_nan()) {
@@ -141,8 +143,8 @@ impl Formula {
         }
         match (self.over, values.len()) {
             (_, 0) => f64::NAN,
-            (Over::Max, count) => values[count - 1],
-            (Over::Min, _) => values[0],
+            (Aggregate::Max, count) => values[count - 1],
+            (Aggregate::Min, _) => values[0],
             (_, count) if count % 2 == 1 => values[count / 2],
             (_, count) => (values[count / 2 - 1] + values[count / 2]) / 2.0,
         }
@@ -159,7 +161,7 @@ impl Formula {
     }
 }
 
-fn condition(words: &[&str]) -> Result<Condition, Wrong> {
+fn condition(words: &[&str]) -> Result<Condition, FormulaError> {
     let relation = |word: &str| match word {
         "<" => Some(Relation::Less),
         "<=" => Some(Relation::AtMost),
@@ -184,9 +186,9 @@ fn condition(words: &[&str]) -> Result<Condition, Wrong> {
     }
 }
 
-fn expression(words: &[&str]) -> Result<Expression, Wrong> {
+fn expression(words: &[&str]) -> Result<Expression, FormulaError> {
     let Some((first, rest)) = words.split_first() else {
-        return Err(Wrong("a figure is missing".to_owned()));
+        return Err(FormulaError("missing metric".to_owned()));
     };
     let mut expression = Expression {
         first: operand(first)?,
@@ -199,15 +201,18 @@ fn expression(words: &[&str]) -> Result<Expression, Wrong> {
             ["*", word] => expression.rest.push(('*', operand(word)?)),
             ["/", word] => expression.rest.push(('/', operand(word)?)),
             _ => {
-                let message = format!("`{}`: one of `+ - * /` and an operand would be right", pair.join(" "));
-                return Err(Wrong(message));
+                let message = format!(
+                    "unexpected `{}`; expected one of `+ - * /` and an operand",
+                    pair.join(" ")
+                );
+                return Err(FormulaError(message));
             }
         }
     }
     Ok(expression)
 }
 
-fn operand(word: &str) -> Result<Operand, Wrong> {
+fn operand(word: &str) -> Result<Operand, FormulaError> {
     if let Some((_, rank)) = VERDICTS.iter().find(|(name, _)| *name == word) {
         return Ok(Operand::Number(*rank));
     }
@@ -215,10 +220,10 @@ fn operand(word: &str) -> Result<Operand, Wrong> {
         return Ok(Operand::Number(number));
     }
     match word.strip_prefix("against:") {
-        Some(path) => Figure::parse(path).map(Operand::OfOther),
-        None => Figure::parse(word).map(Operand::Of),
+        Some(path) => MetricPath::parse(path).map(Operand::BaselineMetric),
+        None => MetricPath::parse(word).map(Operand::Metric),
     }
-    .map_err(Wrong)
+    .map_err(FormulaError)
 }
 
 impl Condition {
@@ -226,7 +231,7 @@ impl Condition {
         let Some((relation, right)) = &self.right else {
             return false;
         };
-        let (left, right) = (self.left.of(run, other), right.of(run, other));
+        let (left, right) = (self.left.evaluate(run, other), right.evaluate(run, other));
         match relation {
             Relation::Less => left < right,
             Relation::AtMost => left <= right,
@@ -238,11 +243,11 @@ impl Condition {
 }
 
 impl Expression {
-    fn of(&self, run: &Summary, other: Option<&Summary>) -> f64 {
+    fn evaluate(&self, run: &Summary, other: Option<&Summary>) -> f64 {
         let value = |operand: &Operand| match operand {
             Operand::Number(number) => *number,
-            Operand::Of(figure) => figure.of(run).unwrap_or(f64::NAN),
-            Operand::OfOther(figure) => other.and_then(|other| figure.of(other)).unwrap_or(f64::NAN),
+            Operand::Metric(path) => path.value(run).unwrap_or(f64::NAN),
+            Operand::BaselineMetric(path) => other.and_then(|other| path.value(other)).unwrap_or(f64::NAN),
         };
         self.rest
             .iter()
@@ -263,11 +268,12 @@ mod tests {
     use netburn_scenario::{Environment, load};
     use netburn_workload::Verdict;
 
-    /// Summaries of nothing, with these totals and verdicts.
-    fn runs(of: &[(f64, Verdict)]) -> Vec<Summary> {
+    /// Empty summaries with these throughputs and verdicts.
+    fn runs(values: &[(f64, Verdict)]) -> Vec<Summary> {
         let (plan, _) = load("anomaly").unwrap().resolve_for(Environment::Simulate).unwrap();
         let summary = Summariser::new(Header::simulated(plan)).finish("", &RunStatus::Complete);
-        of.iter()
+        values
+            .iter()
             .map(|(mbps, verdict)| {
                 let mut summary = summary.clone();
                 summary.totals.throughput_mbps = *mbps;
@@ -278,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn by_hand() {
+    fn known_values() {
         let some = runs(&[
             (10.0, Verdict::Fail),
             (30.0, Verdict::Pass),
@@ -286,20 +292,23 @@ mod tests {
             (40.0, Verdict::Fail),
         ]);
         let others = runs(&[(20.0, Verdict::Fail); 4]);
-        let of = |text: &str| Formula::parse(text).unwrap().of(&some, &others);
-        assert_eq!(of("totals.throughput_mbps"), 25.0);
-        assert_eq!(of("max totals.throughput_mbps - 1"), 39.0);
-        assert_eq!(of("min totals.throughput_mbps / against:totals.throughput_mbps"), 0.5);
-        assert_eq!(of("share totals.throughput_mbps >= 20"), 0.75);
-        assert_eq!(of("share verdict = fail"), 0.5);
-        assert_eq!(of("share verdict >= marginal and totals.throughput_mbps > 20"), 0.25);
-        assert_eq!(of("share verdict = against:verdict"), 0.5);
-        assert!(of("totals.airtime_jain").is_nan());
-        assert_eq!(of("share totals.airtime_jain < 1"), 0.0);
+        let value = |text: &str| Formula::parse(text).unwrap().evaluate(&some, &others);
+        assert_eq!(value("totals.throughput_mbps"), 25.0);
+        assert_eq!(value("max totals.throughput_mbps - 1"), 39.0);
+        assert_eq!(
+            value("min totals.throughput_mbps / against:totals.throughput_mbps"),
+            0.5
+        );
+        assert_eq!(value("share totals.throughput_mbps >= 20"), 0.75);
+        assert_eq!(value("share verdict = fail"), 0.5);
+        assert_eq!(value("share verdict >= marginal and totals.throughput_mbps > 20"), 0.25);
+        assert_eq!(value("share verdict = against:verdict"), 0.5);
+        assert!(value("totals.airtime_jain").is_nan());
+        assert_eq!(value("share totals.airtime_jain < 1"), 0.0);
     }
 
     #[test]
-    fn what_it_comes_out_in() {
+    fn units() {
         let unit = |text: &str| Formula::parse(text).unwrap().unit();
         assert_eq!(unit("totals.throughput_mbps"), Unit::Mbps);
         assert_eq!(
@@ -312,11 +321,11 @@ mod tests {
     }
 
     #[test]
-    fn bad_input() {
+    fn invalid_formulas() {
         for (text, right) in [
             ("", "missing"),
-            ("share verdict", "share FIGURE"),
-            ("verdict = fail", "share FIGURE"),
+            ("share verdict", "share METRIC"),
+            ("verdict = fail", "share METRIC"),
             ("share verdict =", "missing"),
             ("totals.throughput_mbps totals.throughput_mbps", "operand"),
             ("totals.througput", "totals.throughput_mbps"),

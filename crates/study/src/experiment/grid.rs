@@ -1,4 +1,4 @@
-//! A scenario under several seeds and signals.
+//! Runs of a scenario with several seeds and signals.
 
 use crate::pool::map;
 use netburn_medium::config::Quality;
@@ -10,52 +10,52 @@ use netburn_simulate::SimulateError;
 use netburn_units::{Dbm, Seed};
 use std::ops::ControlFlow;
 
-/// A scenario, what is changed in it, how often it runs and under which signals.
+/// A scenario with changed keys, seeds and shifts of all signals.
 ///
-/// Its runs are the product of shifts and seeds, shift by shift, in the same order always: the first of one grid and the first of another with as many
-/// belong together.
+/// The runs are the product of shifts and seeds, ordered by shift. The order is stable, so that runs of two grids with the same
+/// shifts and seeds correspond.
 #[derive(Debug, Clone)]
 pub struct Grid {
-    /// A built-in scenario by name, a file, or, where it has several lines, its text.
+    /// Name of a built-in scenario, path of a file, or the text of a scenario if it has several lines.
     pub scenario: String,
-    /// Keys and values, as `--set` has them.
+    /// Changed keys and values, as for `--set`.
     pub set: Vec<(String, String)>,
-    /// The first seed, and how many there are from there on. 0 counts as 1.
+    /// First seed and number of seeds. A number of 0 counts as 1.
     pub seeds: (u64, u64),
-    /// By how many hundredths of a decibel all signals are moved; none: as they are.
+    /// Shifts of all signals in hundredths of a decibel; empty: no shift.
     pub shifts: Vec<i32>,
 }
 
 /// One run of a grid.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// What is run.
+    /// Plan of the run.
     pub plan: Plan,
-    /// By how many hundredths of a decibel all signals were moved.
+    /// Shift of all signals in hundredths of a decibel.
     pub shift: i32,
 }
 
-/// Why a grid can't be run.
+/// Error in the runs of a grid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridError {
-    /// Its scenario is wrong.
+    /// The scenario is invalid.
     #[error("{}", .0.render(false))]
     Scenario(#[from] ScenarioError),
-    /// It can't be simulated.
+    /// The simulator rejects the plan.
     #[error("{scenario}: {why}")]
     Simulate {
-        /// Which scenario.
+        /// Name of the scenario.
         scenario: String,
-        /// Why.
+        /// Error of the simulator.
         why: SimulateError,
     },
 }
 
 impl Grid {
-    /// A scenario as it is, with its own seed.
+    /// Creates a grid with one run of the unchanged scenario.
     #[must_use]
-    pub fn of(scenario: &str) -> Self {
+    pub fn new(scenario: &str) -> Self {
         Grid {
             scenario: scenario.to_owned(),
             set: Vec::new(),
@@ -64,14 +64,15 @@ impl Grid {
         }
     }
 
-    /// What is run, in order.
+    /// Returns the runs in order.
     ///
     /// # Errors
-    /// The scenario is wrong, or a key or value is.
+    /// The scenario, a key or a value is invalid.
     pub fn runs(&self) -> Result<Vec<Run>, GridError> {
-        let mut document = match self.scenario.contains('\n') {
-            true => Document::from_toml("scenario", &self.scenario)?,
-            false => load(&self.scenario)?,
+        let mut document = if self.scenario.contains('\n') {
+            Document::from_toml("scenario", &self.scenario)?
+        } else {
+            load(&self.scenario)?
         };
         for (key, value) in &self.set {
             document.set(key, value)?;
@@ -81,7 +82,7 @@ impl Grid {
         let shifts = if self.shifts.is_empty() { &own[..] } else { &self.shifts };
         let seeds = self.seeds.0..self.seeds.0 + self.seeds.1.max(1);
         let run = |shift: i32, seed: u64| {
-            let mut plan = moved(&plan, shift);
+            let mut plan = shift_signals(&plan, shift);
             plan.seed = Seed(seed);
             Run { plan, shift }
         };
@@ -92,10 +93,10 @@ impl Grid {
             .collect())
     }
 
-    /// Runs all of it on up to `threads` processors. The summaries are in the order of the runs, whatever that number is.
+    /// Simulates all runs on up to `threads` threads. The summaries are in the order of the runs.
     ///
     /// # Errors
-    /// The scenario is wrong or can't be simulated.
+    /// The scenario is invalid or cannot be simulated.
     pub fn run(&self, threads: usize) -> Result<Vec<Summary>, GridError> {
         let runs = self.runs()?;
         map(runs.len(), threads, &|place| runs[place].summary())
@@ -105,15 +106,15 @@ impl Grid {
 }
 
 impl Run {
-    /// Runs it.
+    /// Simulates the run and returns its summary.
     ///
     /// # Errors
-    /// It can't be simulated.
+    /// The simulator rejects the plan.
     pub fn summary(&self) -> Result<Summary, GridError> {
         let mut summariser = Summariser::new(Header::simulated(self.plan.clone()));
         let ran = netburn_simulate::run(&self.plan, |_, rows| {
             for row in &rows {
-                summariser.put(row).expect("memory takes every row");
+                summariser.put(row).expect("a summariser accepts every row");
             }
             ControlFlow::Continue(())
         });
@@ -127,8 +128,9 @@ impl Run {
     }
 }
 
-/// The plan with every signal moved, those of stations whose distance is known by way of the access points' power. Where the MCS is given there is none.
-fn moved(plan: &Plan, shift: i32) -> Plan {
+/// Shifts the signal of every station. For stations with a distance, it shifts the power of the access points. Stations with a
+/// fixed MCS have no signal.
+fn shift_signals(plan: &Plan, shift: i32) -> Plan {
     let by = |signal: Dbm| Dbm::from_hundredths(signal.as_hundredths() + shift);
     let mut plan = plan.clone();
     if shift == 0 {
@@ -166,7 +168,7 @@ mod tests {
             set: vec![("duration".to_owned(), "2 s".to_owned())],
             seeds: (5, 2),
             shifts: vec![-300, 0],
-            ..Grid::of("four-uses")
+            ..Grid::new("four-uses")
         };
         let runs = grid.runs().unwrap();
         let seen: Vec<(i32, u64)> = runs.iter().map(|run| (run.shift, run.plan.seed.0)).collect();
@@ -184,7 +186,7 @@ mod tests {
                 ("baseline".to_owned(), "0 s".to_owned()),
             ],
             seeds: (1, 3),
-            ..Grid::of("anomaly")
+            ..Grid::new("anomaly")
         };
         assert_eq!(grid.run(1).unwrap(), grid.run(3).unwrap());
     }
@@ -192,7 +194,7 @@ mod tests {
     #[test]
     fn bad_input() {
         assert!(
-            Grid::of("anomalous")
+            Grid::new("anomalous")
                 .runs()
                 .unwrap_err()
                 .to_string()
@@ -200,7 +202,7 @@ mod tests {
         );
         let grid = Grid {
             set: vec![("ap.home.queu".to_owned(), "fifo".to_owned())],
-            ..Grid::of("anomaly")
+            ..Grid::new("anomaly")
         };
         assert!(grid.runs().unwrap_err().to_string().contains("ap.home.queue"));
     }

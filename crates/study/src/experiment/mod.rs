@@ -1,12 +1,12 @@
-//! One scenario under several seeds and signals, and what its summaries come to.
+//! One scenario with several seeds and signals, and metrics over its summaries.
 //!
-//! - [`Grid`]: a scenario, what is changed in it, seeds, and by how much all signals are moved: the runs that follow from that.
-//! - [`Formula`]: what is read out of each run, and how that becomes one number.
+//! - [`Grid`]: the runs of a scenario with changed keys, several seeds, and shifts of all signals.
+//! - [`Formula`]: an expression over a run's metrics, and its aggregation over the runs.
 
 mod formula;
 mod grid;
 mod paths;
 
-pub use formula::{Formula, Wrong};
+pub use formula::{Formula, FormulaError};
 pub use grid::{Grid, GridError, Run};
-pub use paths::{Figure, Unit};
+pub use paths::{MetricPath, Unit};

@@ -1,13 +1,13 @@
-//! Figures of a summary by their paths.
+//! Metrics of a summary by path.
 
 use netburn_record::summary::{StationSummary, Summary, WorkloadSummary};
 use netburn_workload::Verdict;
 
-/// A figure of a summary.
+/// Path of a metric in a summary.
 ///
 /// | path | |
 /// |---|---|
-/// | `verdict` | the run's |
+/// | `verdict` | of the run |
 /// | `totals.throughput_mbps`, `totals.airtime_jain` | all stations together |
 /// | `station.NAME.verdict`, `.throughput_mbps`, `.airtime_share`, `.idle_ms` | one station |
 /// | `station.NAME.WORKLOAD.verdict`, `.throughput_mbps`, `.operations`, `.goal_misses`, `.failures` | one workload |
@@ -17,16 +17,16 @@ use netburn_workload::Verdict;
 ///
 /// A verdict is a number: fail 0, inconclusive 1, marginal 2, pass 3; without goals there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Figure {
-    /// The run's.
+pub enum MetricPath {
+    /// A metric of the run.
     Run(&'static str),
-    /// A station's.
+    /// A metric of a station.
     Station(String, &'static str),
-    /// A workload's of a station.
+    /// A metric of a station's workload.
     Workload(String, String, &'static str),
 }
 
-/// What a figure is in.
+/// Unit of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unit {
     /// Milliseconds.
@@ -35,7 +35,7 @@ pub enum Unit {
     Mbps,
     /// A share, or a ratio.
     Share,
-    /// A number.
+    /// A count.
     Count,
 }
 
@@ -61,39 +61,39 @@ const OF_WORKLOAD: [&str; 17] = [
     "lost_share",
 ];
 
-/// The verdicts by name, and the numbers that stand for them.
+/// Verdicts by name, with their numbers.
 pub(super) const VERDICTS: [(&str, f64); 4] = [("fail", 0.0), ("inconclusive", 1.0), ("marginal", 2.0), ("pass", 3.0)];
 
-impl Figure {
-    /// Reads a path.
+impl MetricPath {
+    /// Parses a path.
     ///
     /// # Errors
-    /// What would be right.
+    /// The path is unknown.
     pub fn parse(path: &str) -> Result<Self, String> {
         let known = |names: &'static [&'static str], name: &str| names.iter().find(|known| **known == name).copied();
         if let Some(name) = known(&OF_RUN, path) {
-            return Ok(Figure::Run(name));
+            return Ok(MetricPath::Run(name));
         }
         let parts: Vec<&str> = path.split('.').collect();
-        let wrong = |names: &[&str]| format!("`{path}`: there are {}", names.join(", "));
+        let wrong = |names: &[&str]| format!("unknown metric `{path}`; expected one of {}", names.join(", "));
         match parts.as_slice() {
             ["station", station, name] => known(&OF_STATION, name)
-                .map(|name| Figure::Station((*station).to_owned(), name))
+                .map(|name| MetricPath::Station((*station).to_owned(), name))
                 .ok_or_else(|| wrong(&OF_STATION)),
             ["station", station, workload, name] => known(&OF_WORKLOAD, name)
-                .map(|name| Figure::Workload((*station).to_owned(), (*workload).to_owned(), name))
+                .map(|name| MetricPath::Workload((*station).to_owned(), (*workload).to_owned(), name))
                 .ok_or_else(|| wrong(&OF_WORKLOAD)),
             _ => Err(format!(
-                "`{path}`: there are {}, `station.NAME.FIGURE` and `station.NAME.WORKLOAD.FIGURE`",
+                "unknown metric `{path}`; expected {}, `station.NAME.METRIC` or `station.NAME.WORKLOAD.METRIC`",
                 OF_RUN.join(", ")
             )),
         }
     }
 
-    /// What it is in.
+    /// Returns the unit of the metric.
     #[must_use]
     pub fn unit(&self) -> Unit {
-        let (Figure::Run(name) | Figure::Station(_, name) | Figure::Workload(_, _, name)) = self;
+        let (MetricPath::Run(name) | MetricPath::Station(_, name) | MetricPath::Workload(_, _, name)) = self;
         match *name {
             _ if name.ends_with("_ms") => Unit::Ms,
             _ if name.ends_with("_mbps") => Unit::Mbps,
@@ -102,28 +102,28 @@ impl Figure {
         }
     }
 
-    /// The station and the workload that it is about.
+    /// Returns the station and the workload of the metric.
     #[must_use]
     pub fn about(&self) -> (Option<&str>, Option<&str>) {
         match self {
-            Figure::Run(_) => (None, None),
-            Figure::Station(station, _) => (Some(station), None),
-            Figure::Workload(station, workload, _) => (Some(station), Some(workload)),
+            MetricPath::Run(_) => (None, None),
+            MetricPath::Station(station, _) => (Some(station), None),
+            MetricPath::Workload(station, workload, _) => (Some(station), Some(workload)),
         }
     }
 
-    /// Its value; `None` where there is none.
+    /// Returns the value in a summary, if it has one.
     #[must_use]
-    pub fn of(&self, summary: &Summary) -> Option<f64> {
+    pub fn value(&self, summary: &Summary) -> Option<f64> {
         let station = |name: &str| summary.stations.iter().find(|station| station.name == name);
         match self {
-            Figure::Run(name) => match *name {
+            MetricPath::Run(name) => match *name {
                 "verdict" => rank(summary.verdict),
                 "totals.throughput_mbps" => Some(summary.totals.throughput_mbps),
                 _ => summary.totals.airtime_jain,
             },
-            Figure::Station(of, name) => of_station(station(of)?, name),
-            Figure::Workload(of, workload, name) => {
+            MetricPath::Station(of, name) => of_station(station(of)?, name),
+            MetricPath::Workload(of, workload, name) => {
                 let known = station(of)?.workloads.iter().find(|known| known.name == *workload)?;
                 of_workload(known, name)
             }
@@ -179,18 +179,22 @@ mod tests {
 
     #[test]
     fn paths_are_checked() {
-        assert_eq!(Figure::parse("verdict"), Ok(Figure::Run("verdict")));
-        let p95 = Figure::parse("station.fast-1.voip.p95_ms").unwrap();
+        assert_eq!(MetricPath::parse("verdict"), Ok(MetricPath::Run("verdict")));
+        let p95 = MetricPath::parse("station.fast-1.voip.p95_ms").unwrap();
         assert_eq!(p95.unit(), Unit::Ms);
         assert_eq!(p95.about(), (Some("fast-1"), Some("voip")));
         assert!(
-            Figure::parse("station.tv.p95_ms")
+            MetricPath::parse("station.tv.p95_ms")
                 .unwrap_err()
                 .contains("airtime_share")
         );
-        assert!(Figure::parse("station.tv.film.p96_ms").unwrap_err().contains("p95_ms"));
         assert!(
-            Figure::parse("throughput")
+            MetricPath::parse("station.tv.film.p96_ms")
+                .unwrap_err()
+                .contains("p95_ms")
+        );
+        assert!(
+            MetricPath::parse("throughput")
                 .unwrap_err()
                 .contains("totals.throughput_mbps")
         );

@@ -1,4 +1,4 @@
-//! Everything that can be known to be wrong before anything runs.
+//! Validation of all cells before the first run.
 
 use super::columns::{Column, columns};
 use super::grid::Grid;
@@ -10,102 +10,102 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What the cells of a sound sweep have in common.
+/// Properties of a valid sweep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// The columns of its rows: those of the first cell, then what further cells add.
+    /// Columns of the rows: those of the first cell, then those that further cells add.
     pub columns: Vec<Column>,
-    /// Stands for all plans together: two sweeps with the same run the same.
+    /// Hash over all plans: two sweeps with the same fingerprint have the same runs.
     pub fingerprint: u64,
-    /// The cells that can't be run, where they are [skipped](Impossible::Skip).
-    pub impossible: Option<WrongCells>,
+    /// Invalid cells, if they are [skipped](InvalidCellPolicy::Skip).
+    pub impossible: Option<InvalidCells>,
 }
 
-/// What becomes of a sweep some of whose cells can't be run.
+/// Treatment of invalid cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Impossible {
-    /// Nothing is run.
-    Refuse,
-    /// The others are run. Where none is left, nothing is.
+pub enum InvalidCellPolicy {
+    /// The sweep is rejected.
+    Reject,
+    /// The valid cells run. A sweep without valid cells is rejected.
     Skip,
 }
 
-/// The cells that can't be run.
+/// Cells that cannot run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrongCells {
-    /// Their numbers, each with what is wrong first.
+pub struct InvalidCells {
+    /// Number of each cell, with its first problem.
     cells: BTreeMap<u64, String>,
-    /// How many cells there are in all.
-    of: u64,
-    /// What is wrong, in how many cells, and the first of them in words.
+    /// Number of all cells.
+    total: u64,
+    /// Problems, each with the number of cells and a description of the first one.
     faults: Vec<(String, u64, String)>,
 }
 
-/// How many different faults are told.
-const SHOWN: usize = 5;
+/// Maximum number of different problems in a message.
+const MAX_SHOWN_FAULTS: usize = 5;
 
-/// Resolves every cell on `threads` processors and begins it, without running it; `progress` is told how many cells are done. `None`
-/// when `stop` was set meanwhile.
+/// Resolves every cell on `threads` threads and starts its simulation, without running it. Calls `progress` with the number of
+/// cells done. Returns `None` if `stop` is set.
 ///
 /// # Errors
-/// All cells that can't be run, where they are refused or none is left.
+/// Invalid cells, if the policy rejects them or no valid cell is left.
 pub fn check(
     grid: &Grid,
     threads: usize,
     stop: &AtomicBool,
-    impossible: Impossible,
+    impossible: InvalidCellPolicy,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Option<Checked>, WrongCells> {
-    let found = Mutex::new(Found::default());
+) -> Result<Option<Checked>, InvalidCells> {
+    let found = Mutex::new(CellChecks::default());
     let repeat = u64::from(grid.repeat());
     each(grid.cells(), threads, &|cell| {
         if stop.load(Ordering::Relaxed) {
             return;
         }
-        let looked = look(grid, cell * repeat);
+        let resolved = resolve_cell(grid, cell * repeat);
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.add(cell, looked);
+        found.add(cell, resolved);
         progress(found.cells);
     });
     let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let wrong = (!found.faults.is_empty()).then(|| found.wrong(grid));
     match wrong {
-        Some(wrong) if impossible == Impossible::Refuse || wrong.count() == found.cells => Err(wrong),
+        Some(wrong) if impossible == InvalidCellPolicy::Reject || wrong.count() == found.cells => Err(wrong),
         wrong => Ok((found.cells == grid.cells()).then(|| found.checked(wrong))),
     }
 }
 
-fn look(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>> {
+fn resolve_cell(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>> {
     let plan = grid.plan(run).map_err(|error| grid.faults(&error))?;
     begin(&plan).map_err(|fault| vec![fault])?;
     Ok((columns(&plan), fingerprint(&plan.to_json().to_string())))
 }
 
-/// What only the simulator can say: it lays the plan out and goes its first tenth of a second.
+/// Checks that only the simulator can make: lays out the plan and simulates its first 100 ms.
 fn begin(plan: &Plan) -> Result<(), String> {
     match netburn_simulate::run(plan, |_, _| ControlFlow::Break(())) {
         Ok(_) => Ok(()),
-        Err(error) => Err(format!("on {}: {error}", Environment::Simulate)),
+        Err(error) => Err(format!("{}: {error}", Environment::Simulate)),
     }
 }
 
-/// What the cells that were looked at have shown, in whatever order they came.
+/// Results of the checked cells, in any order.
 #[derive(Debug, Default)]
-struct Found {
+struct CellChecks {
     cells: u64,
-    /// Those that can't be run, with what is wrong first.
+    /// Invalid cells, with their first problem.
     wrong: BTreeMap<u64, String>,
-    /// Layouts with the first cell that has each.
+    /// Sets of columns, each with its first cell.
     layouts: BTreeMap<Vec<Column>, u64>,
     prints: Vec<(u64, u64)>,
-    /// Faults with the first cell that has each, and how many do.
+    /// Problems, each with its first cell and the number of cells.
     faults: BTreeMap<String, (u64, u64)>,
 }
 
-impl Found {
-    fn add(&mut self, cell: u64, looked: Result<(Vec<Column>, u64), Vec<String>>) {
+impl CellChecks {
+    fn add(&mut self, cell: u64, resolved: Result<(Vec<Column>, u64), Vec<String>>) {
         self.cells += 1;
-        match looked {
+        match resolved {
             Ok((columns, print)) => {
                 let first = self.layouts.entry(columns).or_insert(cell);
                 *first = cell.min(*first);
@@ -123,7 +123,7 @@ impl Found {
         }
     }
 
-    fn checked(mut self, impossible: Option<WrongCells>) -> Checked {
+    fn checked(mut self, impossible: Option<InvalidCells>) -> Checked {
         let mut layouts: Vec<(u64, Vec<Column>)> = self.layouts.into_iter().map(|(c, first)| (first, c)).collect();
         layouts.sort();
         let mut columns: Vec<Column> = Vec::new();
@@ -141,16 +141,16 @@ impl Found {
         }
     }
 
-    fn wrong(&mut self, grid: &Grid) -> WrongCells {
+    fn wrong(&mut self, grid: &Grid) -> InvalidCells {
         let mut faults: Vec<(u64, u64, String)> = std::mem::take(&mut self.faults)
             .into_iter()
             .map(|(fault, (first, count))| (first, count, fault))
             .collect();
         faults.sort();
         let repeat = u64::from(grid.repeat());
-        WrongCells {
+        InvalidCells {
             cells: std::mem::take(&mut self.wrong),
-            of: grid.cells(),
+            total: grid.cells(),
             faults: faults
                 .into_iter()
                 .map(|(first, count, fault)| (fault, count, grid.describe(first * repeat)))
@@ -159,70 +159,70 @@ impl Found {
     }
 }
 
-impl WrongCells {
-    /// How many there are.
+impl InvalidCells {
+    /// Returns the number of invalid cells.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.cells.len() as u64
     }
 
-    /// Why a cell can't be run; `None` where it can.
+    /// Returns the first problem of a cell; `None` if it is valid.
     #[must_use]
     pub fn why(&self, cell: u64) -> Option<&str> {
         self.cells.get(&cell).map(String::as_str)
     }
 
-    /// The same as when they are refused, for a sweep in which they are skipped.
+    /// Message for a sweep in which invalid cells are skipped.
     #[must_use]
     pub fn skipped(&self) -> String {
         format!(
-            "{} of {} cells can't be run and are skipped:{}",
+            "{} of {} cells are invalid and skipped:{}",
             self.count(),
-            self.of,
+            self.total,
             Faults(self)
         )
     }
 }
 
-impl fmt::Display for WrongCells {
+impl fmt::Display for InvalidCells {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} of {} cells can't be run; nothing was:{}",
+            "{} of {} cells are invalid, and no cell ran:{}",
             self.count(),
-            self.of,
+            self.total,
             Faults(self)
         )?;
-        match self.count() < self.of {
-            true => write!(f, "\nhelp: --skip-impossible runs the others"),
-            false => Ok(()),
+        if self.count() < self.total {
+            write!(f, "\nhelp: --skip-impossible runs the others")?;
         }
+        Ok(())
     }
 }
 
-/// What is wrong, a line each.
-struct Faults<'a>(&'a WrongCells);
+/// Problems, one per line.
+struct Faults<'a>(&'a InvalidCells);
 
 impl fmt::Display for Faults<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let faults = &self.0.faults;
-        for (fault, count, first) in faults.iter().take(SHOWN) {
+        for (fault, count, first) in faults.iter().take(MAX_SHOWN_FAULTS) {
             let fault = fault.replace('\n', "\n  ");
             match count {
                 1 => write!(f, "\n- {fault} ({first})")?,
                 count => write!(f, "\n- {fault} ({count} cells, the first {first})")?,
             }
         }
-        match faults.len().saturating_sub(SHOWN) {
+        match faults.len().saturating_sub(MAX_SHOWN_FAULTS) {
             0 => Ok(()),
-            more => write!(f, "\nand {more} more faults"),
+            more => write!(f, "\nand {more} more problems"),
         }
     }
 }
 
-impl std::error::Error for WrongCells {}
+impl std::error::Error for InvalidCells {}
 
-/// FNV-1a over 64 bits: tells texts apart that differ by accident.
+/// 64-bit FNV-1a, which is sufficient against accidental collisions.
 fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -237,18 +237,18 @@ mod tests {
     fn checked(varies: &[&str]) -> Result<Checked, String> {
         let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
         let grid = Grid::new(netburn_scenario::load("anomaly").unwrap(), &varies).unwrap();
-        let checked = check(&grid, 2, &AtomicBool::new(false), Impossible::Refuse, &|_| ());
+        let checked = check(&grid, 2, &AtomicBool::new(false), InvalidCellPolicy::Reject, &|_| ());
         checked.map(Option::unwrap).map_err(|wrong| wrong.to_string())
     }
 
-    fn skipping(varies: &[&str]) -> Result<Checked, WrongCells> {
+    fn skipping(varies: &[&str]) -> Result<Checked, InvalidCells> {
         let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
         let grid = Grid::new(netburn_scenario::load("anomaly").unwrap(), &varies).unwrap();
-        check(&grid, 2, &AtomicBool::new(false), Impossible::Skip, &|_| ()).map(Option::unwrap)
+        check(&grid, 2, &AtomicBool::new(false), InvalidCellPolicy::Skip, &|_| ()).map(Option::unwrap)
     }
 
     #[test]
-    fn wrong_cells_are_skipped_where_that_is_asked_for_and_others_are_left() {
+    fn invalid_cells_are_skipped_on_request() {
         let checked = skipping(&["station.slow.cc=cubic,vegas"]).unwrap();
         let impossible = checked.impossible.unwrap();
         assert_eq!((impossible.count(), impossible.why(0)), (1, None));
@@ -256,47 +256,48 @@ mod tests {
         assert!(
             impossible
                 .skipped()
-                .starts_with("1 of 2 cells can't be run and are skipped:\n- ")
+                .starts_with("1 of 2 cells are invalid and skipped:\n- ")
         );
-        // All that is run is the same, and yet it is another sweep than one without the cell.
+        // The runs are the same, but the sweep differs from one without the cell.
         let one = skipping(&["station.slow.cc=cubic"]).unwrap();
         assert_eq!(one.impossible, None);
         assert_eq!(one.columns, checked.columns);
         assert!(one.fingerprint != checked.fingerprint);
         let none = skipping(&["station.slow.mcs=98,99"]).unwrap_err();
         assert!(
-            none.to_string().starts_with("2 of 2 cells can't be run; nothing was:"),
+            none.to_string()
+                .starts_with("2 of 2 cells are invalid, and no cell ran:"),
             "{none}"
         );
     }
 
     #[test]
-    fn wrong_cells_are_told_together_and_grouped() {
-        let said = checked(&["ap.home.queue=fifo,fiffo", "station.slow.mcs=0..3,99"]).unwrap_err();
-        // 4 with a wrong queue, 1 with a wrong MCS, 1 with both.
+    fn invalid_cells_are_grouped_by_problem() {
+        let message = checked(&["ap.home.queue=fifo,fiffo", "station.slow.mcs=0..3,99"]).unwrap_err();
+        // 4 with an invalid queue, 1 with an invalid MCS, 1 with both.
         assert!(
-            said.starts_with("6 of 10 cells can't be run; nothing was:\n- --vary station.slow.mcs=99: "),
-            "{said}"
+            message.starts_with("6 of 10 cells are invalid, and no cell ran:\n- --vary station.slow.mcs=99: "),
+            "{message}"
         );
         assert!(
-            said.contains("(5 cells, the first ap.home.queue=fiffo, station.slow.mcs=0)"),
-            "{said}"
+            message.contains("(5 cells, the first ap.home.queue=fiffo, station.slow.mcs=0)"),
+            "{message}"
         );
         assert!(
-            said.contains("(2 cells, the first ap.home.queue=fifo, station.slow.mcs=99)"),
-            "{said}"
+            message.contains("(2 cells, the first ap.home.queue=fifo, station.slow.mcs=99)"),
+            "{message}"
         );
     }
 
     #[test]
-    fn what_only_the_simulator_knows_is_told_before_it_runs() {
-        let said = checked(&["station.slow.cc=cubic,vegas"]).unwrap_err();
-        assert!(said.starts_with("1 of 2 cells can't be run"), "{said}");
-        assert!(said.contains("station.slow.cc=vegas"), "{said}");
+    fn problems_of_the_simulator_are_reported_before_the_first_run() {
+        let message = checked(&["station.slow.cc=cubic,vegas"]).unwrap_err();
+        assert!(message.starts_with("1 of 2 cells are invalid"), "{message}");
+        assert!(message.contains("station.slow.cc=vegas"), "{message}");
     }
 
     #[test]
-    fn columns_are_those_of_all_cells_and_any_change_is_another_sweep() {
+    fn columns_cover_all_cells_and_changes_change_the_fingerprint() {
         let one = checked(&["station.slow.workload=voip,4kstream"]).unwrap();
         let names: Vec<&str> = one.columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!(

@@ -1,19 +1,19 @@
-//! What a row says of a run: its columns and their figures, from the run's summary.
+//! Columns of a row and their values, from a run's summary.
 
 use netburn_record::summary::{StationSummary, WorkloadSummary, verdict_name};
 use netburn_record::{Header, RunStatus, Summary, summary::Summariser};
 use netburn_scenario::Plan;
 
-/// A column of figures.
+/// A column of metric values.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Column {
-    /// Its name: `throughput_mbps`, `b.browsing.p95_ms`.
+    /// Name: `throughput_mbps`, `b.browsing.p95_ms`.
     pub name: String,
-    /// What its figures are.
+    /// Unit and type of the values.
     pub measure: Measure,
 }
 
-/// What a column's figures are.
+/// Unit and type of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
     /// Milliseconds.
@@ -22,25 +22,25 @@ pub enum Measure {
     Mbps,
     /// 0 to 1.
     Share,
-    /// How many.
+    /// A count.
     Count,
     /// A verdict, by name.
     Verdict,
 }
 
-/// One figure of a row.
+/// Value of one metric in a row.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Figure {
-    /// Not known, or not of this run.
+pub enum MetricValue {
+    /// Unknown, or not applicable to this run.
     None,
     /// A number.
     Number(f64),
-    /// A verdict's name.
+    /// Name of a verdict.
     Text(&'static str),
 }
 
 impl Measure {
-    /// Its unit, as an axis says it; nothing where it has none.
+    /// Unit for the axis of a chart; empty if it has none.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -51,44 +51,44 @@ impl Measure {
     }
 }
 
-impl Figure {
-    /// The number, if it is one.
+impl MetricValue {
+    /// Returns the number, if the value is one.
     #[must_use]
     pub const fn number(&self) -> Option<f64> {
         match self {
-            Figure::Number(value) => Some(*value),
-            Figure::None | Figure::Text(_) => None,
+            MetricValue::Number(value) => Some(*value),
+            MetricValue::None | MetricValue::Text(_) => None,
         }
     }
 
-    /// As a field of CSV: the number to its last digit, the text, or nothing.
+    /// Formats the value for CSV: the number with all digits, the text, or an empty field.
     #[must_use]
     pub fn field(&self) -> String {
         match self {
-            Figure::None => String::new(),
-            Figure::Number(value) => value.to_string(),
-            Figure::Text(text) => (*text).to_owned(),
+            MetricValue::None => String::new(),
+            MetricValue::Number(value) => value.to_string(),
+            MetricValue::Text(text) => (*text).to_owned(),
         }
     }
 }
 
-impl From<Option<f64>> for Figure {
+impl From<Option<f64>> for MetricValue {
     fn from(value: Option<f64>) -> Self {
         value
             .filter(|value| value.is_finite())
-            .map_or(Figure::None, Figure::Number)
+            .map_or(MetricValue::None, MetricValue::Number)
     }
 }
 
-/// The columns that a plan's rows have.
+/// Columns of a plan's rows.
 pub(super) fn columns(plan: &Plan) -> Vec<Column> {
-    // A run without rows has the same figures, all empty.
+    // A run without rows has the same columns, all empty.
     let empty = Summariser::new(Header::simulated(plan.clone())).finish("", &RunStatus::Complete);
     figures(&empty).into_iter().map(|(column, _)| column).collect()
 }
 
-/// A run's figures, each with its column.
-pub(super) fn figures(summary: &Summary) -> Vec<(Column, Figure)> {
+/// Values of a run, each with its column.
+pub(super) fn figures(summary: &Summary) -> Vec<(Column, MetricValue)> {
     let totals = &summary.totals;
     let mut all = vec![
         verdict(VERDICT, summary.verdict),
@@ -102,14 +102,14 @@ pub(super) fn figures(summary: &Summary) -> Vec<(Column, Figure)> {
     all
 }
 
-/// The column of the verdict of the whole run.
+/// Column of the run's verdict.
 pub(super) const VERDICT: &str = "verdict";
 
-/// The column of the longest 95th percentile of all waits.
+/// Column of the highest 95th percentile latency.
 pub(super) const WORST_P95: &str = "worst_p95_ms";
 
-/// The 95th percentile of the workload that waits longest, of those whose operations somebody waits for. `None` when none has
-/// enough operations, or one of them is among those that never ended.
+/// Highest 95th percentile latency of all workloads except downloads and uploads. `None` if no workload has enough operations, or
+/// if the percentile falls among operations that never ended.
 fn worst_p95(summary: &Summary) -> Option<f64> {
     let workloads = summary.stations.iter().flat_map(|station| &station.workloads);
     let waits = workloads.filter(|workload| !matches!(workload.kind.as_str(), "download" | "upload"));
@@ -118,10 +118,10 @@ fn worst_p95(summary: &Summary) -> Option<f64> {
     p95s?.into_iter().reduce(f64::max)
 }
 
-/// Samples that a 95th percentile needs: 3 / (1 − 0.95).
+/// Minimum number of samples for a 95th percentile: 3 / (1 − 0.95).
 const P95_NEEDS: u64 = 60;
 
-fn of_station(station: &StationSummary, all: &mut Vec<(Column, Figure)>) {
+fn of_station(station: &StationSummary, all: &mut Vec<(Column, MetricValue)>) {
     let name = |what: &str| format!("{}.{what}", station.name);
     all.extend([
         verdict(&name("verdict"), station.verdict),
@@ -134,7 +134,7 @@ fn of_station(station: &StationSummary, all: &mut Vec<(Column, Figure)>) {
     }
 }
 
-fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Figure)>) {
+fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, MetricValue)>) {
     let name = |what: &str| format!("{name}.{what}");
     let latency = &workload.latency_ms;
     all.extend([
@@ -158,16 +158,16 @@ fn of_workload(name: &str, workload: &WorkloadSummary, all: &mut Vec<(Column, Fi
     }
 }
 
-fn number(name: &str, measure: Measure, value: Option<f64>) -> (Column, Figure) {
+fn number(name: &str, measure: Measure, value: Option<f64>) -> (Column, MetricValue) {
     (column(name, measure), value.into())
 }
 
-fn count(name: &str, value: u64) -> (Column, Figure) {
+fn count(name: &str, value: u64) -> (Column, MetricValue) {
     number(name, Measure::Count, Some(value as f64))
 }
 
-fn verdict(name: &str, value: netburn_workload::Verdict) -> (Column, Figure) {
-    (column(name, Measure::Verdict), Figure::Text(verdict_name(value)))
+fn verdict(name: &str, value: netburn_workload::Verdict) -> (Column, MetricValue) {
+    (column(name, Measure::Verdict), MetricValue::Text(verdict_name(value)))
 }
 
 fn column(name: &str, measure: Measure) -> Column {

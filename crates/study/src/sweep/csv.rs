@@ -1,8 +1,8 @@
-//! Rows as CSV (RFC 4180): one header line, lines end with CRLF, an unknown figure is an empty field.
+//! Rows as CSV (RFC 4180): one header line, lines end with CRLF, an unknown value is an empty field.
 
 use super::rows::Rows;
 
-/// The rows as CSV: `run`, the varied keys, `run_seed`, then the columns.
+/// Formats the rows as CSV: `run`, the varied keys, `run_seed`, then the columns.
 #[must_use]
 pub fn csv(rows: &Rows) -> String {
     let mut text = String::new();
@@ -19,7 +19,7 @@ pub fn csv(rows: &Rows) -> String {
             row.run.to_string(),
             row.seed.map(|seed| seed.to_string()).unwrap_or_default(),
         );
-        let figures: Vec<String> = row.figures.iter().map(super::columns::Figure::field).collect();
+        let figures: Vec<String> = row.figures.iter().map(super::columns::MetricValue::field).collect();
         let before = [run.as_str()].into_iter().chain(row.values.iter().map(String::as_str));
         line(
             &mut text,
@@ -34,9 +34,10 @@ pub(super) fn line<'a>(text: &mut String, fields: impl Iterator<Item = &'a str>)
         if index > 0 {
             text.push(',');
         }
-        match field.contains([',', '"', '\r', '\n']) {
-            true => text.extend(["\"", &field.replace('"', "\"\""), "\""]),
-            false => text.push_str(field),
+        if field.contains([',', '"', '\r', '\n']) {
+            text.extend(["\"", &field.replace('"', "\"\""), "\""])
+        } else {
+            text.push_str(field)
         }
     }
     text.push_str("\r\n");

@@ -1,4 +1,4 @@
-//! How long a sweep would take, from a short look at its first cell.
+//! Estimate of a sweep's duration from a short simulation of its first cell.
 
 use super::grid::Grid;
 use netburn_simulate::SimulateError;
@@ -6,26 +6,26 @@ use netburn_units::{Duration, Instant};
 use std::ops::ControlFlow;
 use std::time::{Duration as Wall, Instant as Clock};
 
-/// A look at the cost of a run.
+/// Estimated cost of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cost {
-    /// What one run is reckoned to take on one processor.
+pub struct CostEstimate {
+    /// Estimated processor time of one run.
     pub run: Wall,
-    /// How much of its load was simulated for that.
-    pub looked_at: Duration,
-    /// How much of load and drain there is in all.
-    pub of: Duration,
+    /// Simulated part of the load on which the estimate is based.
+    pub simulated: Duration,
+    /// Total duration of load and drain.
+    pub total: Duration,
 }
 
-/// How long a look takes at most.
-const LOOK: Wall = Wall::from_secs(1);
+/// Maximum duration of the estimate.
+const MAX_ESTIMATE_TIME: Wall = Wall::from_secs(1);
 
-/// Simulates the first cell for up to a second of real time, and reckons from the cost of its load so far that the rest of it costs as
-/// much: a station that begins later, or other values, may make it dearer or cheaper. `None` when the first cell is wrong.
+/// Simulates the first cell for up to a second of real time and extrapolates the cost of its load. Stations that start later and
+/// other values can change the cost. Returns `None` if the first cell is invalid.
 ///
 /// # Errors
-/// When it can't be simulated.
-pub fn look(grid: &Grid) -> Result<Option<Cost>, SimulateError> {
+/// The simulator rejects the plan.
+pub fn estimate_cost(grid: &Grid) -> Result<Option<CostEstimate>, SimulateError> {
     let Some(plan) = grid.first_plan() else { return Ok(None) };
     let begun = Clock::now();
     let (mut load_begun, mut reached) = (begun, Instant::ZERO);
@@ -34,35 +34,37 @@ pub fn look(grid: &Grid) -> Result<Option<Cost>, SimulateError> {
             load_begun = Clock::now();
         }
         reached = now;
-        // Of the baseline, which is cheap, nothing can be reckoned about the load.
-        match begun.elapsed() < LOOK || (now <= Instant::ZERO && begun.elapsed() < LOOK * 10) {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
+        // The baseline is cheap and does not predict the cost of the load.
+        if begun.elapsed() < MAX_ESTIMATE_TIME || (now <= Instant::ZERO && begun.elapsed() < MAX_ESTIMATE_TIME * 10) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     })?;
-    let looked_at = reached.checked_since(Instant::ZERO).unwrap_or_default();
-    let (took, share) = match looked_at.is_zero() {
-        // An endless baseline: reckoned as if it were all.
-        true => (
+    let simulated = reached.checked_since(Instant::ZERO).unwrap_or_default();
+    let (took, share) = if simulated.is_zero() {
+        // The baseline did not end in time: extrapolate from the baseline.
+        (
             begun.elapsed(),
             plan.baseline.as_secs_f64() / (reached.since(Instant::ZERO - plan.baseline)).as_secs_f64(),
-        ),
-        false => (
+        )
+    } else {
+        (
             load_begun.elapsed(),
-            plan.settled().as_secs_f64() / looked_at.as_secs_f64(),
-        ),
+            plan.settled().as_secs_f64() / simulated.as_secs_f64(),
+        )
     };
     let before = begun.elapsed().saturating_sub(took);
-    Ok(Some(Cost {
+    Ok(Some(CostEstimate {
         run: before + Wall::try_from_secs_f64(took.as_secs_f64() * share).unwrap_or(Wall::MAX / 2),
-        looked_at,
-        of: plan.settled(),
+        simulated,
+        total: plan.settled(),
     }))
 }
 
-/// A span of real time in words, roughly: `40 s`, `12 min`, `3 h`, `9 days`.
+/// Formats an approximate duration: `40 s`, `12 min`, `3 h`, `9 days`.
 #[must_use]
-pub fn roughly(seconds: f64) -> String {
+pub fn format_approximate(seconds: f64) -> String {
     match seconds {
         ..1.0 => "less than a second".to_owned(),
         1.0..90.0 => format!("{seconds:.0} s"),
@@ -77,8 +79,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spans_are_said_in_the_unit_that_suits() {
-        for (seconds, said) in [
+    fn durations_use_a_suitable_unit() {
+        for (seconds, expected) in [
             (0.2, "less than a second"),
             (40.4, "40 s"),
             (90.0, "2 min"),
@@ -86,7 +88,7 @@ mod tests {
             (7200.0, "2 h"),
             (864_000.0, "10 days"),
         ] {
-            assert_eq!(roughly(seconds), said);
+            assert_eq!(format_approximate(seconds), expected);
         }
     }
 }

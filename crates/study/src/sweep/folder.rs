@@ -1,9 +1,9 @@
-//! The folder of a sweep: what it is, one small file for each finished run, and what they come to.
+//! Folder of a sweep: its description, one small file for each finished run, and the results.
 //!
-//! `sweep.json` says what is swept, `runs/12.json` is the summary of the twelfth run. A file appears whole, by a rename: who kills
-//! the sweep loses the runs under way and no other. The folder is locked while somebody works on it.
+//! `sweep.json` describes the sweep, and `runs/12.json` is the summary of the twelfth run. Files are written atomically by a
+//! rename, so that an interruption loses only the runs in progress. A process locks the folder while it writes.
 
-use super::check::{Checked, WrongCells};
+use super::check::{Checked, InvalidCells};
 use super::grid::Grid;
 use super::rows::{Row, Rows};
 use netburn_record::Summary;
@@ -24,49 +24,49 @@ const RUNS: &str = "runs";
 pub struct Folder {
     path: PathBuf,
     finished: BTreeSet<u64>,
-    /// The lock goes with it.
+    /// Closing the file releases the lock.
     _lock: File,
-    /// The cells that can't be run.
-    impossible: Option<WrongCells>,
+    /// Invalid cells.
+    impossible: Option<InvalidCells>,
 }
 
-/// Why a folder can't be used.
+/// Error of a sweep folder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// Something else is there.
-    #[error("{} is there already and is no sweep; give another --out", .0.display())]
-    NotASweep(PathBuf),
-    /// It is the folder of another sweep.
-    #[error("{} is another sweep: {why}; give another --out", .path.display())]
+    /// The path exists and is not a sweep.
+    #[error("{} exists and is not a sweep; use another --out", .0.display())]
+    NotSweep(PathBuf),
+    /// The folder belongs to another sweep.
+    #[error("{} contains another sweep: {why}; use another --out", .path.display())]
     Other {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// In what it differs.
+        /// Difference between the sweeps.
         why: String,
     },
-    /// Another process works on it.
-    #[error("{} is being worked on by another netburn", .0.display())]
+    /// Another process uses the folder.
+    #[error("another netburn process uses {}", .0.display())]
     Busy(PathBuf),
-    /// It can't be made.
-    #[error("the folder {} can't be made: {source}", .path.display())]
-    Unmade {
-        /// The folder.
+    /// The folder cannot be created.
+    #[error("cannot create the folder {}: {source}", .path.display())]
+    Create {
+        /// Path of the folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// It can't be read or written.
+    /// A file cannot be read or written.
     #[error("{}: {source}", .path.display())]
     Io {
-        /// The file or folder.
+        /// File or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
 }
 
-/// What is swept.
+/// Description of the sweep.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Identity {
     schema: String,
@@ -75,11 +75,11 @@ struct Identity {
     vary: Vec<Varied>,
     repeat: u32,
     runs: u64,
-    /// Of these, those of cells that can't be run.
+    /// Number of runs of invalid cells.
     #[serde(default, skip_serializing_if = "is_none")]
     impossible_runs: u64,
     fingerprint: String,
-    /// The plan of the first run that can be run.
+    /// Plan of the first valid run.
     plan: serde_json::Value,
 }
 
@@ -94,7 +94,7 @@ struct Varied {
     values: Vec<String>,
 }
 
-/// One finished run.
+/// Result of a finished run.
 #[derive(Debug, Serialize, Deserialize)]
 struct Finished {
     run: u64,
@@ -104,10 +104,10 @@ struct Finished {
 }
 
 impl Folder {
-    /// Opens the folder of this sweep, or makes it.
+    /// Opens the folder of this sweep, or creates it.
     ///
     /// # Errors
-    /// When it is no sweep or another one, somebody works on it, or it can't be read or written.
+    /// The folder is not this sweep, another process uses it, or it cannot be read or written.
     pub fn open(path: &Path, grid: &Grid, checked: &Checked) -> Result<Self, FolderError> {
         let io = |source| FolderError::Io {
             path: path.to_owned(),
@@ -116,15 +116,15 @@ impl Folder {
         let identity = identity(grid, checked);
         let file = path.join(FILE);
         if !file.exists() {
-            std::fs::create_dir_all(path).map_err(|source| FolderError::Unmade {
+            std::fs::create_dir_all(path).map_err(|source| FolderError::Create {
                 path: path.to_owned(),
                 source,
             })?;
             let entries = std::fs::read_dir(path).map_err(io)?;
             let names: Result<Vec<_>, _> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect();
-            // What is half written is of a sweep that was killed as it began.
+            // An incomplete file is left by a sweep that was interrupted at its start.
             if names.map_err(io)?.iter().any(|name| *name != *"sweep.json.tmp") {
-                return Err(FolderError::NotASweep(path.to_owned()));
+                return Err(FolderError::NotSweep(path.to_owned()));
             }
             write(&file, &pretty(&identity))?;
         }
@@ -135,7 +135,7 @@ impl Folder {
             Err(TryLockError::Error(error)) => return Err(io(error)),
         }
         let text = std::fs::read_to_string(&file).map_err(io)?;
-        let found: Identity = serde_json::from_str(&text).map_err(|_| FolderError::NotASweep(path.to_owned()))?;
+        let found: Identity = serde_json::from_str(&text).map_err(|_| FolderError::NotSweep(path.to_owned()))?;
         if let Some(why) = difference(&found, &identity) {
             return Err(FolderError::Other {
                 path: path.to_owned(),
@@ -154,7 +154,7 @@ impl Folder {
             let number = name
                 .to_str()
                 .and_then(|name| name.strip_suffix(".json")?.parse::<u64>().ok());
-            // What can't be read was never finished: it is run anew.
+            // A run whose file cannot be read runs again.
             if let Some(run) = number.and_then(|number| number.checked_sub(1))
                 && run < grid.runs()
                 && folder.read(grid, run).is_some()
@@ -165,35 +165,35 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where it is.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The runs that were finished when it was opened.
+    /// Runs that were finished when the folder was opened.
     #[must_use]
     pub fn finished(&self) -> &BTreeSet<u64> {
         &self.finished
     }
 
-    /// How many runs the sweep has, without those of cells that can't be run.
+    /// Number of runs of valid cells.
     #[must_use]
     pub fn possible(&self, grid: &Grid) -> u64 {
-        let impossible = self.impossible.as_ref().map_or(0, WrongCells::count);
+        let impossible = self.impossible.as_ref().map_or(0, InvalidCells::count);
         grid.runs() - impossible * u64::from(grid.repeat())
     }
 
-    /// Whether a run is of a cell that can't be run.
+    /// Returns `true` if a run belongs to an invalid cell.
     pub(super) fn is_impossible(&self, grid: &Grid, run: u64) -> bool {
         let impossible = self.impossible.as_ref();
         impossible.is_some_and(|wrong| wrong.why(run / u64::from(grid.repeat())).is_some())
     }
 
-    /// Keeps what a run came to.
+    /// Stores the summary of a run.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// The file cannot be written.
     pub fn keep(&self, grid: &Grid, run: u64, summary: Summary) -> Result<(), FolderError> {
         let finished = Finished {
             run: run + 1,
@@ -205,10 +205,10 @@ impl Folder {
         write(&self.file(run), &text)
     }
 
-    /// The rows of all runs that are finished by now, in the order of their numbers; one row for each cell that can't be run.
+    /// Returns the rows of all finished runs in the order of their numbers, and one row for each invalid cell.
     ///
     /// # Errors
-    /// When a file that is there can't be read.
+    /// An existing file cannot be read.
     pub fn rows(&self, grid: &Grid, checked: &Checked) -> Result<Rows, FolderError> {
         let mut rows = Rows::new(grid, checked);
         for run in 0..grid.runs() {
@@ -224,7 +224,7 @@ impl Folder {
         Ok(rows)
     }
 
-    /// The finished runs, in the order of their numbers: the values that each had, where it is kept and what it came to.
+    /// Returns the finished runs in the order of their numbers: values of the keys, path and summary.
     #[must_use]
     pub fn summaries(&self, grid: &Grid) -> Vec<(Vec<String>, PathBuf, Summary)> {
         let read = |run| Some((self.read(grid, run)?, self.file(run)));
@@ -232,10 +232,10 @@ impl Folder {
         finished.map(|(run, path)| (run.values, path, run.summary)).collect()
     }
 
-    /// Writes a file of the sweep's outcome, whole or not at all.
+    /// Writes a result file atomically.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// The file cannot be written.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FolderError> {
         write_bytes(&self.path.join(name), content)
     }
@@ -251,7 +251,7 @@ impl Folder {
     }
 }
 
-/// Reads any bytes as what a folder may hold: `sweep.json`, a finished run.
+/// Reads any bytes as files of a folder: `sweep.json`, a finished run. For fuzzing.
 pub(super) fn read_any(bytes: &[u8]) -> (bool, bool) {
     let identity = serde_json::from_slice::<Identity>(bytes).is_ok();
     (identity, serde_json::from_slice::<Finished>(bytes).is_ok())
@@ -260,7 +260,7 @@ pub(super) fn read_any(bytes: &[u8]) -> (bool, bool) {
 fn identity(grid: &Grid, checked: &Checked) -> Identity {
     let vary = grid.keys().iter().zip(grid.values());
     let plan = grid.first_plan();
-    let impossible = checked.impossible.as_ref().map_or(0, WrongCells::count);
+    let impossible = checked.impossible.as_ref().map_or(0, InvalidCells::count);
     Identity {
         schema: SCHEMA.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -279,31 +279,30 @@ fn identity(grid: &Grid, checked: &Checked) -> Identity {
     }
 }
 
-/// In what a sweep that was found differs from the one that is wanted.
+/// Returns the difference between the sweep found in the folder and the requested one.
 fn difference(found: &Identity, wanted: &Identity) -> Option<String> {
-    let keys = |of: &Identity| -> Vec<String> { of.vary.iter().map(|v| v.key.clone()).collect() };
+    let keys = |identity: &Identity| -> Vec<String> { identity.vary.iter().map(|v| v.key.clone()).collect() };
     if found.schema != wanted.schema || found.version != wanted.version {
         return Some(format!(
-            "netburn {} made it, and this is {}",
+            "found version {} of netburn, expected {}",
             found.version, wanted.version
         ));
     }
     if found.scenario != wanted.scenario {
-        return Some(format!("it is of the scenario `{}`", found.scenario));
+        return Some(format!("found the scenario `{}`", found.scenario));
     }
     if keys(found) != keys(wanted) {
-        return Some(format!("it varies {}", keys(found).join(", ")));
+        return Some(format!("found the keys {}", keys(found).join(", ")));
     }
     for (one, other) in found.vary.iter().zip(&wanted.vary) {
         if one.values != other.values {
-            return Some(format!("`{}` takes other values there", one.key));
+            return Some(format!("found other values of `{}`", one.key));
         }
     }
     if found.repeat != wanted.repeat {
-        return Some(format!("it runs each cell {} times", found.repeat));
+        return Some(format!("found {} runs of each cell", found.repeat));
     }
-    (found.fingerprint != wanted.fingerprint)
-        .then(|| "the scenario has changed since, or is changed otherwise".to_owned())
+    (found.fingerprint != wanted.fingerprint).then(|| "the scenario or its settings have changed".to_owned())
 }
 
 fn pretty(identity: &Identity) -> String {
@@ -321,7 +320,7 @@ fn write_bytes(path: &Path, content: &[u8]) -> Result<(), FolderError> {
     std::fs::write(&temporary, content)
         .and_then(|()| std::fs::rename(&temporary, path))
         .map_err(|source| {
-            // What is half written is of no use to anybody, and its space may be.
+            // An incomplete file is useless, and removing it frees its space.
             let _ = std::fs::remove_file(&temporary);
             FolderError::Io {
                 path: path.to_owned(),

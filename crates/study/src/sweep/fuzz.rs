@@ -1,14 +1,14 @@
-//! What fuzzing holds sweeps to: any `--vary` makes a grid or is told why not, and any file is read or isn't.
+//! Fuzz target for `--vary` arguments and the files of a sweep folder.
 
 use super::folder::read_any;
 use super::{Grid, Vary};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Reads any bytes as `--vary` arguments, one a line, over a built-in scenario, and as a file of a sweep's folder.
+/// Reads any bytes as `--vary` arguments, one per line, for a built-in scenario, and as a file of a sweep folder.
 ///
 /// # Panics
-/// When a grid isn't the product of its values, each combination once.
+/// A grid is not the product of its values, with each combination once.
 pub fn check(bytes: &[u8]) {
     static DOCUMENT: LazyLock<netburn_scenario::Document> =
         LazyLock::new(|| netburn_scenario::load("anomaly").expect("it is built in"));
@@ -16,7 +16,7 @@ pub fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let varies: Result<Vec<Vary>, _> = text.lines().map(Vary::parse).collect();
     let Ok(varies) = varies else { return };
-    // More takes long, and shows no more.
+    // Larger grids take long and test nothing else.
     if varies.iter().any(|vary| vary.count() > 1000) {
         return;
     }

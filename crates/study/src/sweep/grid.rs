@@ -1,14 +1,14 @@
-//! The cells of a sweep: the product of all values, the first key slowest, and each cell's plan.
+//! Cells of a sweep: the product of all values, of which the first key varies slowest, and the plan of each cell.
 
 use super::vary::Vary;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 
-/// The most runs of one sweep.
-pub const MOST_RUNS: u64 = 10_000_000;
+/// Maximum number of runs of a sweep.
+pub const MAX_RUNS: u64 = 10_000_000;
 
-/// A scenario, the keys that are varied, and how often each cell is run.
+/// A scenario, the varied keys, and the number of runs of each cell.
 ///
-/// Runs are numbered from 0: those of one cell, each with a seed of its own, follow each other.
+/// Runs are numbered from 0. The runs of one cell are consecutive and have different seeds.
 #[derive(Debug, Clone)]
 pub struct Grid {
     document: Document,
@@ -17,44 +17,44 @@ pub struct Grid {
     repeat: u32,
 }
 
-/// Why keys and values make no sweep.
+/// Invalid keys or values of a sweep.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridError {
-    /// Nothing is varied.
-    #[error("nothing is varied: give at least one --vary KEY=A,B,C")]
-    Nothing,
-    /// A key is given twice.
-    #[error("--vary {0} is there twice: list all its values in one, as {0}=A,B,C")]
-    Twice(String),
-    /// One key lies below another: whichever is set later would hide the other.
-    #[error("--vary {inner} lies within --vary {outer}: vary one of them")]
-    Within {
-        /// The longer key.
+    /// No key is varied.
+    #[error("no varied key: add at least one --vary KEY=A,B,C")]
+    NoKeys,
+    /// A key occurs twice.
+    #[error("duplicate --vary {0}: list all values in one, as {0}=A,B,C")]
+    DuplicateKey(String),
+    /// One key contains the other, so that the later one would overwrite it.
+    #[error("--vary {outer} contains --vary {inner}: vary one of them")]
+    Nested {
+        /// The contained key.
         inner: String,
-        /// The shorter.
+        /// The containing key.
         outer: String,
     },
-    /// `repeat` is no property of a run.
-    #[error("`repeat` can't be varied: every row is one run, and --repeat N makes N of each cell")]
+    /// `repeat` is not a property of a run.
+    #[error("cannot vary `repeat`: every row is one run; use --repeat N for N runs of each cell")]
     Repeat,
-    /// Keys that the scenario doesn't have.
+    /// Unknown keys.
     #[error("{}", .0.join("\n"))]
     Keys(Vec<String>),
-    /// More than [`MOST_RUNS`].
-    #[error("that is {} runs; a sweep has up to {MOST_RUNS}", .0)]
+    /// More than [`MAX_RUNS`].
+    #[error("too many runs: found {}, expected up to {MAX_RUNS}", .0)]
     TooMany(u128),
 }
 
 impl Grid {
-    /// The product of `varies` over a scenario. How often each cell is run is the scenario's `repeat`.
+    /// Creates the product of `varies` over a scenario. The scenario's `repeat` is the number of runs of each cell.
     ///
     /// # Errors
-    /// When a key is unknown to the scenario, comes twice or within another, or there are too many runs. Values are not looked at here:
-    /// [`check`](super::check()) does.
+    /// A key is unknown, occurs twice or contains another, or there are too many runs. [`check`](super::check()) checks the
+    /// values.
     pub fn new(document: Document, varies: &[Vary]) -> Result<Self, GridError> {
         if varies.is_empty() {
-            return Err(GridError::Nothing);
+            return Err(GridError::NoKeys);
         }
         for (index, vary) in varies.iter().enumerate() {
             if vary.key() == "repeat" {
@@ -62,10 +62,10 @@ impl Grid {
             }
             for other in &varies[..index] {
                 if vary.key() == other.key() {
-                    return Err(GridError::Twice(vary.key().to_owned()));
+                    return Err(GridError::DuplicateKey(vary.key().to_owned()));
                 }
-                if let Some((inner, outer)) = within(&document, vary.key(), other.key()) {
-                    return Err(GridError::Within { inner, outer });
+                if let Some((inner, outer)) = nested(&document, vary.key(), other.key()) {
+                    return Err(GridError::Nested { inner, outer });
                 }
             }
         }
@@ -73,7 +73,7 @@ impl Grid {
         let unknown: Vec<String> = varies
             .iter()
             .filter_map(|vary| document.clone().set(vary.key(), &vary.values().next()?).err())
-            .flat_map(|error| retold(&keys, &error))
+            .flat_map(|error| with_vary_option(&keys, &error))
             .collect();
         if !unknown.is_empty() {
             return Err(GridError::Keys(unknown));
@@ -81,7 +81,7 @@ impl Grid {
         let cells = varies
             .iter()
             .fold(1_u128, |cells, vary| cells.saturating_mul(u128::from(vary.count())));
-        if cells > u128::from(MOST_RUNS) {
+        if cells > u128::from(MAX_RUNS) {
             return Err(GridError::TooMany(cells));
         }
         let mut grid = Grid {
@@ -90,48 +90,48 @@ impl Grid {
             values: varies.iter().map(|vary| vary.values().collect()).collect(),
             repeat: 1,
         };
-        // Cells that are wrong are told together.
+        // Invalid cells are reported together by `check`.
         grid.repeat = grid.first_plan().map_or(1, |plan| plan.repeat);
         match u128::from(grid.cells()) * u128::from(grid.repeat) {
-            runs if runs > u128::from(MOST_RUNS) => Err(GridError::TooMany(runs)),
+            runs if runs > u128::from(MAX_RUNS) => Err(GridError::TooMany(runs)),
             _ => Ok(grid),
         }
     }
 
-    /// The varied keys, in their order.
+    /// Varied keys, in order.
     #[must_use]
     pub fn keys(&self) -> &[String] {
         &self.keys
     }
 
-    /// The values of each key, in their order.
+    /// Values of each key, in order.
     #[must_use]
     pub fn values(&self) -> &[Vec<String>] {
         &self.values
     }
 
-    /// How often each cell is run.
+    /// Number of runs of each cell.
     #[must_use]
     pub fn repeat(&self) -> u32 {
         self.repeat
     }
 
-    /// How many cells there are.
+    /// Number of cells.
     #[must_use]
     pub fn cells(&self) -> u64 {
         self.values.iter().map(|values| values.len() as u64).product()
     }
 
-    /// How many runs there are: cells × repeat.
+    /// Number of runs: cells × repeat.
     #[must_use]
     pub fn runs(&self) -> u64 {
         self.cells() * u64::from(self.repeat)
     }
 
-    /// The values of a run, in the order of the keys. The last key changes fastest.
+    /// Returns the values of a run, in the order of the keys. The last key varies fastest.
     ///
     /// # Panics
-    /// When there is no such run.
+    /// The run does not exist.
     #[must_use]
     pub fn choices(&self, run: u64) -> Vec<&str> {
         assert!(run < self.runs(), "there are {} runs", self.runs());
@@ -146,7 +146,7 @@ impl Grid {
         choices
     }
 
-    /// A run's values in words: `ap.home.queue=fifo, station.a.signal=-80 dBm`.
+    /// Describes the values of a run: `ap.home.queue=fifo, station.a.signal=-80 dBm`.
     #[must_use]
     pub fn describe(&self, run: u64) -> String {
         let choices = self.choices(run);
@@ -158,10 +158,10 @@ impl Grid {
         each.collect::<Vec<_>>().join(", ")
     }
 
-    /// The plan of a run: the scenario with its values set, for its seed.
+    /// Returns the plan of a run: the scenario with its values and seed.
     ///
     /// # Errors
-    /// When the scenario with these values is wrong or can't be simulated.
+    /// The scenario with these values is invalid or cannot be simulated.
     pub fn plan(&self, run: u64) -> Result<Plan, ScenarioError> {
         let mut document = self.document.clone();
         for (key, value) in self.keys.iter().zip(self.choices(run)) {
@@ -172,7 +172,7 @@ impl Grid {
         Ok(plan)
     }
 
-    /// The plan of the first run of the first cell that has one, of a thousand at most.
+    /// Returns the plan of the first valid cell among the first thousand.
     #[must_use]
     pub fn first_plan(&self) -> Option<Plan> {
         let cells = 0..self.cells().min(1_000);
@@ -181,15 +181,15 @@ impl Grid {
             .find_map(|cell| self.plan(cell * u64::from(self.repeat)).ok())
     }
 
-    /// What is wrong with a cell, each fault in a line.
+    /// Problems of a cell, one per line.
     pub(super) fn faults(&self, error: &ScenarioError) -> Vec<String> {
-        retold(&self.keys, error)
+        with_vary_option(&self.keys, error)
     }
 }
 
-/// Which of two keys sets what the other does, or something below it: the inner and the outer. A `*` is all that it meets.
-fn within(document: &Document, one: &str, other: &str) -> Option<(String, String)> {
-    // What is wrong with a key is told elsewhere.
+/// Returns the inner and the outer key if one of two keys contains the other. `*` stands for all matching names.
+fn nested(document: &Document, one: &str, other: &str) -> Option<(String, String)> {
+    // Invalid keys are reported elsewhere.
     let keys = |key: &str| document.keys(key).unwrap_or_default();
     let below = |inner: &str, outer: &str| {
         inner
@@ -210,13 +210,13 @@ fn within(document: &Document, one: &str, other: &str) -> Option<(String, String
         .then(|| (other.to_owned(), one.to_owned()))
 }
 
-/// Faults in a line each, in which the varied keys come from `--vary`.
-fn retold(keys: &[String], error: &ScenarioError) -> Vec<String> {
-    let retold = |line: &str| match line.strip_prefix("--set ") {
+/// Problems, one per line, with `--vary` instead of `--set` for the varied keys.
+fn with_vary_option(keys: &[String], error: &ScenarioError) -> Vec<String> {
+    let with_vary_option = |line: &str| match line.strip_prefix("--set ") {
         Some(rest) if keys.iter().any(|key| rest.starts_with(&format!("{key}="))) => format!("--vary {rest}"),
         _ => line.to_owned(),
     };
-    error.to_string().lines().map(retold).collect()
+    error.to_string().lines().map(with_vary_option).collect()
 }
 
 #[cfg(test)]
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_repeat_has_a_seed_of_its_own() {
+    fn every_repeat_has_its_own_seed() {
         let mut document = document();
         document.set("repeat", "3").unwrap();
         let grid = Grid::new(document, &[Vary::parse("ap.home.queue=fifo,airtime").unwrap()]).unwrap();
@@ -268,27 +268,27 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sweep_is_told() {
-        assert!(why(&[]).contains("nothing is varied"));
-        assert!(why(&["seed=1", "seed=2"]).contains("--vary seed is there twice"));
+    fn invalid_sweeps_are_rejected() {
+        assert!(why(&[]).contains("no varied key"));
+        assert!(why(&["seed=1", "seed=2"]).contains("duplicate --vary seed"));
         assert!(why(&["repeat=1..3"]).contains("--repeat N"));
         assert!(
             why(&["station.slow.mcs=0,1", "station.slow={}"])
-                .contains("--vary station.slow.mcs lies within --vary station.slow")
+                .contains("--vary station.slow contains --vary station.slow.mcs")
         );
         assert!(
             why(&["station.*.mcs=0,1", "station.slow.mcs=1,2"])
-                .contains("--vary station.slow.mcs lies within --vary station.*.mcs")
+                .contains("--vary station.*.mcs contains --vary station.slow.mcs")
         );
         let unknown = why(&["station.x*.mcs=1"]);
         assert!(
-            unknown.starts_with("--vary station.x*.mcs=1: there is no station that `x*` meets"),
+            unknown.starts_with("--vary station.x*.mcs=1: no station matches `x*`"),
             "{unknown}"
         );
         let unknown = why(&["ap.home.queu=fifo", "seed=1", "station.slwo.mcs=1"]);
         assert!(unknown.contains("did you mean `ap.home.queue`?"), "{unknown}");
         assert!(unknown.contains("did you mean `slow`?"), "{unknown}");
-        assert!(why(&["seed=1..10000", "baseline=1s..10000s"]).contains("that is 100000000 runs"));
+        assert!(why(&["seed=1..10000", "baseline=1s..10000s"]).contains("found 100000000, expected"));
         // Too many for any counter.
         let many: Vec<String> = [
             "seed",
@@ -302,15 +302,15 @@ mod tests {
         .map(|key| format!("{key}=1..9999999"))
         .collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        assert!(why(&many).contains("runs; a sweep has up to 10000000"));
+        assert!(why(&many).contains("expected up to 10000000"));
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Every combination is there exactly once.
+        /// Every combination occurs exactly once.
         #[test]
-        fn the_product_is_whole(counts in prop::collection::vec(1_u64..6, 1..4)) {
+        fn the_product_is_complete(counts in prop::collection::vec(1_u64..6, 1..4)) {
             let keys = ["seed", "station.slow.mcs", "station.fast-1.mcs"];
             let varies: Vec<String> = counts.iter().zip(keys).map(|(count, key)| format!("{key}=1..{count}")).collect();
             let varies: Vec<&str> = varies.iter().map(String::as_str).collect();

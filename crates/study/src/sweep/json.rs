@@ -1,13 +1,13 @@
-//! Rows for scripts.
+//! Rows as JSON.
 
-use super::columns::Figure;
+use super::columns::MetricValue;
 use super::folder::SCHEMA;
 use super::rows::Rows;
 use serde_json::{Map, Value, json};
 
 /// `{ schema, keys, columns: [{ name, unit }], repeat, runs, rows: [{ run, values: { key: value }, run_seed, figures: { name: figure } }] }`;
-/// `runs` is how many the whole sweep has, a figure that isn't known is `null`. A row whose
-/// verdict is `impossible` is a cell that can't be run; it has no seed.
+/// `runs` is the number of runs of the whole sweep, and an unknown value is `null`. A row with the verdict `impossible` is an
+/// invalid cell; it has no seed.
 #[must_use]
 pub fn json(rows: &Rows) -> Value {
     let columns = rows.columns.iter();
@@ -32,13 +32,13 @@ pub fn json(rows: &Rows) -> Value {
             })
         })
         .collect();
-    json!({ "schema": SCHEMA, "keys": rows.keys, "columns": columns, "repeat": rows.repeat, "runs": rows.of, "rows": each })
+    json!({ "schema": SCHEMA, "keys": rows.keys, "columns": columns, "repeat": rows.repeat, "runs": rows.total_runs, "rows": each })
 }
 
-fn figure(of: &Figure) -> Value {
+fn figure(of: &MetricValue) -> Value {
     match of {
-        Figure::None => Value::Null,
-        Figure::Number(value) => json!(value),
-        Figure::Text(text) => json!(text),
+        MetricValue::None => Value::Null,
+        MetricValue::Number(value) => json!(value),
+        MetricValue::Text(text) => json!(text),
     }
 }

@@ -1,4 +1,4 @@
-//! The values of one varied key judged against its first, as `netburn compare --matrix` judges them in the sweep's folder.
+//! Comparison of the values of one varied key with its first value, as in `netburn compare --matrix`.
 
 use netburn_record::Summary;
 use netburn_report::compare::{Comparison, Options, Side, judge_together};
@@ -6,45 +6,44 @@ use netburn_report::sanitise::{sanitise, wrap};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// A sweep of one key, judged.
+/// Comparisons of a sweep of one key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgements {
     /// The varied key.
     pub key: String,
-    /// Its first value: what the others are judged against.
+    /// First value: the baseline of the comparisons.
     pub baseline: String,
-    /// The other values of which there are runs, in their order, each compared with the first. All are judged together.
+    /// The other values with runs, in order, each compared with the first. The test corrects for all of them together.
     pub others: Vec<Comparison>,
 }
 
-/// Why a sweep can't be judged. The message says what would be right.
+/// A sweep that cannot be compared with its first value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CantJudge {
+pub enum JudgeError {
     /// Several keys are varied.
     #[error(
-        "--judge takes one --vary: the first value is how it was, the others are judged against it; several keys at once are one with `*`, as station.*.tsq"
+        "--judge needs exactly one --vary, whose first value is the baseline; use `*` for the same key of several stations, as station.*.tsq"
     )]
     Keys,
-    /// There is one value only.
-    #[error("--judge needs a second value in --vary {0}: the first is how it was, the others are judged against it")]
+    /// The key has only one value.
+    #[error("--judge needs a second value in --vary {0}; the first value is the baseline")]
     OneValue(String),
 }
 
-/// Whether a sweep of these keys and values can be judged.
+/// Checks that a sweep of these keys and values can be compared with its first value.
 ///
 /// # Errors
-/// When it varies more than one key, or has one value only.
-pub fn can_judge(keys: &[String], values: &[Vec<String>]) -> Result<(), CantJudge> {
+/// It varies more than one key, or has only one value.
+pub fn check_judgeable(keys: &[String], values: &[Vec<String>]) -> Result<(), JudgeError> {
     match (keys, values) {
-        ([key], [values]) if values.len() < 2 => Err(CantJudge::OneValue(key.clone())),
+        ([key], [values]) if values.len() < 2 => Err(JudgeError::OneValue(key.clone())),
         ([_], [_]) => Ok(()),
-        _ => Err(CantJudge::Keys),
+        _ => Err(JudgeError::Keys),
     }
 }
 
-/// Judges the finished runs of a sweep of one `key` with these `values`; each run is the value it had, where it is kept and what it came
-/// to.
+/// Compares the finished runs of a sweep of one `key` with these `values`. Each run is its value, path and summary.
 #[must_use]
 pub fn judgements<'a>(
     key: &str,
@@ -74,12 +73,12 @@ pub fn judgements<'a>(
 }
 
 impl Judgements {
-    /// As tables for a terminal, `width` columns wide: one for each value.
+    /// Formats the comparisons as tables, `width` columns wide: one for each value.
     #[must_use]
     pub fn text(&self, width: usize, colour: bool) -> String {
         let mut lines = wrap(
             &format!(
-                "{}, every value against {}",
+                "{}, every value compared with {}",
                 sanitise(&self.key),
                 sanitise(&self.baseline)
             ),
@@ -92,16 +91,14 @@ impl Judgements {
         }
         match self.others.first() {
             Some(first) => lines.extend(wrap(&first.method(), width, "  ")),
-            None => {
-                lines.push("There is nothing to compare: the first value has no runs, or no other has any.".to_owned())
-            }
+            None => lines.push("Nothing to compare: the first value, or all others, have no runs.".to_owned()),
         }
         let mut text = lines.join("\n");
         text.push('\n');
         text
     }
 
-    /// For scripts: `{ key, baseline, against: [{ value, … }] }`, where each of `against` is what `netburn compare --format json` writes.
+    /// Returns JSON: `{ key, baseline, against: [{ value, … }] }`, where each of `against` is as in `netburn compare --format json`.
     #[must_use]
     pub fn json(&self) -> Value {
         let against = self.others.iter().map(|comparison| {
@@ -112,7 +109,7 @@ impl Judgements {
         json!({ "key": self.key, "baseline": self.baseline, "against": against.collect::<Vec<_>>() })
     }
 
-    /// As CSV (RFC 4180), a line for each figure under one header line.
+    /// Formats the comparisons as CSV (RFC 4180): a header line, and a line for each metric.
     #[must_use]
     pub fn csv(&self) -> String {
         const HEADER: [&str; 19] = [
@@ -138,7 +135,7 @@ impl Judgements {
         ];
         let mut text = String::new();
         super::csv::line(&mut text, HEADER.into_iter());
-        // What never came is empty.
+        // A missing value is an empty field.
         let number = |value: f64| {
             if value.is_finite() {
                 value.to_string()

@@ -1,9 +1,10 @@
-//! A scenario run once for every combination of the values that some of its keys take.
+//! Runs of a scenario for every combination of values of some keys.
 //!
 //! 1. [`Vary::parse`] reads `KEY=A,B,C` and `KEY=1..10`; [`Grid`] is their product over a scenario.
-//! 2. [`check()`] resolves every cell before anything runs, and tells all that are wrong. [`look`] reckons how long it would take.
-//! 3. [`Folder`] keeps one small file for each finished run; [`run()`] makes those that aren't there, on all processors.
-//! 4. [`Rows`] are what the files come to: as a [`table()`], as [`csv()`] and [`parquet()`], and one metric as a chart
+//! 2. [`check()`] resolves every cell before the first run and reports all invalid cells. [`estimate_cost`] estimates the
+//!    duration.
+//! 3. [`Folder`] stores one small file for each finished run. [`run()`] simulates the missing runs on all processors.
+//! 4. [`Rows`] are the results of the files: as a [`table()`], as [`csv()`] and [`parquet()`], and one metric as a chart
 //!    ([`chart::text()`], [`chart::svg()`]). Of one key, [`judgements()`] compares every value with the first.
 
 pub mod chart;
@@ -23,16 +24,16 @@ mod run;
 mod table;
 mod vary;
 
-pub use check::{Checked, Impossible, WrongCells, check};
-pub use columns::{Column, Figure, Measure};
+pub use check::{Checked, InvalidCellPolicy, InvalidCells, check};
+pub use columns::{Column, Measure, MetricValue};
 pub use csv::csv;
-pub use estimate::{Cost, look, roughly};
+pub use estimate::{CostEstimate, estimate_cost, format_approximate};
 pub use folder::{Folder, FolderError, SCHEMA};
-pub use grid::{Grid, GridError, MOST_RUNS};
+pub use grid::{Grid, GridError, MAX_RUNS};
 pub use json::json;
-pub use judged::{CantJudge, Judgements, can_judge, judgements};
+pub use judged::{JudgeError, Judgements, check_judgeable, judgements};
 pub use parquet::parquet;
 pub use rows::{IMPOSSIBLE, Row, Rows, metric};
 pub use run::{Progress, SweepError, run};
 pub use table::table;
-pub use vary::{BadVary, MOST_VALUES, Vary};
+pub use vary::{MAX_VALUES, ParseVaryError, Vary};

@@ -1,6 +1,6 @@
-//! Rows as a Parquet file: the keys' values as text, figures as doubles, verdicts as text; what isn't known is null.
+//! Rows as a Parquet file: keys' values as text, metrics as doubles, verdicts as text. Unknown values are null.
 
-use super::columns::{Figure, Measure};
+use super::columns::{Measure, MetricValue};
 use super::rows::{Row, Rows};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 /// Rows in a row group.
 const ROW_GROUP: usize = 1 << 16;
 
-/// The rows as a Parquet file: `run`, the varied keys, `run_seed`, then the columns.
+/// Encodes the rows as a Parquet file: `run`, the varied keys, `run_seed`, then the columns.
 ///
 /// # Errors
-/// When they can't be encoded.
+/// The rows cannot be encoded.
 pub fn parquet(rows: &Rows) -> Result<Vec<u8>> {
     let properties = WriterProperties::builder().set_created_by("netburn".to_owned());
     let mut file = SerializedFileWriter::new(Vec::new(), schema(rows)?, Arc::new(properties.build()))?;
@@ -44,8 +44,8 @@ pub fn parquet(rows: &Rows) -> Result<Vec<u8>> {
 
 fn verdict(row: &Row, place: usize) -> Option<&str> {
     match &row.figures[place] {
-        Figure::Text(text) => Some(text),
-        Figure::None | Figure::Number(_) => None,
+        MetricValue::Text(text) => Some(text),
+        MetricValue::None | MetricValue::Number(_) => None,
     }
 }
 

@@ -1,48 +1,48 @@
-//! What a sweep comes to: one row a run.
+//! Results of a sweep: one row per run.
 
 use super::check::Checked;
-use super::columns::{Column, Figure, Measure, VERDICT, WORST_P95, figures};
+use super::columns::{Column, Measure, MetricValue, VERDICT, WORST_P95, figures};
 use super::grid::Grid;
 use netburn_record::Summary;
 use std::collections::BTreeMap;
 
-/// The rows of a sweep under their columns.
+/// Rows of a sweep with their columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rows {
-    /// The varied keys.
+    /// Varied keys.
     pub keys: Vec<String>,
-    /// The columns of figures.
+    /// Columns of the metrics.
     pub columns: Vec<Column>,
-    /// How often each cell is run.
+    /// Number of runs of each cell.
     pub repeat: u32,
-    /// How many runs the whole sweep has.
-    pub of: u64,
-    /// The rows of finished runs, in the order of their numbers.
+    /// Number of runs of the whole sweep.
+    pub total_runs: u64,
+    /// Rows of finished runs, in the order of their numbers.
     pub rows: Vec<Row>,
 }
 
-/// One run, or one cell that can't be run.
+/// One run, or one invalid cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Its number, from 1.
+    /// Number of the run, from 1.
     pub run: u64,
-    /// Its values, in the order of the keys.
+    /// Values of the keys, in the order of the keys.
     pub values: Vec<String>,
-    /// What all chance in it came from; `None` where nothing was run.
+    /// Random seed of the run; `None` for an invalid cell.
     pub seed: Option<u64>,
-    /// Its figures, in the order of the columns.
-    pub figures: Vec<Figure>,
+    /// Values of the metrics, in the order of the columns.
+    pub figures: Vec<MetricValue>,
 }
 
 impl Rows {
-    /// No rows yet.
+    /// Creates a table without rows.
     #[must_use]
     pub fn new(grid: &Grid, checked: &Checked) -> Self {
         Rows {
             keys: grid.keys().to_vec(),
             columns: checked.columns.clone(),
             repeat: grid.repeat(),
-            of: grid.runs(),
+            total_runs: grid.runs(),
             rows: Vec::new(),
         }
     }
@@ -51,14 +51,14 @@ impl Rows {
         self.rows.push(row);
     }
 
-    /// The place of a column by its name.
+    /// Returns the index of a column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The metric that a chart shows where none is asked for: the longest 95th percentile of a wait, or the throughput where less than
-    /// half of the rows know it.
+    /// Default metric of a chart: the highest 95th percentile latency, or the throughput if less than half of the rows have
+    /// that.
     #[must_use]
     pub fn metric(&self) -> usize {
         let known = |place: &usize| {
@@ -72,11 +72,11 @@ impl Rows {
 
 impl Row {
     pub(super) fn of(rows: &Rows, run: u64, seed: u64, values: Vec<String>, summary: &Summary) -> Self {
-        let mut found: BTreeMap<Column, Figure> = figures(summary).into_iter().collect();
+        let mut found: BTreeMap<Column, MetricValue> = figures(summary).into_iter().collect();
         let figures = rows
             .columns
             .iter()
-            .map(|column| found.remove(column).unwrap_or(Figure::None));
+            .map(|column| found.remove(column).unwrap_or(MetricValue::None));
         Row {
             run: run + 1,
             values,
@@ -85,11 +85,14 @@ impl Row {
         }
     }
 
-    /// The row of a cell that can't be run: its verdict says so, and nothing else is known. It has the number of the cell's first run.
+    /// Row of an invalid cell: the verdict is `impossible`, and all other values are unknown. Its number is that of the cell's first run.
     pub(super) fn impossible(rows: &Rows, run: u64, values: Vec<String>) -> Self {
-        let figure = |column: &Column| match column.name == VERDICT {
-            true => Figure::Text(IMPOSSIBLE),
-            false => Figure::None,
+        let figure = |column: &Column| {
+            if column.name == VERDICT {
+                MetricValue::Text(IMPOSSIBLE)
+            } else {
+                MetricValue::None
+            }
         };
         Row {
             run: run + 1,
@@ -100,13 +103,13 @@ impl Row {
     }
 }
 
-/// The verdict of a cell that can't be run.
+/// Verdict of an invalid cell.
 pub const IMPOSSIBLE: &str = "impossible";
 
-/// Looks a metric up among columns by its name.
+/// Returns the column of a metric.
 ///
 /// # Errors
-/// When there is none of that name, or it is no number: what would be right.
+/// The column is unknown or not numeric.
 pub fn metric<'a>(columns: &'a [Column], name: &str) -> Result<&'a Column, String> {
     let numbers = || columns.iter().filter(|column| column.measure != Measure::Verdict);
     if let Some(column) = numbers().find(|column| column.name == name) {
@@ -120,7 +123,7 @@ pub fn metric<'a>(columns: &'a [Column], name: &str) -> Result<&'a Column, Strin
         .unwrap_or_default();
     let names: Vec<&str> = numbers().map(|column| column.name.as_str()).take(40).collect();
     Err(format!(
-        "--metric {shown}: there is no such column of numbers; {near}There are {}",
+        "--metric {shown}: unknown metric; {near}Expected one of {}",
         names.join(", ")
     ))
 }

@@ -1,4 +1,4 @@
-//! All runs of a sweep that aren't finished, on all processors.
+//! Execution of the unfinished runs of a sweep on all processors.
 
 use super::folder::{Folder, FolderError};
 use super::grid::Grid;
@@ -11,39 +11,39 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How far a sweep is.
+/// Progress of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Runs that are finished, with those of before.
+    /// Finished runs, including those of earlier executions.
     pub finished: u64,
-    /// All runs.
-    pub of: u64,
-    /// What has been simulated since this began, as a share of what was left then.
+    /// Number of all runs.
+    pub total: u64,
+    /// Simulated share of the runs that were unfinished at the start.
     pub share: f64,
 }
 
-/// Why a sweep could not go on.
+/// Error that stopped a sweep.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
-    /// What was finished can't be kept.
+    /// A finished run cannot be stored.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// A cell can't be run after all.
+    /// A cell failed although its check passed.
     #[error("{cell}: {why}")]
     Cell {
-        /// Its values.
+        /// Values of the cell.
         cell: String,
-        /// Why.
+        /// Reason.
         why: String,
     },
 }
 
-/// Runs what isn't finished on `threads` processors, and keeps each run as it ends. What comes out depends on neither number nor order.
-/// When `stop` is set, the runs under way are given up. Gives the number of runs that are finished then.
+/// Executes the unfinished runs on `threads` threads and stores each one when it ends. The results do not depend on the number of
+/// threads. If `stop` is set, runs in progress are aborted. Returns the number of finished runs.
 ///
 /// # Errors
-/// When a run can't be kept or made; all others that were finished are kept.
+/// A run failed or cannot be stored. All other finished runs are stored.
 pub fn run(
     grid: &Grid,
     folder: &Folder,
@@ -58,12 +58,12 @@ pub fn run(
     let simulated = AtomicU64::new(0);
     let broken = AtomicBool::new(false);
     let first_error = Mutex::new(None);
-    let all = (left.len() as u64 * WHOLE).max(1) as f64;
+    let all = (left.len() as u64 * PROGRESS_STEPS).max(1) as f64;
     let moved = |steps: u64| {
         let steps = steps + simulated.fetch_add(steps, Ordering::Relaxed);
         progress(Progress {
             finished: finished.load(Ordering::Relaxed),
-            of: folder.possible(grid),
+            total: folder.possible(grid),
             share: steps as f64 / all,
         });
     };
@@ -93,10 +93,10 @@ pub fn run(
     }
 }
 
-/// The steps of progress in one run.
-const WHOLE: u64 = 1000;
+/// Steps of progress in one run.
+const PROGRESS_STEPS: u64 = 1000;
 
-/// One run, and whether it was finished.
+/// Executes one run. Returns `true` if it finished.
 fn one(
     grid: &Grid,
     run: u64,
@@ -110,12 +110,12 @@ fn one(
     };
     let plan = grid.plan(run).map_err(|error| cell(error.to_string()))?;
     let length = (plan.baseline + plan.settled()).as_nanos().max(1);
-    let mut said = 0;
+    let mut reported = 0;
     let summary = summary(&plan, &(run + 1).to_string(), |now| {
         let gone = now.since(Instant::ZERO - plan.baseline).as_nanos();
-        let steps = (u128::from(gone) * u128::from(WHOLE) / u128::from(length)) as u64;
-        moved(steps.saturating_sub(said));
-        said = said.max(steps);
+        let steps = (u128::from(gone) * u128::from(PROGRESS_STEPS) / u128::from(length)) as u64;
+        moved(steps.saturating_sub(reported));
+        reported = reported.max(steps);
         stopped()
     });
     match summary.map_err(|error| cell(error.to_string()))? {
@@ -127,8 +127,8 @@ fn one(
     }
 }
 
-/// What a simulated plan comes to, unless `stopped` says at some instant that it is to be given up. `name` stands where the summary of a
-/// folder has its path.
+/// Simulates a plan and returns its summary; `None` if `stopped` returns `true` during the simulation. `name` replaces the path of
+/// the summary.
 fn summary(
     plan: &Plan,
     name: &str,
@@ -137,11 +137,12 @@ fn summary(
     let mut summariser = Summariser::new(Header::simulated(plan.clone()));
     let done = netburn_simulate::run(plan, |now, rows| {
         for row in &rows {
-            summariser.put(row).expect("a summariser takes every row");
+            summariser.put(row).expect("a summariser accepts every row");
         }
-        match stopped(now) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if stopped(now) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     })?;
     Ok((!done.interrupted).then(|| summariser.finish(name, &RunStatus::Complete)))

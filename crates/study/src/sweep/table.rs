@@ -1,18 +1,18 @@
-//! Rows as a table in a terminal: the values, the verdict, and of every station what a person would ask first.
+//! Rows as a table in a terminal: values of the keys, verdict, and the main metrics of every station.
 
-use super::columns::{Column, Figure, Measure};
+use super::columns::{Column, Measure, MetricValue};
 use super::rows::Rows;
 use netburn_report::sanitise::{sanitise, truncate};
 use netburn_report::style::Tone;
 use netburn_report::table::{Cell, left, render, right};
 
-/// The most rows that are shown; the files have all.
-const SHOWN: usize = 100;
+/// Maximum number of rows in the terminal; the files have all.
+const MAX_SHOWN_ROWS: usize = 100;
 
-/// The longest value that is shown whole.
-const WIDEST: usize = 40;
+/// Maximum width of a value.
+const MAX_VALUE_WIDTH: usize = 40;
 
-/// The rows as lines, `width` columns wide.
+/// Formats the rows, `width` columns wide.
 #[must_use]
 pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
     let shown: Vec<(usize, String)> = rows
@@ -37,12 +37,12 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
     let cells: Vec<Vec<Cell>> = rows
         .rows
         .iter()
-        .take(SHOWN)
+        .take(MAX_SHOWN_ROWS)
         .map(|row| {
             let values = row
                 .values
                 .iter()
-                .map(|value| Cell::from(truncate(&sanitise(value), WIDEST)));
+                .map(|value| Cell::from(truncate(&sanitise(value), MAX_VALUE_WIDTH)));
             let seed = seeded.then(|| row.seed.map_or(Cell::EMPTY, |seed| seed.to_string().into()));
             let figures = shown
                 .iter()
@@ -55,14 +55,14 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
         text.push_str(&line);
         text.push('\n');
     }
-    match rows.rows.len().saturating_sub(SHOWN) {
+    match rows.rows.len().saturating_sub(MAX_SHOWN_ROWS) {
         0 => {}
         more => text.push_str(&format!("and {more} more rows in rows.csv\n")),
     }
     text
 }
 
-/// The heading of a column that the table shows; `None` for those that only files have.
+/// Heading of a column; `None` for columns that only the files have.
 fn heading(column: &Column) -> Option<String> {
     let name = column.name.as_str();
     match name {
@@ -83,14 +83,14 @@ fn heading(column: &Column) -> Option<String> {
     }
 }
 
-fn cell(column: &Column, figure: &Figure) -> Cell {
+fn cell(column: &Column, figure: &MetricValue) -> Cell {
     match figure {
-        Figure::None => Cell::EMPTY,
-        Figure::Text("none") => "–".into(),
-        Figure::Text(text) => Cell::new(*text, tone(text)),
-        Figure::Number(value) => match column.measure {
+        MetricValue::None => Cell::EMPTY,
+        MetricValue::Text("none") => "–".into(),
+        MetricValue::Text(text) => Cell::new(*text, tone(text)),
+        MetricValue::Number(value) => match column.measure {
             Measure::Share if column.name.ends_with("airtime_share") => format!("{:.0}", value * 100.0).into(),
-            measure => written(*value, measure).into(),
+            measure => format_value(*value, measure).into(),
         },
     }
 }
@@ -104,8 +104,8 @@ fn tone(verdict: &str) -> Tone {
     }
 }
 
-/// A figure as people read it: three figures that matter.
-pub(super) fn written(value: f64, measure: Measure) -> String {
+/// Formats a value with three significant digits.
+pub(super) fn format_value(value: f64, measure: Measure) -> String {
     match (measure, value.abs()) {
         (Measure::Count, _) => format!("{value:.0}"),
         (Measure::Share, _) => format!("{value:.2}"),

@@ -1,30 +1,30 @@
-//! One key and the values that it takes: `KEY=A,B,C`, `KEY=1..10`, `KEY=-80dBm..-60dBm..5`.
+//! A varied key and its values: `KEY=A,B,C`, `KEY=1..10`, `KEY=-80dBm..-60dBm..5`.
 
 use std::collections::BTreeSet;
 
-/// The most values of one key.
-pub const MOST_VALUES: u64 = 10_000_000;
+/// Maximum number of values of one key.
+pub const MAX_VALUES: u64 = 10_000_000;
 
-/// A key of the scenario and the values that it takes, in the order in which they were written.
+/// A key of the scenario and its values, in the order of the argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vary {
     key: String,
     parts: Vec<Part>,
 }
 
-/// What is wrong with a `KEY=VALUES`. The message says what would be right.
+/// Invalid `KEY=VALUES` argument.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("--vary {argument}: {why}")]
-pub struct BadVary {
+pub struct ParseVaryError {
     argument: String,
     why: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    /// As it stands.
+    /// A single value.
     One(String),
-    /// Whole numbers from the first, so many, with what is written behind each.
+    /// `count` whole numbers from `first`, each followed by `unit`.
     Range {
         first: i64,
         step: u64,
@@ -34,14 +34,14 @@ enum Part {
 }
 
 impl Vary {
-    /// Reads `KEY=A,B,C`. A value is anything that `--set` takes; commas within quotes, brackets or braces belong to it. `A..B` is
-    /// every whole number from A to B, both included, `A..B..STEP` every STEPth; both ends may carry the same unit
+    /// Parses `KEY=A,B,C`. A value is as for `--set`; commas within quotes, brackets or braces belong to it. `A..B` is every whole
+    /// number from A to B, including both, and `A..B..STEP` every STEPth. Both ends can have the same unit
     /// (`-80 dBm..-60 dBm`).
     ///
     /// # Errors
-    /// Without a key or values, with an empty value or range, or with a value given twice.
-    pub fn parse(argument: &str) -> Result<Self, BadVary> {
-        let wrong = |why: String| BadVary {
+    /// The key or the values are missing, a value or range is empty, or a value occurs twice.
+    pub fn parse(argument: &str) -> Result<Self, ParseVaryError> {
+        let wrong = |why: String| ParseVaryError {
             argument: shortened(argument),
             why,
         };
@@ -49,49 +49,48 @@ impl Vary {
         let (key, values) = argument.split_once('=').ok_or_else(|| wrong(form.to_owned()))?;
         let key = key.trim();
         if key.is_empty() || values.trim().is_empty() {
-            return Err(wrong(format!("a key and at least one value are needed: {form}")));
+            return Err(wrong(format!("missing key or value: {form}")));
         }
         let parts: Result<Vec<Part>, String> = split(values).map(Part::parse).collect();
         let vary = Vary {
             key: key.to_owned(),
             parts: parts.map_err(wrong)?,
         };
-        if vary.count() > MOST_VALUES {
+        if vary.count() > MAX_VALUES {
             return Err(wrong(format!(
-                "that is {} values; one key takes up to {MOST_VALUES}",
+                "too many values: found {}, expected up to {MAX_VALUES}",
                 vary.count()
             )));
         }
-        match vary.twice() {
+        match vary.duplicate() {
             Some(value) => Err(wrong(format!(
-                "`{value}` is there twice; --repeat runs the same with other seeds"
+                "duplicate value `{value}`; use --repeat for several runs of it"
             ))),
             None => Ok(vary),
         }
     }
 
-    /// The dotted key.
+    /// Path of the key.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// How many values it takes; at least one.
+    /// Number of values; at least one.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.parts.iter().map(Part::count).fold(0, u64::saturating_add)
     }
 
-    /// Its values.
+    /// Values, in order.
     pub fn values(&self) -> impl Iterator<Item = String> + '_ {
         self.parts
             .iter()
             .flat_map(|part| (0..part.count()).map(|index| part.get(index)))
     }
 
-    /// The first value that comes a second time. Few values, or none but one range, can be looked through; a range never repeats
-    /// itself.
-    fn twice(&self) -> Option<String> {
+    /// Returns the first duplicate value. A single range has no duplicates.
+    fn duplicate(&self) -> Option<String> {
         if self.parts.len() == 1 {
             return None;
         }
@@ -104,7 +103,7 @@ impl Part {
     fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() {
-            return Err("a value is empty; an empty text is written \"\"".to_owned());
+            return Err("empty value; write an empty text as \"\"".to_owned());
         }
         if text.starts_with(['"', '\'', '[', '{']) || !text.contains("..") {
             return Ok(Part::One(text.to_owned()));
@@ -118,25 +117,25 @@ impl Part {
         let (Some((first, one)), Some((last, other))) = (ends.next().and_then(number), ends.next().and_then(number))
         else {
             return Err(format!(
-                "`{shown}` is no range of whole numbers; write it as 1..10, with steps as 10..100..10"
+                "invalid range `{shown}`; expected whole numbers as 1..10, with steps as 10..100..10"
             ));
         };
         let step = match (ends.next(), ends.next()) {
             (None, _) => 1,
             (Some(step), None) => match number(step) {
                 Some((step @ 1.., unit)) if unit.is_empty() || unit == other => step.unsigned_abs(),
-                _ => return Err(format!("`{shown}`: a step is a whole number from 1")),
+                _ => return Err(format!("invalid step in `{shown}`; expected a whole number from 1")),
             },
-            (Some(_), Some(_)) => return Err(format!("`{shown}` has too many `..`")),
+            (Some(_), Some(_)) => return Err(format!("too many `..` in `{shown}`")),
         };
-        // One unit behind the whole will do.
+        // The first end can omit the unit.
         if one != other && !one.is_empty() {
             return Err(format!(
-                "the two ends of `{shown}` have different units; write the same one on both, or one behind the second"
+                "the ends of `{shown}` have different units; write the same unit on both, or only on the second"
             ));
         }
         if last < first {
-            return Err(format!("the range `{shown}` is empty: write the smaller number first"));
+            return Err(format!("empty range `{shown}`; write the smaller number first"));
         }
         Ok(Part::Range {
             first,
@@ -164,16 +163,16 @@ impl Part {
     }
 }
 
-/// A whole number and the unit behind it, without space.
+/// Parses a whole number with its unit. Returns the unit without spaces.
 fn number(text: &str) -> Option<(i64, &str)> {
     let end = digits_end(text);
     let value = text[..end].parse().ok()?;
     let unit = text[end..].trim();
-    // What goes on like a number is one with decimals.
+    // Digits after the number are decimals.
     (!unit.starts_with(['.', ',', '_'])).then_some((value, unit))
 }
 
-/// What stands behind the number, the space before it kept.
+/// Returns the text after the number, with its leading space.
 fn text_after_number(text: &str) -> &str {
     let text = text.trim();
     &text[digits_end(text)..]
@@ -186,7 +185,7 @@ fn digits_end(text: &str) -> usize {
         .map_or(text.len(), |end| end + from)
 }
 
-/// The texts between commas that stand outside quotes, brackets and braces.
+/// Splits at commas outside quotes, brackets and braces.
 fn split(values: &str) -> impl Iterator<Item = &str> {
     let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
     values.split(move |c: char| {
@@ -208,7 +207,7 @@ fn split(values: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What somebody wrote, as a message shows it.
+/// Shortens an argument for a message.
 pub(super) fn shortened(text: &str) -> String {
     let short: String = text.chars().take(100).collect();
     let dots = if short.len() < text.len() { "…" } else { "" };
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_ranges_are_taken_in_their_order() {
+    fn lists_and_ranges_keep_their_order() {
         assert_eq!(values("ap.home.queue=fifo, airtime"), ["fifo", "airtime"]);
         assert_eq!(values("seed=1..4"), ["1", "2", "3", "4"]);
         assert_eq!(values("seed=7..7"), ["7"]);
@@ -257,27 +256,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn invalid_arguments_are_rejected() {
         for (argument, part) in [
             ("seed", "KEY=A,B,C"),
-            ("=1", "a key and at least one value"),
-            ("seed=", "a key and at least one value"),
-            ("seed=1,,2", "a value is empty"),
-            ("seed=1,", "a value is empty"),
-            ("seed=10..1", "is empty: write the smaller number first"),
-            ("seed=1..", "no range of whole numbers"),
-            ("seed=a..b", "no range of whole numbers"),
-            ("seed=0.5..2", "no range of whole numbers"),
-            ("seed=1..5..0", "a step is a whole number from 1"),
-            ("seed=1..5..-1", "a step is a whole number from 1"),
+            ("=1", "missing key or value"),
+            ("seed=", "missing key or value"),
+            ("seed=1,,2", "empty value"),
+            ("seed=1,", "empty value"),
+            ("seed=10..1", "; write the smaller number first"),
+            ("seed=1..", "invalid range"),
+            ("seed=a..b", "invalid range"),
+            ("seed=0.5..2", "invalid range"),
+            ("seed=1..5..0", "expected a whole number from 1"),
+            ("seed=1..5..-1", "expected a whole number from 1"),
             ("seed=1..5..2..3", "too many"),
             ("rate=1 kbit/s..2 Mbit/s", "different units"),
-            ("seed=1..3,2", "`2` is there twice"),
-            ("queue=fifo,fifo", "`fifo` is there twice"),
-            ("seed=1..99999999999", "99999999999 values"),
+            ("seed=1..3,2", "duplicate value `2`"),
+            ("queue=fifo,fifo", "duplicate value `fifo`"),
+            ("seed=1..99999999999", "found 99999999999"),
             (
                 "seed=-9223372036854775808..9223372036854775807",
-                "18446744073709551615 values",
+                "found 18446744073709551615",
             ),
         ] {
             assert!(why(argument).contains(part), "{argument}: {}", why(argument));
@@ -287,9 +286,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]
 
-        /// Whatever is written: an answer, and as many values as were counted.
+        /// Any text parses or fails, and the number of values matches their count.
         #[test]
-        fn any_text_is_answered(text in "[a-z]{0,3}=?[-0-9.,a\"'\\[\\]{}\\\\ é]{0,24}") {
+        fn any_text_parses_or_fails(text in "[a-z]{0,3}=?[-0-9.,a\"'\\[\\]{}\\\\ é]{0,24}") {
             if let Ok(vary) = Vary::parse(&text)
                 && vary.count() <= 10_000
             {

@@ -1,6 +1,6 @@
-//! The files of `validation/` in the repository, embedded so that they are there after an install.
+//! Files of `validation/` in the repository, embedded in the binary.
 
-use super::file::{CaseFile, Wrong};
+use super::file::{CaseFile, CaseFileError};
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
@@ -8,7 +8,7 @@ macro_rules! built_in {
     };
 }
 
-/// Name and text of each file, in the order in which they are shown.
+/// Name and text of each file, in the order of the output.
 pub const FILES: &[(&str, &str)] = built_in![
     "rates.toml",
     "durations.toml",
@@ -30,19 +30,19 @@ pub const FILES: &[(&str, &str)] = built_in![
     "questions-patch.toml",
 ];
 
-/// Those about single models: all but the questions, which run whole scenarios and have pages of their own in `docs/questions`.
+/// Files on single models: all except the case studies, which run whole scenarios and have pages in `docs/questions`.
 ///
 /// # Errors
-/// When one of them is wrong, which a test keeps from happening.
-pub fn models() -> Result<Vec<CaseFile>, Wrong> {
+/// A file is invalid, which a test rules out.
+pub fn models() -> Result<Vec<CaseFile>, CaseFileError> {
     let models = FILES.iter().filter(|(name, _)| !name.starts_with("questions"));
     models.map(|(name, text)| CaseFile::parse(name, text)).collect()
 }
 
-/// All of them.
+/// All files.
 ///
 /// # Errors
-/// When one of them is wrong, which a test keeps from happening.
-pub fn files() -> Result<Vec<CaseFile>, Wrong> {
+/// A file is invalid, which a test rules out.
+pub fn files() -> Result<Vec<CaseFile>, CaseFileError> {
     FILES.iter().map(|(name, text)| CaseFile::parse(name, text)).collect()
 }

@@ -1,75 +1,75 @@
-//! One case: what is run, what a source found, and how near the model must come.
+//! A validation case: input, expected values of a source, and tolerances.
 
 use super::kind::Input;
 use super::quantity::{Dimension, parse};
 use netburn_units::Probability;
 use serde::{Deserialize, Serialize};
 
-/// A case.
+/// A validation case.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Its name, unique within its file.
+    /// Name, unique within the file.
     pub name: String,
-    /// Where the expected values are from.
+    /// Source of the expected values.
     pub source: String,
-    /// How far the source can be trusted.
-    pub trust: Trust,
-    /// What is run.
+    /// Quality of the source.
+    pub trust: SourceQuality,
+    /// Input of the case.
     pub input: Input,
-    /// What must come of it.
+    /// Expected values.
     pub expectations: Vec<Expectation>,
 }
 
-/// How an expected value came about.
+/// Origin of an expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Trust {
-    /// Read in the source named.
+pub enum SourceQuality {
+    /// Read in the given source.
     Verified,
-    /// Worked out by hand or by formula from what the source says.
+    /// Computed by hand or by formula from the source.
     Derived,
-    /// Another simulator's result.
+    /// Result of another simulator.
     Simulated,
     /// A published measurement.
     Measured,
-    /// Known from the literature, not read again.
+    /// From the literature, quoted from memory.
     Recalled,
-    /// What the model is meant to come to, where nobody has published a figure.
+    /// Goal for the model without a published value.
     Goal,
 }
 
-/// What one metric must come to.
+/// Expected value of one metric.
 #[derive(Debug, Clone)]
 pub struct Expectation {
-    /// The metric, one of those of the case's kind.
+    /// Metric; one of those of the case's kind.
     pub metric: String,
-    /// What it is measured in.
+    /// Dimension of the metric.
     pub dimension: Dimension,
-    /// What it must come to.
+    /// Expected value or bound.
     pub goal: Goal,
-    /// How the model, or the comparison, differs from the source, where that is known.
+    /// Known difference between source and model, or between source and comparison.
     pub deviation: Option<Deviation>,
 }
 
-/// What a metric must come to.
+/// Expected value or bound of a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Goal {
-    /// A value, as near as the tolerance says.
+    /// A value with a tolerance.
     Near(f64, Tolerance),
-    /// No more than this.
+    /// Upper bound.
     AtMost(f64),
-    /// No less than this.
+    /// Lower bound.
     AtLeast(f64),
 }
 
-/// How far a metric may be from what is expected.
+/// Maximum difference between a metric and its expected value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tolerance {
-    /// Not at all.
+    /// No difference.
     Exact,
-    /// By a share of the expected value.
+    /// Share of the expected value.
     Relative(f64),
-    /// By so much, in the metric's unit.
+    /// Difference in the metric's unit.
     Absolute(f64),
 }
 
@@ -77,48 +77,48 @@ pub enum Tolerance {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deviation {
-    /// What differs.
+    /// Description of the difference.
     pub what: String,
-    /// Why.
+    /// Reason of the difference.
     pub reason: String,
-    /// What it changes, in figures.
+    /// Effect on the values.
     pub impact: String,
-    /// How far a metric that is beyond its tolerance may be from what is expected for this to explain it; nothing: it explains no such metric.
+    /// Maximum difference of a metric beyond its tolerance that this deviation explains; `None`: it explains no difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explains: Option<String>,
 }
 
-/// How a figure stands to what is expected.
+/// Result of a comparison with an expected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Standing {
-    /// Within its tolerance.
+pub enum CaseResult {
+    /// Within the tolerance.
     Within,
-    /// Beyond its tolerance, but no further than a known deviation explains.
+    /// Beyond the tolerance, but within the limit of a known deviation.
     Explained,
-    /// Beyond.
+    /// Beyond the tolerance.
     Beyond,
 }
 
-impl Trust {
-    /// As it is written.
+impl SourceQuality {
+    /// Name in case files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Trust::Verified => "verified",
-            Trust::Derived => "derived",
-            Trust::Simulated => "simulated",
-            Trust::Measured => "measured",
-            Trust::Recalled => "recalled",
-            Trust::Goal => "goal",
+            SourceQuality::Verified => "verified",
+            SourceQuality::Derived => "derived",
+            SourceQuality::Simulated => "simulated",
+            SourceQuality::Measured => "measured",
+            SourceQuality::Recalled => "recalled",
+            SourceQuality::Goal => "goal",
         }
     }
 }
 
 impl Tolerance {
-    /// Reads `"exact"`, a percentage of the expected value, or a value in the metric's own unit.
+    /// Parses `"exact"`, a percentage of the expected value, or a value in the metric's unit.
     ///
     /// # Errors
-    /// What would be right.
+    /// The text is invalid; the message contains the expected form.
     pub fn read(text: &str, dimension: Dimension) -> Result<Self, String> {
         if text.trim() == "exact" {
             return Ok(Tolerance::Exact);
@@ -127,9 +127,7 @@ impl Tolerance {
             return parse::<Probability>(text).map(|share| Tolerance::Relative(share.as_f64()));
         }
         let wrong = |why| {
-            format!(
-                "{why} (a tolerance is \"exact\", a percentage of the expected value, or a value in the metric's unit)"
-            )
+            format!("{why} (expected \"exact\", a percentage of the expected value, or a value in the metric's unit)")
         };
         dimension
             .read(text)
@@ -137,7 +135,7 @@ impl Tolerance {
             .map_err(wrong)
     }
 
-    /// As it is written.
+    /// Formats the tolerance.
     #[must_use]
     pub fn show(self, dimension: Dimension) -> String {
         match self {
@@ -149,7 +147,7 @@ impl Tolerance {
 }
 
 impl Goal {
-    /// The value that is expected, or the bound.
+    /// Expected value, or the bound.
     #[must_use]
     pub const fn value(&self) -> f64 {
         match self {
@@ -157,12 +155,12 @@ impl Goal {
         }
     }
 
-    /// How much of what is allowed `got` takes up: up to 1 it is within, beyond it isn't. For a bound: 0 or 2.
+    /// Returns the difference of `got` divided by the tolerance: up to 1, it is within the tolerance. For a bound: 0 or 2.
     #[must_use]
-    pub fn taken_up(&self, got: f64) -> f64 {
+    pub fn tolerance_used(&self, got: f64) -> f64 {
         let within = |ok| if ok { 0.0 } else { 2.0 };
         let off = (got - self.value()).abs();
-        // The last digits of binary fractions are nobody's deviation.
+        // Rounding errors of binary fractions are not deviations.
         let dust = 1e-9 * self.value().abs().max(1.0);
         match *self {
             _ if !got.is_finite() => f64::INFINITY,
@@ -174,7 +172,7 @@ impl Goal {
         }
     }
 
-    /// How near it must be, as people read it.
+    /// Formats the tolerance or the type of bound.
     #[must_use]
     pub fn tolerance(&self, dimension: Dimension) -> String {
         match self {
@@ -210,16 +208,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_within() {
+    fn values_within_tolerance() {
         let near = |tolerance| Goal::Near(20.0, tolerance);
-        assert!((near(Tolerance::Relative(0.01)).taken_up(20.1) - 0.5).abs() < 1e-6);
-        assert!(near(Tolerance::Relative(0.01)).taken_up(20.21) > 1.0);
-        assert!(near(Tolerance::Absolute(0.5)).taken_up(20.5) <= 1.0);
-        assert!(near(Tolerance::Exact).taken_up(20.0) <= 1.0);
-        assert!(near(Tolerance::Exact).taken_up(20.1) > 1.0);
-        assert!(Goal::AtMost(5.0).taken_up(5.0) <= 1.0);
-        assert!(Goal::AtMost(5.0).taken_up(5.1) > 1.0);
-        assert!(Goal::AtLeast(0.9).taken_up(0.89) > 1.0);
-        assert!(Goal::AtLeast(0.9).taken_up(f64::NAN) > 1.0);
+        assert!((near(Tolerance::Relative(0.01)).tolerance_used(20.1) - 0.5).abs() < 1e-6);
+        assert!(near(Tolerance::Relative(0.01)).tolerance_used(20.21) > 1.0);
+        assert!(near(Tolerance::Absolute(0.5)).tolerance_used(20.5) <= 1.0);
+        assert!(near(Tolerance::Exact).tolerance_used(20.0) <= 1.0);
+        assert!(near(Tolerance::Exact).tolerance_used(20.1) > 1.0);
+        assert!(Goal::AtMost(5.0).tolerance_used(5.0) <= 1.0);
+        assert!(Goal::AtMost(5.0).tolerance_used(5.1) > 1.0);
+        assert!(Goal::AtLeast(0.9).tolerance_used(0.89) > 1.0);
+        assert!(Goal::AtLeast(0.9).tolerance_used(f64::NAN) > 1.0);
     }
 }

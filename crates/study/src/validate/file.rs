@@ -1,10 +1,10 @@
-//! Files of cases.
+//! Case files.
 //!
 //! ```toml
 //! title = "802.11a without aggregation"
 //!
 //! [[case]]
-//! name      = "54 Mbit/s, {bytes} bytes"       # braces: what the row says
+//! name      = "54 Mbit/s, {bytes} bytes"       # braces: value of the row
 //! kind      = "duration"
 //! source    = "by hand: 20 µs and 4 µs for every 216 bits of 8 × bytes + 22"
 //! trust     = "derived"
@@ -16,9 +16,10 @@
 //! ]
 //! ```
 //!
-//! A row is laid over the rest of its case, tables within tables, and makes a case of its own; without rows the table is one case.
+//! A row is merged into the rest of its case, including nested tables, and becomes a separate case. Without rows, the table is
+//! one case.
 
-use super::case::{Case, Deviation, Expectation, Goal, Tolerance, Trust};
+use super::case::{Case, Deviation, Expectation, Goal, SourceQuality, Tolerance};
 use super::kind::{Input, Kind};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -26,36 +27,36 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-/// A file of cases.
+/// A case file.
 #[derive(Debug, Clone)]
 pub struct CaseFile {
-    /// Its name, as its user knows it.
+    /// Name or path of the file.
     pub name: String,
-    /// What its cases have in common.
+    /// Title of the file.
     pub title: String,
-    /// Its cases in order.
+    /// Cases in order.
     pub cases: Vec<Case>,
 }
 
-/// A file that can't be used.
+/// Error in a case file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
-pub struct Wrong {
-    /// The file.
+pub struct CaseFileError {
+    /// Name or path of the file.
     pub file: String,
-    /// The line, from 1.
+    /// Line in the file, from 1.
     pub line: usize,
-    /// What was found, and what would be right.
+    /// Description of the error, with the expected form.
     pub message: String,
 }
 
-/// What is wrong, and where in the text.
+/// Message and position in the text.
 type Fault = (String, Range<usize>);
 
 type Table<'i> = DeTable<'i>;
 type Value<'i> = Spanned<DeValue<'i>>;
 
-/// Keys of a case that are the same for every kind.
+/// Keys that are common to all kinds of case.
 const COMMON: [&str; 11] = [
     "name",
     "kind",
@@ -70,14 +71,14 @@ const COMMON: [&str; 11] = [
     "deviation",
 ];
 
-/// What every case says.
+/// Keys that are common to all kinds of case.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Header {
     name: Spanned<String>,
     kind: Kind,
     source: String,
-    trust: Trust,
+    trust: SourceQuality,
     #[serde(default)]
     expect: Vec<Spanned<Expect>>,
     metric: Option<String>,
@@ -88,7 +89,7 @@ struct Header {
     deviation: Option<Deviation>,
 }
 
-/// One of several things expected of one run.
+/// One of several expected values of one run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Expect {
@@ -100,11 +101,11 @@ struct Expect {
     deviation: Option<Deviation>,
 }
 
-/// A string with a unit, or a plain number.
+/// A text with a unit, or a plain number.
 #[derive(Deserialize)]
 #[serde(
     untagged,
-    expecting = "a value with its unit in quotes, or a number where the metric has no unit"
+    expecting = "a value with its unit in quotes, or a number if the metric has no unit"
 )]
 enum Scalar {
     Text(String),
@@ -113,11 +114,11 @@ enum Scalar {
 }
 
 impl CaseFile {
-    /// Reads a file's text; `name` is what errors call it.
+    /// Parses the text of a file. `name` is the file's name in errors.
     ///
     /// # Errors
-    /// The first thing that is wrong, with its line and what would be right.
-    pub fn parse(name: &str, text: &str) -> Result<Self, Wrong> {
+    /// The first error in the file, with its line and the expected form.
+    pub fn parse(name: &str, text: &str) -> Result<Self, CaseFileError> {
         read(text)
             .map(|(title, cases)| CaseFile {
                 name: name.to_owned(),
@@ -126,7 +127,7 @@ impl CaseFile {
             })
             .map_err(|(message, span)| {
                 let before = text.get(..span.start).unwrap_or(text);
-                Wrong {
+                CaseFileError {
                     file: name.to_owned(),
                     line: 1 + before.matches('\n').count(),
                     message,
@@ -144,10 +145,10 @@ fn read(text: &str) -> Result<(String, Vec<Case>), Fault> {
         match key.get_ref().as_ref() {
             "title" => match value.get_ref().as_str() {
                 Some(text) => title = Some(text.to_owned()),
-                None => return Err(("a title is a string".to_owned(), value.span())),
+                None => return Err(("invalid `title`; expected a string".to_owned(), value.span())),
             },
             "case" => {
-                let tables = "cases are tables, each headed by [[case]]";
+                let tables = "invalid cases; expected tables headed by [[case]]";
                 let Some(list) = value.get_ref().as_array() else {
                     return Err((tables.to_owned(), key.span()));
                 };
@@ -160,21 +161,21 @@ fn read(text: &str) -> Result<(String, Vec<Case>), Fault> {
             }
             other => {
                 return Err((
-                    format!("unknown key `{other}`; a file has `title` and [[case]] tables"),
+                    format!("unknown key `{other}`; expected `title` or [[case]] tables"),
                     key.span(),
                 ));
             }
         }
     }
-    let title = title.ok_or_else(|| ("a file begins with its `title`".to_owned(), 0..0))?;
+    let title = title.ok_or_else(|| ("missing `title`".to_owned(), 0..0))?;
     if cases.is_empty() {
-        return Err(("there is no [[case]] in the file".to_owned(), span));
+        return Err(("missing [[case]]".to_owned(), span));
     }
     let mut names = BTreeSet::new();
     for (case, span) in &cases {
         if !names.insert(case.name.as_str()) {
             let message = format!(
-                "a second case is called `{}`; a name with a key of its rows in braces tells them apart",
+                "duplicate case name `{}`; put a key of the rows in braces into the name",
                 case.name
             );
             return Err((message, span.clone()));
@@ -183,14 +184,14 @@ fn read(text: &str) -> Result<(String, Vec<Case>), Fault> {
     Ok((title, cases.into_iter().map(|(case, _)| case).collect()))
 }
 
-/// A table's case, or one for each of its rows.
+/// Reads the case of a table, or one case for each of its rows.
 fn read_case(table: &Table<'_>, span: Range<usize>, cases: &mut Vec<(Case, Range<usize>)>) -> Result<(), Fault> {
     let mut common = table.clone();
     let Some(rows) = common.remove("rows") else {
         cases.push((build(&common, span.clone())?, span));
         return Ok(());
     };
-    let wrong = "rows are a list of tables, each with what it changes";
+    let wrong = "invalid `rows`; expected a list of tables with changed keys";
     let rows_span = rows.span();
     let Some(rows) = rows.get_ref().as_array() else {
         return Err((wrong.to_owned(), rows_span));
@@ -200,20 +201,20 @@ fn read_case(table: &Table<'_>, span: Range<usize>, cases: &mut Vec<(Case, Range
             return Err((wrong.to_owned(), row.span()));
         };
         let mut merged = common.clone();
-        lay_over(&mut merged, changes);
+        merge(&mut merged, changes);
         cases.push((build(&merged, row.span())?, row.span()));
     }
     Ok(())
 }
 
-/// Lays `changes` over `base`, tables within tables.
-pub(super) fn lay_over<'i>(base: &mut Table<'i>, changes: &Table<'i>) {
+/// Merges `changes` into `base`, including nested tables.
+pub(super) fn merge<'i>(base: &mut Table<'i>, changes: &Table<'i>) {
     for (key, value) in changes.iter() {
         let name: &str = key.get_ref();
         if let (Some(DeValue::Table(below)), DeValue::Table(above)) =
             (base.get_mut(name).map(Spanned::get_mut), value.get_ref())
         {
-            lay_over(below, above);
+            merge(below, above);
             continue;
         }
         base.remove(name);
@@ -245,7 +246,7 @@ fn build(table: &Table<'_>, span: Range<usize>) -> Result<Case, Fault> {
         deviation: header.deviation,
     };
     if several && (own.metric.is_some() || own.expected.is_some() || own.at_most.is_some() || own.at_least.is_some()) {
-        return Err(("either `expect` or `metric` and `expected`, not both".to_owned(), span));
+        return Err(("`expect` excludes `metric` and `expected`".to_owned(), span));
     }
     let mut expectations = Vec::new();
     if several {
@@ -279,7 +280,7 @@ fn expectation(
         None => {
             let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
             let names = names.join(", ");
-            return Err((format!("`metric` is missing; metrics of this case are {names}"), span));
+            return Err((format!("missing `metric`; expected one of {names}"), span));
         }
     };
     let dimension = input.dimension(&metric).map_err(|why| (why, span.clone()))?;
@@ -288,18 +289,18 @@ fn expectation(
         (Some(expected), None, None) => {
             let Some(tolerance) = expect.tolerance.as_ref().or(common) else {
                 return Err((
-                    "`tolerance` is missing: \"exact\", \"1 %\" or a value with its unit".to_owned(),
+                    "missing `tolerance`; expected \"exact\", \"1 %\" or a value with its unit".to_owned(),
                     span,
                 ));
             };
-            let how_near = Tolerance::read(tolerance.get_ref(), dimension).map_err(|why| (why, tolerance.span()))?;
-            Goal::Near(value(expected)?, how_near)
+            let tolerance = Tolerance::read(tolerance.get_ref(), dimension).map_err(|why| (why, tolerance.span()))?;
+            Goal::Near(value(expected)?, tolerance)
         }
         (None, Some(bound), None) => Goal::AtMost(value(bound)?),
         (None, None, Some(bound)) => Goal::AtLeast(value(bound)?),
         _ => {
             return Err((
-                "a metric has one of `expected`, `at-most` and `at-least`".to_owned(),
+                "expected exactly one of `expected`, `at-most` and `at-least`".to_owned(),
                 span,
             ));
         }
@@ -319,13 +320,13 @@ fn expectation(
     })
 }
 
-/// Puts what the case says in the place of names in braces.
+/// Replaces keys in braces by their values.
 fn fill_in(name: &Spanned<String>, table: &Table<'_>) -> Result<String, Fault> {
     let mut rest = name.get_ref().as_str();
     let mut filled = String::new();
     while let Some((before, after)) = rest.split_once('{') {
         let Some((path, after)) = after.split_once('}') else {
-            return Err(("a brace in a name is closed again".to_owned(), name.span()));
+            return Err(("unclosed brace in the name".to_owned(), name.span()));
         };
         filled.push_str(before);
         let mut steps = path.split('.');
@@ -341,7 +342,7 @@ fn fill_in(name: &Spanned<String>, table: &Table<'_>) -> Result<String, Fault> {
             Some(DeValue::Float(number)) => filled.push_str(number.as_str()),
             _ => {
                 return Err((
-                    format!("`{{{path}}}`: the case has no such key with a plain value"),
+                    format!("unknown key `{{{path}}}` in the name; expected a key with a plain value"),
                     name.span(),
                 ));
             }
@@ -362,7 +363,7 @@ impl Scalar {
     }
 }
 
-/// Makes a `T` of a table; what is wrong and not said where is wrong at `span`.
+/// Deserializes a `T` from a table. Errors without a position get `span`.
 pub(super) fn deserialize<'i, T: Deserialize<'i>>(table: Table<'i>, span: Range<usize>) -> Result<T, Fault> {
     let value: Value<'i> = Spanned::new(span.clone(), DeValue::Table(table));
     T::deserialize(ValueDeserializer::from(value)).map_err(|error| fault(&error, span))

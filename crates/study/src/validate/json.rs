@@ -1,11 +1,11 @@
-//! What came of the cases, for scripts.
+//! Results of the cases as JSON.
 
-use super::case::Standing;
+use super::case::CaseResult;
 use super::run::Outcome;
 use serde_json::{Value, json};
 
-/// A list of `{ case, source, metric, expected, got, tolerance, ok, trust, explained, unit, file }`, and `deviation` where one is known. For a bound,
-/// `expected` is the bound and `tolerance` is "at most" or "at least". `files` are the names that the cases are from.
+/// Returns a list of `{ case, source, metric, expected, got, tolerance, ok, trust, explained, unit, file }`, with `deviation` if one
+/// is known. For a bound, `expected` is the bound and `tolerance` is "at most" or "at least". `files` are the names of the files.
 #[must_use]
 pub fn json(outcomes: &[Outcome], files: &[&str]) -> Value {
     outcomes.iter().map(|outcome| one(outcome, files)).collect()
@@ -21,7 +21,7 @@ fn one(outcome: &Outcome, files: &[&str]) -> Value {
         "tolerance": outcome.goal.tolerance(outcome.dimension),
         "ok": outcome.ok(),
         "trust": outcome.trust.name(),
-        "explained": outcome.standing() == Standing::Explained,
+        "explained": outcome.result() == CaseResult::Explained,
         "unit": outcome.dimension.unit(),
         "file": files.get(outcome.file),
     });

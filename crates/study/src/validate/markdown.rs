@@ -1,11 +1,11 @@
-//! What came of the cases, as a page.
+//! Results of the cases as Markdown.
 
-use super::case::{Deviation, Goal, Standing};
+use super::case::{CaseResult, Deviation, Goal};
 use super::file::CaseFile;
 use super::run::Outcome;
 use std::fmt::Write as _;
 
-/// A section for each file: a table of its cases, and below it the deviations that they name, each once.
+/// Formats a section for each file: a table of its cases, followed by their deviations without duplicates.
 #[must_use]
 pub fn markdown(files: &[CaseFile], outcomes: &[Outcome]) -> String {
     let mut text = String::new();
@@ -58,15 +58,15 @@ fn row(text: &mut String, outcome: &Outcome, deviations: &[&Deviation]) {
         dimension.show(outcome.goal.value()),
         outcome.goal.tolerance(dimension),
         dimension.show(outcome.got),
-        match outcome.standing() {
-            Standing::Within => "ok",
-            Standing::Explained => "explained",
-            Standing::Beyond => "**beyond**",
+        match outcome.result() {
+            CaseResult::Within => "ok",
+            CaseResult::Explained => "explained",
+            CaseResult::Beyond => "**beyond**",
         },
     );
 }
 
-/// Each once, in the order of first appearance.
+/// Removes duplicates and keeps the order of first appearance.
 fn in_order<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for item in items {

@@ -1,8 +1,8 @@
-//! Published cases, run over the models and held against their tolerances.
+//! Validation cases: comparison of the models with published values.
 //!
-//! A file of cases ([`file`](mod@file)) states for each what is run ([`kind`]), what is measured, what a source found ([`case`]) and how near the
-//! model must come. [`run`](mod@run) runs them on all processors; [`table`], [`json`] and [`markdown`] show what came of them. The
-//! [`built_in`] files are those of `validation/` in the repository.
+//! A case file ([`file`](mod@file)) states for each case the input ([`kind`]), the metric, the value in the source and the
+//! tolerance ([`case`]). [`run`](mod@run) executes the cases on all processors. [`table`], [`json`] and [`markdown`] format the
+//! results. The [`built_in`] files are those of `validation/` in the repository.
 
 pub mod built_in;
 pub mod case;
@@ -14,6 +14,6 @@ pub mod quantity;
 pub mod run;
 pub mod table;
 
-pub use case::{Case, Deviation, Expectation, Goal, Standing, Tolerance, Trust};
-pub use file::{CaseFile, Wrong};
+pub use case::{Case, CaseResult, Deviation, Expectation, Goal, SourceQuality, Tolerance};
+pub use file::{CaseFile, CaseFileError};
 pub use run::{Outcome, run};

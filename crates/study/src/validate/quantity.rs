@@ -1,9 +1,9 @@
-//! What a metric is measured in, and how it is read and shown.
+//! Dimensions of metrics, with their parsers and formats.
 
 use netburn_units::{BitRate, Dbm, Duration, Probability};
 use std::str::FromStr;
 
-/// What a metric is measured in.
+/// Dimension of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dimension {
     /// Mbit/s.
@@ -12,14 +12,14 @@ pub enum Dimension {
     Time,
     /// dBm.
     Level,
-    /// A share or a ratio, 1 being the whole.
+    /// A share or a ratio; 1 is 100 %.
     Share,
-    /// A number.
+    /// A count.
     Count,
 }
 
 impl Dimension {
-    /// What its values are in.
+    /// Unit of the values.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -30,24 +30,27 @@ impl Dimension {
         }
     }
 
-    /// Reads a value as it stands in a file, a string with its unit or a number where there is none.
+    /// Parses a value of a case file: a text with its unit, or a number if the dimension has none.
     ///
     /// # Errors
-    /// What would be right.
+    /// The value is invalid; the message contains the expected form.
     pub fn read(self, text: &str) -> Result<f64, String> {
         match self {
             Dimension::Rate => parse::<BitRate>(text).map(|rate| rate.as_bps() as f64 / 1e6),
             Dimension::Time => parse::<Duration>(text).map(|time| time.as_nanos() as f64 / 1e3),
             Dimension::Level => parse::<Dbm>(text).map(Dbm::as_dbm_f64),
-            Dimension::Share => match text.contains('%') {
-                true => parse::<Probability>(text).map(Probability::as_f64),
-                false => number(text, "a number or a share such as \"33.3 %\""),
-            },
+            Dimension::Share => {
+                if text.contains('%') {
+                    parse::<Probability>(text).map(Probability::as_f64)
+                } else {
+                    number(text, "a number or a share such as \"33.3 %\"")
+                }
+            }
             Dimension::Count => number(text, "a number"),
         }
     }
 
-    /// A value with its unit, as people read it.
+    /// Formats a value with its unit.
     #[must_use]
     pub fn show(self, value: f64) -> String {
         let digits = match (self, value.abs()) {
@@ -70,19 +73,19 @@ impl Dimension {
     }
 }
 
-/// Reads a quantity.
+/// Parses a quantity.
 ///
 /// # Errors
-/// What would be right.
+/// The value is invalid; the message contains the expected form.
 pub fn parse<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|why: T::Err| format!("`{text}`: {why}"))
 }
 
-fn number(text: &str, right: &str) -> Result<f64, String> {
+fn number(text: &str, expected: &str) -> Result<f64, String> {
     let value: Option<f64> = text.trim().parse().ok();
     value
         .filter(|value| value.is_finite())
-        .ok_or_else(|| format!("`{text}`: {right} would be right"))
+        .ok_or_else(|| format!("invalid value `{text}`; expected {expected}"))
 }
 
 #[cfg(test)]
@@ -90,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_shows() {
+    fn a_formatted_value_is_parsed_again() {
         assert_eq!(Dimension::Rate.read("29.8324 Mbit/s"), Ok(29.8324));
         assert_eq!(Dimension::Time.read("1742.4 µs"), Ok(1_742.4));
         assert_eq!(Dimension::Time.read("150 ms"), Ok(150_000.0));
@@ -99,17 +102,12 @@ mod tests {
         assert_eq!(Dimension::Share.read("0.02"), Ok(0.02));
         assert_eq!(Dimension::Count.read("5"), Ok(5.0));
         assert!(Dimension::Rate.read("29.8").unwrap_err().contains("29.8"));
-        assert!(
-            Dimension::Count
-                .read("five")
-                .unwrap_err()
-                .contains("a number would be right")
-        );
+        assert!(Dimension::Count.read("five").unwrap_err().contains("expected a number"));
         assert!(Dimension::Share.read("nan").is_err());
     }
 
     #[test]
-    fn shows_no_more_digits_than_matter() {
+    fn values_have_significant_digits_only() {
         assert_eq!(Dimension::Rate.show(17.9), "17.9 Mbit/s");
         assert_eq!(Dimension::Rate.show(0.003), "0.003 Mbit/s");
         assert_eq!(Dimension::Rate.show(0.0), "0 Mbit/s");

@@ -1,61 +1,62 @@
-//! Cases run on all processors, what came of them in their own order.
+//! Execution of cases on all processors, with results in the order of the cases.
 
-use super::case::{Case, Deviation, Goal, Standing, Tolerance, Trust};
+use super::case::{Case, CaseResult, Deviation, Goal, SourceQuality, Tolerance};
 use super::file::CaseFile;
 use super::quantity::Dimension;
 use crate::pool::map;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What came of one metric of a case.
+/// Result of one metric of a case.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The file's place in the list that was run.
+    /// Index of the file in the list.
     pub file: usize,
-    /// The case's name.
+    /// Name of the case.
     pub case: String,
-    /// Where the expected value is from.
+    /// Source of the expected value.
     pub source: String,
-    /// How far it can be trusted.
-    pub trust: Trust,
-    /// What was measured.
+    /// Quality of the source.
+    pub trust: SourceQuality,
+    /// Metric.
     pub metric: String,
-    /// What it is measured in.
+    /// Dimension of the metric.
     pub dimension: Dimension,
-    /// What it must come to.
+    /// Expected value or bound.
     pub goal: Goal,
-    /// What it came to.
+    /// Computed value.
     pub got: f64,
-    /// A known difference between source and model or comparison.
+    /// Known difference between source and model, or between source and comparison.
     pub deviation: Option<Deviation>,
 }
 
 impl Outcome {
-    /// Whether it is within what is allowed.
+    /// Returns `true` if the value is within its tolerance.
     #[must_use]
     pub fn ok(&self) -> bool {
-        self.standing() == Standing::Within
+        self.result() == CaseResult::Within
     }
 
-    /// How it stands to what is expected.
+    /// Result of the comparison with the expected value.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        if self.goal.taken_up(self.got) <= 1.0 {
-            return Standing::Within;
+    pub fn result(&self) -> CaseResult {
+        if self.goal.tolerance_used(self.got) <= 1.0 {
+            return CaseResult::Within;
         }
         let explains = self
             .deviation
             .as_ref()
             .and_then(|deviation| deviation.explains.as_deref());
         let tolerance = explains.and_then(|text| Tolerance::read(text, self.dimension).ok());
-        match tolerance.is_some_and(|tolerance| Goal::Near(self.goal.value(), tolerance).taken_up(self.got) <= 1.0) {
-            true => Standing::Explained,
-            false => Standing::Beyond,
+        if tolerance.is_some_and(|tolerance| Goal::Near(self.goal.value(), tolerance).tolerance_used(self.got) <= 1.0) {
+            CaseResult::Explained
+        } else {
+            CaseResult::Beyond
         }
     }
 }
 
-/// Runs all cases on `threads` processors; `done` is called after each with how many are, and of how many. What comes out doesn't depend on
-/// the number of threads.
+/// Runs all cases on `threads` threads. Calls `done` after each case with the number of finished and of all cases. The results do
+/// not depend on the number of threads.
 #[must_use]
 pub fn run(files: &[CaseFile], threads: usize, done: &(dyn Fn(usize, usize) + Sync)) -> Vec<Outcome> {
     let cases: Vec<(usize, &Case)> = files
@@ -63,7 +64,7 @@ pub fn run(files: &[CaseFile], threads: usize, done: &(dyn Fn(usize, usize) + Sy
         .enumerate()
         .flat_map(|(file, cases)| cases.cases.iter().map(move |case| (file, case)))
         .collect();
-    // The longest first, so that no processor is left alone with one at the end.
+    // The longest cases run first, so that all processors finish at about the same time.
     let mut order: Vec<usize> = (0..cases.len()).collect();
     order.sort_by_key(|place| std::cmp::Reverse(cases[*place].1.input.effort()));
     let ended = AtomicUsize::new(0);

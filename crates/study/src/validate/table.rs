@@ -1,23 +1,23 @@
-//! What came of the cases, for people at a terminal.
+//! Results of the cases as a table in a terminal.
 
-use super::case::{Goal, Standing};
+use super::case::{CaseResult, Goal};
 use super::file::CaseFile;
 use super::run::Outcome;
 use std::fmt::Write as _;
 
-/// How the table looks.
+/// Format of the table.
 #[derive(Debug, Clone, Copy)]
-pub struct TableLook {
-    /// Columns.
+pub struct TableStyle {
+    /// Width in columns.
     pub width: usize,
-    /// Every case, in place of the count of each file and the cases that miss.
+    /// Shows every case instead of only those beyond their tolerance.
     pub all: bool,
 }
 
-/// One line for each file, below it its cases: those that miss, or all of them. Where nothing misses, the case that takes up most of its tolerance
-/// is named.
+/// Formats one line for each file, followed by its cases beyond the tolerance, or by all cases. If all cases are within their
+/// tolerance, shows the one closest to its bound.
 #[must_use]
-pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableLook) -> String {
+pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableStyle) -> String {
     let mut text = String::new();
     let title = |index: usize| format!("{} ({})", files[index].title, files[index].name);
     for index in 0..files.len() {
@@ -26,7 +26,7 @@ pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableLook) -> Strin
         let _ = writeln!(text, "{}: {within} of {} within tolerance", title(index), of_file.len());
         if !look.all && within == of_file.len() {
             if let Some(closest) = closest(&of_file) {
-                let _ = writeln!(text, "  the nearest to its bound: {}", line(closest, 0, look.width));
+                let _ = writeln!(text, "  closest to its bound: {}", line(closest, 0, look.width));
             }
             continue;
         }
@@ -52,36 +52,36 @@ pub fn table(files: &[CaseFile], outcomes: &[Outcome], look: TableLook) -> Strin
             }
         }
     }
-    let _ = writeln!(text, "\n{}", summed_up(outcomes));
+    let _ = writeln!(text, "\n{}", summary_line(outcomes));
     text
 }
 
-/// How many are within tolerance, in a sentence.
+/// Returns the number of values within tolerance as a sentence.
 #[must_use]
-pub fn summed_up(outcomes: &[Outcome]) -> String {
-    let count = |standing| outcomes.iter().filter(|outcome| outcome.standing() == standing).count();
+pub fn summary_line(outcomes: &[Outcome]) -> String {
+    let count = |standing| outcomes.iter().filter(|outcome| outcome.result() == standing).count();
     let all = outcomes.len();
-    match (count(Standing::Beyond), count(Standing::Explained)) {
-        (0, 0) => format!("all {all} figures are within tolerance"),
+    match (count(CaseResult::Beyond), count(CaseResult::Explained)) {
+        (0, 0) => format!("all {all} values are within tolerance"),
         (0, explained) => {
             let within = all - explained;
-            format!("{within} of {all} figures are within tolerance; {explained} are beyond it, and explained")
+            format!("{within} of {all} values are within tolerance; {explained} are beyond it and explained")
         }
-        (beyond, 0) => format!("{beyond} of {all} figures are beyond tolerance"),
+        (beyond, 0) => format!("{beyond} of {all} values are beyond tolerance"),
         (beyond, explained) => {
-            format!("{beyond} of {all} figures are beyond tolerance; {explained} more are, and explained")
+            format!("{beyond} of {all} values are beyond tolerance; {explained} more are beyond it and explained")
         }
     }
 }
 
-/// The outcome that takes up most of its tolerance, of those that have one.
+/// Returns the outcome with the largest difference relative to its tolerance.
 fn closest<'a>(outcomes: &[&'a Outcome]) -> Option<&'a Outcome> {
     let graded = outcomes
         .iter()
-        .filter(|outcome| outcome.goal.taken_up(outcome.got) > 0.0);
+        .filter(|outcome| outcome.goal.tolerance_used(outcome.got) > 0.0);
     graded.copied().max_by(|one, other| {
-        let taken_up = |outcome: &Outcome| outcome.goal.taken_up(outcome.got);
-        taken_up(one).total_cmp(&taken_up(other))
+        let tolerance_used = |outcome: &Outcome| outcome.goal.tolerance_used(outcome.got);
+        tolerance_used(one).total_cmp(&tolerance_used(other))
     })
 }
 
@@ -90,10 +90,10 @@ fn label(outcome: &Outcome) -> String {
 }
 
 fn mark(outcome: &Outcome) -> &'static str {
-    match outcome.standing() {
-        Standing::Within => "ok       ",
-        Standing::Explained => "explained",
-        Standing::Beyond => "BEYOND   ",
+    match outcome.result() {
+        CaseResult::Within => "ok       ",
+        CaseResult::Explained => "explained",
+        CaseResult::Beyond => "BEYOND   ",
     }
 }
 
@@ -121,8 +121,9 @@ fn line(outcome: &Outcome, names: usize, width: usize) -> String {
         _ => String::new(),
     };
     let text = format!("{label:names$}  {}, {expected}{off}", dimension.show(outcome.got));
-    match text.chars().count() + 7 > width && names > 0 {
-        true => format!("{label}\n         {}, {expected}{off}", dimension.show(outcome.got)),
-        false => text,
+    if text.chars().count() + 7 > width && names > 0 {
+        format!("{label}\n         {}, {expected}{off}", dimension.show(outcome.got))
+    } else {
+        text
     }
 }

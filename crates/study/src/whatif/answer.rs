@@ -1,4 +1,4 @@
-//! Simulates a plan as it is and with each change, and judges what the change brings.
+//! Simulation of a plan without and with each change, and comparison of the results.
 
 use super::WhatIf;
 use crate::pool::map;
@@ -12,45 +12,45 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What every change brings.
+/// Results of all changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answers {
-    /// How many runs there are of each, under the same seeds.
+    /// Number of runs per plan, with the same seeds.
     pub runs: usize,
-    /// The worst verdict of the runs of the plan as it is.
+    /// Worst verdict of the runs of the unchanged plan.
     pub verdict: Verdict,
-    /// One for each change, in their order.
+    /// One result for each change, in order.
     pub answers: Vec<Answer>,
 }
 
-/// What one change brings.
+/// Result of one change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The change.
+    /// The simulated change.
     pub what_if: WhatIf,
-    /// The worst verdict of the runs with it.
+    /// Worst verdict of the runs with the change.
     pub verdict: Verdict,
-    /// What it changes against the plan as it is. All changes are judged together.
+    /// Comparison with the unchanged plan. The test corrects for all changes together.
     pub comparison: Comparison,
 }
 
-/// Why nothing could be simulated.
+/// Error of a simulation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum CantAnswer {
-    /// The plan, or one with a change, can't be simulated.
-    #[error("it can't be simulated: {0}")]
+pub enum AnswerError {
+    /// The simulator rejects the plan or a changed plan.
+    #[error("cannot simulate the plan: {0}")]
     Simulate(#[from] SimulateError),
-    /// Somebody stopped it.
+    /// The simulation was stopped.
     #[error("interrupted")]
     Stopped,
 }
 
-/// Simulates `plan` and every change of it `runs` times, each time under the next of the plan's own seeds, on `threads` processors, and
-/// judges. What comes out depends on neither number nor order. `progress` is told how many runs are done of how many.
+/// Simulates `plan` and every change `runs` times, with consecutive seeds of the plan, on `threads` threads, and compares the
+/// results, which do not depend on the number of threads. Calls `progress` with the number of finished and of all runs.
 ///
 /// # Errors
-/// When the plan can't be simulated, or `stop` was set.
+/// The plan cannot be simulated, or `stop` was set.
 pub fn answer(
     plan: &Plan,
     what_ifs: Vec<WhatIf>,
@@ -58,7 +58,7 @@ pub fn answer(
     threads: usize,
     stop: &AtomicBool,
     progress: &(dyn Fn(u64, u64) + Sync),
-) -> Result<Answers, CantAnswer> {
+) -> Result<Answers, AnswerError> {
     let plans: Vec<&Plan> = std::iter::once(plan)
         .chain(what_ifs.iter().map(|what_if| &what_if.plan))
         .collect();
@@ -66,9 +66,9 @@ pub fn answer(
     let all = plans.len() * runs;
     let done = AtomicU64::new(0);
     let summaries = map(all, threads, &|place| {
-        let (which, round) = (place / runs, (place % runs) as u64);
+        let (which, run) = (place / runs, (place % runs) as u64);
         let seeded = Plan {
-            seed: plan.seed.repeat(round),
+            seed: plan.seed.repeat(run),
             ..plans[which].clone()
         };
         let result = summary(&seeded, stop);
@@ -79,7 +79,7 @@ pub fn answer(
     let mut sets = summaries.chunks(runs);
     let without = sets.next().unwrap_or_default();
     let answers = what_ifs.into_iter().zip(sets).map(|(what_if, with)| Answer {
-        comparison: Comparison::unjudged(side(&what_if.label, with), side(AS_IT_IS, without), Options::default()),
+        comparison: Comparison::unjudged(side(&what_if.label, with), side(BASELINE, without), Options::default()),
         verdict: verdict(with),
         what_if,
     });
@@ -97,20 +97,22 @@ pub fn answer(
     })
 }
 
-fn summary(plan: &Plan, stop: &AtomicBool) -> Result<Summary, CantAnswer> {
+fn summary(plan: &Plan, stop: &AtomicBool) -> Result<Summary, AnswerError> {
     let mut summariser = Summariser::new(Header::simulated(plan.clone()));
     let done = netburn_simulate::run(plan, |_, rows| {
         for row in &rows {
-            summariser.put(row).expect("a summariser takes every row");
+            summariser.put(row).expect("a summariser accepts every row");
         }
-        match stop.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     })?;
-    match done.interrupted {
-        true => Err(CantAnswer::Stopped),
-        false => Ok(summariser.finish(&plan.name, &RunStatus::Complete)),
+    if done.interrupted {
+        Err(AnswerError::Stopped)
+    } else {
+        Ok(summariser.finish(&plan.name, &RunStatus::Complete))
     }
 }
 
@@ -118,8 +120,8 @@ fn verdict(runs: &[Summary]) -> Verdict {
     netburn_workload::worst(runs.iter().map(|run| run.verdict))
 }
 
-/// What the plan without a change is called.
-const AS_IT_IS: &str = "as it is";
+/// Name of the unchanged plan.
+const BASELINE: &str = "baseline";
 
 fn side(name: &str, runs: &[Summary]) -> Side {
     let mut side = Side::new(name);

@@ -1,4 +1,4 @@
-//! Which changes are worth a try against which cause.
+//! Proposed changes for each kind of cause.
 
 mod channels;
 mod lines;
@@ -12,110 +12,113 @@ use netburn_scenario::{Document, Environment, Plan, Station};
 use netburn_units::BitRate;
 use netburn_workload::Kind as Use;
 
-/// A change that may help against a cause.
+/// A change that may remove a cause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
-    /// The cause that it is against.
+    /// Kind of cause.
     pub cause: Kind,
-    /// What is different, in words.
+    /// Description of the change.
     pub label: String,
-    /// Keys and values, as `--set` takes them.
+    /// Keys and values for `--set`.
     pub set: Vec<(String, String)>,
-    /// The plan with it.
+    /// The changed plan.
     pub plan: Plan,
 }
 
-/// Changes, and the causes for which there are none.
+/// Proposed changes, and the causes without one.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Proposed {
-    /// The changes, cause by cause.
+pub struct Interventions {
+    /// Changes, in the order of the causes.
     pub what_ifs: Vec<WhatIf>,
-    /// Why the simulator has no change for a cause, each a sentence.
+    /// Reasons why the simulator has no change for a cause, one sentence each.
     pub without: Vec<String>,
 }
 
-/// By how much a station's signal grows that is brought nearer, in hundredths of a decibel: from the other end of a flat into the next room.
-const NEARER: i32 = 2_000;
-/// The strongest signal that bringing somebody nearer leads to.
-const NEAREST: i32 = -5_000;
-/// What a capped transfer may take of a line, in percent: enough below it that the queue stays empty.
-const CAPPED: u64 = 80;
-/// A short queue: 20 ms at the line's rate, and no less than ten packets.
-const SHORT_MS: u64 = 20;
-const TEN_PACKETS: u64 = 15_000;
+/// Increase of the signal of a station that moves closer, in hundredths of a decibel: from the other end of a flat into the next
+/// room.
+const SIGNAL_GAIN: i32 = 2_000;
+/// Maximum signal of a station that moves closer, in hundredths of a dBm.
+const MAX_SIGNAL: i32 = -5_000;
+/// Rate of a capped transfer in percent of the link's rate, low enough to keep the queue empty.
+const CAP_PERCENT: u64 = 80;
+/// Capacity of a short queue in ms at the link's rate.
+const SHORT_QUEUE_MS: u64 = 20;
+/// Minimum capacity of a short queue: ten packets.
+const MIN_QUEUE_BYTES: u64 = 15_000;
 
-/// Changes of `plan` against the causes that its run's figures suggest. Every one resolves and can be simulated; what can't is left out.
+/// Proposes changes of `plan` for the causes in its run. Every proposed plan can be simulated.
 #[must_use]
-pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Proposed {
-    let mut proposed = Proposed::default();
-    let Some(mut maker) = Maker::new(plan, summary) else {
-        return proposed;
+pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Interventions {
+    let mut interventions = Interventions::default();
+    let Some(mut builder) = InterventionBuilder::new(plan, summary) else {
+        return interventions;
     };
     for cause in causes {
         match cause.kind {
             Kind::Generator => {
-                let why = "What drove the stations can't be too slow in virtual time: the simulator has nothing to change about it.";
-                proposed.without.push(why.to_owned());
+                let why =
+                    "Simulated time cannot show a slow test machine, so the simulator has no change for this cause.";
+                interventions.without.push(why.to_owned());
             }
             Kind::Roaming => {
-                let why = "The simulator doesn't move stations between access points: it can't say what a shorter gap brings.";
-                proposed.without.push(why.to_owned());
+                let why = "The simulator does not model roaming, so it has no change for this cause.";
+                interventions.without.push(why.to_owned());
             }
-            Kind::Server => maker.server(),
-            Kind::Adapter => maker.adapter(cause),
-            Kind::SlowCochannel => maker.slow_cochannel(cause),
-            Kind::FullBand => maker.full_band(cause),
-            Kind::SlowNeighbour => maker.slow_neighbour(cause),
-            Kind::UploadBloat => maker.upload_bloat(cause),
-            Kind::DownloadBloat => maker.download_bloat(cause),
-            Kind::SmallQueues => maker.small_queues(cause),
-            Kind::WeakSignal => maker.weak_signal(cause),
-            Kind::SlowLine => maker.slow_line(cause),
-            Kind::LossyLine => maker.lossy_line(cause),
-            Kind::DistantServer => maker.distant_server(cause),
+            Kind::Server => builder.server(),
+            Kind::Adapter => builder.adapter(cause),
+            Kind::SlowCochannel => builder.slow_cochannel(cause),
+            Kind::FullBand => builder.full_band(cause),
+            Kind::SlowNeighbour => builder.slow_neighbour(cause),
+            Kind::UploadBloat => builder.upload_bloat(cause),
+            Kind::DownloadBloat => builder.download_bloat(cause),
+            Kind::SmallQueues => builder.small_queues(cause),
+            Kind::WeakSignal => builder.weak_signal(cause),
+            Kind::SlowLine => builder.slow_line(cause),
+            Kind::LossyLine => builder.lossy_line(cause),
+            Kind::DistantServer => builder.distant_server(cause),
         }
     }
-    proposed.what_ifs = maker.made;
-    proposed
+    interventions.what_ifs = builder.proposed;
+    interventions
 }
 
-/// Makes changes, each once.
-struct Maker<'a> {
+/// Builds changes without duplicates.
+struct InterventionBuilder<'a> {
     plan: &'a Plan,
     summary: &'a Summary,
     document: Document,
-    /// The radio that each station joined, as `home.5g`.
+    /// Radio of each station, as `home.5g`.
     joined: Vec<Option<String>>,
-    made: Vec<WhatIf>,
+    proposed: Vec<WhatIf>,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> InterventionBuilder<'a> {
     fn new(plan: &'a Plan, summary: &'a Summary) -> Option<Self> {
         let network = Network::<()>::new(plan).ok()?;
         let stations = 0..u16::try_from(plan.stations.len()).ok()?;
-        Some(Maker {
+        Some(InterventionBuilder {
             plan,
             summary,
             document: Document::from_json(&plan.to_json()),
             joined: stations.map(|station| network.joined(station)).collect(),
-            made: Vec::new(),
+            proposed: Vec::new(),
         })
     }
 
     fn server(&mut self) {
         let rate = self.plan.server.link.rate.unwrap_or(BitRate::from_mbps(1_000));
         let more = written(rate.as_bps().saturating_mul(10));
-        self.offer(
+        self.propose(
             Kind::Server,
-            format!("the server has ten times the link, {more}"),
+            format!("the server's link has ten times its rate, {more}"),
             &[("server.link.rate", &more)],
         );
     }
 
     fn adapter(&mut self, cause: &Cause) {
         for name in &cause.by {
-            let label = format!("{name} has an adapter that moves 1 Gbit/s");
-            self.offer(
+            let label = format!("{name} has an adapter with 1 Gbit/s");
+            self.propose(
                 Kind::Adapter,
                 label,
                 &[(&format!("station.{name}.adapter_rate"), "1000 Mbit/s")],
@@ -128,24 +131,27 @@ impl<'a> Maker<'a> {
             return;
         };
         let key = format!("ap.{}.radio.{radio}.channel_busy", ap.name);
-        self.offer(
+        self.propose(
             Kind::FullBand,
-            format!("{}.{radio} is on a channel that nobody else uses", ap.name),
+            format!("{}.{radio} is on a channel without other networks", ap.name),
             &[(&key, "0 %")],
         );
         let now = ap.radios.iter().find(|known| known.name.to_string() == radio);
         if let Some(now) = now.filter(|radio| radio.channel_busy.as_ppb() > 0) {
             let half = format!("{} %", f64::from(now.channel_busy.as_ppb()) / 2e7);
-            self.offer(
+            self.propose(
                 Kind::FullBand,
-                format!("{}.{radio} is on a channel of which others take half as much", ap.name),
+                format!(
+                    "{}.{radio} is on a channel where other networks use half as much airtime",
+                    ap.name
+                ),
                 &[(&key, &half)],
             );
         }
-        // Whoever takes most leaves most behind.
+        // Moving the busiest station frees the most airtime.
         let here = format!("{}.{radio}", ap.name);
         if let Some(most) = self.busiest(&here) {
-            self.elsewhere(Kind::FullBand, &most);
+            self.other_radio(Kind::FullBand, &most);
         }
         self.queue(Kind::FullBand, ap);
     }
@@ -155,8 +161,8 @@ impl<'a> Maker<'a> {
             if let Some((ap, _)) = self.place(name) {
                 self.queue(Kind::SlowNeighbour, ap);
             }
-            self.elsewhere(Kind::SlowNeighbour, name);
-            self.nearer(Kind::SlowNeighbour, name);
+            self.other_radio(Kind::SlowNeighbour, name);
+            self.stronger_signal(Kind::SlowNeighbour, name);
             self.capped(Kind::SlowNeighbour, name, None);
         }
     }
@@ -167,23 +173,23 @@ impl<'a> Maker<'a> {
             let Some(station) = self.plan.station(name) else {
                 continue;
             };
-            let line = match (&station.link, self.place(name)) {
+            let link = match (&station.link, self.place(name)) {
                 (Some(link), _) => Some((format!("station.{name}.link.queue"), link.up)),
                 (None, Some((ap, _))) => ap
                     .wan
                     .and_then(|wan| Some((format!("ap.{}.wan.queue", ap.name), wan.up?))),
                 (None, None) => None,
             };
-            if let Some((key, rate)) = &line {
+            if let Some((key, rate)) = &link {
                 self.short_queue(Kind::UploadBloat, key, *rate);
             }
             if station.link.is_none() {
-                let most = line.map(|(_, rate)| rate.as_bps() * CAPPED / 100 / uploads.max(1));
-                self.capped_up(name, most);
+                let max = link.map(|(_, rate)| rate.as_bps() * CAP_PERCENT / 100 / uploads.max(1));
+                self.capped_up(name, max);
             }
-            self.offer(
+            self.propose(
                 Kind::UploadBloat,
-                format!("{name} sends with BBR"),
+                format!("{name} uses BBR"),
                 &[(&format!("station.{name}.cc"), "bbr")],
             );
         }
@@ -197,8 +203,8 @@ impl<'a> Maker<'a> {
                 self.short_queue(Kind::DownloadBloat, &format!("ap.{}.wan.queue", ap.name), rate);
             }
             self.queue(Kind::DownloadBloat, ap);
-            self.elsewhere(Kind::DownloadBloat, name);
-            let share = line.map(|rate| rate.as_bps() * CAPPED / 100 / cause.by.len().max(1) as u64);
+            self.other_radio(Kind::DownloadBloat, name);
+            let share = line.map(|rate| rate.as_bps() * CAP_PERCENT / 100 / cause.by.len().max(1) as u64);
             self.capped(Kind::DownloadBloat, name, share);
         }
     }
@@ -207,36 +213,36 @@ impl<'a> Maker<'a> {
         for name in &cause.by {
             let key = format!("station.{name}.tsq");
             for (value, label) in [
-                ("2018", "has TCP Small Queues as Linux 4.16 had them over Wi-Fi, 4 ms"),
-                ("2025", "has TCP Small Queues as Linux has them today over Wi-Fi, 8 ms"),
-                ("off", "has no limit on what waits below TCP"),
+                ("2018", "uses TCP Small Queues as in Linux 4.16 over Wi-Fi (4 ms)"),
+                ("2025", "uses TCP Small Queues as in current Linux over Wi-Fi (8 ms)"),
+                ("off", "has no limit on data below TCP"),
             ] {
-                self.offer(Kind::SmallQueues, format!("{name} {label}"), &[(&key, value)]);
+                self.propose(Kind::SmallQueues, format!("{name} {label}"), &[(&key, value)]);
             }
         }
     }
 
-    /// Another queue at an access point: fair airtime, or a bound on what its hardware takes where it has that.
+    /// Proposes airtime fairness at an access point or, if it has that, airtime queue limits.
     fn queue(&mut self, cause: Kind, ap: &Ap) {
         let name = &ap.name;
         if ap.queue != QueueKind::Airtime {
             let set = format!("ap.{name}.queue");
-            let label = format!("{name} has a queue for each flow and shares its airtime");
-            // What a queue usually holds is another thing for another queue; what was chosen stays.
+            let label = format!("{name} uses FQ-CoDel per station and airtime fairness");
+            // A default capacity changes with the queue discipline. An explicit capacity stays.
             let limit =
                 (ap.queue_limit == ap.queue.default_limit()).then(|| match QueueKind::Airtime.default_limit() {
                     QueueLimit::Packets(most) => (format!("ap.{name}.queue_limit"), format!("{most} packets")),
                     QueueLimit::Bytes(most) => (format!("ap.{name}.queue_limit"), most.to_string()),
                 });
-            self.offer_with(cause, label, &[(&set, "airtime")], limit.as_slice());
+            self.propose_with(cause, label, &[(&set, "airtime")], limit.as_slice());
         } else if ap.aql.is_none() {
-            let label = format!("{name} bounds the airtime that its hardware takes ahead");
-            self.offer(cause, label, &[(&format!("ap.{name}.aql"), "true")]);
+            let label = format!("{name} uses airtime queue limits (AQL)");
+            self.propose(cause, label, &[(&format!("ap.{name}.aql"), "true")]);
         }
     }
 
-    /// The station on each other radio of its access point.
-    fn elsewhere(&mut self, cause: Kind, name: &str) {
+    /// Proposes each other radio of the station's access point.
+    fn other_radio(&mut self, cause: Kind, name: &str) {
         let Some((ap, radio)) = self.place(name) else { return };
         let mut others: Vec<String> = ap.radios.iter().map(|radio| radio.name.to_string()).collect();
         if ap.rating.is_some() {
@@ -248,39 +254,39 @@ impl<'a> Maker<'a> {
         for other in others {
             let to = format!("{}.{other}", ap.name);
             let set = format!("station.{name}.joins");
-            self.offer(cause, format!("{name} joins {to}"), &[(&set, &to)]);
+            self.propose(cause, format!("{name} joins {to}"), &[(&set, &to)]);
         }
     }
 
-    fn nearer(&mut self, cause: Kind, name: &str) {
+    fn stronger_signal(&mut self, cause: Kind, name: &str) {
         let signal = match self.plan.station(name).and_then(|station| station.air.quality) {
-            Some(Quality::Signal(signal)) if signal.as_hundredths() < NEAREST => signal.as_hundredths(),
+            Some(Quality::Signal(signal)) if signal.as_hundredths() < MAX_SIGNAL => signal.as_hundredths(),
             _ => return,
         };
-        let to = format!("{} dBm", f64::from((signal + NEARER).min(NEAREST)) / 100.0);
-        let label = format!("{name} is brought nearer, to {to}");
-        self.offer(cause, label, &[(&format!("station.{name}.signal"), &to)]);
+        let to = format!("{} dBm", f64::from((signal + SIGNAL_GAIN).min(MAX_SIGNAL)) / 100.0);
+        let label = format!("{name} moves closer, to {to}");
+        self.propose(cause, label, &[(&format!("station.{name}.signal"), &to)]);
     }
 
-    /// Its adapter takes no more downwards than `most` bit/s, or half of what it had.
-    fn capped(&mut self, cause: Kind, name: &str, most: Option<u64>) {
-        let Some(to) = most.or_else(|| self.half(name)).map(written) else {
+    /// Proposes a cap on the downlink of `max` bit/s, or half of its measured throughput.
+    fn capped(&mut self, cause: Kind, name: &str, max: Option<u64>) {
+        let Some(to) = max.or_else(|| self.half(name)).map(written) else {
             return;
         };
         let Some(station) = self.plan.station(name) else { return };
         let value = limits(station, None, Some(&to));
-        let label = format!("{name} takes no more than {to}");
-        self.offer(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
+        let label = format!("{name} receives at most {to}");
+        self.propose(cause, label, &[(&format!("station.{name}.adapter_rate"), &value)]);
     }
 
-    fn capped_up(&mut self, name: &str, most: Option<u64>) {
-        let Some(to) = most.or_else(|| self.half(name)).map(written) else {
+    fn capped_up(&mut self, name: &str, max: Option<u64>) {
+        let Some(to) = max.or_else(|| self.half(name)).map(written) else {
             return;
         };
         let Some(station) = self.plan.station(name) else { return };
         let value = limits(station, Some(&to), None);
-        let label = format!("{name} sends no more than {to}");
-        self.offer(
+        let label = format!("{name} sends at most {to}");
+        self.propose(
             Kind::UploadBloat,
             label,
             &[(&format!("station.{name}.adapter_rate"), &value)],
@@ -288,22 +294,22 @@ impl<'a> Maker<'a> {
     }
 
     fn short_queue(&mut self, cause: Kind, key: &str, rate: BitRate) {
-        let bytes = (rate.as_bps() * SHORT_MS / 8_000).max(TEN_PACKETS);
+        let bytes = (rate.as_bps() * SHORT_QUEUE_MS / 8_000).max(MIN_QUEUE_BYTES);
         let label = format!(
-            "the line's queue holds {:.0} ms and no more",
+            "the link's queue is limited to {:.0} ms",
             bytes as f64 * 8e3 / rate.as_bps() as f64
         );
-        self.offer(cause, label, &[(key, &format!("{bytes} B"))]);
+        self.propose(cause, label, &[(key, &format!("{bytes} B"))]);
     }
 
-    /// Half of what a station moved, in bit/s.
+    /// Half of a station's throughput in bit/s.
     fn half(&self, name: &str) -> Option<u64> {
         let station = self.summary.stations.iter().find(|station| station.name == name)?;
         let half = (station.throughput_mbps * 5e5) as u64;
         (half >= 100_000).then_some(half)
     }
 
-    /// Of those on a radio, the one with a download or upload that moved most, else the one that moved most.
+    /// Returns the station on a radio with the highest throughput; stations with a download or upload rank first.
     fn busiest(&self, radio: &str) -> Option<String> {
         let here = self.plan.stations.iter().zip(&self.joined);
         let here = here
@@ -320,7 +326,7 @@ impl<'a> Maker<'a> {
         here.max_by_key(moved).map(|station| station.name.clone())
     }
 
-    /// A station's access point, and the name of its radio there.
+    /// Returns the access point of a station and the name of its radio.
     fn place(&self, name: &str) -> Option<(&'a Ap, String)> {
         let index = self.plan.stations.iter().position(|station| station.name == name)?;
         let (ap, radio) = self.joined[index].as_ref()?.split_once('.')?;
@@ -328,13 +334,13 @@ impl<'a> Maker<'a> {
         Some((ap, radio.to_owned()))
     }
 
-    fn offer(&mut self, cause: Kind, label: String, set: &[(&str, &str)]) {
-        self.offer_with(cause, label, set, &[]);
+    fn propose(&mut self, cause: Kind, label: String, set: &[(&str, &str)]) {
+        self.propose_with(cause, label, set, &[]);
     }
 
-    /// Takes a change if it changes anything, can be simulated, and isn't there yet. `also` is set only here: in the file of the
-    /// scenario it follows.
-    fn offer_with(&mut self, cause: Kind, label: String, set: &[(&str, &str)], also: &[(String, String)]) {
+    /// Adds a change if it differs from the plan, can be simulated, and is not a duplicate. `also` is not part of the shown settings,
+    /// because in a scenario file it follows from them.
+    fn propose_with(&mut self, cause: Kind, label: String, set: &[(&str, &str)], also: &[(String, String)]) {
         let mut document = self.document.clone();
         let also = also.iter().map(|(key, value)| (key.as_str(), value.as_str()));
         for (key, value) in set.iter().copied().chain(also) {
@@ -345,11 +351,11 @@ impl<'a> Maker<'a> {
         let Ok((plan, _)) = document.resolve_for(Environment::Simulate) else {
             return;
         };
-        let known = self.made.iter().any(|made| made.plan == plan);
-        if known || plan == *self.plan || Network::<()>::new(&plan).is_err() || self.joins_nobody(&plan) {
+        let known = self.proposed.iter().any(|known| known.plan == plan);
+        if known || plan == *self.plan || Network::<()>::new(&plan).is_err() || self.loses_network(&plan) {
             return;
         }
-        self.made.push(WhatIf {
+        self.proposed.push(WhatIf {
             cause,
             label,
             set: set
@@ -360,8 +366,8 @@ impl<'a> Maker<'a> {
         });
     }
 
-    /// Whether somebody who had a place on the air would have none.
-    fn joins_nobody(&self, plan: &Plan) -> bool {
+    /// Returns `true` if a station would lose its network.
+    fn loses_network(&self, plan: &Plan) -> bool {
         let placed = |station: &Station| matches!(station.air.joins, Some(Joins::Radio(_) | Joins::Network(_)));
         let stations = self.plan.stations.iter().zip(&plan.stations);
         stations
@@ -370,7 +376,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// A limit as it is written: what is known of the other way and of transfers stays.
+/// Formats `adapter_rate` with new limits. The limits of the other direction and of transfers stay.
 fn limits(station: &Station, up: Option<&str>, down: Option<&str>) -> String {
     let known = &station.air.adapter_rate;
     let rate = |new: Option<&str>, old: Option<BitRate>| {
@@ -384,7 +390,7 @@ fn limits(station: &Station, up: Option<&str>, down: Option<&str>) -> String {
     format!("{{ {} }}", keys.join(", "))
 }
 
-/// A rate as scenarios have it: in tenths of a Mbit/s, below one in kbit/s.
+/// Formats a rate for a scenario: in tenths of a Mbit/s, below 1 Mbit/s in kbit/s.
 fn written(bps: u64) -> String {
     match bps / 100_000 {
         0..10 => format!("{} kbit/s", (bps / 1_000).max(1)),

@@ -1,16 +1,16 @@
-//! What would change if something were otherwise: for the causes that a run's figures suggest, changes that the simulator can run, and
-//! what each brings.
+//! Simulated changes that may remove the causes of a run's missed goals.
 //!
-//! 1. [`what_ifs()`] proposes changes to a plan, each as keys and values that `--set` takes.
-//! 2. [`answer()`] simulates the plan as it is and with each change, under the same seeds, and judges every station's uses.
-//! 3. [`text()`] and [`json()`] write what came of it.
+//! 1. [`what_ifs()`] proposes changes to a plan, each as keys and values for `--set`.
+//! 2. [`answer()`] simulates the plan without and with each change, with the same seeds, and compares every station's workloads.
+//! 3. [`text()`] and [`json()`] format the results.
 //!
-//! What is compared is one simulation with another, also where the run was measured elsewhere: its own figures are not held against them.
+//! Both sides of a comparison are simulations, also for a run that was measured in another environment. Its measured values are
+//! not compared with simulated ones.
 
 mod answer;
 mod changes;
 mod text;
 
-pub use answer::{Answer, Answers, CantAnswer, answer};
-pub use changes::{Proposed, WhatIf, what_ifs};
+pub use answer::{Answer, AnswerError, Answers, answer};
+pub use changes::{Interventions, WhatIf, what_ifs};
 pub use text::{json, text};

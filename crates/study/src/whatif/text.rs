@@ -1,6 +1,6 @@
-//! Answers for a terminal and for scripts.
+//! Results as text and JSON.
 
-use super::{Answer, Answers, Proposed};
+use super::{Answer, Answers, Interventions};
 use netburn_record::summary::verdict_name;
 use netburn_report::compare::{MetricComparison, format_value, metric_name};
 use netburn_report::explain::{Explanation, lines};
@@ -10,52 +10,53 @@ use netburn_report::table::{Cell, left, render, right};
 use netburn_stats::judge::Judgement;
 use serde_json::{Value, json};
 
-/// What the figures suggest and what each change brings, `width` columns wide.
+/// Formats the likely causes and the result of each change, `width` columns wide.
 #[must_use]
 pub fn text(
     explanation: &Explanation,
-    proposed: &Proposed,
+    proposed: &Interventions,
     answers: Option<&Answers>,
     width: usize,
     colour: bool,
 ) -> String {
-    let mut said: Vec<String> = match explanation.is_empty() {
-        true => vec!["The figures suggest no cause: no station misses a goal, and no probe is slow.".to_owned()],
-        false => lines(explanation, width, colour)
+    let mut output: Vec<String> = if explanation.is_empty() {
+        vec!["No cause found: every station met its goals, and no probe is slow.".to_owned()]
+    } else {
+        lines(explanation, width, colour)
             .into_iter()
             .skip_while(String::is_empty)
-            .collect(),
+            .collect()
     };
     if let Some(answers) = answers.filter(|answers| !answers.answers.is_empty()) {
-        said.push(String::new());
+        output.push(String::new());
         let each = match answers.runs {
             1 => "one run of each".to_owned(),
-            runs => format!("{runs} runs of each, under the same seeds"),
+            runs => format!("{runs} runs of each, with the same seeds"),
         };
         let heading = format!(
-            "What would help, by the simulator: {each}. As it is, it would {}.",
-            verdict_verb(verdict_name(answers.verdict))
+            "Simulated changes ({each}). Verdict without a change: {}.",
+            verdict_name(answers.verdict)
         );
-        said.extend(wrap(&paint(&heading, Tone::Heading, colour), width, ""));
+        output.extend(wrap(&paint(&heading, Tone::Heading, colour), width, ""));
         for answer in &answers.answers {
-            said.push(String::new());
-            said.extend(block(answer, width, colour));
+            output.push(String::new());
+            output.extend(block(answer, width, colour));
         }
-        said.push(String::new());
+        output.push(String::new());
         let few = answers.answers.iter().find_map(|answer| answer.comparison.too_few());
         if let Some(needed) = few {
-            let note = format!("So few runs can't tell whether anything becomes better or worse: --runs {needed} can.");
-            said.extend(wrap(&note, width, ""));
+            let note = format!("Too few runs to decide what becomes better or worse; use --runs {needed}.");
+            output.extend(wrap(&note, width, ""));
         }
         let method = answers.answers[0].comparison.method();
-        let legend = format!("{method} Figures that stay the same or can't be told are left out.");
-        said.extend(wrap(&legend, width, ""));
+        let legend = format!("{method} Metrics without a significant difference are omitted.");
+        output.extend(wrap(&legend, width, ""));
     }
     if !proposed.without.is_empty() {
-        said.push(String::new());
-        said.extend(proposed.without.iter().flat_map(|why| wrap(&sanitise(why), width, "")));
+        output.push(String::new());
+        output.extend(proposed.without.iter().flat_map(|why| wrap(&sanitise(why), width, "")));
     }
-    let mut text = said.join("\n");
+    let mut text = output.join("\n");
     text.push('\n');
     text
 }
@@ -71,33 +72,29 @@ fn block(answer: &Answer, width: usize, colour: bool) -> Vec<String> {
     };
     let verdict = verdict_name(answer.verdict);
     let counts = match (better, worse) {
-        (0, 0) => "nothing changes that can be told".to_owned(),
+        (0, 0) => "no significant difference".to_owned(),
         (better, 0) => format!("{better} better"),
         (0, worse) => format!("{worse} worse"),
         (better, worse) => format!("{better} better, {worse} worse"),
     };
     let label = paint(&sanitise(&capital(&answer.what_if.label)), tone, colour);
-    let mut said = wrap(
-        &format!("{label}: it would {}; {counts}.", verdict_verb(verdict)),
-        width,
-        "  ",
-    );
+    let mut output = wrap(&format!("{label}: verdict {verdict}; {counts}."), width, "  ");
     for (key, value) in &answer.what_if.set {
-        said.push(format!("  --set '{}={}'", sanitise(key), sanitise(value)));
+        output.push(format!("  --set '{}={}'", sanitise(key), sanitise(value)));
     }
-    let told = comparison.metrics.iter().filter(|held| held.is_decided());
-    let rows: Vec<Vec<Cell>> = told.map(cells).collect();
+    let significant = comparison.metrics.iter().filter(|held| held.is_decided());
+    let rows: Vec<Vec<Cell>> = significant.map(cells).collect();
     if !rows.is_empty() {
         let columns = [
             left("  STATION"),
-            left("FIGURE"),
-            right("AS IT IS"),
-            right("THEN"),
-            left("JUDGED"),
+            left("METRIC"),
+            right("BASELINE"),
+            right("WITH CHANGE"),
+            left("RESULT"),
         ];
-        said.extend(render(&columns, &rows, 2, width, colour));
+        output.extend(render(&columns, &rows, 2, width, colour));
     }
-    said
+    output
 }
 
 fn cells(held: &MetricComparison) -> Vec<Cell> {
@@ -113,27 +110,18 @@ fn cells(held: &MetricComparison) -> Vec<Cell> {
     ]
 }
 
-fn verdict_verb(name: &str) -> &str {
-    match name {
-        "marginal" => "be marginal",
-        "none" => "have no goals to keep",
-        "inconclusive" => "be inconclusive",
-        verb => verb,
-    }
-}
-
 fn capital(text: &str) -> String {
-    // Names are written as they are.
+    // Labels that start with a name keep its spelling.
     match text.strip_prefix("the ") {
         Some(rest) => format!("The {rest}"),
         None => text.to_owned(),
     }
 }
 
-/// For scripts: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, set, verdict, figures: […] }], verdict, runs, without }`, where `figures` are
-/// those of `netburn compare --format json`; what isn't known is `null`.
+/// Returns JSON: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, set, verdict, figures: […] }], verdict, runs, without }`, where `figures` are
+/// as in `netburn compare --format json`. Unknown values are `null`.
 #[must_use]
-pub fn json(run: &str, explanation: &Explanation, proposed: &Proposed, answers: Option<&Answers>) -> Value {
+pub fn json(run: &str, explanation: &Explanation, proposed: &Interventions, answers: Option<&Answers>) -> Value {
     let what_ifs: Vec<Value> = answers.map_or_else(
         || {
             proposed

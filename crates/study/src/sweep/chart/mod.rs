@@ -1,4 +1,4 @@
-//! One metric over the first varied key, in groups by the other keys.
+//! Chart of one metric over the first varied key, grouped by the other keys.
 
 mod svg;
 mod text;
@@ -9,48 +9,48 @@ pub use text::text;
 use super::columns::Measure;
 use super::rows::Rows;
 
-/// What a chart shows.
+/// Data of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// The metric's name and unit: `throughput_mbps (Mbit/s)`.
+    /// Name and unit of the metric: `throughput_mbps (Mbit/s)`.
     pub metric: String,
-    /// What its figures are.
+    /// Unit and type of the metric's values.
     pub measure: Measure,
-    /// The first key, along the chart.
+    /// First key, along the x axis.
     pub key: String,
-    /// That key's values, in their order.
+    /// Values of that key, in order.
     pub values: Vec<String>,
-    /// One for each combination of the other keys' values.
+    /// One group for each combination of the other keys' values.
     pub groups: Vec<Group>,
-    /// How many seeds a point stands for at most; it is their median.
+    /// Maximum number of seeds per point; a point is their median.
     pub seeds: u32,
 }
 
-/// The points of one combination of the other keys' values.
+/// Points of one combination of the other keys' values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// The combination in words; empty when there is no other key.
+    /// Description of the combination; empty if there is no other key.
     pub name: String,
-    /// A point for each value of the first key, where there is one.
+    /// A point for each value of the first key, if it has results.
     pub points: Vec<Option<Point>>,
 }
 
-/// What the runs of one cell come to.
+/// Minimum, median and maximum over the runs of one cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// The least of them.
+    /// Minimum.
     pub low: f64,
-    /// Their median.
+    /// Median.
     pub median: f64,
-    /// The greatest.
+    /// Maximum.
     pub high: f64,
 }
 
 impl Chart {
-    /// The chart of a column.
+    /// Creates the chart of a column.
     ///
     /// # Panics
-    /// When there is no such column.
+    /// The column does not exist.
     #[must_use]
     pub fn new(rows: &Rows, column: usize) -> Self {
         let mut values: Vec<String> = Vec::new();
@@ -73,7 +73,7 @@ impl Chart {
             points.resize(values.len(), Vec::new());
             Group {
                 name,
-                points: points.into_iter().map(Point::of).collect(),
+                points: points.into_iter().map(Point::from_values).collect(),
             }
         });
         let measure = rows.columns[column].measure;
@@ -91,7 +91,7 @@ impl Chart {
         }
     }
 
-    /// The metric and what a point is, in words.
+    /// Title: the metric, and the number of seeds per point.
     #[must_use]
     pub fn title(&self) -> String {
         match self.seeds {
@@ -100,7 +100,7 @@ impl Chart {
         }
     }
 
-    /// The greatest figure of all; `None` without any.
+    /// Maximum over all points; `None` without points.
     #[must_use]
     pub fn highest(&self) -> Option<f64> {
         let points = self.groups.iter().flat_map(|group| group.points.iter().flatten());
@@ -109,13 +109,13 @@ impl Chart {
 }
 
 impl Point {
-    fn of(mut figures: Vec<f64>) -> Option<Self> {
-        figures.sort_by(f64::total_cmp);
-        let middle = figures.len() / 2;
-        let (low, high) = (*figures.first()?, *figures.last()?);
-        let median = match figures.len() % 2 {
-            0 => (figures[middle - 1] + figures[middle]) / 2.0,
-            _ => figures[middle],
+    fn from_values(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        let (low, high) = (*values.first()?, *values.last()?);
+        let median = match values.len() % 2 {
+            0 => (values[middle - 1] + values[middle]) / 2.0,
+            _ => values[middle],
         };
         Some(Point { low, median, high })
     }
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_point_is_the_median_between_its_extremes() {
-        let point = |figures: &[f64]| Point::of(figures.to_vec()).map(|p| (p.low, p.median, p.high));
+        let point = |figures: &[f64]| Point::from_values(figures.to_vec()).map(|p| (p.low, p.median, p.high));
         assert_eq!(point(&[]), None);
         assert_eq!(point(&[3.0]), Some((3.0, 3.0, 3.0)));
         assert_eq!(point(&[9.0, 1.0, 2.0]), Some((1.0, 2.0, 9.0)));

@@ -1,4 +1,4 @@
-//! The chart as an SVG: points along a scale where the first key's values are numbers of one unit, else bars side by side.
+//! Chart as SVG: points on a scale if the first key's values are numbers with one unit, else bars side by side.
 
 use super::{Chart, Point};
 use std::fmt::Write as _;
@@ -8,20 +8,21 @@ const LEFT: f64 = 72.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 44.0;
 const PLOT: f64 = 320.0;
-/// The most groups that can be told apart.
-const GROUPS: usize = 12;
-/// Legible on white and on black alike.
+/// Maximum number of groups that a reader can distinguish.
+const MAX_GROUPS: usize = 12;
+/// Readable on white and on black.
 const INK: &str = "#767676";
-/// Hues that people with any colour vision tell apart (Okabe and Ito, 2008), none too light or dark for its environment.
+/// Colours that are distinguishable with any colour vision (Okabe and Ito, 2008), on light and dark backgrounds.
 const HUES: [&str; 6] = ["#0082c8", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#7a68d6"];
 
-/// The chart as an SVG document. It has no environment of its own, so that it suits a dark page as well as a light one.
+/// Formats the chart as an SVG document. It has no background, so that it fits light and dark pages.
 #[must_use]
 pub fn svg(chart: &Chart) -> String {
-    let groups = &chart.groups[..chart.groups.len().min(GROUPS)];
-    let legend = match groups.iter().all(|group| group.name.is_empty()) {
-        true => 0,
-        false => groups.len() + usize::from(chart.groups.len() > GROUPS),
+    let groups = &chart.groups[..chart.groups.len().min(MAX_GROUPS)];
+    let legend = if groups.iter().all(|group| group.name.is_empty()) {
+        0
+    } else {
+        groups.len() + usize::from(chart.groups.len() > MAX_GROUPS)
     };
     let height = TOP + PLOT + 64.0 + 18.0 * legend as f64;
     let mut out = format!(
@@ -68,8 +69,8 @@ pub fn svg(chart: &Chart) -> String {
             mark(&mut out, LEFT + 5.0, at - 4.0, index);
             text(&mut out, LEFT + 18.0, at, "start", &group.name);
         }
-        if chart.groups.len() > GROUPS {
-            let more = format!("and {} more groups", chart.groups.len() - GROUPS);
+        if chart.groups.len() > MAX_GROUPS {
+            let more = format!("and {} more groups", chart.groups.len() - MAX_GROUPS);
             text(
                 &mut out,
                 LEFT + 18.0,
@@ -83,7 +84,7 @@ pub fn svg(chart: &Chart) -> String {
     out
 }
 
-/// Points joined by a line for each group, at their numbers.
+/// Draws the points of each group, joined by a line.
 fn points(out: &mut String, chart: &Chart, groups: usize, numbers: &[f64], y: &dyn Fn(f64) -> f64) {
     let (least, most) = numbers
         .iter()
@@ -96,7 +97,7 @@ fn points(out: &mut String, chart: &Chart, groups: usize, numbers: &[f64], y: &d
     order.sort_by(|one, other| numbers[*one].total_cmp(&numbers[*other]));
     for place in &order {
         let at = x(numbers[*place]);
-        // Labels that would run into each other are left out.
+        // Overlapping labels are omitted.
         let half = chart.values[*place].chars().count() as f64 * 3.5;
         if at - half > last + 4.0 {
             last = at + half;
@@ -130,7 +131,7 @@ fn points(out: &mut String, chart: &Chart, groups: usize, numbers: &[f64], y: &d
     }
 }
 
-/// Bars of all groups side by side at each value.
+/// Draws bars of all groups side by side at each value.
 fn bars(out: &mut String, chart: &Chart, groups: usize, y: &dyn Fn(f64) -> f64) {
     let slot = (WIDTH - LEFT - RIGHT) / chart.values.len().max(1) as f64;
     let bar = slot * 0.8 / groups.max(1) as f64;
@@ -162,7 +163,7 @@ fn bars(out: &mut String, chart: &Chart, groups: usize, y: &dyn Fn(f64) -> f64) 
     }
 }
 
-/// From the least to the greatest of several seeds.
+/// Draws the range from minimum to maximum over several seeds.
 fn whisker(out: &mut String, x: f64, point: Point, hue: &str, y: &dyn Fn(f64) -> f64) {
     if point.low < point.high {
         line(out, x, y(point.low), x, y(point.high), 1.0, hue);
@@ -193,7 +194,7 @@ fn text(out: &mut String, x: f64, y: f64, anchor: &str, content: &str) {
     );
 }
 
-/// The values as numbers, if they are all numbers with one and the same unit, and no two the same.
+/// Returns the values as numbers, if all are distinct numbers with the same unit.
 fn scale(values: &[String]) -> Option<Vec<f64>> {
     let parts: Option<Vec<(f64, &str)>> = values.iter().map(|value| number(value)).collect();
     let parts = parts?;
@@ -212,12 +213,12 @@ fn number(value: &str) -> Option<(f64, &str)> {
         .find(|(at, c)| !(c.is_ascii_digit() || *c == '.' || (*at == 0 && matches!(c, '-' | '+' | '−'))))
         .map_or(value.len(), |(at, _)| at);
     let unit = value[end..].trim();
-    // `802.11n` is a name, `20 MHz` isn't.
+    // `802.11n` is a name, `20 MHz` is a number.
     let number: f64 = value[..end].replace('−', "-").parse().ok()?;
     (number.is_finite() && !value.starts_with("802.11")).then_some((number, unit))
 }
 
-/// The least of these times a power of ten that isn't below `value`.
+/// Rounds `value` up to one of these steps times a power of ten.
 fn nice(value: f64) -> f64 {
     if !(value > 0.0 && value.is_finite()) {
         return 1.0;
@@ -249,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scales_end_on_round_figures() {
+    fn scales_end_on_round_values() {
         for (value, top) in [
             (0.0, 1.0),
             (0.9, 1.0),
@@ -265,11 +266,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_one_unit_make_a_scale() {
+    fn numbers_with_one_unit_form_a_scale() {
         let scale = |values: &[&str]| scale(&values.iter().map(|v| (*v).to_owned()).collect::<Vec<_>>());
         assert_eq!(scale(&["-80dBm", "-70 dBm"]), Some(vec![-80.0, -70.0]));
         assert_eq!(scale(&["1", "2.5", "10"]), Some(vec![1.0, 2.5, 10.0]));
-        // With a hyphen, and with the minus sign that netburn writes.
+        // A hyphen, and the minus sign that netburn prints.
         assert_eq!(scale(&["-86 dBm", "−40.5 dBm"]), Some(vec![-86.0, -40.5]));
         for no in [
             &["fifo", "airtime"][..],

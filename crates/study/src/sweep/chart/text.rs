@@ -1,19 +1,19 @@
-//! The chart as bars in a terminal.
+//! Chart as bars in a terminal.
 
 use super::Chart;
-use crate::sweep::table::written;
+use crate::sweep::table::format_value;
 use netburn_report::sanitise::{sanitise, truncate, width};
 
-/// The most bars that are shown; the SVG has more.
-const SHOWN: usize = 60;
+/// Maximum number of bars in the terminal; the SVG has more.
+const MAX_BARS: usize = 60;
 
-/// The widest label.
-const LABEL: usize = 32;
+/// Maximum width of a label.
+const MAX_LABEL_WIDTH: usize = 32;
 
-/// Eighths of a character's width, from nothing to seven.
+/// Zero to seven eighths of a character's width.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// The chart as lines of at most `columns` columns: a bar for each value of the first key, as long as its median is of the greatest.
+/// Formats the chart in lines of at most `columns` columns: a bar for each value of the first key, proportional to its median.
 #[must_use]
 pub fn text(chart: &Chart, columns: usize) -> String {
     let mut text = format!("{} over {}\n", sanitise(&chart.title()), sanitise(&chart.key));
@@ -26,7 +26,7 @@ pub fn text(chart: &Chart, columns: usize) -> String {
     let labels: Vec<String> = chart
         .values
         .iter()
-        .map(|value| truncate(&sanitise(value), LABEL))
+        .map(|value| truncate(&sanitise(value), MAX_LABEL_WIDTH))
         .collect();
     let widest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
     let room = columns.saturating_sub(widest + 14).clamp(10, 60);
@@ -37,7 +37,7 @@ pub fn text(chart: &Chart, columns: usize) -> String {
         .map(|group| group.points.iter().flatten().count())
         .sum::<usize>();
     for group in &chart.groups {
-        if shown >= SHOWN {
+        if shown >= MAX_BARS {
             break;
         }
         if !group.name.is_empty() {
@@ -46,29 +46,30 @@ pub fn text(chart: &Chart, columns: usize) -> String {
         for (label, point) in labels.iter().zip(&group.points) {
             let Some(point) = point else { continue };
             shown += 1;
-            if shown > SHOWN {
+            if shown > MAX_BARS {
                 break;
             }
             let gap = " ".repeat(widest - width(label));
             let bar = bar(point.median, highest, room);
-            let figure = written(point.median, chart.measure);
-            let line = match bar.is_empty() {
-                true => format!("  {label}{gap}  {figure}"),
-                false => format!("  {label}{gap}  {bar} {figure}"),
+            let value = format_value(point.median, chart.measure);
+            let line = if bar.is_empty() {
+                format!("  {label}{gap}  {value}")
+            } else {
+                format!("  {label}{gap}  {bar} {value}")
             };
             text.push_str(&line);
             text.push('\n');
         }
     }
-    match bars.saturating_sub(SHOWN) {
-        0 if bars == 0 => text.push_str("  no run has a figure for it\n"),
+    match bars.saturating_sub(MAX_BARS) {
+        0 if bars == 0 => text.push_str("  no run has a value of this metric\n"),
         0 => {}
         more => text.push_str(&format!("  and {more} more bars; chart.svg has more\n")),
     }
     text
 }
 
-/// A bar whose length is to `room` as `value` is to `highest`, to the eighth of a column.
+/// Formats a bar of length `room` × `value` / `highest`, in steps of an eighth of a column.
 fn bar(value: f64, highest: f64, room: usize) -> String {
     if highest <= 0.0 || value <= 0.0 {
         return String::new();
@@ -82,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_as_long_as_their_figures() {
+    fn bars_are_proportional_to_their_values() {
         assert_eq!(bar(10.0, 10.0, 10), "█".repeat(10));
         assert_eq!(bar(5.0, 10.0, 10), "█████");
         // A sixteenth of 10 is five eighths of one.

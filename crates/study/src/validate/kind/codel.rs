@@ -1,4 +1,4 @@
-//! CoDel's drops from a standing queue, worked out by hand from RFC 8289.
+//! CoDel's drops from a standing queue, computed by hand from RFC 8289.
 
 use super::Metrics;
 use super::phy::time;
@@ -9,11 +9,11 @@ use netburn_units::{Duration, Instant};
 use serde::Deserialize;
 use std::collections::VecDeque;
 
-/// Drops listed, at most.
-const MOST: usize = 64;
+/// Maximum number of drops in a case.
+const MAX_DROPS: usize = 64;
 
-/// One packet enters and one leaves every `period`, each after having waited for `wait`: metrics `drop 1`, `drop 2` and so on, the time from the
-/// first arrival to each drop. A drop doesn't shorten the wait.
+/// One packet enters and one leaves every `period`, after a sojourn time of `wait`. Metrics `drop 1`, `drop 2` and so on are the
+/// times from the first arrival to each drop. A drop does not shorten the sojourn time.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Codel {
@@ -25,17 +25,17 @@ pub struct Codel {
     wait: Duration,
     #[serde(deserialize_with = "time")]
     period: Duration,
-    /// How long packets come.
+    /// Time during which packets arrive.
     #[serde(deserialize_with = "time")]
     duration: Duration,
 }
 
-/// Packets by when they came.
-struct Waiting(VecDeque<Instant>);
+/// Packets by arrival time.
+struct PacketQueue(VecDeque<Instant>);
 
 const LENGTH: u32 = 1_500;
 
-impl Source<()> for Waiting {
+impl Source<()> for PacketQueue {
     fn pop(&mut self) -> Option<Queued<()>> {
         self.0.pop_front().map(|since| Queued {
             to: NodeId(0),
@@ -58,7 +58,7 @@ impl Source<()> for Waiting {
 
 impl Codel {
     pub(super) fn metrics(&self) -> Metrics {
-        (1..=MOST)
+        (1..=MAX_DROPS)
             .map(|number| (format!("drop {number}"), Dimension::Time))
             .collect()
     }
@@ -81,11 +81,11 @@ impl Codel {
             mtu: 0,
         };
         let mut state = State::default();
-        let mut waiting = Waiting(VecDeque::new());
+        let mut waiting = PacketQueue(VecDeque::new());
         let (mut dropped, mut when) = (Vec::new(), Vec::new());
         let period = Duration::from_nanos(self.period.as_nanos().max(1));
         let mut now = Instant::ZERO;
-        while now.since(Instant::ZERO) < self.duration && when.len() < MOST {
+        while now.since(Instant::ZERO) < self.duration && when.len() < MAX_DROPS {
             waiting.0.push_back(now);
             if now.since(Instant::ZERO) >= self.wait {
                 state.dequeue(now, &parameters, &mut waiting, &mut dropped);

@@ -1,4 +1,4 @@
-//! Closed forms: Bianchi's model of saturation, and the shares of stations whose aggregates are given.
+//! Closed forms: Bianchi's model of saturation, and the shares of stations with given aggregates.
 
 use super::Metrics;
 use super::phy::{Phy, time};
@@ -8,62 +8,62 @@ use netburn_medium::phy::response;
 use netburn_units::Duration;
 use serde::Deserialize;
 
-/// Saturated stations (Bianchi, IEEE JSAC 18(3), 2000): metrics `throughput`, `normalised` (the share of time that payload is on the air), `tau` (the
-/// chance that a station sends in a slot) and `collision` (that what it sends collides).
+/// Saturated stations (Bianchi, IEEE JSAC 18(3), 2000). Metrics: `throughput`, `normalised` (share of time with payload on the
+/// air), `tau` (probability that a station sends in a slot) and `collision` (probability that a transmission collides).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Bianchi {
     stations: u32,
-    /// Slots that the first backoff is drawn from: CWmin + 1.
+    /// Number of slots of the first backoff: CWmin + 1.
     window: u32,
-    /// How often the window doubles.
+    /// Number of doublings of the window.
     stages: u32,
     #[serde(deserialize_with = "time")]
     slot: Duration,
-    /// How long a successful transmission keeps the medium, with all that belongs to it.
+    /// Duration of a successful transmission, including its overhead.
     #[serde(deserialize_with = "time")]
     success: Duration,
-    /// How long a collision does.
+    /// Duration of a collision.
     #[serde(deserialize_with = "time")]
     collided: Duration,
-    /// How long the payload lasts.
+    /// Duration of the payload.
     #[serde(deserialize_with = "time")]
     payload: Duration,
     /// Bits of payload, for the throughput.
     #[serde(default)]
     bits: u32,
-    /// Whether a winner may send again at once, with a chance of 1 / window (Bianchi and Tinnirello 2005), and a slot follows each success.
+    /// A winner can send again at once with probability 1 / window (Bianchi and Tinnirello 2005), and a slot follows each success.
     #[serde(default)]
     winner_keeps: bool,
-    /// Whether a slot follows each success.
+    /// A slot follows each success.
     #[serde(default)]
     slot_after: bool,
 }
 
-/// Stations with given mean aggregates that take turns, downstream (Høiland-Jørgensen and others 2017, equations 1 to 5, with the durations of
-/// the standard in the place of theirs): metrics `total`, and by station `alone NAME`, `share NAME` (of airtime) and `rate NAME`.
+/// Downlink to stations with given mean aggregates (Høiland-Jørgensen and others 2017, equations 1 to 5, with the durations of
+/// the standard). Metrics: `total`, and by station `alone NAME`, `share NAME` (of airtime) and `rate NAME`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Shares {
-    turns: Turns,
-    station: Vec<Sharer>,
+    turns: Fairness,
+    station: Vec<StationShare>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Turns {
-    /// Each as many transmissions as the others.
+enum Fairness {
+    /// Equal number of transmissions.
     EqualTransmissions,
-    /// Each as much airtime as the others.
+    /// Equal airtime.
     EqualAirtime,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sharer {
+struct StationShare {
     name: String,
     phy: Phy,
-    /// Bytes of packets in its mean aggregate.
+    /// Mean bytes of packets in an aggregate.
     aggregate: f64,
 }
 
@@ -88,7 +88,7 @@ impl Bianchi {
         }
     }
 
-    /// τ and p: the chance to send falls with that of a collision, which rises with it; between them there is one solution.
+    /// Solves for τ and p. τ decreases with p, and p increases with τ, so there is one solution.
     fn fixed_point(&self) -> (f64, f64) {
         let others = f64::from(self.stations.max(1) - 1);
         let collision = |tau: f64| 1.0 - libm::pow(1.0 - tau, others);
@@ -109,7 +109,7 @@ impl Bianchi {
         (low, collision(low))
     }
 
-    /// Packets that arrive per second.
+    /// Packets delivered per second.
     fn successes(&self, tau: f64) -> f64 {
         let stations = f64::from(self.stations);
         let any = 1.0 - libm::pow(1.0 - tau, stations);
@@ -134,7 +134,7 @@ impl Bianchi {
 impl Shares {
     pub(super) fn metrics(&self) -> Metrics {
         let mut metrics = vec![("total".to_owned(), Dimension::Rate)];
-        for Sharer { name, .. } in &self.station {
+        for StationShare { name, .. } in &self.station {
             metrics.push((format!("alone {name}"), Dimension::Rate));
             metrics.push((format!("share {name}"), Dimension::Share));
             metrics.push((format!("rate {name}"), Dimension::Rate));
@@ -143,10 +143,10 @@ impl Shares {
     }
 
     pub(super) fn run(&self, metric: &str) -> f64 {
-        let all: f64 = self.station.iter().map(Sharer::data).sum();
-        let share = |station: &Sharer| match self.turns {
-            Turns::EqualTransmissions => station.data() / all,
-            Turns::EqualAirtime => 1.0 / self.station.len() as f64,
+        let all: f64 = self.station.iter().map(StationShare::data).sum();
+        let share = |station: &StationShare| match self.turns {
+            Fairness::EqualTransmissions => station.data() / all,
+            Fairness::EqualAirtime => 1.0 / self.station.len() as f64,
         };
         let Some((what, name)) = metric.split_once(' ') else {
             return self
@@ -166,7 +166,7 @@ impl Shares {
     }
 }
 
-/// An IP packet, and the same with LLC, MAC header, FCS, delimiter and padding.
+/// Bytes of an IP packet, without and with LLC, MAC header, FCS, delimiter and padding.
 const PACKET: f64 = 1_500.0;
 const IN_AGGREGATE: f64 = 1_544.0;
 /// AIFSN and mean backoff of the source: DIFS and half of CWmin.
@@ -174,8 +174,8 @@ const AIFSN: u32 = 2;
 const CW_MIN: u64 = 15;
 const WINDOW: u32 = 64;
 
-impl Sharer {
-    /// Seconds that its data PPDU lasts.
+impl StationShare {
+    /// Duration of the data PPDU in seconds.
     fn data(&self) -> f64 {
         let bytes = self.aggregate * IN_AGGREGATE / PACKET;
         self.phy
@@ -184,7 +184,7 @@ impl Sharer {
             .map_or(f64::NAN, |time| time.total().as_secs_f64())
     }
 
-    /// Goodput when the air is its own, in Mbit/s.
+    /// Goodput without other stations in Mbit/s.
     fn alone(&self) -> f64 {
         let timing = Timing::OFDM;
         let answer = response::duration(&response::to(&self.phy.0), response::block_ack(WINDOW));
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Alone nothing collides: τ = 2 / (W + 1), and a packet goes out every mean backoff of 7.5 slots and one exchange.
+    /// One station has no collisions: τ = 2 / (W + 1), and a packet takes the mean backoff of 7.5 slots and one exchange.
     #[test]
     fn one_station_by_hand() {
         let alone = model(1);
@@ -221,9 +221,9 @@ mod tests {
         assert!((alone.run("throughput") - 12_000.0 / (7.5 * 9.0 + 326.0)).abs() < 1e-6);
     }
 
-    /// τ from p and p from τ.
+    /// τ from p, and p from τ.
     #[test]
-    fn the_fixed_point_meets_both_equations() {
+    fn the_fixed_point_satisfies_both_equations() {
         for stations in [2, 5, 20, 200] {
             let (tau, p) = model(stations).fixed_point();
             let sum: f64 = (0..6).map(|stage| (2.0 * p).powi(stage)).sum();

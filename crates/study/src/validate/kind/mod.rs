@@ -1,4 +1,4 @@
-//! What a case can run: one file per kind, each with its keys, its metrics, and how they are reckoned.
+//! Kinds of case: one file per kind, with its keys, metrics and their computation.
 
 pub mod air;
 pub mod codel;
@@ -13,21 +13,21 @@ use serde::Deserialize;
 use std::ops::Range;
 use toml::de::DeTable;
 
-/// The kinds, by their names in files.
+/// Kind of a case, as named in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The data rate of a PHY.
+    /// Data rate of a PHY.
     Rate,
-    /// The time of a PPDU on the air.
+    /// Duration of a PPDU.
     Duration,
-    /// The signal that an MCS needs.
+    /// Receiver sensitivity for an MCS.
     Sensitivity,
-    /// The chance that a frame arrives.
+    /// Probability that a frame arrives.
     FrameSuccess,
     /// Bianchi's model of saturation, in closed form.
     Bianchi,
-    /// The shares of stations whose aggregates are given, in closed form.
+    /// Shares of stations with given aggregates, in closed form.
     Shares,
     /// CoDel's drops from a standing queue.
     Codel,
@@ -37,7 +37,7 @@ pub enum Kind {
     Scenario,
 }
 
-/// What a case runs.
+/// Input of a case.
 #[derive(Debug, Clone)]
 pub enum Input {
     /// See [`Kind::Rate`].
@@ -60,7 +60,7 @@ pub enum Input {
     Scenario(Box<scenario::ScenarioInput>),
 }
 
-/// Metrics of a case by name, and what they are measured in.
+/// Names and dimensions of a case's metrics.
 pub type Metrics = Vec<(String, Dimension)>;
 
 impl Input {
@@ -79,7 +79,7 @@ impl Input {
         })
     }
 
-    /// What can be asked of it by name; of a scenario there is no list.
+    /// Metrics of the case; empty for a scenario.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
         match self {
@@ -95,10 +95,10 @@ impl Input {
         }
     }
 
-    /// What a metric is measured in.
+    /// Returns the dimension of a metric.
     ///
     /// # Errors
-    /// There is no such metric: which there are.
+    /// The metric is unknown; the message lists the known ones.
     pub(super) fn dimension(&self, metric: &str) -> Result<Dimension, String> {
         if let Input::Scenario(scenario) = self {
             return scenario.dimension(metric);
@@ -107,20 +107,17 @@ impl Input {
         let found = metrics.iter().find(|(name, _)| name == metric);
         found.map(|(_, dimension)| *dimension).ok_or_else(|| {
             let names: Vec<&str> = metrics.iter().map(|(name, _)| name.as_str()).collect();
-            format!(
-                "there is no metric `{metric}`; metrics of this case are {}",
-                names.join(", ")
-            )
+            format!("unknown metric `{metric}`; expected one of {}", names.join(", "))
         })
     }
 
-    /// Whether it takes so long that a quick look leaves it out.
+    /// Returns `true` if the case is excluded from a quick validation because of its duration.
     #[must_use]
     pub fn is_slow(&self) -> bool {
         matches!(self, Input::Scenario(scenario) if scenario.is_slow())
     }
 
-    /// About how much work it is, to run the longest first.
+    /// Approximate cost, to run the most expensive cases first.
     pub(super) fn effort(&self) -> u64 {
         match self {
             Input::Air(air) => air.effort(),
@@ -129,7 +126,7 @@ impl Input {
         }
     }
 
-    /// Runs it: the value of each of the `wanted` metrics, in their order.
+    /// Runs the case and returns the values of the `wanted` metrics, in order.
     #[must_use]
     pub fn run(&self, wanted: &[&str]) -> Vec<f64> {
         let each = |value: &dyn Fn(&str) -> f64| wanted.iter().map(|metric| value(metric)).collect();

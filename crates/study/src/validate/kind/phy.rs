@@ -5,40 +5,40 @@ use netburn_medium::phy::{Guard, Modulation, TxVector, Width, dsss, ofdm};
 use netburn_units::{BitRate, Duration};
 use serde::{Deserialize, Deserializer};
 
-/// How PPDUs are sent: `{ standard, rate }` for 802.11a, b and g, `{ standard, mcs, width, streams, guard }` for the others.
+/// TX parameters of PPDUs: `{ standard, rate }` for 802.11a, b and g, `{ standard, mcs, width, streams, guard }` for the others.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(try_from = "Fields")]
 pub struct Phy(pub TxVector);
 
-/// The data rate of a PHY: metric `rate`.
+/// Data rate of a PHY: metric `rate`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
     phy: Phy,
 }
 
-/// The time of a PPDU: metric `duration`.
+/// Duration of a PPDU: metric `duration`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PpduDuration {
     phy: Phy,
-    /// The PSDU's length.
+    /// Length of the PSDU.
     bytes: u64,
-    #[serde(default)]
-    undo: Undo,
+    #[serde(default, rename = "model-overrides")]
+    model_overrides: ModelOverrides,
 }
 
-/// What of the standard a source leaves out or does otherwise; undone on our side of the comparison.
+/// Deviations of a source from the standard, which the comparison applies to the model as well.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Undo {
-    /// Symbols with a short guard interval are not rounded up to whole 4 µs.
+struct ModelOverrides {
+    /// Symbols with a short guard interval are not rounded up to multiples of 4 µs.
     #[serde(default)]
     rounding: bool,
-    /// VHT-SIG-B or EHT-SIG last so long.
+    /// Duration of VHT-SIG-B or EHT-SIG.
     #[serde(default, deserialize_with = "optional")]
     second_signal: Option<Duration>,
-    /// The PHY's training fields last so long together.
+    /// Total duration of the PHY's training fields.
     #[serde(default, deserialize_with = "optional")]
     training: Option<Duration>,
 }
@@ -68,11 +68,11 @@ impl TryFrom<Fields> for Phy {
         let mcs = || {
             fields
                 .mcs
-                .ok_or_else(|| format!("`mcs` (per stream) is missing for {}", fields.standard))
+                .ok_or_else(|| format!("missing `mcs` (per stream) for {}", fields.standard))
         };
         let rate = || {
             let text = fields.rate.as_deref();
-            let text = text.ok_or_else(|| format!("`rate` is missing for {}", fields.standard))?;
+            let text = text.ok_or_else(|| format!("missing `rate` for {}", fields.standard))?;
             parse::<BitRate>(text)
         };
         let modulation = match fields.standard.as_str() {
@@ -90,7 +90,11 @@ impl TryFrom<Fields> for Phy {
             "802.11ac" => Modulation::Vht { mcs: mcs()? },
             "802.11ax" => Modulation::He { mcs: mcs()? },
             "802.11be" => Modulation::Eht { mcs: mcs()? },
-            other => return Err(format!("`{other}` is no standard: 802.11a, b, g, n, ac, ax and be are")),
+            other => {
+                return Err(format!(
+                    "unknown standard `{other}`; expected 802.11a, b, g, n, ac, ax or be"
+                ));
+            }
         };
         let legacy = matches!(modulation, Modulation::Dsss(_) | Modulation::Ofdm(_));
         if legacy && fields.mcs.is_some() || !legacy && fields.rate.is_some() {
@@ -107,14 +111,14 @@ impl TryFrom<Fields> for Phy {
                 Some("5 GHz" | "6 GHz") => false,
                 Some(other) => {
                     return Err(format!(
-                        "`{other}` is no band: \"2.4 GHz\", \"5 GHz\" and \"6 GHz\" are"
+                        "unknown band `{other}`; expected \"2.4 GHz\", \"5 GHz\" or \"6 GHz\""
                     ));
                 }
             },
             short_preamble: match fields.preamble.as_deref() {
                 None | Some("long") => false,
                 Some("short") => true,
-                Some(other) => return Err(format!("`{other}` is no preamble: \"long\" and \"short\" are")),
+                Some(other) => return Err(format!("unknown preamble `{other}`; expected \"long\" or \"short\"")),
             },
         };
         vector.format().map_err(|why| why.to_string())?;
@@ -134,26 +138,26 @@ impl PpduDuration {
             return f64::NAN;
         };
         let mut total = time.total();
-        if self.undo.rounding {
+        if self.model_overrides.rounding {
             total = total - time.rounding;
         }
-        if let Some(second_signal) = self.undo.second_signal {
+        if let Some(second_signal) = self.model_overrides.second_signal {
             total = total - time.second_signal + second_signal;
         }
-        if let Some(training) = self.undo.training {
+        if let Some(training) = self.model_overrides.training {
             total = total - time.training + training;
         }
         total.as_nanos() as f64 / 1e3
     }
 }
 
-/// A channel's width: `"80 MHz"`.
+/// Parses a channel width: `"80 MHz"`.
 pub(super) fn width(text: &str) -> Result<Width, String> {
     let found = Width::ALL
         .into_iter()
         .find(|width| text == format!("{} MHz", width.as_mhz()));
     found.ok_or_else(|| {
-        format!("`{text}` is no width: \"20 MHz\", \"40 MHz\", \"80 MHz\", \"160 MHz\" and \"320 MHz\" are")
+        format!("unknown width `{text}`; expected \"20 MHz\", \"40 MHz\", \"80 MHz\", \"160 MHz\" or \"320 MHz\"")
     })
 }
 
@@ -163,17 +167,17 @@ fn guard(text: &str) -> Result<Guard, String> {
         .into_iter()
         .find(|guard| u64::from(guard.as_nanos()) == time.as_nanos());
     found.ok_or_else(|| {
-        format!("`{text}` is no guard interval: \"400 ns\", \"800 ns\", \"1600 ns\" and \"3200 ns\" are")
+        format!("unknown guard interval `{text}`; expected \"400 ns\", \"800 ns\", \"1600 ns\" or \"3200 ns\"")
     })
 }
 
-/// A duration with its unit.
+/// Deserializes an optional duration with its unit.
 pub(super) fn optional<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
     let text = String::deserialize(from)?;
     parse(&text).map(Some).map_err(serde::de::Error::custom)
 }
 
-/// The same where it must be said.
+/// Deserializes a required duration with its unit.
 pub(super) fn time<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(from)?;
     parse(&text).map_err(serde::de::Error::custom)

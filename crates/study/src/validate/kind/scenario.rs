@@ -3,31 +3,31 @@
 //! ```toml
 //! kind     = "scenario"
 //! scenario = "slow-neighbour"
-//! set      = { "ap.home.queue" = "airtime", warmup = "31 s" }     # as `--set` has it
-//! seeds    = 20                                                   # 1 to 20; without it 1
-//! shifts   = ["-3 dB", "0 dB", "3 dB"]                            # all signals moved, each with every seed
-//! against  = { set = { "ap.home.queue" = "fifo" } }               # laid over the rest: the runs to compare with
-//! slow     = true                                                 # not among the quick ones
+//! set      = { "ap.home.queue" = "airtime", warmup = "31 s" }     # as for `--set`
+//! seeds    = 20                                                   # 1 to 20; default 1
+//! shifts   = ["-3 dB", "0 dB", "3 dB"]                            # shifts of all signals, each with every seed
+//! against  = { set = { "ap.home.queue" = "fifo" } }               # merged into the rest: the runs to compare with
+//! slow     = true                                                 # excluded from a quick validation
 //! metric   = "station.b.probe.p95_ms"
 //! ```
 //!
 //! Metrics are [formulas](crate::experiment).
 
-use crate::experiment::{Figure, Formula, Grid, Unit};
-use crate::validate::file::{deserialize, lay_over};
+use crate::experiment::{Formula, Grid, MetricPath, Unit};
+use crate::validate::file::{deserialize, merge};
 use crate::validate::quantity::Dimension;
 use netburn_record::Summary;
 use serde::Deserialize;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
-/// What a whole scenario is run with.
+/// A scenario with seeds, shifts and the runs to compare with.
 #[derive(Debug, Clone)]
 pub struct ScenarioInput {
     grid: Grid,
     against: Option<Grid>,
     slow: bool,
-    /// Simulated seconds, all runs together: about how much work it is.
+    /// Simulated seconds of all runs, as approximate cost.
     seconds: u64,
 }
 
@@ -59,9 +59,9 @@ impl ScenarioInput {
             Some(changes) => {
                 let at = changes.span();
                 let DeValue::Table(changes) = changes.into_inner() else {
-                    return Err(("`against` is a table of what is otherwise there".to_owned(), at));
+                    return Err(("invalid `against`; expected a table of changed keys".to_owned(), at));
                 };
-                lay_over(&mut other, &changes);
+                merge(&mut other, &changes);
                 let (grid, more) = grid_of(other, at)?;
                 seconds += more;
                 Some(grid)
@@ -75,15 +75,15 @@ impl ScenarioInput {
         })
     }
 
-    /// What a formula comes out in.
+    /// Returns the dimension of a formula.
     pub(super) fn dimension(&self, metric: &str) -> Result<Dimension, String> {
         let formula = Formula::parse(metric).map_err(|why| why.to_string())?;
         if formula.compares() && self.against.is_none() {
             return Err("`against:` needs a case with `against`".to_owned());
         }
-        for (figure, other) in formula.figures() {
+        for (path, other) in formula.metrics() {
             let grid = if other { self.against.as_ref() } else { None }.unwrap_or(&self.grid);
-            known(figure, grid)?;
+            known(path, grid)?;
         }
         Ok(match formula.unit() {
             Unit::Ms => Dimension::Time,
@@ -97,21 +97,21 @@ impl ScenarioInput {
         self.slow
     }
 
-    /// A simulated second takes some ten milliseconds, about what a thousand packets on the air do.
+    /// A simulated second costs about 10 ms, as do 1000 packets on the air.
     pub(super) fn effort(&self) -> u64 {
         self.seconds * 1_000_000_000
     }
 
     pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
-        // What could be wrong has been checked when it was read, but for what only a layout shows.
+        // The reader has checked everything except the layout.
         let run = |grid: &Grid| grid.run(1).unwrap_or_default();
         let runs: Vec<Summary> = run(&self.grid);
         let others = self.against.as_ref().map(run).unwrap_or_default();
         let value = |metric: &&str| match Formula::parse(metric) {
             Err(_) => f64::NAN,
             // Times are in microseconds here.
-            Ok(formula) if formula.unit() == Unit::Ms => formula.of(&runs, &others) * 1e3,
-            Ok(formula) => formula.of(&runs, &others),
+            Ok(formula) if formula.unit() == Unit::Ms => formula.evaluate(&runs, &others) * 1e3,
+            Ok(formula) => formula.evaluate(&runs, &others),
         };
         wanted.iter().map(value).collect()
     }
@@ -122,11 +122,11 @@ fn grid_of(table: DeTable<'_>, span: Range<usize>) -> Result<(Grid, u64), Fault>
     grid(fields).map_err(|why| (why, span))
 }
 
-/// The grid, tried out, and the simulated seconds of its runs together.
+/// Returns the resolved grid, and the simulated seconds of all its runs.
 fn grid(fields: Fields) -> Result<(Grid, u64), String> {
     let seeds = fields.seeds.unwrap_or(1);
     if !(1..=20).contains(&seeds) {
-        return Err(format!("`seeds`: {seeds}: 1 to 20 would be right"));
+        return Err(format!("invalid `seeds`: found {seeds}, expected 1 to 20"));
     }
     let shifts = fields
         .shifts
@@ -152,7 +152,7 @@ fn grid(fields: Fields) -> Result<(Grid, u64), String> {
     Ok((grid, seconds as u64))
 }
 
-/// Decibels, in hundredths.
+/// Parses decibels as hundredths.
 fn hundredths(text: &str) -> Result<i32, String> {
     let number = text
         .trim()
@@ -161,26 +161,32 @@ fn hundredths(text: &str) -> Result<i32, String> {
     match number {
         Some(Ok(decibels)) if decibels.abs() <= 30.0 => Ok(libm::round(decibels * 100.0) as i32),
         _ => Err(format!(
-            "`{text}`: decibels such as \"-3 dB\", up to 30, would be right"
+            "invalid shift `{text}`; expected decibels such as \"-3 dB\", up to 30"
         )),
     }
 }
 
-/// Whether a figure's station and workload are there.
-fn known(figure: &Figure, grid: &Grid) -> Result<(), String> {
+/// Checks that the station and the workload of a metric exist.
+fn known(path: &MetricPath, grid: &Grid) -> Result<(), String> {
     let runs = grid.runs().map_err(|why| why.to_string())?;
-    let (Some(name), workload) = figure.about() else {
+    let (Some(name), workload) = path.about() else {
         return Ok(());
     };
     let plan = &runs[0].plan;
     let Some(station) = plan.station(name) else {
         let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
-        return Err(format!("there is no station `{name}`; there are {}", names.join(", ")));
+        return Err(format!(
+            "unknown station `{name}`; expected one of {}",
+            names.join(", ")
+        ));
     };
     match workload {
         Some(workload) if !station.workloads.iter().any(|known| known.name == workload) => {
             let names: Vec<&str> = station.workloads.iter().map(|known| known.name.as_str()).collect();
-            Err(format!("`{name}` has no `{workload}`; it has {}", names.join(", ")))
+            Err(format!(
+                "`{name}` has no workload `{workload}`; expected one of {}",
+                names.join(", ")
+            ))
         }
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! From signal to loss: receiver sensitivity, and the chance that a frame arrives.
+//! Receiver sensitivity, and the probability that a frame arrives.
 
 use super::Metrics;
 use super::phy::Phy;
@@ -9,23 +9,24 @@ use netburn_medium::phy::TxVector;
 use netburn_medium::signal::{noise_dbm, sensitivity_dbm};
 use serde::Deserialize;
 
-/// Bytes of the PPDUs that sensitivity is stated for.
+/// Length in bytes of the PPDUs for which the sensitivity is defined.
 const REFERENCE: u64 = 4_096;
 
-/// What a receiver must manage with: metric `sensitivity`, and metric `lost`, the share of PPDUs of 4096 bytes that the model loses at that signal.
+/// Minimum sensitivity of a receiver: metric `sensitivity`. Metric `lost` is the share of PPDUs of 4096 bytes that the model
+/// loses at that signal.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sensitivity {
     phy: Phy,
 }
 
-/// The chance that a frame arrives: metric `arrived`.
+/// Probability that a frame arrives: metric `arrived`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrameSuccess {
     phy: Phy,
     bytes: u64,
-    /// Signal over noise in decibels.
+    /// SNR in decibels.
     snr: f64,
 }
 

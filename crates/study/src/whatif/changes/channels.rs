@@ -1,21 +1,21 @@
 //! Changes of channels and signals.
 
-use super::Maker;
+use super::InterventionBuilder;
 use netburn_medium::config::Band;
 use netburn_network::Network;
 use netburn_report::explain::{Cause, Kind};
 use netburn_scenario::Plan;
 
-/// Channels of each band that don't overlap at the widths that are usual there (802.11-2020 annex E).
+/// Channels of each band that do not overlap at common widths (802.11-2020 annex E).
 const CHANNELS_2G: [u16; 3] = [1, 6, 11];
 const CHANNELS_5G: [u16; 4] = [36, 52, 100, 149];
 const CHANNELS_6G: [u16; 4] = [1, 65, 129, 193];
 
-impl Maker<'_> {
+impl InterventionBuilder<'_> {
     pub(super) fn weak_signal(&mut self, cause: &Cause) {
         for name in &cause.by {
-            self.nearer(Kind::WeakSignal, name);
-            self.elsewhere(Kind::WeakSignal, name);
+            self.stronger_signal(Kind::WeakSignal, name);
+            self.other_radio(Kind::WeakSignal, name);
         }
     }
 
@@ -40,20 +40,20 @@ impl Maker<'_> {
             let free = channels
                 .iter()
                 .map(u16::to_string)
-                .find(|channel| self.is_alone(&own, &key, channel));
+                .find(|channel| self.is_free_channel(&own, &key, channel));
             if let Some(channel) = free {
-                let label = format!("{own} is on channel {channel}, where no other network is");
-                self.offer(Kind::SlowCochannel, label, &[(&key, &channel)]);
+                let label = format!("{own} uses channel {channel}, which no other network uses");
+                self.propose(Kind::SlowCochannel, label, &[(&key, &channel)]);
             }
         }
         for name in &cause.by {
-            self.nearer(Kind::SlowCochannel, name);
-            self.elsewhere(Kind::SlowCochannel, name);
+            self.stronger_signal(Kind::SlowCochannel, name);
+            self.other_radio(Kind::SlowCochannel, name);
         }
     }
 
-    /// Whether a radio would share its channel with no other there.
-    fn is_alone(&self, radio: &str, key: &str, channel: &str) -> bool {
+    /// Returns `true` if a radio would not share the channel with another one.
+    fn is_free_channel(&self, radio: &str, key: &str, channel: &str) -> bool {
         let mut document = self.document.clone();
         let plan: Option<Plan> = document.set(key, channel).ok().and_then(|()| document.resolve().ok());
         let Some(network) = plan.and_then(|plan| Network::<()>::new(&plan).ok()) else {

@@ -1,18 +1,18 @@
-//! Changes of lines and of the way to the server.
+//! Changes of WAN links and of the path to the server.
 
-use super::{Maker, written};
+use super::{InterventionBuilder, written};
 use netburn_report::explain::{Cause, Kind};
 use netburn_units::{BitRate, Duration};
 
-/// How much faster a line is that is too slow.
-const FASTER: [u64; 2] = [2, 4];
-/// One-way delay of a near server: within a region.
-const NEAR: Duration = Duration::from_millis(5);
+/// Factors by which a slow link's rate is increased.
+const RATE_FACTORS: [u64; 2] = [2, 4];
+/// One-way delay of a server in the same region.
+const NEAR_SERVER_DELAY: Duration = Duration::from_millis(5);
 
-impl Maker<'_> {
+impl InterventionBuilder<'_> {
     pub(super) fn slow_line(&mut self, cause: &Cause) {
         for (name, rates) in self.lines(cause) {
-            for times in FASTER {
+            for times in RATE_FACTORS {
                 let faster = rates
                     .iter()
                     .map(|(key, rate)| (key.clone(), written(rate.as_bps().saturating_mul(times))));
@@ -22,12 +22,12 @@ impl Maker<'_> {
                     .map(|(key, value)| (key.as_str(), value.as_str()))
                     .collect();
                 let words = if times == 2 { "twice" } else { "four times" };
-                self.offer(Kind::SlowLine, format!("{name} has {words} its rate"), &set);
+                self.propose(Kind::SlowLine, format!("{name} has {words} its rate"), &set);
             }
         }
     }
 
-    /// The lines in front of those who suffer, each with the keys of its rates.
+    /// Links of the affected stations, each with the keys of its rates.
     fn lines(&self, cause: &Cause) -> Vec<(String, Vec<(String, BitRate)>)> {
         let mut lines: Vec<(String, Vec<(String, BitRate)>)> = Vec::new();
         for name in &cause.stations {
@@ -48,8 +48,8 @@ impl Maker<'_> {
             };
             let rates = rates
                 .into_iter()
-                .filter_map(|(way, rate)| Some((format!("{key}.{way}"), rate?)));
-            let line = (format!("{of}'s line"), rates.collect());
+                .filter_map(|(direction, rate)| Some((format!("{key}.{direction}"), rate?)));
+            let line = (format!("{of}'s link"), rates.collect());
             if !lines.contains(&line) {
                 lines.push(line);
             }
@@ -58,60 +58,60 @@ impl Maker<'_> {
     }
 
     pub(super) fn lossy_line(&mut self, cause: &Cause) {
-        if !self.knows_any(cause) {
+        if !self.has_station(cause) {
             return;
         }
-        let ways = self.ways(cause);
-        let lossy: Vec<String> = ways
+        let hops = self.hops(cause);
+        let lossy: Vec<String> = hops
             .iter()
-            .filter(|way| way.loss)
-            .map(|way| format!("{}.loss", way.key))
+            .filter(|hop| hop.loss)
+            .map(|hop| format!("{}.loss", hop.key))
             .collect();
         let set: Vec<(&str, &str)> = lossy.iter().map(|key| (key.as_str(), "0 %")).collect();
         if !set.is_empty() {
-            self.offer(Kind::LossyLine, "the line loses nothing".to_owned(), &set);
+            self.propose(Kind::LossyLine, "the link loses no packets".to_owned(), &set);
         }
-        self.offer(
+        self.propose(
             Kind::LossyLine,
-            "the server sends with BBR".to_owned(),
+            "the server uses BBR".to_owned(),
             &[("server.cc", "bbr")],
         );
     }
 
     pub(super) fn distant_server(&mut self, cause: &Cause) {
-        if !self.knows_any(cause) {
+        if !self.has_station(cause) {
             return;
         }
-        let ways = self.ways(cause);
-        let far = ways
+        let hops = self.hops(cause);
+        let far = hops
             .iter()
-            .filter(|way| way.delay > NEAR)
-            .map(|way| format!("{}.delay", way.key));
+            .filter(|hop| hop.delay > NEAR_SERVER_DELAY)
+            .map(|hop| format!("{}.delay", hop.key));
         let far: Vec<String> = far.collect();
-        let near = format!("{} ms", NEAR.as_nanos() / 1_000_000);
+        let near = format!("{} ms", NEAR_SERVER_DELAY.as_nanos() / 1_000_000);
         let set: Vec<(&str, &str)> = far.iter().map(|key| (key.as_str(), near.as_str())).collect();
         if !set.is_empty() {
-            self.offer(
+            self.propose(
                 Kind::DistantServer,
-                format!("the server is no further away than {near}"),
+                format!("the one-way delay to the server is at most {near}"),
                 &set,
             );
         }
-        self.offer(
+        self.propose(
             Kind::DistantServer,
-            "the server speaks HTTP/2, over one connection for each page".to_owned(),
+            "the server uses HTTP/2, with one connection per page".to_owned(),
             &[("server.http", "2")],
         );
     }
 
-    fn knows_any(&self, cause: &Cause) -> bool {
+    fn has_station(&self, cause: &Cause) -> bool {
         cause.stations.iter().any(|name| self.plan.station(name).is_some())
     }
 
-    /// The wired hops between those who suffer and the server.
-    fn ways(&self, cause: &Cause) -> Vec<Hop> {
+    /// Wired links between the affected stations and the server.
+    fn hops(&self, cause: &Cause) -> Vec<Hop> {
         let server = &self.plan.server.link;
-        let mut ways = vec![Hop {
+        let mut hops = vec![Hop {
             key: "server.link".to_owned(),
             delay: server.delay,
             loss: server.loss.as_ppb() > 0,
@@ -136,19 +136,19 @@ impl Maker<'_> {
                 },
                 (None, None) => continue,
             };
-            if !ways.iter().any(|known| known.key == hop.key) {
-                ways.push(hop);
+            if !hops.iter().any(|known| known.key == hop.key) {
+                hops.push(hop);
             }
         }
-        ways
+        hops
     }
 }
 
-/// A wired hop.
+/// A wired link.
 struct Hop {
-    /// The key of its section.
+    /// Path of its section.
     key: String,
     delay: Duration,
-    /// Whether it loses packets.
+    /// `true` if the link loses packets.
     loss: bool,
 }

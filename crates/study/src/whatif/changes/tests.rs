@@ -1,4 +1,4 @@
-//! Changes that are proposed for scenarios made by hand.
+//! Changes proposed for scenarios written by hand.
 
 use super::*;
 use netburn_record::summary::Summariser;
@@ -6,7 +6,7 @@ use netburn_record::{Header, RunStatus};
 use netburn_report::explain::Severity;
 
 #[test]
-fn rates_are_written_as_people_do() {
+fn rates_have_readable_units() {
     for (bps, text) in [
         (0, "1 kbit/s"),
         (850_400, "850 kbit/s"),
@@ -45,7 +45,7 @@ fn proposed(text: &str, kind: Kind, by: &str) -> Vec<String> {
     made.iter().map(keys).collect()
 }
 
-/// What is tried against each, once, and nothing that changes nothing.
+/// Each cause has its changes, without duplicates and without changes that have no effect.
 #[test]
 fn each_cause_has_its_changes() {
     let house = r#"
@@ -108,7 +108,7 @@ workload = ["download", "upload"]
     assert_eq!(proposed(&fair, Kind::SlowNeighbour, "tv")[0], "ap.home.aql=true");
 }
 
-/// Two networks on a channel of 2.4 GHz, and a line that is slow, far and loses.
+/// Two networks on one 2.4 GHz channel, and a WAN link that is slow, distant and lossy.
 #[test]
 fn lines_channels_and_distances_have_changes() {
     let flats = "[server.link]\ndelay = \"80 ms\"\n\
@@ -128,13 +128,13 @@ fn lines_channels_and_distances_have_changes() {
     assert_eq!(of(Kind::SlowCochannel)[0], "ap.home.radio.2g.channel=11");
 }
 
-/// A name that isn't in the plan, as of a record that was tampered with, brings nothing.
+/// A name that is not in the plan, as in a modified record, causes no change.
 #[test]
-fn strangers_bring_nothing() {
+fn unknown_names_cause_no_change() {
     let house =
         "[ap.home.radio.5g]\n[station.tv]\njoins = \"home.5g\"\nsignal = \"-60 dBm\"\nworkload = \"download\"\n";
     for kind in Kind::ALL {
-        let found = proposed(house, kind, "nobody");
+        let found = proposed(house, kind, "unknown");
         assert!(found.is_empty() || kind == Kind::Server, "{kind:?}: {found:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a case on the air says.
+//! Keys of a case on the air.
 
 use super::super::phy::{Phy, optional, time};
 use crate::validate::quantity::parse;
@@ -6,32 +6,32 @@ use netburn_medium::config::{HardwareQueue, QueueKind, RateControl};
 use netburn_units::{BitRate, Duration};
 use serde::{Deserialize, Deserializer};
 
-/// The longest time that a case simulates.
-const LONGEST: Duration = Duration::from_secs(3_600);
+/// Maximum simulated time of a case.
+const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
-/// A case's keys.
+/// Keys of a case.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Fields {
-    /// How everybody sends, or, where the rate is chosen, the fastest that they have.
+    /// TX parameters of all stations; with rate control, the fastest ones.
     pub(super) phy: Option<Phy>,
-    /// How many there are, all alike, or a list of those that differ.
+    /// Number of identical stations, or a list of groups.
     pub(super) stations: Stations,
     #[serde(default)]
     pub(super) direction: Direction,
     #[serde(default)]
     pub(super) category: Category,
-    /// What each station is offered; saturating if nothing is said.
+    /// Offered load per station. Default: saturating.
     #[serde(default, deserialize_with = "rate")]
     pub(super) offered: Option<BitRate>,
-    /// Packets under way of a saturating flow; four full aggregates if nothing is said.
+    /// Packets in flight of a saturating flow. Default: four full aggregates.
     pub(super) outstanding: Option<u32>,
-    /// Bytes of a packet.
+    /// Packet size in bytes.
     #[serde(default = "packet")]
     pub(super) packet: u32,
-    /// Bytes of it that are content; 28 less than all if nothing is said.
+    /// Content of a packet in bytes. Default: packet size − 28.
     pub(super) content: Option<u32>,
-    /// How long a packet's payload counts for the metric `normalised`.
+    /// Duration of a packet's payload for the metric `normalised`.
     #[serde(default, deserialize_with = "optional")]
     pub(super) payload_time: Option<Duration>,
     pub(super) aggregation: Option<Aggregation>,
@@ -45,24 +45,24 @@ pub(super) struct Fields {
     pub(super) cw: Option<[u32; 2]>,
     /// AIFSN of every category.
     pub(super) aifsn: Option<u32>,
-    /// The TXOP limit of every category, or of background, best effort, video and voice; none if nothing is said.
+    /// TXOP limit of every category, or of background, best effort, video and voice. Default: none.
     #[serde(default, deserialize_with = "txops")]
     pub(super) txop: [Duration; 4],
     #[serde(default, deserialize_with = "queue")]
     pub(super) queue: QueueKind,
-    /// Packets that the queue holds.
+    /// Capacity of the queue in packets.
     pub(super) queue_limit: Option<u32>,
     #[serde(default, deserialize_with = "hardware")]
     pub(super) hardware: HardwareQueue,
-    /// Airtime queue limits, where the queue has them.
+    /// Airtime queue limits, if the queue supports them.
     #[serde(default)]
     pub(super) aql: bool,
     #[serde(default)]
     pub(super) rate_control: RateControlName,
-    /// Signal over noise in decibels; nothing is lost to noise if nothing is said.
+    /// SNR in decibels. Default: no loss due to noise.
     pub(super) snr: Option<f64>,
     pub(super) change: Option<Change>,
-    /// PSDUs of so many bytes and more are preceded by RTS and CTS.
+    /// RTS threshold in bytes of the PSDU.
     pub(super) rts: Option<u64>,
     #[serde(default, deserialize_with = "rate")]
     pub(super) rts_rate: Option<BitRate>,
@@ -70,7 +70,7 @@ pub(super) struct Fields {
     pub(super) eifs: bool,
     #[serde(default)]
     pub(super) timing: Timing,
-    /// The access point sends each station a probe this often.
+    /// Interval of probes from the access point to each station.
     #[serde(default, deserialize_with = "optional")]
     pub(super) probe: Option<Duration>,
     #[serde(default = "half_a_second", deserialize_with = "time")]
@@ -79,24 +79,24 @@ pub(super) struct Fields {
     pub(super) duration: Duration,
     #[serde(default = "one")]
     pub(super) seed: u64,
-    /// Runs with as many seeds, of which the mean is taken.
+    /// Number of seeds, over which the mean is computed.
     #[serde(default = "one")]
     pub(super) seeds: u64,
     #[serde(default)]
-    pub(super) undo: Undo,
+    pub(super) model_overrides: ModelOverrides,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a number of stations, or a list of tables, each with `name` and what its stations have of their own"
+    expecting = "a number of stations, or a list of tables with `name` and the keys of the group"
 )]
 pub(super) enum Stations {
     Alike(u16),
     Groups(Vec<Group>),
 }
 
-/// Stations that are alike; what it doesn't say is as the case says.
+/// A group of identical stations. Missing keys are those of the case.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Group {
@@ -114,15 +114,15 @@ pub(super) struct Group {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Aggregation {
-    /// Bytes of an A-MPDU; none are made if nothing is said.
+    /// Maximum A-MPDU size in bytes. Default: no A-MPDU.
     pub(super) ampdu: Option<u64>,
-    /// MPDUs in one.
+    /// Maximum MPDUs of an A-MPDU.
     #[serde(default = "window")]
     pub(super) frames: u32,
-    /// How long its PPDU may last.
+    /// Maximum duration of the PPDU.
     #[serde(default, deserialize_with = "optional")]
     pub(super) time: Option<Duration>,
-    /// Bytes of an A-MSDU; none are made if nothing is said.
+    /// Maximum A-MSDU size in bytes. Default: no A-MSDU.
     #[serde(default)]
     pub(super) amsdu: u32,
 }
@@ -135,7 +135,7 @@ pub(super) struct Change {
     pub(super) snr: f64,
 }
 
-/// Interframe spaces in the place of the PHY's own.
+/// Interframe spaces that override those of the PHY.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Timing {
@@ -147,23 +147,23 @@ pub(super) struct Timing {
     pub(super) receive_start: Option<Duration>,
 }
 
-/// What a source does otherwise than the standard; done its way in the comparison.
+/// Deviations of a source from the standard, which the comparison applies to the model as well.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct Undo {
-    /// An exchange takes so much longer.
+pub(super) struct ModelOverrides {
+    /// Additional duration of an exchange.
     #[serde(default, deserialize_with = "optional")]
     pub(super) exchange: Option<Duration>,
-    /// An exchange that is answered takes so much longer.
+    /// Additional duration of an acknowledged exchange.
     #[serde(default, deserialize_with = "optional")]
     pub(super) answer: Option<Duration>,
-    /// EIFS is reckoned with an ACK at this rate in the place of the lowest.
+    /// Rate of the ACK in EIFS, instead of the lowest rate.
     #[serde(default, deserialize_with = "rate")]
     pub(super) eifs_rate: Option<BitRate>,
-    /// Those whose frame goes unanswered wait like everybody else.
+    /// The sender of an unacknowledged frame defers like the other stations.
     #[serde(default)]
     pub(super) failures_known_at_once: bool,
-    /// EDCA counts slots as DCF does.
+    /// EDCA counts slots as in DCF.
     #[serde(default)]
     pub(super) slots_counted_as_dcf: bool,
 }
@@ -194,7 +194,7 @@ pub(super) enum Access {
     /// QoS data by EDCA.
     #[default]
     Edca,
-    /// Plain data by DCF: AIFSN 2, slots counted as DCF does.
+    /// Non-QoS data by DCF: AIFSN 2, slots counted as in DCF.
     Dcf,
 }
 
@@ -221,7 +221,7 @@ pub(super) enum RateControlName {
 }
 
 impl Fields {
-    /// The groups of stations.
+    /// Groups of stations.
     pub(super) fn groups(&self) -> Vec<Group> {
         match &self.stations {
             Stations::Groups(groups) => groups.clone(),
@@ -237,44 +237,54 @@ impl Fields {
         }
     }
 
-    /// What no type says.
+    /// Checks ranges and combinations.
     pub(super) fn check(&self) -> Result<(), String> {
         let groups = self.groups();
         if groups.iter().any(|group| group.phy.or(self.phy).is_none()) {
-            return Err("`phy` is missing, for all stations or for each group of them".to_owned());
+            return Err("missing `phy`, for all stations or for each group".to_owned());
         }
         let count: u32 = groups.iter().map(|group| u32::from(group.count)).sum();
         if !(1..=2_000).contains(&count) {
-            return Err(format!("{count} stations; 1 to 2000 are possible"));
+            return Err(format!(
+                "number of stations out of range: found {count}, expected 1 to 2000"
+            ));
         }
         if !(100..=2_304).contains(&self.packet) {
-            return Err(format!("a packet of {} bytes; 100 to 2304 are possible", self.packet));
+            return Err(format!(
+                "`packet` out of range: found {}, expected 100 to 2304",
+                self.packet
+            ));
         }
         if self.content.is_some_and(|content| content > self.packet) {
-            return Err("`content` is no more than `packet`".to_owned());
+            return Err("`content` exceeds `packet`".to_owned());
         }
-        if self.duration.is_zero() || self.duration > LONGEST || self.warm_up > LONGEST {
-            return Err("`duration` is more than nothing, and neither it nor `warm-up` more than an hour".to_owned());
+        if self.duration.is_zero() || self.duration > MAX_DURATION || self.warm_up > MAX_DURATION {
+            return Err(
+                "`duration` or `warm-up` out of range; expected up to 1 h, and `duration` greater than 0".to_owned(),
+            );
         }
         if !(1..=1_000).contains(&self.seeds) {
-            return Err(format!("{} seeds; 1 to 1000 are possible", self.seeds));
+            return Err(format!(
+                "`seeds` out of range: found {}, expected 1 to 1000",
+                self.seeds
+            ));
         }
         if self.probe.is_some_and(|every| every < Duration::from_micros(100)) {
-            return Err("probes are at least 100 µs apart".to_owned());
+            return Err("interval of probes too short; expected at least 100 µs".to_owned());
         }
         if self.rate_control != RateControlName::Fixed
             && self.snr.is_none()
             && groups.iter().any(|group| group.snr.is_none())
         {
-            return Err("rate control has nothing to find out without `snr`".to_owned());
+            return Err("rate control needs `snr`".to_owned());
         }
         if self.aql && self.queue != QueueKind::Airtime {
-            return Err("`aql` belongs to the queue \"airtime\"".to_owned());
+            return Err("`aql` needs the queue \"airtime\"".to_owned());
         }
         let mut names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
         names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err("groups of stations have names of their own".to_owned());
+            return Err("duplicate group name".to_owned());
         }
         Ok(())
     }
@@ -296,7 +306,7 @@ impl Category {
 }
 
 impl Default for Tries {
-    /// dot11ShortRetryLimit as Linux has it.
+    /// dot11ShortRetryLimit as in Linux.
     fn default() -> Self {
         Tries::Limited(7)
     }
@@ -363,7 +373,7 @@ fn queue<'de, D: Deserializer<'de>>(from: D) -> Result<QueueKind, D::Error> {
     let found = QueueKind::ALL.into_iter().find(|kind| kind.name() == text);
     found.ok_or_else(|| {
         let names = QueueKind::ALL.map(QueueKind::name).join(", ");
-        serde::de::Error::custom(format!("`{text}` is no queue: {names} are"))
+        serde::de::Error::custom(format!("unknown queue `{text}`; expected one of {names}"))
     })
 }
 
@@ -380,6 +390,6 @@ fn hardware<'de, D: Deserializer<'de>>(from: D) -> Result<HardwareQueue, D::Erro
         .or_else(|| parse(&text).ok().map(HardwareQueue::Time))
         .ok_or_else(|| {
             let right = "\"2 aggregates\", \"8 frames\", \"10 ms\" or \"unlimited\"";
-            serde::de::Error::custom(format!("`{text}` is no hardware queue: {right} would be right"))
+            serde::de::Error::custom(format!("invalid hardware queue `{text}`; expected {right}"))
         })
 }

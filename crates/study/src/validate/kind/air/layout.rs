@@ -1,4 +1,4 @@
-//! From what a case says to the air and its flows.
+//! Construction of the air and its flows from a case.
 
 use super::fields::{Access, Aggregation, Direction, Fields, Group, Tries};
 use super::watch::{Watch, Watched};
@@ -18,14 +18,14 @@ use netburn_network::queue::QueueConfig;
 use netburn_simulate::datagrams::{Datagram, Flow, Load};
 use netburn_units::{BitRate, Duration, Instant, Seed};
 
-/// The access point's node.
+/// Node of the access point.
 pub(super) const AP: NodeId = NodeId(0);
 
-/// The air, its flows, and who is who.
+/// The air, its flows, and the groups of its stations.
 pub(super) struct Layout {
     pub(super) air: Air<Datagram>,
     pub(super) flows: Vec<Flow<NodeId>>,
-    /// The group of each station; station n is node n + 1.
+    /// Group of each station; station n is node n + 1.
     pub(super) group_of: Vec<usize>,
     /// Flows `probes..` are probes, one for each station.
     pub(super) probes: usize,
@@ -34,7 +34,7 @@ pub(super) struct Layout {
 
 type Queue = Box<dyn TransmitQueue<Datagram>>;
 
-/// Bytes of a probe, as it is sent and its content: those of the workload of that name.
+/// Bytes of a probe with headers and of its content, as in the workload `probe`.
 const PROBE: (u32, u32) = (92, 64);
 
 pub(super) fn lay_out(fields: &Fields, groups: &[Group], seed: Seed) -> Result<Layout, PhyError> {
@@ -92,7 +92,7 @@ pub(super) fn lay_out(fields: &Fields, groups: &[Group], seed: Seed) -> Result<L
     })
 }
 
-/// The node of a station.
+/// Node of a station.
 pub(super) fn id(station: usize) -> NodeId {
     NodeId(station as u16 + 1)
 }
@@ -115,8 +115,8 @@ fn channel(fields: &Fields, vector: &TxVector) -> ChannelConfig {
         timing,
         eifs: fields
             .eifs
-            .then(|| control(fields.undo.eifs_rate, response::lowest(dsss))),
-        failures_known_at_once: fields.undo.failures_known_at_once,
+            .then(|| control(fields.model_overrides.eifs_rate, response::lowest(dsss))),
+        failures_known_at_once: fields.model_overrides.failures_known_at_once,
         ..ChannelConfig::ofdm()
     }
 }
@@ -158,7 +158,7 @@ fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfi
     }
 }
 
-/// A control frame's rate, `otherwise` if none is said that the PHY has.
+/// Rate of control frames; `otherwise` if the case has none or the PHY does not support it.
 fn control(rate: Option<BitRate>, otherwise: Modulation) -> Modulation {
     let found = match otherwise {
         Modulation::Dsss(_) => dsss::Rate::ALL
@@ -174,7 +174,7 @@ fn control(rate: Option<BitRate>, otherwise: Modulation) -> Modulation {
 }
 
 fn framing(fields: &Fields) -> Framing {
-    let plain = fields.access == Access::Dcf || fields.undo.slots_counted_as_dcf;
+    let plain = fields.access == Access::Dcf || fields.model_overrides.slots_counted_as_dcf;
     match (plain, fields.encrypted) {
         (true, _) => Framing::PLAIN,
         (false, true) => Framing::CCMP,
@@ -203,7 +203,7 @@ fn limits(fields: &Fields, group: &Group) -> Limits {
     Limits {
         ampdu: aggregation.ampdu.is_some(),
         frames: aggregation.frames,
-        // The least window that a station may offer for 64 MPDUs; HE and EHT cases give more.
+        // Minimum BlockAck window for 64 MPDUs; HE and EHT cases set larger ones.
         window: aggregation.frames.max(64),
         time: aggregation.time.unwrap_or(Limits::PPDU).min(Limits::PPDU),
         bytes: aggregation.ampdu.unwrap_or(0),
@@ -217,8 +217,8 @@ fn flow(fields: &Fields, group: &Group, station: usize) -> Option<Flow<NodeId>> 
         Direction::Up => (id(station), AP),
         Direction::Down => (AP, id(station)),
     };
-    // The header is 2 bytes shorter where QoS data are counted as DCF counts: the packet makes up for it.
-    let more = if fields.undo.slots_counted_as_dcf {
+    // Without QoS control the header is 2 bytes shorter. The packet compensates for it.
+    let more = if fields.model_overrides.slots_counted_as_dcf {
         Framing::QOS.header - Framing::PLAIN.header
     } else {
         0
@@ -255,22 +255,22 @@ fn four_aggregates(aggregation: Option<Aggregation>, packet: u32) -> u32 {
     4 * mpdus * (aggregation.amsdu / packet).max(1)
 }
 
-/// Packets that a queue holds whose loss is no part of the case.
-const PLENTY: u32 = 1_000;
+/// Capacity in packets of queues that must not drop.
+const UNLIMITED_QUEUE: u32 = 1_000;
 
-/// The queue of those who only answer.
+/// Queue of stations that only respond.
 fn plain() -> Queue {
     let config = QueueConfig {
-        limit: QueueLimit::Packets(PLENTY),
+        limit: QueueLimit::Packets(UNLIMITED_QUEUE),
         ..QueueConfig::of_station(QueueKind::Fifo)
     };
     config.build()
 }
 
-/// Packets that a station's device holds.
+/// Capacity of a station's device in packets.
 const STATION_DEPTH: u16 = 512;
 
-/// The queue that the case is about.
+/// Queue of the sender in the case.
 fn queue(fields: &Fields, watch: Option<&Watch>) -> Queue {
     let usual = fields.queue.default_limit();
     let config = QueueConfig {

@@ -12,7 +12,7 @@ use netburn_units::{Duration, Instant, Probability, Seed};
 
 const PERCENTILES: [(&str, Probability); 3] = [("p50", P50), ("p95", P95), ("p99", P99)];
 
-/// What can be asked: of everybody together, and of each group by its name.
+/// Metrics of all stations together, and of each group.
 pub(super) fn metrics(fields: &Fields) -> Metrics {
     let mut metrics = Vec::new();
     let mut add = |name: String, dimension| metrics.push((name, dimension));
@@ -40,7 +40,7 @@ pub(super) fn metrics(fields: &Fields) -> Metrics {
     metrics
 }
 
-/// The value of each metric: the mean over all seeds.
+/// Returns the mean of each metric over all seeds.
 pub(super) fn run(fields: &Fields, wanted: &[&str]) -> Vec<f64> {
     let groups = fields.groups();
     let mut sums = vec![0.0; wanted.len()];
@@ -55,15 +55,15 @@ pub(super) fn run(fields: &Fields, wanted: &[&str]) -> Vec<f64> {
     sums.iter().map(|sum| sum / fields.seeds as f64).collect()
 }
 
-/// What a run left.
+/// Results of a run.
 struct Run<'a> {
     fields: &'a Fields,
     groups: &'a [Group],
     layout: Layout,
-    /// What each node's account gained while it was measured.
+    /// Increase of each node's counters in the measured time.
     accounts: Vec<Account>,
     reports: Vec<Report>,
-    /// Measured time, as the comparison counts it.
+    /// Measured time, with the case's corrections.
     span: f64,
 }
 
@@ -104,7 +104,8 @@ impl<'a> Run<'a> {
         let seconds = |longer: Option<Duration>| longer.unwrap_or(Duration::ZERO).as_secs_f64();
         let longer = |account: &Account| {
             let answered = account.transmissions - account.collisions;
-            seconds(fields.undo.exchange) * account.transmissions as f64 + seconds(fields.undo.answer) * answered as f64
+            seconds(fields.model_overrides.exchange) * account.transmissions as f64
+                + seconds(fields.model_overrides.answer) * answered as f64
         };
         let longer: f64 = accounts.iter().map(longer).sum();
         let reports = (0..layout.flows.len()).map(|flow| driver.report(flow)).collect();
@@ -180,7 +181,7 @@ impl<'a> Run<'a> {
         )
     }
 
-    /// Of those who send data, together.
+    /// Combined value of all senders of data.
     fn of_senders(&self, value: impl Fn(&Account) -> Option<f64>) -> f64 {
         let senders = match self.fields.direction {
             Direction::Down => &self.accounts[..1],
@@ -202,7 +203,7 @@ impl<'a> Run<'a> {
         place.map(|place| &self.reports[place])
     }
 
-    /// In µs; infinite where the percentile falls among those that were lost.
+    /// Percentile in µs; infinite if it falls among lost probes.
     fn probed(&self, station: usize, there_and_back: bool, level: Probability) -> f64 {
         let report = &self.reports[self.layout.probes + station];
         let times = if there_and_back {

@@ -1,6 +1,7 @@
-//! Stations and an access point on the simulated air, with datagrams to carry.
+//! Stations and an access point on the simulated air, with datagram traffic.
 //!
-//! [`fields`] is what a case says, [`layout`] what follows from it, [`measure`] a run and its metrics, [`watch`] a look at airtime queue limits.
+//! [`fields`] are the keys of a case, [`layout`] builds the air, [`measure`] runs it and computes metrics, and [`watch`] observes
+//! airtime queue limits.
 
 mod fields;
 mod layout;
@@ -14,14 +15,14 @@ use fields::Fields;
 use std::ops::Range;
 use toml::de::DeTable;
 
-/// Stations on the air, and perhaps the same with something changed to hold it `against`.
+/// Stations on the air, and optionally a changed copy (`against`) to compare with.
 #[derive(Debug, Clone)]
 pub struct AirInput {
     fields: Fields,
     against: Option<Fields>,
 }
 
-/// What a metric's name ends with that is divided by the same of the run it is held against.
+/// Suffix of metrics that are divided by the same metric of the `against` run.
 const RATIO: &str = " ratio";
 
 impl AirInput {
@@ -31,11 +32,11 @@ impl AirInput {
             None => None,
             Some(changes) => {
                 let Some(changes) = changes.get_ref().as_table() else {
-                    let right = "`against` is a table of what is different in the run to compare with";
+                    let right = "invalid `against`; expected a table of changed keys";
                     return Err((right.to_owned(), changes.span()));
                 };
                 let mut other = table.clone();
-                crate::validate::file::lay_over(&mut other, changes);
+                crate::validate::file::merge(&mut other, changes);
                 Some(deserialize::<Fields>(other, span.clone())?)
             }
         };
@@ -73,7 +74,7 @@ impl AirInput {
         values
     }
 
-    /// Simulated time of all stations.
+    /// Simulated time of all stations, as approximate cost.
     pub(super) fn effort(&self) -> u64 {
         let runs = [Some(&self.fields), self.against.as_ref()];
         runs.into_iter().flatten().map(Fields::effort).sum()

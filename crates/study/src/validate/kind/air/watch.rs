@@ -1,4 +1,4 @@
-//! A look at what a queue hands to the hardware, kept apart from the queue's own books.
+//! Independent observation of the airtime that a queue passes to the hardware.
 
 use netburn_medium::config::Aql;
 use netburn_medium::edca::AccessCategory;
@@ -8,20 +8,20 @@ use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What was seen, shared with whoever asks for it at the end.
+/// Shared observation, read at the end of the run.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Watch(Arc<Mutex<Seen>>);
+pub(super) struct Watch(Arc<Mutex<AqlObservation>>);
 
-/// What was seen of the hardware's airtime.
+/// Observation of the airtime in the hardware.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Seen {
-    /// The most that it held for a station when it was given more for it.
+pub(super) struct AqlObservation {
+    /// Maximum pending airtime of a station when it received more.
     pub(super) station: Duration,
-    /// How often it was given more against the rule.
+    /// Number of violations of the limits.
     pub(super) beyond: u64,
 }
 
-/// A queue that is watched.
+/// A queue with observation.
 #[derive(Debug)]
 pub(super) struct Watched<Q> {
     queue: Q,
@@ -31,7 +31,7 @@ pub(super) struct Watched<Q> {
 }
 
 impl Watch {
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> AqlObservation {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

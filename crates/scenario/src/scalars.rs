@@ -1,12 +1,12 @@
-//! What values look like: quantities with their units and ranges, whole numbers, texts, names.
+//! Scalar values: quantities with units and ranges, whole numbers, texts, names.
 
+use crate::decode::{Context, FromNode};
 use crate::node::{Node, Place, Value};
-use crate::reading::{Context, Kind};
-use crate::suggest::{list, name_shown};
+use crate::suggest::{list, quoted_name};
 use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, QuantityError};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Declares a quantity: a newtype around a unit's type with a range, read from a text with its unit.
+/// Declares a quantity: a newtype with a range, read from a text with its unit.
 macro_rules! quantity {
     (
         $(#[doc = $doc:literal])+
@@ -16,12 +16,12 @@ macro_rules! quantity {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) struct $name(pub(crate) $inner);
 
-        impl Kind for $name {
+        impl FromNode for $name {
             fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-                let value: $inner = quantity(node, cx, $unit, concat!("this is ", $range))?;
+                let value: $inner = quantity(node, cx, $unit, concat!("expected ", $range))?;
                 if value < $low || value > $high {
                     let message = format!("{} is out of range", node.found());
-                    cx.problem(&node.place, message, concat!("this is ", $range).to_owned());
+                    cx.problem(&node.place, message, concat!("expected ", $range).to_owned());
                     return None;
                 }
                 Some($name(value))
@@ -41,62 +41,62 @@ const RATE: &str = "Mbit/s";
 const DAY: u64 = 86_400;
 
 quantity! {
-    /// A span of time, possibly none.
+    /// A duration, possibly 0.
     Span(Duration), unit TIME => "s|sec|ms|us|µs|μs|ns|min|m|h",
     Duration::ZERO, Duration::from_secs(30 * DAY), "a time, 0 s to 30 days (720 h)"
 }
 quantity! {
-    /// A span of time that is some.
+    /// A duration greater than 0.
     SomeTime(Duration), unit TIME => "s|sec|ms|us|µs|μs|ns|min|m|h",
-    Duration::from_nanos(1), Duration::from_secs(30 * DAY), "a time longer than nothing, up to 30 days (720 h)"
+    Duration::from_nanos(1), Duration::from_secs(30 * DAY), "a time greater than 0, up to 30 days (720 h)"
 }
 quantity! {
-    /// A span of time before or after the load, possibly none.
+    /// A duration before or after the load, possibly 0.
     ShortSpan(Duration), unit TIME => "s|sec|ms|us|µs|μs|ns|min|m|h",
     Duration::ZERO, Duration::from_secs(3600), "a time, 0 s to 1 h"
 }
 quantity! {
-    /// A delay on a wire.
+    /// Delay of a link.
     Delay(Duration), unit "ms" => "s|sec|ms|us|µs|μs|ns|min|m|h",
     Duration::ZERO, Duration::from_secs(60), "a time, 0 s to 60 s"
 }
 quantity! {
-    /// A rate of data.
+    /// Data rate.
     Rate(BitRate), unit RATE => "Mbit/s|Mbps|Mb/s|Gbit/s|Gbps|Gb/s|kbit/s|kbps|kb/s|bit/s|bps|b/s",
     BitRate::from_bps(1000), BitRate::from_mbps(1_000_000), "a rate, 1 kbit/s to 1000 Gbit/s"
 }
 quantity! {
-    /// The size of an object.
+    /// Size of an object.
     ObjectSize(ByteSize), unit SIZE => "KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB|B|bytes",
     ByteSize::from_bytes(1), ByteSize::from_gib(16), "a size, 1 B to 16 GiB"
 }
 quantity! {
-    /// The size of a queue.
+    /// Capacity of a queue.
     QueueBytes(ByteSize), unit SIZE => "KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB|B|bytes",
     ByteSize::from_bytes(1), ByteSize::from_gib(64), "a size, 1 B to 64 GiB"
 }
 quantity! {
-    /// A size, possibly nothing.
+    /// A size, possibly 0.
     AnySize(ByteSize), unit SIZE => "KiB|MiB|GiB|TiB|kB|KB|MB|GB|TB|B|bytes",
     ByteSize::ZERO, ByteSize::from_gib(64), "a size, 0 B to 64 GiB"
 }
 quantity! {
-    /// The power of a signal where it is received.
+    /// Received power of a signal.
     Signal(Dbm), unit "dBm" => "dBm",
     Dbm::from_dbm(-110), Dbm::from_dbm(0), "a received power, −110 to 0 dBm"
 }
 quantity! {
-    /// The power a radio sends with.
+    /// Transmit power of a radio.
     Power(Dbm), unit "dBm" => "dBm",
     Dbm::from_dbm(-20), Dbm::from_dbm(36), "a power, −20 to 36 dBm"
 }
 quantity! {
-    /// A share that leaves something over.
+    /// A share below 100 %.
     Share(Probability), unit "%" => "%|ppm",
     Probability::ZERO, NINETY_NINE, "a share, 0 to 99 %"
 }
 quantity! {
-    /// How far something is.
+    /// Distance.
     Range(Distance), unit "m" => "m|cm|mm|km|ft",
     Distance::from_millimetres(10), Distance::from_metres(100_000), "a distance, 1 cm to 100 km"
 }
@@ -106,7 +106,7 @@ const NINETY_NINE: Probability = match Probability::from_ppb(990_000_000) {
     None => Probability::ONE,
 };
 
-/// Reads a quantity whose usual unit is `unit` and whose range `range` tells.
+/// Reads a quantity. `unit` is the unit in suggestions, and `range` is the help for values out of range.
 fn quantity<T: std::str::FromStr<Err = QuantityError>>(
     node: &Node,
     cx: &mut Context,
@@ -129,7 +129,7 @@ fn quantity<T: std::str::FromStr<Err = QuantityError>>(
             let found = node.found();
             let (message, help) = match error {
                 QuantityError::MissingUnit { found: number, .. } => (
-                    format!("{found} lacks its unit"),
+                    format!("{found} has no unit"),
                     Some(format!("write it as `\"{} {unit}\"`", number.trim())),
                 ),
                 QuantityError::NotANumber { example, .. } => (
@@ -137,13 +137,13 @@ fn quantity<T: std::str::FromStr<Err = QuantityError>>(
                     Some(format!("write it as `\"{example}\"`")),
                 ),
                 QuantityError::UnknownUnit { unit, known, .. } => (
-                    format!("{} is no unit of this", name_shown(&unit)),
+                    format!("unknown unit {}", quoted_name(&unit)),
                     Some(match same_but_for_case(&unit, &known) {
-                        Some(near) => format!("did you mean `{near}`? The units are {known}"),
-                        None => format!("the units are {known}"),
+                        Some(near) => format!("did you mean `{near}`? Expected one of {known}"),
+                        None => format!("expected one of {known}"),
                     }),
                 ),
-                // The range of the key, which can be narrower than that of the unit.
+                // The range of the key can be narrower than that of the unit.
                 QuantityError::OutOfRange { .. } => (format!("{found} is out of range"), Some(range.to_owned())),
                 QuantityError::Digits { why, .. } => (format!("{found} has too many digits"), Some(why.to_owned())),
             };
@@ -161,7 +161,7 @@ fn same_but_for_case<'k>(unit: &str, known: &'k str) -> Option<&'k str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Whole<const LOW: u64, const HIGH: u64>(pub(crate) u64);
 
-impl<const LOW: u64, const HIGH: u64> Kind for Whole<LOW, HIGH> {
+impl<const LOW: u64, const HIGH: u64> FromNode for Whole<LOW, HIGH> {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Value::Integer(number) = node.value else {
             return cx.mismatch(node, &format!("a whole number, {LOW} to {HIGH}"));
@@ -169,7 +169,7 @@ impl<const LOW: u64, const HIGH: u64> Kind for Whole<LOW, HIGH> {
         match u64::try_from(number) {
             Ok(number) if (LOW..=HIGH).contains(&number) => Some(Whole(number)),
             _ => {
-                let help = format!("this is a whole number, {LOW} to {HIGH}");
+                let help = format!("expected a whole number, {LOW} to {HIGH}");
                 cx.problem(&node.place, format!("`{number}` is out of range"), help);
                 None
             }
@@ -181,11 +181,11 @@ impl<const LOW: u64, const HIGH: u64> Kind for Whole<LOW, HIGH> {
     }
 }
 
-/// Yes or no.
+/// A boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flag(pub(crate) bool);
 
-impl Kind for Flag {
+impl FromNode for Flag {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match node.value {
             Value::Bool(value) => Some(Flag(value)),
@@ -198,35 +198,35 @@ impl Kind for Flag {
     }
 }
 
-/// A text for people: up to 2000 characters, none of them a control character but line ends and tabs.
+/// Free text: up to 2000 characters, without control characters other than line ends and tabs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text(pub(crate) String);
 
-const LONGEST_TEXT: usize = 2000;
+const MAX_TEXT_LENGTH: usize = 2000;
 
-impl Kind for Text {
+impl FromNode for Text {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Some(text) = node.text() else {
             return cx.mismatch(node, "a text in quotes");
         };
-        if text.chars().count() > LONGEST_TEXT {
-            let help = format!("a text has up to {LONGEST_TEXT} characters");
-            cx.problem(&node.place, "this is too long", help);
+        if text.chars().count() > MAX_TEXT_LENGTH {
+            let help = format!("expected up to {MAX_TEXT_LENGTH} characters");
+            cx.problem(&node.place, "text too long", help);
             return None;
         }
         if let Some(control) = text
             .chars()
             .find(|c| c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
         {
-            let message = format!("it holds the control character `{}`", control.escape_unicode());
-            cx.problem(&node.place, message, "leave it out".to_owned());
+            let message = format!("invalid control character `{}`", control.escape_unicode());
+            cx.problem(&node.place, message, "remove it".to_owned());
             return None;
         }
         Some(Text(text.to_owned()))
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "maxLength": LONGEST_TEXT, "x-value": "a text" })
+        json_schema!({ "type": "string", "maxLength": MAX_TEXT_LENGTH, "x-value": "a text" })
     }
 }
 
@@ -234,27 +234,27 @@ impl Kind for Text {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name(pub(crate) String);
 
-/// Whether `name` is made as names are.
+/// Returns `true` if `name` is a valid name.
 pub(crate) fn is_name(name: &str) -> bool {
     (1..=63).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
-/// Reports a name that isn't made as names are.
+/// Reports an invalid name.
 pub(crate) fn check_name(name: &str, place: &Place, cx: &mut Context) -> bool {
     if is_name(name) {
         return true;
     }
     let message = match name.chars().find(|c| !(c.is_ascii_alphanumeric() || *c == '-')) {
-        None if name.is_empty() => "a name is empty".to_owned(),
-        None => format!("the name {} is {} characters long", name_shown(name), name.len()),
-        Some(bad) => format!("the name {} holds `{}`", name_shown(name), bad.escape_debug()),
+        None if name.is_empty() => "the name is empty".to_owned(),
+        None => format!("the name {} is {} characters long", quoted_name(name), name.len()),
+        Some(bad) => format!("the name {} contains `{}`", quoted_name(name), bad.escape_debug()),
     };
-    let help = "a name is 1 to 63 letters (a to z), digits and `-`";
+    let help = "expected 1 to 63 letters (a to z), digits or `-`";
     cx.problem(place, message, help.to_owned());
     false
 }
 
-impl Kind for Name {
+impl FromNode for Name {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Some(text) = node.text() else {
             return cx.mismatch(node, "a name in quotes");
@@ -267,7 +267,7 @@ impl Kind for Name {
     }
 }
 
-/// Reads one of some words.
+/// Reads one of a fixed set of words.
 pub(crate) fn word<T: Copy>(node: &Node, cx: &mut Context, words: &[(&str, T)]) -> Option<T> {
     let known = || words.iter().map(|(word, _)| *word);
     let Some(text) = node.text() else {
@@ -277,14 +277,14 @@ pub(crate) fn word<T: Copy>(node: &Node, cx: &mut Context, words: &[(&str, T)]) 
         return Some(*value);
     }
     let help = match cx.nearest(text, known()) {
-        Some(near) => format!("did you mean `{near}`? It is one of {}", list(known())),
-        None => format!("it is one of {}", list(known())),
+        Some(near) => format!("did you mean `{near}`? Expected one of {}", list(known())),
+        None => format!("expected one of {}", list(known())),
     };
-    cx.problem(&node.place, format!("{} is not known here", node.found()), help);
+    cx.problem(&node.place, format!("unknown value {}", node.found()), help);
     None
 }
 
-/// Reads a text that stands for something through `parse`; `wanted` says what would be right.
+/// Reads a text with `parse`. `wanted` describes the valid values.
 pub(crate) fn parsed<T>(node: &Node, cx: &mut Context, wanted: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
     let Some(text) = node.text() else {
         return cx.mismatch(node, wanted);
@@ -293,8 +293,8 @@ pub(crate) fn parsed<T>(node: &Node, cx: &mut Context, wanted: &str, parse: impl
     if value.is_none() {
         cx.problem(
             &node.place,
-            format!("{} is not understood", node.found()),
-            format!("it is {wanted}"),
+            format!("invalid value {}", node.found()),
+            format!("expected {wanted}"),
         );
     }
     value

@@ -1,13 +1,13 @@
-//! A plan as a scenario document: the same form that people write, with every default filled in.
+//! Conversion of a plan to a scenario document with every default filled in.
 
 use crate::document::Document;
+use crate::enums::{CONNECTIONS, KINDS, PRIORITIES, RADIO_SELECTIONS, RATE_CONTROLS, TSQ, word_of};
 use crate::plan::{
     Ap, ApSetting, Change, LinkSetting, Network, Plan, Radio, RadioSetting, Server, Setting, Station, StationAir,
     StationLink, StationSetting, StationWorkload, Wan,
 };
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
-use crate::words::{CONNECTIONS, PRIORITIES, RADIO_SELECTIONS, RATE_CONTROLS, TSQ, USES, word_of};
 use netburn_medium::config::{AdapterRate, Aql, HardwareQueue, Quality, QueueLimit};
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::ByteSize;
@@ -15,8 +15,8 @@ use netburn_workload::{Config, Goal, PlayerConfig};
 use serde_json::{Map, Value, json};
 
 impl Plan {
-    /// The plan as a scenario document: every default filled in, units as texts, keys in a fixed order, things in the
-    /// plan's order.
+    /// Returns the plan as a scenario document with every default filled in. Quantities are texts with units, keys have a
+    /// fixed order, and sections keep the plan's order.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut top = Keys::default();
@@ -47,8 +47,8 @@ impl Plan {
                 workloads.push(workload);
             }
         }
-        top.named("workload", &workloads, |of| {
-            (&of.name, workload(&of.config, of.cc.as_ref()))
+        top.named("workload", &workloads, |used| {
+            (&used.name, workload(&used.config, used.cc.as_ref()))
         });
         if !self.changes.is_empty() {
             top.put("at", self.changes.iter().map(change).collect::<Vec<Value>>());
@@ -56,16 +56,16 @@ impl Plan {
         top.done()
     }
 
-    /// Reads a plan that [`to_json`](Self::to_json) wrote, or any document of the same form.
+    /// Reads a plan from the output of [`to_json`](Self::to_json), or from JSON in the same format.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// The document is invalid; the error lists every problem.
     pub fn from_json(document: &Value) -> Result<Plan, ScenarioError> {
         Document::from_json(document).resolve()
     }
 }
 
-/// Keys in the order in which they are put.
+/// JSON object that keeps the order of its keys.
 #[derive(Default)]
 struct Keys(Map<String, Value>);
 
@@ -80,7 +80,7 @@ impl Keys {
         }
     }
 
-    /// What writes itself as people do.
+    /// Inserts a value in its display format.
     fn text(&mut self, key: &str, value: impl ToString) {
         self.put(key, value.to_string());
     }
@@ -295,7 +295,7 @@ fn tsq(tsq: Tsq) -> Value {
 fn workload(config: &Config, cc: Option<&CongestionControl>) -> Value {
     use netburn_workload::Kind::{Calls, Download, Pages, Probe, Stream, Upload};
     let mut keys = Keys::default();
-    keys.put("kind", word_of(USES, &config.kind));
+    keys.put("kind", word_of(KINDS, &config.kind));
     if config.kind == Pages {
         keys.put("objects", config.objects);
     }
@@ -337,7 +337,7 @@ fn workload(config: &Config, cc: Option<&CongestionControl>) -> Value {
 fn change(change: &Change) -> Value {
     let mut set = Keys::default();
     for setting in &change.settings {
-        let (path, value) = setting_as_written(setting);
+        let (path, value) = format_setting(setting);
         set.put(&path, value);
     }
     json!({ "time": change.time.to_string(), "set": set.done() })
@@ -345,13 +345,13 @@ fn change(change: &Change) -> Value {
 
 impl std::fmt::Display for Setting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (path, value) = setting_as_written(self);
+        let (path, value) = format_setting(self);
         write!(f, "{path} = {value}")
     }
 }
 
-/// A changed key's path and its new value.
-pub(crate) fn setting_as_written(setting: &Setting) -> (String, Value) {
+/// Returns the path of a changed key and its new value.
+pub(crate) fn format_setting(setting: &Setting) -> (String, Value) {
     match setting {
         Setting::Link(link) => {
             let (key, value) = match link {

@@ -1,4 +1,4 @@
-//! From nodes to typed values: every key is read by its kind, and everything that is wrong is collected.
+//! Conversion of document nodes to typed values. All problems are collected.
 
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::problem::Problem;
@@ -7,68 +7,73 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 use std::ops::Deref;
 
-/// What a key can hold: how it is read and how the JSON Schema describes it.
-pub(crate) trait Kind: Sized {
-    /// Reads it; `None` after reporting what is wrong.
+/// Type of a key's value: its reader and its JSON Schema.
+pub(crate) trait FromNode: Sized {
+    /// Reads the node. Returns `None` after reporting a problem.
     fn read(node: &Node, cx: &mut Context) -> Option<Self>;
-    /// Describes it.
+    /// JSON Schema of the value.
     fn schema(generator: &mut SchemaGenerator) -> Schema;
-    /// What may stand below it.
+    /// Keys that are allowed below it.
     fn shape() -> Shape {
         Shape::Leaf
     }
 }
 
-/// What may stand below a key.
+/// Keys that are allowed below a key.
 #[derive(Clone, Copy)]
 pub(crate) enum Shape {
-    /// A value.
+    /// None: the key has a single value.
     Leaf,
-    /// These keys.
+    /// A fixed set of keys.
     Table(fn() -> Vec<(&'static str, Shape)>),
-    /// Names that the file chooses, each with the same below it.
+    /// Names from the file, each with the same keys below.
     Named(fn() -> Shape),
 }
 
-/// A value, where it stands, and under which key.
+/// A value with its source span and the path of its key.
 #[derive(Debug, Clone)]
-pub(crate) struct At<T> {
+pub(crate) struct Spanned<T> {
     pub(crate) value: T,
     pub(crate) place: Place,
     pub(crate) path: String,
 }
 
-impl<T> Deref for At<T> {
+impl<T> Deref for Spanned<T> {
     type Target = T;
     fn deref(&self) -> &T {
         &self.value
     }
 }
 
-/// Collects problems and knows which key is being read.
+/// Problems found so far, and the path of the key being read.
 #[derive(Debug, Default)]
 pub(crate) struct Context {
     pub(crate) path: Vec<String>,
     pub(crate) problems: Vec<Problem>,
-    /// A resolved plan is read back: it may spell out the built-in workloads.
+    /// The document is a resolved plan, which may define the built-in workloads.
     pub(crate) resolved: bool,
 }
 
 impl Context {
-    /// Something is wrong with the key that is being read.
+    /// Reports a problem with the key being read.
     pub(crate) fn problem(&mut self, place: &Place, message: impl Into<String>, help: impl Into<Option<String>>) {
         let path = self.path.join(".");
         self.problems
             .push(Problem::new(place.clone(), &path, message.into(), help.into()));
     }
 
-    /// Something is wrong with a value that was read before.
-    pub(crate) fn wrong<T>(&mut self, at: &At<T>, message: impl Into<String>, help: impl Into<Option<String>>) {
+    /// Reports a problem with a value read earlier.
+    pub(crate) fn problem_at<T>(
+        &mut self,
+        at: &Spanned<T>,
+        message: impl Into<String>,
+        help: impl Into<Option<String>>,
+    ) {
         self.problems
             .push(Problem::new(at.place.clone(), &at.path, message.into(), help.into()));
     }
 
-    /// The node isn't of the right sort.
+    /// Reports a value of the wrong type.
     pub(crate) fn mismatch<T>(&mut self, node: &Node, wanted: &str) -> Option<T> {
         self.problem(&node.place, format!("found {}, expected {wanted}", node.found()), None);
         None
@@ -81,24 +86,24 @@ impl Context {
         }
     }
 
-    /// Reads the value of `key`, if it is there.
-    pub(crate) fn key<T: Kind>(&mut self, table: &Table, key: &str) -> Option<At<T>> {
+    /// Reads the value of `key`, if present.
+    pub(crate) fn key<T: FromNode>(&mut self, table: &Table, key: &str) -> Option<Spanned<T>> {
         let node = table.get(key)?;
         self.within(key, |cx| cx.at(node))
     }
 
-    /// Reads a value where it stands.
-    pub(crate) fn at<T: Kind>(&mut self, node: &Node) -> Option<At<T>> {
+    /// Reads a value and keeps its span and path.
+    pub(crate) fn at<T: FromNode>(&mut self, node: &Node) -> Option<Spanned<T>> {
         let value = T::read(node, self)?;
-        Some(At {
+        Some(Spanned {
             value,
             place: node.place.clone(),
             path: self.path.join("."),
         })
     }
 
-    /// The known name that `found` was probably meant to be, as long as few things are wrong: where all is, it would
-    /// take long and help nobody.
+    /// Returns the known name most similar to `found`. Returns `None` after 100 problems, because the search is slow and
+    /// suggestions no longer help.
     pub(crate) fn nearest<'a>(&self, found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
         if self.problems.len() > 100 {
             return None;
@@ -106,7 +111,7 @@ impl Context {
         suggest::nearest(found, known)
     }
 
-    /// Goes below `key`.
+    /// Runs `body` with `key` appended to the path.
     pub(crate) fn within<R>(&mut self, key: &str, body: impl FnOnce(&mut Self) -> R) -> R {
         self.path.push(suggest::shortened(key));
         let result = body(self);
@@ -114,36 +119,36 @@ impl Context {
         result
     }
 
-    /// Reports every key of `table` that isn't among `known`, with the nearest that is.
-    pub(crate) fn known(&mut self, table: &Table, known: &[&str]) {
+    /// Reports every key of `table` that is not in `known`, with the most similar known key.
+    pub(crate) fn check_keys(&mut self, table: &Table, known: &[&str]) {
         for Entry { key, place, .. } in &table.entries {
             if known.contains(&key.as_str()) {
                 continue;
             }
             let help = match self.nearest(key, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => match self.homes(key).as_slice() {
-                    [] => format!("known here: {}", suggest::list(known.iter().copied())),
-                    homes => format!("it belongs under {}", suggest::list(homes.iter().map(String::as_str))),
+                None => match self.sections_with_key(key).as_slice() {
+                    [] => format!("expected one of {}", suggest::list(known.iter().copied())),
+                    sections => format!("it belongs in {}", suggest::list(sections.iter().map(String::as_str))),
                 },
             };
-            self.problem(place, format!("unknown key {}", suggest::name_shown(key)), help);
+            self.problem(place, format!("unknown key {}", suggest::quoted_name(key)), help);
         }
     }
 
-    /// Where a key that is unknown here belongs.
-    fn homes(&self, key: &str) -> Vec<String> {
+    /// Sections that have the key.
+    fn sections_with_key(&self, key: &str) -> Vec<String> {
         if self.problems.len() > 100 {
             Vec::new()
         } else {
-            crate::sections::homes(key)
+            crate::sections::sections_with_key(key)
         }
     }
 
-    /// Reports that `key` is missing.
+    /// Reports the missing key `key`, with the first sentence of its description.
     pub(crate) fn missing(&mut self, node: &Node, key: &str, about: &str) {
-        let help = format!("it says {}", first_sentence(about));
-        self.problem(&node.place, format!("`{key}` is missing"), help);
+        let help = format!("it is the {}", first_sentence(about));
+        self.problem(&node.place, format!("missing `{key}`"), help);
     }
 }
 
@@ -158,9 +163,9 @@ fn first_sentence(text: &str) -> String {
     }
 }
 
-/// Things under names that the file chooses, in the file's order.
+/// Tables under names from the file, in the file's order.
 #[derive(Debug, Clone)]
-pub(crate) struct Named<T>(pub(crate) Vec<(At<String>, At<T>)>);
+pub(crate) struct Named<T>(pub(crate) Vec<(Spanned<String>, Spanned<T>)>);
 
 impl<T> Default for Named<T> {
     fn default() -> Self {
@@ -168,20 +173,20 @@ impl<T> Default for Named<T> {
     }
 }
 
-impl<T: Kind> Kind for Named<T> {
+impl<T: FromNode> FromNode for Named<T> {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let table = cx.table(node, "a table of names")?;
         let mut all = Vec::new();
         for entry in &table.entries {
             cx.within(&entry.key, |cx| {
-                let good = crate::kinds::check_name(&entry.key, &entry.place, cx);
+                let good = crate::scalars::check_name(&entry.key, &entry.place, cx);
                 let value = cx.at(&entry.node);
                 if let (true, Some(mut value)) = (good, value) {
-                    // What is wrong with a thing as a whole is shown at its name.
-                    let name = At {
+                    // Problems with the whole table are shown at its name.
+                    let name = Spanned {
                         value: entry.key.clone(),
                         place: entry.place.clone(),
-                        path: At::<T>::path(&value).to_owned(),
+                        path: Spanned::<T>::path(&value).to_owned(),
                     };
                     value.place = entry.place.clone();
                     all.push((name, value));
@@ -205,7 +210,7 @@ impl<T: Kind> Kind for Named<T> {
     }
 }
 
-impl<T> At<T> {
+impl<T> Spanned<T> {
     fn path(&self) -> &str {
         &self.path
     }
@@ -213,9 +218,9 @@ impl<T> At<T> {
 
 /// A list.
 #[derive(Debug, Clone)]
-pub(crate) struct List<T>(pub(crate) Vec<At<T>>);
+pub(crate) struct List<T>(pub(crate) Vec<Spanned<T>>);
 
-impl<T: Kind> Kind for List<T> {
+impl<T: FromNode> FromNode for List<T> {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match &node.value {
             Value::List(items) => Some(List(items.iter().filter_map(|item| cx.at(item)).collect())),
@@ -231,9 +236,9 @@ impl<T: Kind> Kind for List<T> {
 
 /// One value, or a list of them.
 #[derive(Debug, Clone)]
-pub(crate) struct OneOrMany<T>(pub(crate) Vec<At<T>>);
+pub(crate) struct OneOrMany<T>(pub(crate) Vec<Spanned<T>>);
 
-impl<T: Kind> Kind for OneOrMany<T> {
+impl<T: FromNode> FromNode for OneOrMany<T> {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match &node.value {
             Value::List(_) => List::read(node, cx).map(|list| OneOrMany(list.0)),
@@ -247,11 +252,11 @@ impl<T: Kind> Kind for OneOrMany<T> {
     }
 }
 
-/// A table with these keys.
-pub(crate) trait Section: Kind {
+/// A table with a fixed set of keys.
+pub(crate) trait Section: FromNode {
     const NAME: &'static str;
     const ABOUT: &'static str;
-    /// Its keys, each with what it says, its default as written, and whether it must be there.
+    /// Keys of the section.
     fn keys() -> Vec<Key>;
 }
 
@@ -259,16 +264,19 @@ pub(crate) trait Section: Kind {
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
+    /// Default as written in the file: JSON, or a text without its quotes.
     pub(crate) default: Option<&'static str>,
+    /// Description of a default that depends on other settings.
+    pub(crate) default_note: Option<&'static str>,
     pub(crate) required: bool,
     pub(crate) shape: Shape,
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// The JSON Schema of a section.
-pub(crate) struct Described<T>(std::marker::PhantomData<T>);
+pub(crate) struct SectionSchema<T>(std::marker::PhantomData<T>);
 
-impl<T: Section> JsonSchema for Described<T> {
+impl<T: Section> JsonSchema for SectionSchema<T> {
     fn schema_name() -> Cow<'static, str> {
         T::NAME.into()
     }
@@ -278,7 +286,11 @@ impl<T: Section> JsonSchema for Described<T> {
         let mut required = Vec::new();
         for key in T::keys() {
             let mut schema = (key.schema)(generator);
-            schema.insert("description".to_owned(), key.about.into());
+            let description = match key.default_note {
+                Some(note) => format!("{} Default: {note}.", key.about),
+                None => key.about.to_owned(),
+            };
+            schema.insert("description".to_owned(), description.into());
             if let Some(default) = key.default {
                 let is_text = schema.get("type").is_some_and(|sort| sort == "string");
                 let parsed = if is_text {
@@ -307,42 +319,44 @@ impl<T: Section> JsonSchema for Described<T> {
     }
 }
 
-/// Declares a section: a struct whose every key is optional, how it is read, and its JSON Schema. The comments are
-/// what the schema and the manual say. `(required)` marks a key that must be there, `= "…"` the default as written
-/// (JSON, or a text without its quotes).
+/// Declares a section: a struct with optional keys, its reader and its JSON Schema.
+///
+/// The doc comments become the descriptions in the schema and in the manual. `(required)` marks a required key.
+/// `= "…"` is the default as written in a file. `, default "…"` describes a default that depends on other settings.
 macro_rules! section {
     (
         $(#[doc = $about:literal])+
         $name:ident {
-            $( $(#[doc = $doc:literal])+ $key:ident $(($required:ident))? : $kind:ty $(= $default:literal)?; )*
+            $( $(#[doc = $doc:literal])+ $key:ident $(($required:ident))? : $kind:ty $(= $default:literal)? $(, default $note:literal)?; )*
         }
     ) => {
         $(#[doc = $about])+
         #[derive(Debug, Clone, Default)]
         pub(crate) struct $name {
-            $( $(#[doc = $doc])+ pub(crate) $key: Option<$crate::reading::At<$kind>>, )*
+            $( $(#[doc = $doc])+ pub(crate) $key: Option<$crate::decode::Spanned<$kind>>, )*
         }
 
-        impl $crate::reading::Section for $name {
+        impl $crate::decode::Section for $name {
             const NAME: &'static str = stringify!($name);
             const ABOUT: &'static str = concat!($($about),+);
-            fn keys() -> Vec<$crate::reading::Key> {
-                vec![$( $crate::reading::Key {
+            fn keys() -> Vec<$crate::decode::Key> {
+                vec![$( $crate::decode::Key {
                     name: stringify!($key),
                     about: concat!($($doc),+).trim_ascii_start(),
                     default: [$($default)?].first().copied(),
+                    default_note: [$($note)?].first().copied(),
                     required: [$(stringify!($required))?].contains(&"required"),
-                    shape: <$kind as $crate::reading::Kind>::shape(),
-                    schema: <$kind as $crate::reading::Kind>::schema,
+                    shape: <$kind as $crate::decode::FromNode>::shape(),
+                    schema: <$kind as $crate::decode::FromNode>::schema,
                 } ),*]
             }
         }
 
-        impl $crate::reading::Kind for $name {
-            fn read(node: &$crate::node::Node, cx: &mut $crate::reading::Context) -> Option<Self> {
+        impl $crate::decode::FromNode for $name {
+            fn read(node: &$crate::node::Node, cx: &mut $crate::decode::Context) -> Option<Self> {
                 let table = cx.table(node, "a table of keys")?;
-                cx.known(table, &[$(stringify!($key)),*]);
-                for key in <$name as $crate::reading::Section>::keys().iter().filter(|key| key.required) {
+                cx.check_keys(table, &[$(stringify!($key)),*]);
+                for key in <$name as $crate::decode::Section>::keys().iter().filter(|key| key.required) {
                     if table.get(key.name).is_none() {
                         cx.missing(node, key.name, key.about);
                     }
@@ -351,12 +365,12 @@ macro_rules! section {
             }
 
             fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                generator.subschema_for::<$crate::reading::Described<$name>>()
+                generator.subschema_for::<$crate::decode::SectionSchema<$name>>()
             }
 
-            fn shape() -> $crate::reading::Shape {
-                $crate::reading::Shape::Table(|| {
-                    <$name as $crate::reading::Section>::keys().into_iter().map(|key| (key.name, key.shape)).collect()
+            fn shape() -> $crate::decode::Shape {
+                $crate::decode::Shape::Table(|| {
+                    <$name as $crate::decode::Section>::keys().into_iter().map(|key| (key.name, key.shape)).collect()
                 })
             }
         }

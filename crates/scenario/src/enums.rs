@@ -1,26 +1,25 @@
-//! Words that stand for something: the values of keys with a fixed choice.
+//! Keys whose values are words from a fixed set, and values with their own syntax.
 
-use crate::kinds::{self, SomeTime, Span, parsed};
+use crate::decode::{Context, FromNode, Shape, section};
 use crate::node::{Node, Value};
 use crate::plan::{Http, RadioName, RadioRef};
-use crate::reading::{Context, Kind, Shape, section};
+use crate::scalars::{self, SomeTime, Span, parsed};
 use netburn_medium::config::{
     Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
 };
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Duration};
-use netburn_workload::Kind as Use;
-use netburn_workload::{Connections, Priority};
+use netburn_workload::{Connections, Kind, Priority};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-/// Declares the words of a choice.
+/// Declares the words of an enum.
 macro_rules! words {
     ($kind:ty, $table:ident, [$($word:expr => $value:expr),+ $(,)?]) => {
         pub(crate) const $table: &[(&str, $kind)] = &[$(($word, $value)),+];
 
-        impl Kind for $kind {
+        impl FromNode for $kind {
             fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-                kinds::word(node, cx, $table)
+                scalars::word(node, cx, $table)
             }
 
             fn schema(_: &mut SchemaGenerator) -> Schema {
@@ -31,7 +30,7 @@ macro_rules! words {
     };
 }
 
-/// The word of a value in its table.
+/// Returns the word of a value in its table.
 pub(crate) fn word_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &'static str {
     table
         .iter()
@@ -40,9 +39,9 @@ pub(crate) fn word_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &
 }
 
 words!(Http, HTTP, ["1.1" => Http::H1, "2" => Http::H2]);
-words!(Use, USES, [
-    "pages" => Use::Pages, "stream" => Use::Stream, "calls" => Use::Calls,
-    "download" => Use::Download, "upload" => Use::Upload, "probe" => Use::Probe,
+words!(Kind, KINDS, [
+    "pages" => Kind::Pages, "stream" => Kind::Stream, "calls" => Kind::Calls,
+    "download" => Kind::Download, "upload" => Kind::Upload, "probe" => Kind::Probe,
 ]);
 words!(Connections, CONNECTIONS, ["new" => Connections::New, "keep" => Connections::Keep]);
 words!(Priority, PRIORITIES, [
@@ -59,7 +58,7 @@ words!(QueueKind, QUEUES, [
     QueueKind::StationRr.name() => QueueKind::StationRr, QueueKind::FqCodel.name() => QueueKind::FqCodel,
     QueueKind::FqMac.name() => QueueKind::FqMac, QueueKind::Airtime.name() => QueueKind::Airtime,
 ]);
-/// The queues that a host on a wire can have: those that know no stations.
+/// Queue disciplines for wired hosts: those that do not distinguish stations.
 pub(crate) const WIRED_QUEUES: &[QueueKind] = &[QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel];
 words!(RateControl, RATE_CONTROLS, [
     "fixed" => RateControl::Fixed, "ideal" => RateControl::Ideal, "minstrel" => RateControl::Minstrel,
@@ -69,11 +68,11 @@ words!(RadioSelection, RADIO_SELECTIONS, [
     "2g" => RadioSelection::Band(Band::Ghz2_4), "5g" => RadioSelection::Band(Band::Ghz5), "6g" => RadioSelection::Band(Band::Ghz6),
 ]);
 
-impl Kind for Width {
+impl FromNode for Width {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let (Value::Integer(number), None) = (&node.value, node.text()) {
             let help = format!("write it as `\"{number} MHz\"`");
-            cx.problem(&node.place, format!("`{number}` lacks its unit"), help);
+            cx.problem(&node.place, format!("`{number}` has no unit"), help);
             return None;
         }
         parsed(node, cx, "20, 40, 80, 160 or 320 MHz, such as `\"80 MHz\"`", |text| {
@@ -93,15 +92,15 @@ impl Kind for Width {
     }
 }
 
-impl Kind for Guard {
+impl FromNode for Guard {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Span(time) = Span::read(node, cx)?;
         let known = Guard::ALL
             .into_iter()
             .find(|guard| u64::from(guard.as_nanos()) == time.as_nanos());
         if known.is_none() {
-            let message = format!("{} is no guard interval", node.found());
-            cx.problem(&node.place, message, "it is 400, 800, 1600 or 3200 ns".to_owned());
+            let message = format!("invalid guard interval {}", node.found());
+            cx.problem(&node.place, message, "expected 400, 800, 1600 or 3200 ns".to_owned());
         }
         known
     }
@@ -113,7 +112,7 @@ impl Kind for Guard {
     }
 }
 
-impl Kind for Rating {
+impl FromNode for Rating {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted = "a speed rating: `N`, `AC`, `AX` or `BE` and three to five digits, such as `\"AC1750\"`";
         parsed(node, cx, wanted, |text| text.parse().ok())
@@ -124,10 +123,10 @@ impl Kind for Rating {
     }
 }
 
-impl Kind for CongestionControl {
+impl FromNode for CongestionControl {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted =
-            "`reno`, `cubic`, `bbr` or the name of one that the system has: up to 15 of a to z, digits, `-` and `_`";
+            "`reno`, `cubic`, `bbr` or another one of the operating system: up to 15 of a to z, digits, `-` and `_`";
         parsed(node, cx, wanted, |text| text.parse().ok())
     }
 
@@ -157,16 +156,16 @@ impl RadioRef {
     pub(crate) fn parse(text: &str) -> Option<RadioRef> {
         let (ap, radio) = text.split_once('.')?;
         let radio = RadioName::parse(radio)?;
-        kinds::is_name(ap).then(|| RadioRef {
+        scalars::is_name(ap).then(|| RadioRef {
             ap: ap.to_owned(),
             radio,
         })
     }
 }
 
-const RADIO_REF: &str = "an access point's name, a dot and a radio's, such as `\"c7.5g\"`";
+const RADIO_REF: &str = "an access point and a radio, such as `\"c7.5g\"`";
 
-impl Kind for RadioRef {
+impl FromNode for RadioRef {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         parsed(node, cx, RADIO_REF, RadioRef::parse)
     }
@@ -176,7 +175,7 @@ impl Kind for RadioRef {
     }
 }
 
-/// A count and what is counted: `8 frames`. One may be written `1 frame`.
+/// Parses a count with its unit: `8 frames` or `1 frame`.
 fn counted(text: &str, unit: &str) -> Option<u32> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -186,10 +185,10 @@ fn counted(text: &str, unit: &str) -> Option<u32> {
     (fits && (1..=1_000_000).contains(&number)).then_some(number)
 }
 
-impl Kind for QueueLimit {
+impl FromNode for QueueLimit {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let wanted =
-            "packets or bytes, more than none: `\"1000 packets\"` (up to 1000000) or `\"256 KiB\"` (up to 64 GiB)";
+            "packets or bytes, more than 0: `\"1000 packets\"` (up to 1000000) or `\"256 KiB\"` (up to 64 GiB)";
         parsed(node, cx, wanted, |text| {
             let bytes = || {
                 let size: ByteSize = text.parse().ok()?;
@@ -204,9 +203,9 @@ impl Kind for QueueLimit {
     }
 }
 
-impl Kind for HardwareQueue {
+impl FromNode for HardwareQueue {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        let wanted = "aggregates, frames or time, more than none: `\"2 aggregates\"`, `\"8 frames\"`, `\"10 ms\"`; or `\"unlimited\"`";
+        let wanted = "aggregates, frames or a time, more than 0: `\"2 aggregates\"`, `\"8 frames\"`, `\"10 ms\"`; or `\"unlimited\"`";
         parsed(node, cx, wanted, |text| {
             if text.trim() == "unlimited" {
                 return Some(HardwareQueue::Unlimited);
@@ -232,37 +231,38 @@ impl Kind for HardwareQueue {
 }
 
 section! {
-    /// Airtime queue limits: how much airtime may be handed to the hardware ahead of time.
+    /// Airtime queue limits (AQL): the airtime that can be pending in the hardware.
     AqlSection {
-        /// A station's queue may always hand over while less than this of its own is pending.
+        /// A station can always pass frames to the hardware while its pending airtime is below this.
         low: SomeTime = "5 ms";
-        /// It may up to this while all stations together have less than `total` pending.
+        /// Limit of a station's pending airtime while the sum over all stations is below `total`.
         high: SomeTime = "12 ms";
-        /// What all stations together may have pending before `low` binds.
+        /// Sum of all stations' pending airtime from which `low` applies.
         total: SomeTime = "24 ms";
     }
 }
 
-/// Airtime queue limits: off, on with Linux's numbers, or one's own.
+/// Airtime queue limits: off, on with Linux's values, or custom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AqlChoice(pub(crate) Option<Aql>);
 
-impl Kind for AqlChoice {
+impl FromNode for AqlChoice {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         match &node.value {
             Value::Bool(on) => Some(AqlChoice(on.then(Aql::default))),
             Value::Table(_) => {
                 let own = AqlSection::read(node, cx)?;
-                let usual = Aql::default();
-                let or = |key: &Option<crate::reading::At<SomeTime>>, usual| key.as_ref().map_or(usual, |at| at.0);
+                let default = Aql::default();
+                let time =
+                    |key: &Option<crate::decode::Spanned<SomeTime>>, default| key.as_ref().map_or(default, |at| at.0);
                 let aql = Aql {
-                    low: or(&own.low, usual.low),
-                    high: or(&own.high, usual.high),
-                    total: or(&own.total, usual.total),
+                    low: time(&own.low, default.low),
+                    high: time(&own.high, default.high),
+                    total: time(&own.total, default.total),
                 };
                 if aql.low > aql.high {
                     let message = format!("`low` ({}) is above `high` ({})", aql.low, aql.high);
-                    cx.problem(&node.place, message, "`low` is at most `high`".to_owned());
+                    cx.problem(&node.place, message, "expected `low` up to `high`".to_owned());
                     return None;
                 }
                 Some(AqlChoice(Some(aql)))
@@ -282,30 +282,30 @@ impl Kind for AqlChoice {
 }
 
 section! {
-    /// TCP Small Queues with settings of one's own: the limit on what waits below TCP is
-    /// max(2 packets, pacing rate ÷ 2^`shift`, `minimum`), and no more than `cap`.
+    /// Custom settings of TCP Small Queues. The limit on a connection's data below TCP is
+    /// max(2 packets, pacing rate ÷ 2^`shift`, `minimum`), up to `cap`.
     TsqSection {
-        /// Data for 2^−shift seconds may wait: 10 is 1 ms, 9 2 ms, 8 4 ms, 7 8 ms, 6 16 ms. `none`: the limit does not follow the rate.
+        /// Time of 2^−shift seconds at the pacing rate: 10 is 1 ms, 9 is 2 ms, 8 is 4 ms, 7 is 8 ms, 6 is 16 ms. `none`: independent of the rate.
         shift: Shift = "10";
-        /// The least the limit is.
-        minimum: kinds::AnySize = "0 B";
-        /// The most the limit is. Without it there is none.
-        cap: kinds::ObjectSize;
-        /// Whether the cap also binds connections that are paced.
-        caps_paced: kinds::Flag = "true";
+        /// Minimum of the limit.
+        minimum: scalars::AnySize = "0 B";
+        /// Maximum of the limit.
+        cap: scalars::ObjectSize, default "none";
+        /// Application of the cap to paced connections.
+        caps_paced: scalars::Flag = "true";
     }
 }
 
-/// A shift, or none.
+/// A shift, or `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shift(pub(crate) Option<u8>);
 
-impl Kind for Shift {
+impl FromNode for Shift {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if node.text() == Some("none") {
             return Some(Shift(None));
         }
-        let kinds::Whole(number) = kinds::Whole::<0, 20>::read(node, cx)?;
+        let scalars::Whole(number) = scalars::Whole::<0, 20>::read(node, cx)?;
         Some(Shift(Some(u8::try_from(number).unwrap_or(20))))
     }
 
@@ -314,41 +314,37 @@ impl Kind for Shift {
     }
 }
 
-impl Kind for Tsq {
+impl FromNode for Tsq {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let Value::Table(_) = node.value {
             let own = TsqSection::read(node, cx)?;
-            let usual = TsqSettings::default();
+            let default = TsqSettings::default();
             let settings = TsqSettings {
-                shift: own.shift.map_or(usual.shift, |at| at.0),
-                minimum: own.minimum.map_or(usual.minimum, |at| at.0),
+                shift: own.shift.map_or(default.shift, |at| at.0),
+                minimum: own.minimum.map_or(default.minimum, |at| at.0),
                 cap: own.cap.map(|at| at.0),
-                caps_paced: own.caps_paced.map_or(usual.caps_paced, |at| at.0),
+                caps_paced: own.caps_paced.map_or(default.caps_paced, |at| at.0),
             };
             if settings.cap.is_some_and(|cap| cap < settings.minimum) {
                 let message = "`minimum` is above `cap`";
-                cx.problem(&node.place, message, "make `minimum` at most `cap`".to_owned());
+                cx.problem(&node.place, message, "expected `minimum` up to `cap`".to_owned());
                 return None;
             }
             if settings.shift.is_none() && settings.cap.is_none() {
-                let message = "with `shift = \"none\"` the limit is the `cap`, and there is none";
-                cx.problem(
-                    &node.place,
-                    message,
-                    "give a `cap`, or write `tsq = \"off\"`".to_owned(),
-                );
+                let message = "`shift = \"none\"` needs a `cap`";
+                cx.problem(&node.place, message, "add a `cap`, or write `tsq = \"off\"`".to_owned());
                 return None;
             }
             return Some(Tsq::Custom(settings));
         }
-        // A year is easily written as a number.
+        // A year can also be written as a number.
         let year = match node.value {
             Value::Integer(year) if node.raw.is_none() => {
                 Some(Node::new(Value::Text(year.to_string()), node.place.clone()))
             }
             _ => None,
         };
-        kinds::word(year.as_ref().unwrap_or(node), cx, TSQ)
+        scalars::word(year.as_ref().unwrap_or(node), cx, TSQ)
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {

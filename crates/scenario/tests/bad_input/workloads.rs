@@ -1,0 +1,136 @@
+//! Workloads, their goals and their times.
+
+use crate::{station, wrong};
+
+#[test]
+fn times_that_contradict_each_other() {
+    station(
+        "start = \"20 s\"\nstop = \"10 s\"",
+        "3:8: station.tv.stop: `stop` (10 s) is not after `start` (20 s); use a later `stop`",
+    );
+    station(
+        "start = \"60 s\"",
+        "2:9: station.tv.start: `start` is not before the end of the load (`duration` is 1 min); use an earlier `start`",
+    );
+    wrong(
+        "duration = \"10 s\"\nwarmup = \"10 s\"\n[station.tv]\n",
+        &["2:10: warmup: `warmup` is not shorter than `duration` (10 s); use a shorter `warmup`"],
+    );
+}
+
+#[test]
+fn workloads() {
+    station(
+        "workload = \"browsin\"",
+        "2:12: station.tv.workload: unknown workload `browsin`; did you mean `browsing`?",
+    );
+    station(
+        "workload = [\"voip\", \"gaming\"]",
+        "2:21: station.tv.workload: unknown workload `gaming`; expected one of `browsing`, `4kstream`, `voip`, \
+         `download`, `upload`, `probe`, or define it: `[workload.gaming]`",
+    );
+    station(
+        "workload = [\"voip\", \"voip\"]",
+        "2:21: station.tv.workload: duplicate workload `voip`; define a second one with another name: `[workload.voip-2]`",
+    );
+    let own = |lines: &str, expected: &[&str]| wrong(&format!("[station.tv]\n[workload.mine]\n{lines}\n"), expected);
+    own(
+        "rate = \"5 Mbit/s\"",
+        &[
+            "2:1: workload.mine: missing `kind`; it is the traffic pattern: `pages`, `stream`, `calls`, `download`, `upload` or `probe`",
+        ],
+    );
+    own(
+        "kind = \"page\"",
+        &[
+            "3:8: workload.mine.kind: unknown value `page`; did you mean `pages`? Expected one of `pages`, `stream`, `calls`, `download`, `upload`, `probe`",
+        ],
+    );
+    own(
+        "kind = \"pages\"\nrate = \"5 Mbit/s\"\ninterval = \"2 s\"",
+        &["4:8: workload.mine.rate: `rate` and `interval` exclude each other; remove one of them"],
+    );
+    own(
+        "kind = \"pages\"\ninterval = \"2 s\"\njitter = \"1.5 s\"",
+        &["5:10: workload.mine.jitter: 1.5 s is too large; expected up to half of `interval`: 1 s"],
+    );
+    own(
+        "kind = \"probe\"\nobject_size = \"1500 B\"",
+        &["4:15: workload.mine.object_size: 1.5 kB is out of range; expected 64 B to 1400 B for a probe"],
+    );
+    own(
+        "kind = \"pages\"\nobjects = 0",
+        &["4:11: workload.mine.objects: `0` is out of range; expected a whole number, 1 to 1000"],
+    );
+    own(
+        "kind = \"stream\"\nplayer = { start = \"20 s\" }",
+        &[
+            "4:20: workload.mine.player.start: `start` (20 s) exceeds `max_buffer` (10 s); expected `start` up to `max_buffer`",
+        ],
+    );
+    own(
+        "kind = \"download\"\nobjects = 5\ninterval = \"1 s\"\njitter = \"1 s\"\noutstanding = 3\nplayer = {}",
+        &[
+            "4:11: workload.mine.objects: a workload of kind `download` has no `objects`; remove it; it applies to `pages`",
+            "5:12: workload.mine.interval: a workload of kind `download` has no `interval`; remove it; it applies to `pages`, `stream`, `calls`, `probe`",
+            "6:10: workload.mine.jitter: a workload of kind `download` has no `jitter`; remove it; it applies to `pages`, `calls`, `probe`",
+            "7:15: workload.mine.outstanding: a workload of kind `download` has no `outstanding`; remove it; it applies to `calls`, `probe`",
+            "8:10: workload.mine.player: a workload of kind `download` has no `player`; remove it; it applies to `stream`",
+        ],
+    );
+    wrong(
+        "[station.tv]\n[workload.voip]\nkind = \"calls\"\n",
+        &[
+            "2:11: workload.voip: `voip` is the name of a built-in workload; choose another name, such as `[workload.my-voip]`",
+        ],
+    );
+}
+
+#[test]
+fn goals_on_workloads_that_cannot_have_them() {
+    let time = "a time is a goal for `pages`, `calls` and `probe`";
+    let rate = "a rate is a goal for `stream`, `download` and `upload`";
+    let stall = "`no stall` is a goal for `stream`, which has a player";
+    for (kind, goal, help) in [
+        ("pages", "20 Mbit/s", rate),
+        ("pages", "no stall", stall),
+        ("stream", "500 ms", time),
+        ("calls", "1 Mbit/s", rate),
+        ("calls", "no stall", stall),
+        ("download", "500 ms", time),
+        ("download", "no stall", stall),
+        ("upload", "5 s", time),
+        ("probe", "1 Mbit/s", rate),
+    ] {
+        wrong(
+            &format!("[station.tv]\n[workload.mine]\nkind = \"{kind}\"\ngoal = [\"{goal}\"]\n"),
+            &[&format!(
+                "4:9: workload.mine.goal: a workload of kind `{kind}` does not support this goal; {help}"
+            )],
+        );
+    }
+    let own = |lines: &str, expected: &str| wrong(&format!("[station.tv]\n[workload.mine]\n{lines}\n"), &[expected]);
+    own(
+        "kind = \"pages\"\ngoal = \"fast\"",
+        "4:8: workload.mine.goal: invalid goal `fast`; expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), `\"no stall\"` or `\"none\"`",
+    );
+    own(
+        "kind = \"pages\"\ngoal = 500",
+        "4:8: workload.mine.goal: found `500`, expected a time (`\"500 ms\"`), a rate (`\"20 Mbit/s\"`), `\"no stall\"` or `\"none\"`",
+    );
+    own(
+        "kind = \"stream\"\nrate = \"8 Mbit/s\"\ngoal = \"10 Mbit/s\"",
+        "5:8: workload.mine.goal: 10 Mbit/s cannot be met: the workload requests 8 Mbit/s; request more, or lower the goal",
+    );
+    own(
+        "kind = \"stream\"\nrate = \"8 Mbit/s\"",
+        "4:8: workload.mine.rate: the default goal of a stream is 20 Mbit/s, and `rate` is 8 Mbit/s; set a goal, such as `goal = [\"8 Mbit/s\", \"no stall\"]`, and a `player` with that rate",
+    );
+}
+
+#[test]
+fn a_goal_can_equal_the_requested_rate() {
+    // 256 KiB at 3 Mbit/s are not a whole number of nanoseconds.
+    let text = "[station.tv]\n[workload.mine]\nkind = \"stream\"\nrate = \"3 Mbit/s\"\nobject_size = \"256 KiB\"\ngoal = \"3 Mbit/s\"\n";
+    wrong(text, &[]);
+}
