@@ -1,4 +1,4 @@
-//! A plan whose network can't be is told whom it is about and what would be right.
+//! Errors of invalid plans name the section and the valid values.
 
 use netburn_network::{Network, NetworkError};
 use netburn_scenario::{Plan, load};
@@ -40,11 +40,11 @@ fn a_channel_without_that_width() {
         plan.aps[0].radios[0].width = Some(Width::Mhz160);
     });
     assert!(
-        told.contains("home.5g: channel 132 has no 160 MHz; it goes up to 80 MHz there"),
+        told.contains("home.5g: invalid channel: found 132 with 160 MHz, expected at most 80 MHz"),
         "{told}"
     );
     let told = error(|plan| plan.aps[0].radios[0].channel = 6);
-    assert!(told.contains("channel 6") && told.contains("36, 40"), "{told}");
+    assert!(told.contains("found 6 ") && told.contains("36, 40"), "{told}");
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_signal_below_every_rate() {
 }
 
 #[test]
-fn a_queue_that_holds_nothing() {
+fn a_queue_of_length_zero() {
     use netburn_medium::config::QueueLimit;
     let told = error(|plan| plan.aps[0].queue_limit = QueueLimit::Packets(0));
     assert!(told.contains("ap.home") && told.contains("length 0"), "{told}");
@@ -69,29 +69,29 @@ fn a_queue_that_holds_nothing() {
 fn an_access_point_without_radios() {
     let told = error(|plan| plan.aps[0].radios.clear());
     assert!(
-        told.contains("ap.home has no radio") && told.contains("rating"),
+        told.contains("ap.home: missing radio") && told.contains("rating"),
         "{told}"
     );
 }
 
 #[test]
-fn a_rating_that_nothing_adds_up_to() {
+fn a_rating_without_a_combination_of_radios() {
     let told = error(|plan| plan.aps[0].rating = Some("AC101".parse().unwrap()));
     assert!(told.contains("ap.home") && told.contains("AC101"), "{told}");
 }
 
 #[test]
-fn a_station_that_speaks_another_language() {
+fn a_station_without_a_common_standard() {
     use netburn_medium::config::Standard;
     let told = error(|plan| plan.stations[0].air.standard = Some(Standard::G));
     assert!(
-        told.contains("station.laptop speaks 802.11g") && told.contains("802.11ac"),
+        told.contains("does not support 802.11g") && told.contains("802.11ac"),
         "{told}"
     );
 }
 
 #[test]
-fn what_is_not_said() {
+fn a_station_without_joins_or_quality() {
     let told = error(|plan| plan.stations[0].air.joins = None);
     assert!(told.contains("joins = \"home.5g\""), "{told}");
     let told = error(|plan| plan.stations[0].air.quality = None);
@@ -99,7 +99,7 @@ fn what_is_not_said() {
 }
 
 #[test]
-fn a_change_of_what_is_not_there() {
+fn a_change_of_an_unknown_section() {
     use netburn_scenario::plan::{ApSetting, Change, Setting};
     use netburn_units::{BitRate, Duration};
     let bad = plan(|plan| {
@@ -112,7 +112,7 @@ fn a_change_of_what_is_not_there() {
         });
     });
     let error = Network::<()>::new(&bad).unwrap_err();
-    assert!(matches!(error, NetworkError::NoSuchSetting { .. }), "{error}");
+    assert!(matches!(error, NetworkError::UnknownSetting { .. }), "{error}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_change_to_an_mcs_that_the_link_does_not_have() {
     );
 }
 
-/// 802.11a has eight rates, 0 to 7; more isn't taken for the fastest.
+/// 802.11a has eight rates, 0 to 7; a larger number is not clamped.
 #[test]
 fn an_mcs_that_is_no_rate_of_a_standard_without_mcs() {
     use netburn_medium::config::{Quality, Standard};
@@ -146,9 +146,10 @@ fn an_mcs_that_is_no_rate_of_a_standard_without_mcs() {
     assert!(told.contains("station.laptop") && told.contains("0 to 7"), "{told}");
 }
 
-/// Each of 66 stations is hidden from the next: no two hear the same, and the access point hears all.
+/// Each of 66 stations is hidden from the next: no two hear the same stations, and the access point
+/// hears all.
 #[test]
-fn too_many_ways_of_hearing() {
+fn too_many_hearing_groups() {
     let told = error(|plan| {
         let like = plan.stations[0].clone();
         plan.stations = (0..66)
@@ -161,7 +162,7 @@ fn too_many_ways_of_hearing() {
             .collect();
     });
     assert!(
-        told.contains("home.5g") && told.contains("67 different ways") && told.contains("64"),
+        told.contains("home.5g") && told.contains("found 67") && told.contains("64"),
         "{told}"
     );
 }

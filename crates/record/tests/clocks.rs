@@ -50,7 +50,7 @@ fn one_way_delays_are_told_by_two_clocks_that_are_known() {
             };
             row.operation.finished = Some(by_a(back));
             let far = by_server(there);
-            row.operation.far = Some(netburn_workload::FarTimes {
+            row.operation.far = Some(netburn_workload::RemoteTimestamps {
                 received: far,
                 sent: far,
             });

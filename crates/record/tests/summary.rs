@@ -7,7 +7,7 @@ use netburn_record::{
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Config, Failure, FarTimes, Goal, Outcome, Verdict};
+use netburn_workload::{Config, Failure, Goal, Outcome, RemoteTimestamps, Verdict};
 use util::{event, good_rows, header, health, interval, ms, operation, station};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -219,7 +219,7 @@ fn a_probe_tells_loss_order_and_what_queues_added() {
         let received = due.as_nanos() + 7_000_000_000 + up * 1_000_000;
         let row = operation(0, 0, sequence, due, Outcome::Finished, took((up + down) as u64));
         let Row::Operation(mut row) = row else { unreachable!() };
-        row.operation.far = Some(FarTimes {
+        row.operation.far = Some(RemoteTimestamps {
             received,
             sent: received,
         });

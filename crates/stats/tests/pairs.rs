@@ -61,7 +61,7 @@ fn small_sets_are_counted_by_hand() {
     assert_eq!(p(&[-1.0]), 1.0);
     // W = 1 of 6: sums 0 and 1 below, 5 and 6 above, of eight patterns.
     assert_eq!(p(&[1.0, -2.0, -3.0]), 0.5);
-    // A difference of nothing has no sign.
+    // A difference of zero has no sign.
     assert_eq!(
         signed_rank(&[0.0, 1.0, 0.0, 2.0]).map(|test| (test.count, test.p)),
         Some((2, 0.5))
@@ -69,7 +69,7 @@ fn small_sets_are_counted_by_hand() {
     assert_eq!(signed_rank(&[0.0; 8]).map(|test| (test.count, test.p)), Some((0, 1.0)));
     // Ties: ranks 1½, 1½ and 3. W = 1½ of 6: 0, 1½, 1½, 3 | 3, 4½, 4½, 6; six of eight lie at least 1½ from 3.
     assert_eq!(p(&[5.0, -5.0, -9.0]), 6.0 / 8.0);
-    // What is infinite is the largest.
+    // Infinite differences are the largest.
     assert_eq!(p(&[f64::INFINITY, 1.0, f64::INFINITY]), 2.0 / 8.0);
     assert_eq!(signed_rank(&[]), None);
     assert_eq!(signed_rank(&[1.0, f64::NAN]), None);
@@ -88,7 +88,7 @@ fn many_differences_of_one_sign_are_no_chance() {
     assert!(test.p > 0.9, "{test:?}");
 }
 
-/// The definition: every pattern of signs, one by one, with ranks as the mean of their places.
+/// Definition: every pattern of signs, enumerated, with ranks as the mean of their places.
 fn enumerated(differences: &[f64]) -> f64 {
     let sizes: Vec<f64> = differences.iter().filter(|d| **d != 0.0).map(|d| d.abs()).collect();
     let rank = |size: f64| {

@@ -91,14 +91,15 @@ fn nothing_can_be_said_of_nothing() {
 
 #[test]
 fn holm_steps_down() {
-    // The textbook's four: 0.005 × 4, 0.01 × 3, 0.03 × 2, and 0.04, which can't be below the one before.
+    // The textbook's four: 0.005 × 4, 0.01 × 3, 0.03 × 2, and 0.04, which can't be below the
+    // previous one.
     assert_eq!(holm(&[0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02]);
     assert_eq!(holm(&[0.5, 0.9]), [1.0, 1.0]);
     assert_eq!(holm(&[0.2]), [0.2]);
     assert!(holm(&[]).is_empty());
 }
 
-/// The definition: every split, one by one.
+/// Definition: every split, enumerated.
 fn enumerated(first: &[f64], second: &[f64]) -> f64 {
     let all: Vec<f64> = first.iter().chain(second).copied().collect();
     let pairs = |chosen: u32| -> i64 {

@@ -47,7 +47,8 @@ const WRITTEN: &[Written] = &[written("km", 1_000_000, 6), written("m", 1_000, 3
 impl FromStr for Distance {
     type Err = QuantityError;
 
-    /// Reads `"6 m"`, `"20 ft"`, `"1.5km"`. A foot is 304.8 mm; feet are rounded to the nearest millimetre.
+    /// Parses `"6 m"`, `"20 ft"`, `"1.5km"`. A foot is 304.8 mm; feet are rounded to the nearest
+    /// millimetre.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let millimetres = quantity::parse(text, UNITS, "6 m")?;
         u64::try_from(millimetres)

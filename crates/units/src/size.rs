@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub struct ByteSize(u64);
 
 impl ByteSize {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: ByteSize = ByteSize(0);
 
     /// `bytes` bytes.
@@ -82,7 +82,7 @@ const WRITTEN: &[Written] = &[
 impl FromStr for ByteSize {
     type Err = QuantityError;
 
-    /// Reads `"128KiB"`, `"1 GiB"`, `"1.5 MB"`, `"64 B"`.
+    /// Parses `"128KiB"`, `"1 GiB"`, `"1.5 MB"`, `"64 B"`.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let bytes = quantity::parse(text, UNITS, "128 KiB")?;
         u64::try_from(bytes)
@@ -92,7 +92,7 @@ impl FromStr for ByteSize {
 }
 
 impl fmt::Display for ByteSize {
-    /// Exactly, in binary or decimal units, whichever take fewer digits.
+    /// Exact, in binary or decimal units, whichever needs fewer digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         quantity::format(self.0, WRITTEN, f)
     }

@@ -16,7 +16,7 @@ pub struct Duration(u64);
 const FITS: &str = "a time that fits 64 bits of nanoseconds";
 
 impl Instant {
-    /// The run's beginning.
+    /// Begin of the run.
     pub const ZERO: Instant = Instant(0);
 
     /// `nanos` nanoseconds after the run began.
@@ -60,7 +60,7 @@ impl Instant {
         self.0 as f64 / 1e9
     }
 
-    /// The time from `earlier` to here, `None` when `earlier` is later.
+    /// Time from `earlier` to this instant, `None` if `earlier` is later.
     #[must_use]
     #[inline]
     pub fn checked_since(self, earlier: Instant) -> Option<Duration> {
@@ -68,10 +68,10 @@ impl Instant {
         u64::try_from(nanos).ok().map(Duration)
     }
 
-    /// The time from `earlier` to here.
+    /// Time from `earlier` to this instant.
     ///
     /// # Panics
-    /// When `earlier` is later: swapped operands are a fault of ours, never a distance.
+    /// If `earlier` is later: swapped operands are a programming error, never a distance.
     #[must_use]
     #[track_caller]
     #[inline]
@@ -96,7 +96,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
 
     /// `nanos` nanoseconds.
@@ -152,7 +152,7 @@ impl Duration {
         self.0 as f64 / 1e6
     }
 
-    /// Whether there is no time in it.
+    /// Returns true if the duration is zero.
     #[must_use]
     #[inline]
     pub const fn is_zero(self) -> bool {
@@ -173,7 +173,7 @@ impl Duration {
         self.0.checked_sub(other.0).map(Duration)
     }
 
-    /// The difference, or no time at all when `other` is longer.
+    /// The difference, or zero if `other` is longer.
     #[must_use]
     #[inline]
     pub fn saturating_sub(self, other: Duration) -> Duration {
@@ -273,7 +273,7 @@ const UNITS: &[Unit] = &[
     unit(&["h"], 3_600_000_000_000),
 ];
 
-// Minutes and hours only where they are whole: nobody reads 1.35 min.
+// Minutes and hours only for whole numbers: 1.35 min is hard to read.
 const WRITTEN: &[Written] = &[
     written("h", 3_600_000_000_000, 0),
     written("min", 60_000_000_000, 0),
@@ -286,7 +286,7 @@ const WRITTEN: &[Written] = &[
 impl FromStr for Duration {
     type Err = QuantityError;
 
-    /// Reads `"5min"`, `"1.5 s"`, `"131 ms"`, `"50us"`, `"2 h"`.
+    /// Parses `"5min"`, `"1.5 s"`, `"131 ms"`, `"50us"`, `"2 h"`.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let nanos = quantity::parse(text, UNITS, "5 s")?;
         u64::try_from(nanos)

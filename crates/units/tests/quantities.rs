@@ -1,4 +1,4 @@
-//! How quantities are read and written.
+//! Parsing and formatting of quantities.
 
 use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Instant, Probability, QuantityError};
 use proptest::prelude::*;

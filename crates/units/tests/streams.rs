@@ -38,7 +38,8 @@ fn a_draw_from_one_stream_changes_no_other() {
 
 #[test]
 fn causes_indices_seeds_and_repeats_all_differ() {
-    // 2000 streams: the chance that any two honest ones share one of their first numbers is 2000² / 2⁶⁵, 10⁻¹³.
+    // 2000 streams: the probability that any two independent ones share one of their first numbers
+    // is 2000² / 2⁶⁵, 10⁻¹³.
     let mut first = BTreeSet::new();
     let mut streams = 0;
     for seed in 0..10 {

@@ -11,8 +11,8 @@ mod adapter;
 mod change;
 mod channel;
 pub mod config;
+mod delivery_bound;
 mod exchange;
-mod foresight;
 mod hardware;
 mod link;
 mod node;
@@ -24,7 +24,7 @@ mod sent;
 mod txop;
 
 pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};
-pub use foresight::{Expected, Foresight};
+pub use delivery_bound::{DeliveryBound, Expected};
 pub use output::{Account, ChannelAccount, Output, Transmission};
 
 use crate::packet::{DropReason, NodeId, Packet, Queued};

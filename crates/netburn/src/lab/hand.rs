@@ -112,7 +112,7 @@ fn rates(network: &mut Network<()>, number: u16, name: &str) -> Vec<BitRate> {
     for mcs in 0..=HIGHEST_MCS {
         let quality = StationSetting::Quality(Quality::Mcs(mcs));
         network.set(Instant::ZERO, &Setting::Station(name.to_owned(), quality));
-        let rate = network.link_seen(number).rate_down;
+        let rate = network.link_stats(number).rate_down;
         // One that the link doesn't have leaves it as it was.
         if rates.last().is_some_and(|last| *last >= rate) {
             break;
@@ -133,7 +133,7 @@ impl Hand {
             Held {
                 name: station.name.clone(),
                 ap: plan.aps.iter().position(|known| known.name == ap).unwrap_or_default(),
-                signal: model.link_seen(number).signal,
+                signal: model.link_stats(number).signal,
                 mcs: match station.air.quality {
                     Some(Quality::Mcs(mcs)) => Some(mcs),
                     _ => None,
@@ -199,7 +199,7 @@ impl Hand {
         let (number, station) = (self.selected as u16, &mut self.stations[self.selected]);
         let mcs = match (station.mcs, faster) {
             (None, _) => {
-                let rate = rate.unwrap_or_else(|| self.model.link_seen(number).rate_down);
+                let rate = rate.unwrap_or_else(|| self.model.link_stats(number).rate_down);
                 station.next_to(rate, faster)?
             }
             (Some(mcs), true) => (mcs + 1 < station.rates.len() as u8).then_some(mcs + 1)?,

@@ -553,7 +553,7 @@ fn tshark_reads_a_simulated_runs_packets() {
         .as_array()
         .unwrap()
         .iter()
-        .filter(|row| row["station"] == "caller" && row["outcome"] == "finished" && row["far_sent"].is_i64())
+        .filter(|row| row["station"] == "caller" && row["outcome"] == "finished" && row["remote_sent"].is_i64())
         .map(|row| row["finished"].as_i64().unwrap() - row["due"].as_i64().unwrap())
         .collect();
     assert_eq!(probes.len(), 2 * latency.len());

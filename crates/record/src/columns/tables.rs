@@ -11,7 +11,7 @@ use super::read::Cursor;
 use super::write::Batch;
 use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{FarTimes, Operation};
+use netburn_workload::{Operation, RemoteTimestamps};
 use parquet::data_type::ByteArray;
 
 /// A kind of row as a table.
@@ -44,8 +44,8 @@ impl Table for OperationRow {
         Column::new("finished", Signed).optional(),
         Column::new("bytes", Unsigned),
         Column::new("outcome", Name),
-        Column::new("far_received", Signed).optional(),
-        Column::new("far_sent", Signed).optional(),
+        Column::new("remote_received", Signed).optional(),
+        Column::new("remote_sent", Signed).optional(),
     ];
 
     fn write(&self, names: &Names, to: &mut Batch) {
@@ -79,7 +79,7 @@ impl Table for OperationRow {
                 bytes: from.unsigned(),
                 outcome: names.outcome(from.name()).ok_or("its outcome is unknown")?,
                 far: match (from.maybe_number(), from.maybe_number()) {
-                    (Some(received), Some(sent)) => Some(FarTimes { received, sent }),
+                    (Some(received), Some(sent)) => Some(RemoteTimestamps { received, sent }),
                     _ => None,
                 },
             },

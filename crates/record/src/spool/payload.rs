@@ -5,7 +5,7 @@ mod link;
 use super::LONGEST_ROW;
 use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OUTCOMES, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{FarTimes, Operation};
+use netburn_workload::{Operation, RemoteTimestamps};
 
 /// The kinds of frame that hold a row.
 const OPERATION: u8 = 1;
@@ -243,7 +243,7 @@ impl Bytes<'_> {
         let far = self.when(present & 1 << 4 != 0, |from| {
             let received = from.signed()?;
             let sent = received.wrapping_add(from.signed()?);
-            Some(FarTimes { received, sent })
+            Some(RemoteTimestamps { received, sent })
         })?;
         Some(OperationRow {
             station,

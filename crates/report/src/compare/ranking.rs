@@ -12,7 +12,7 @@ use crate::plain::{sanitise, wrap};
 use crate::table::{Cell, left, render, right};
 use netburn_stats::bootstrap::median;
 use netburn_stats::contrast::{LEVEL, judge_all, varying};
-use netburn_stats::judge::{Better, FEWEST, Judgement};
+use netburn_stats::judge::{Better, Judgement, MIN_RUNS};
 use netburn_stats::percentile::rank;
 use netburn_stats::{Interval, interval};
 use netburn_units::Probability;
@@ -119,7 +119,7 @@ impl Ranking {
                 environments.join(", ")
             ));
         }
-        if self.sides.iter().any(|side| side.runs.len() < FEWEST) {
+        if self.sides.iter().any(|side| side.runs.len() < MIN_RUNS) {
             lines.push(
                 "A variant with fewer than three runs can't be told from any other: --repeat 5 makes five.".to_owned(),
             );

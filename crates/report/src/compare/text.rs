@@ -9,7 +9,7 @@ use crate::paint::{Tone, paint};
 use crate::plain::{sanitise, truncate, wrap};
 use crate::table::{Cell, left, render, right};
 use netburn_stats::contrast::{LEVEL, Test};
-use netburn_stats::judge::FEWEST;
+use netburn_stats::judge::MIN_RUNS;
 
 /// The widest name of a side in a heading.
 const NAME: usize = 18;
@@ -207,9 +207,9 @@ impl Comparison {
         }
         let fewest = self.these.runs.len().min(self.against.runs.len());
         match self.too_few() {
-            Some(_) if fewest < FEWEST => lines.push(format!(
-                "Fewer than {FEWEST} runs of a side tell nothing: run both with --repeat {}.",
-                self.too_few().unwrap_or(FEWEST)
+            Some(_) if fewest < MIN_RUNS => lines.push(format!(
+                "Fewer than {MIN_RUNS} runs of a side tell nothing: run both with --repeat {}.",
+                self.too_few().unwrap_or(MIN_RUNS)
             )),
             Some(needed) => lines.push(format!(
                 "With {fewest} runs of a side none of the {} figures that vary can be told better or worse: {needed} of each can (--repeat {needed}).",

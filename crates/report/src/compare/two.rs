@@ -7,9 +7,9 @@ use super::side::Side;
 use netburn_record::Environment;
 use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_stats::contrast::{
-    Answer, Contrast, Question, SURE, Test, contrast, judge_all, least_p, paired, runs_needed, varying,
+    Answer, Contrast, Question, SIGNIFICANCE, Test, contrast, judge_all, least_p, paired, runs_needed, varying,
 };
-use netburn_stats::judge::{FEWEST, Judgement};
+use netburn_stats::judge::{Judgement, MIN_RUNS};
 use netburn_units::Seed;
 use netburn_workload::{Verdict, worst};
 use std::collections::HashMap;
@@ -203,7 +203,7 @@ impl Comparison {
             Test::SignedRank => 0.0,
         };
         match held.answer.judgement {
-            Judgement::CantTell if without.min(with) < FEWEST || least >= SURE => {
+            Judgement::CantTell if without.min(with) < MIN_RUNS || least >= SIGNIFICANCE => {
                 Some(Doubt::TooFew(runs_needed(self.judged_with)))
             }
             Judgement::CantTell => Some(Doubt::Between),
@@ -269,7 +269,7 @@ pub fn judge_together(comparisons: &mut [&mut Comparison]) {
 pub(super) fn question(key: &Key, runs: [&[Option<f64>]; 2], pairing: &Pairing, options: Options) -> Option<Question> {
     let whole = |[one, other]: &[usize; 2]| Some([runs[0][*one]?, runs[1][*other]?]);
     let pairs: Vec<[f64; 2]> = pairing.pairs.iter().filter_map(whole).collect();
-    let contrast = match pairs.len() >= FEWEST {
+    let contrast = match pairs.len() >= MIN_RUNS {
         true => paired(&pairs)?,
         false => contrast(&known(runs[0]), &known(runs[1]))?,
     };

@@ -1,26 +1,28 @@
-//! What a configuration can't be.
+//! Limits of a configuration.
 
 use super::{BIN, Config, Goal, Kind, MIN_PERIOD, PlayerConfig};
 use netburn_units::{ByteSize, Duration};
 
-/// Why a configuration makes no sense: the key as scenario files write it, and what is wrong with its value.
+/// Invalid configuration: the key as in scenario files, and the problem with its value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
-    /// The key it concerns: `objects`, `object_size`, `interval`, `jitter`, `outstanding`, `player`, `goal`, `timeout`.
+    /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
+    /// `player`, `goal`, `timeout`.
     pub key: &'static str,
-    /// What is wrong, and what would be right.
+    /// Problem, and the valid range.
     pub problem: String,
 }
 
 impl Config {
-    /// Checks that everything is in range and fits together.
+    /// Checks that all values are in range and consistent.
     ///
-    /// Goals by kind: latency on all but `download` and `upload`, whose objects have no size that a person waits for; a
-    /// rate on `stream`, `download` and `upload`; no stall on a `stream` with a player.
+    /// Goals by kind: latency for all kinds except `download` and `upload`, whose objects have no
+    /// meaningful size; a rate for `stream`, `download` and `upload`; no stall for a `stream` with
+    /// a player.
     ///
     /// # Errors
-    /// The first thing that can't be, with the key it concerns.
+    /// The first invalid value, with its key.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_objects()?;
         self.check_period()?;

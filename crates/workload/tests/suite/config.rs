@@ -1,7 +1,7 @@
-//! What a configuration can be, how its parts are written, and how much it will move.
+//! Limits of a configuration, text form of its parts, and its volume.
 
 use netburn_units::{BitRate, ByteSize, Duration};
-use netburn_workload::config::USES;
+use netburn_workload::config::PRESETS;
 use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 
 const LATENCY: Goal = Goal::Latency {
@@ -154,7 +154,7 @@ fn impossible_values_are_named_by_their_key() {
         ),
     ];
     for (use_, change, expected) in cases {
-        let mut config = Config::of_use(use_).unwrap();
+        let mut config = Config::preset(use_).unwrap();
         change(&mut config);
         let error = config.validate().expect_err(expected);
         assert_eq!(error.to_string(), *expected);
@@ -177,7 +177,7 @@ fn values_at_their_bounds_are_possible() {
         ("probe", |c| c.interval = Some(Duration::from_micros(100))),
     ];
     for (use_, change) in cases {
-        let mut config = Config::of_use(use_).unwrap();
+        let mut config = Config::preset(use_).unwrap();
         change(&mut config);
         assert_eq!(config.validate(), Ok(()), "{config:?}");
     }
@@ -206,9 +206,9 @@ fn names_are_read_as_they_are_written() {
 
 #[test]
 fn goals_read_as_people_say_them() {
-    let goals: Vec<String> = USES
+    let goals: Vec<String> = PRESETS
         .iter()
-        .map(|use_| Config::of_use(use_).unwrap())
+        .map(|use_| Config::preset(use_).unwrap())
         .flat_map(|config| {
             config
                 .goals
@@ -237,7 +237,7 @@ fn what_will_move_is_known_before() {
         Some(ByteSize::from_bytes(20 * 1_310_720))
     );
     assert_eq!(browsing.mean_rate(), Some(BitRate::from_bps(3_495_253)));
-    // The last period counts though it is cut.
+    // The last interval counts although it is cut.
     assert_eq!(browsing.operations_expected(Duration::from_millis(60_001)), Some(21));
     assert_eq!(Config::stream_4k().mean_rate(), Some(BitRate::from_mbps(25)));
     // 60 s / 335.54432 ms = 178.8.

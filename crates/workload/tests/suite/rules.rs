@@ -1,4 +1,4 @@
-//! The rules of each kind, step by step.
+//! Rules of each kind, step by step.
 
 use crate::util::script::play;
 use netburn_units::{ByteSize, Duration};
