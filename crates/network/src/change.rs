@@ -5,7 +5,7 @@ use crate::error::NetworkError;
 use crate::hop::HopConfig;
 use crate::layout::{self, Attachment, Layout};
 use crate::machine::Network;
-use netburn_medium::config::{Quality, QueueKind};
+use netburn_medium::config::{LinkQuality, QueueKind};
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioSetting, Setting, StationSetting};
@@ -64,7 +64,7 @@ impl ChangeSchedule {
                 };
                 return Err(NetworkError::UnknownSetting { what });
             }
-            if let Setting::Station(name, StationSetting::Quality(Quality::Mcs(mcs))) = setting
+            if let Setting::Station(name, StationSetting::Quality(LinkQuality::Mcs(mcs))) = setting
                 && let Some(station) = changes.stations.iter().position(|station| station == name)
             {
                 let Attachment::Air(wifi_station) = layout.attachments[station] else {
@@ -236,9 +236,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let wifi_station = &mut self.wifi_stations[station];
         match setting {
             StationSetting::Quality(quality) => {
-                let was_mcs = matches!(wifi_station.quality, Quality::Mcs(_));
+                let was_mcs = matches!(wifi_station.quality, LinkQuality::Mcs(_));
                 wifi_station.quality = quality;
-                if was_mcs || matches!(quality, Quality::Mcs(_)) {
+                if was_mcs || matches!(quality, LinkQuality::Mcs(_)) {
                     self.set_rate(station);
                 }
                 self.set_signal(station);

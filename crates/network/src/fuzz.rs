@@ -2,7 +2,7 @@
 
 use crate::{Endpoint, Network, Output};
 use netburn_medium::air::DeliveryBound;
-use netburn_medium::config::{AdapterRate, Quality, QueueKind, RateControl};
+use netburn_medium::config::{AdapterRate, LinkQuality, QueueKind, RateControl};
 use netburn_medium::fuzz::Bytes;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
@@ -143,7 +143,7 @@ impl World {
             ),
             7 => Setting::Station(
                 station,
-                StationSetting::Quality(Quality::Signal(Dbm::from_dbm(-30 - bytes.below(70) as i32))),
+                StationSetting::Quality(LinkQuality::Signal(Dbm::from_dbm(-30 - bytes.below(70) as i32))),
             ),
             8 => Setting::Station(
                 station,

@@ -76,7 +76,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 format!("station.{}", plan.stations[station].name)
             }
         };
-        let air = Air::beginning(Instant::ZERO - plan.baseline, &layout.air, queues).map_err(|reason| {
+        let air = Air::starting_at(Instant::ZERO - plan.baseline, &layout.air, queues).map_err(|reason| {
             let links =
                 |node: &netburn_medium::air::NodeConfig| node.links.iter().any(|link| link.vector.format().is_err());
             NetworkError::Phy {

@@ -21,10 +21,10 @@ fn the_plan_itself_is_good() {
 
 #[test]
 fn an_mcs_that_the_width_and_streams_do_not_have() {
-    use netburn_medium::config::{Quality, Width};
+    use netburn_medium::config::{LinkQuality, Width};
     let told = error(|plan| {
         plan.aps[0].radios[0].width = Some(Width::Mhz20);
-        plan.stations[0].air.quality = Some(Quality::Mcs(9));
+        plan.stations[0].air.quality = Some(LinkQuality::Mcs(9));
     });
     assert!(
         told.contains("station.laptop") && told.contains("MCS 9") && told.contains("0 to 8"),
@@ -49,9 +49,9 @@ fn a_channel_without_that_width() {
 
 #[test]
 fn a_signal_below_every_rate() {
-    use netburn_medium::config::Quality;
+    use netburn_medium::config::LinkQuality;
     use netburn_units::Dbm;
-    let told = error(|plan| plan.stations[1].air.quality = Some(Quality::Signal(Dbm::from_dbm(-99))));
+    let told = error(|plan| plan.stations[1].air.quality = Some(LinkQuality::Signal(Dbm::from_dbm(-99))));
     assert!(
         told.contains("station.tv") && told.contains("-99 dBm") && told.contains("valid:"),
         "{told}"
@@ -117,7 +117,7 @@ fn a_change_of_an_unknown_section() {
 
 #[test]
 fn a_change_to_an_mcs_that_the_link_does_not_have() {
-    use netburn_medium::config::Quality;
+    use netburn_medium::config::LinkQuality;
     use netburn_scenario::plan::{Change, Setting, StationSetting};
     use netburn_units::Duration;
     let told = error(|plan| {
@@ -125,7 +125,7 @@ fn a_change_to_an_mcs_that_the_link_does_not_have() {
             time: Duration::from_secs(1),
             settings: vec![Setting::Station(
                 plan.stations[0].name.clone(),
-                StationSetting::Quality(Quality::Mcs(11)),
+                StationSetting::Quality(LinkQuality::Mcs(11)),
             )],
         });
     });
@@ -138,10 +138,10 @@ fn a_change_to_an_mcs_that_the_link_does_not_have() {
 /// 802.11a has eight rates, 0 to 7; a larger number is not clamped.
 #[test]
 fn an_mcs_that_is_no_rate_of_a_standard_without_mcs() {
-    use netburn_medium::config::{Quality, Standard};
+    use netburn_medium::config::{LinkQuality, Standard};
     let told = error(|plan| {
         plan.stations[0].air.standard = Some(Standard::A);
-        plan.stations[0].air.quality = Some(Quality::Mcs(8));
+        plan.stations[0].air.quality = Some(LinkQuality::Mcs(8));
     });
     assert!(told.contains("station.laptop") && told.contains("0 to 7"), "{told}");
 }

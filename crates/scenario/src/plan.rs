@@ -1,7 +1,7 @@
 //! A scenario with every default filled in, every unit resolved, and checked.
 
 use netburn_medium::config::{
-    AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, Quality, QueueKind, QueueLimit, RadioConfig,
+    AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
     RadioSelection, RateControl, Rating, Standard, Width,
 };
 use netburn_tcp::config::{CongestionControl, Tsq};
@@ -244,7 +244,7 @@ pub struct StationAir {
     /// Spatial streams. Default 2: few clients have more.
     pub streams: u8,
     /// How good its link is.
-    pub quality: Option<Quality>,
+    pub quality: Option<LinkQuality>,
     /// The power of its signal at the access point; `None`: the same as the other way.
     pub signal_up: Option<Dbm>,
     /// Stations that it can't hear and that can't hear it.

@@ -1,7 +1,7 @@
 //! Errors of a simulation.
 
 use netburn_network::NetworkError;
-use netburn_tcp::Unmodelled;
+use netburn_tcp::UnsupportedCongestionControl;
 
 /// Reason why a plan can't be simulated.
 #[derive(Debug, thiserror::Error)]
@@ -12,5 +12,5 @@ pub enum SimulateError {
     Network(#[from] NetworkError),
     /// A congestion control without a model.
     #[error("{0}")]
-    Congestion(Unmodelled),
+    Congestion(UnsupportedCongestionControl),
 }

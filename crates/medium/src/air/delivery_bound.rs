@@ -1,35 +1,35 @@
-//! Before when nothing is delivered: for a driver in real time, who can sleep until then.
+//! Lower bound on the time of the next delivery, so that a real-time driver can sleep until then.
 
 use super::channel::{Channel, Kind};
 use super::{Air, Event, Step};
 use netburn_units::{Duration, Instant};
 
-/// No PPDU is shorter: the preamble and SIGNAL of OFDM (802.11-2020 clause 17.3.3). What is newer begins with them, DSSS takes
-/// longer.
-const SHORTEST: Duration = Duration::from_micros(20);
+/// Minimum duration of a PPDU: the preamble and SIGNAL of OFDM (802.11-2020 clause 17.3.3). Later
+/// PHYs begin with them, and DSSS takes longer.
+const MIN_PPDU: Duration = Duration::from_micros(20);
 
-/// When something may come out.
+/// Lower bound of the next delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DeliveryBound {
-    /// Nothing is delivered before, unless something comes in.
+    /// No delivery occurs before this time without a new input.
     pub at: Instant,
-    /// What is expected then.
+    /// Expectation at this time.
     pub what: Expected,
 }
 
-/// What is expected at an instant.
+/// Expectation at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Expected {
     /// A delivery.
     Delivery,
-    /// Possible a delivery, if what is sent first is very short: it is when to ask again.
+    /// Possibly a delivery, if the next frame is very short: query again then.
     Possible,
-    /// Unlikely a delivery: it is when to ask again.
+    /// Probably no delivery: query again then.
     Unlikely,
 }
 
 impl Expected {
-    /// It is expected at this instant, and nothing before.
+    /// Bound at this instant with this expectation.
     #[must_use]
     pub const fn at(self, at: Instant) -> DeliveryBound {
         DeliveryBound { at, what: self }
@@ -37,46 +37,46 @@ impl Expected {
 }
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// Before when nothing is delivered unless something comes in; `None` when nothing will be.
+    /// Lower bound of the next delivery without a new input; `None` if nothing is pending.
     pub fn next_delivery_bound(&mut self) -> Option<DeliveryBound> {
         let now = self.now;
         let backoffs = self
             .channels
             .iter_mut()
             .filter_map(|channel| channel.contention.next_due());
-        // What is sent when a backoff is done takes its time.
-        let first = backoffs.map(|at| Expected::Possible.at(at.max(now) + SHORTEST)).min();
+        // A frame that starts after a backoff has a minimum duration.
+        let first = backoffs.map(|at| Expected::Possible.at(at.max(now) + MIN_PPDU)).min();
         let events = self
             .events
             .iter()
-            .filter_map(|event| self.foresee_event(event.0.0, event.0.2));
+            .filter_map(|event| self.bound_of_event(event.0.0, event.0.2));
         first.into_iter().chain(events).min()
     }
 
-    /// Before when a packet isn't delivered that comes in at `at` or later.
+    /// Earliest delivery of a packet that enters at `at` or later.
     #[must_use]
     pub fn earliest_delivery(&self, at: Instant) -> Instant {
         let free = self.channels.iter().map(Channel::busy_until).min().flatten();
-        free.map_or(at, |free| free.max(at)) + SHORTEST
+        free.map_or(at, |free| free.max(at)) + MIN_PPDU
     }
 
-    fn foresee_event(&self, at: Instant, event: Event) -> Option<DeliveryBound> {
+    fn bound_of_event(&self, at: Instant, event: Event) -> Option<DeliveryBound> {
         Some(match event {
-            Event::End { channel, flight } => match self.channels[channel].kind(flight) {
+            Event::End { channel, frame } => match self.channels[channel].kind(frame) {
                 Some(Kind::Data) => Expected::Delivery.at(at),
-                // What its sender gives up may be what others wait for at the receiver.
+                // A packet that its sender gives up may release others at the receiver.
                 Some(Kind::Response) | None => Expected::Unlikely.at(at),
-                Some(Kind::Rts | Kind::Cts | Kind::Others) => Expected::Possible.at(at + SHORTEST),
+                Some(Kind::Rts | Kind::Cts | Kind::Obss) => Expected::Possible.at(at + MIN_PPDU),
             },
             Event::Begin {
                 step: Step::Cts | Step::Response,
                 ..
-            } => Expected::Unlikely.at(at + SHORTEST),
-            Event::Begin { step: Step::Data, .. } | Event::Up { .. } => Expected::Possible.at(at + SHORTEST),
-            Event::TimeOut { .. } => Expected::Unlikely.at(at),
+            } => Expected::Unlikely.at(at + MIN_PPDU),
+            Event::Begin { step: Step::Data, .. } | Event::Up { .. } => Expected::Possible.at(at + MIN_PPDU),
+            Event::Timeout { .. } => Expected::Unlikely.at(at),
             Event::Down { .. } => Expected::Delivery.at(at),
-            // They only take time.
-            Event::Others { .. } => return None,
+            // These only occupy time.
+            Event::Obss { .. } => return None,
         })
     }
 }

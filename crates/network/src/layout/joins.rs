@@ -2,13 +2,17 @@
 
 use super::{PlacedRadio, link};
 use crate::error::NetworkError;
-use netburn_medium::config::{Quality, RadioSelection};
+use netburn_medium::config::{LinkQuality, RadioSelection};
 use netburn_medium::signal::{PathLoss, received_dbm};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Joins, RadioRef, Station};
 
 /// Index of the radio, and the quality of the link.
-pub(super) fn choose(plan: &Plan, station: &Station, radios: &[PlacedRadio]) -> Result<(usize, Quality), NetworkError> {
+pub(super) fn choose(
+    plan: &Plan,
+    station: &Station,
+    radios: &[PlacedRadio],
+) -> Result<(usize, LinkQuality), NetworkError> {
     let Some(joins) = &station.air.joins else {
         return Err(NetworkError::MissingJoins {
             station: station.name.clone(),
@@ -51,7 +55,7 @@ pub(super) fn choose(plan: &Plan, station: &Station, radios: &[PlacedRadio]) -> 
     // Stable sort by descending preference: equal radios keep the network's order.
     let signal = |index: usize| {
         let config = &radios[index].config;
-        let dbm = received_dbm(&quality, config.power, config.band, &PathLoss::of_band(config.band));
+        let dbm = received_dbm(&quality, config.power, config.band, &PathLoss::for_band(config.band));
         (dbm.unwrap_or(0.0) * 100.0) as i64
     };
     let wanted = |index: usize| matches!(station.air.radio_selection, RadioSelection::Band(band) if band == radios[index].config.band);

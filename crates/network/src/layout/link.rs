@@ -4,7 +4,7 @@ use super::{PlacedRadio, WifiStation};
 use crate::error::NetworkError;
 use netburn_medium::aggregation::Limits;
 use netburn_medium::air::LinkConfig;
-use netburn_medium::config::{Band, Guard, Quality, RadioConfig, RateControl, Standard, Width};
+use netburn_medium::config::{Band, Guard, LinkQuality, RadioConfig, RateControl, Standard, Width};
 use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm};
 use netburn_medium::rate::{RateChoice, RateSet};
 use netburn_medium::signal::{self, PathLoss};
@@ -48,7 +48,7 @@ pub(super) fn common_standard(station: Option<Standard>, radio: &RadioConfig) ->
 }
 
 impl Link {
-    pub(super) fn between(station: &Station, radio: &PlacedRadio, quality: &Quality) -> Result<Self, NetworkError> {
+    pub(super) fn between(station: &Station, radio: &PlacedRadio, quality: &LinkQuality) -> Result<Self, NetworkError> {
         let config = &radio.config;
         let standard = common_standard(station.air.standard, config).ok_or_else(|| NetworkError::NoCommonStandard {
             station: station.name.clone(),
@@ -63,7 +63,7 @@ impl Link {
             fastest: fastest(standard, config, station.air.streams),
             limits: limits(standard, config),
         };
-        if let Quality::Mcs(mcs) = quality {
+        if let LinkQuality::Mcs(mcs) = quality {
             link.check_mcs(*mcs).map_err(|reason| NetworkError::Phy {
                 subject: format!("station.{} with {}", station.name, standard.name()),
                 reason,
@@ -120,12 +120,12 @@ impl Link {
     /// Initial vector, and rate control.
     pub(crate) fn sending(
         &self,
-        quality: &Quality,
+        quality: &LinkQuality,
         control: RateControl,
         snr_db: Option<f64>,
     ) -> (TxVector, RateChoice) {
         match (quality, control) {
-            (Quality::Mcs(mcs), _) => (self.at_mcs(*mcs), RateChoice::Fixed),
+            (LinkQuality::Mcs(mcs), _) => (self.at_mcs(*mcs), RateChoice::Fixed),
             (_, RateControl::Fixed) => {
                 let set = RateSet::up_to(&self.fastest, &self.limits, ACCESS);
                 (set.best(snr_db).vector, RateChoice::Fixed)
@@ -136,28 +136,28 @@ impl Link {
 
     /// SNR at the station in dB, for the width of the fastest vector; `None`: no losses due to
     /// noise.
-    pub(crate) fn snr_down(&self, quality: &Quality) -> Option<f64> {
+    pub(crate) fn snr_down(&self, quality: &LinkQuality) -> Option<f64> {
         Some(self.signal_dbm(quality)? - signal::noise_dbm(self.fastest.width))
     }
 
     /// SNR at the access point, likewise.
-    pub(crate) fn snr_up(&self, quality: &Quality, signal_up: Option<Dbm>) -> Option<f64> {
+    pub(crate) fn snr_up(&self, quality: &LinkQuality, signal_up: Option<Dbm>) -> Option<f64> {
         match (quality, signal_up) {
-            (Quality::Mcs(_), None) => None,
+            (LinkQuality::Mcs(_), None) => None,
             (_, Some(signal)) => Some(signal.as_dbm_f64() - signal::noise_dbm(self.fastest.width)),
             (quality, None) => self.snr_down(quality),
         }
     }
 
     /// Expected throughput to the station at the best rate for its signal, in bit/s.
-    pub(crate) fn expected_bps(&self, quality: &Quality) -> f64 {
+    pub(crate) fn expected_bps(&self, quality: &LinkQuality) -> f64 {
         let (vector, snr_db) = match quality {
-            Quality::Mcs(mcs) => (self.at_mcs(*mcs), None),
+            LinkQuality::Mcs(mcs) => (self.at_mcs(*mcs), None),
             _ => (self.fastest, self.snr_down(quality)),
         };
         let set = RateSet::up_to(&vector, &self.limits, ACCESS);
         let entry = match quality {
-            Quality::Mcs(_) => set.entries().iter().find(|entry| entry.vector == vector),
+            LinkQuality::Mcs(_) => set.entries().iter().find(|entry| entry.vector == vector),
             _ => Some(set.best(snr_db)),
         };
         entry.map_or(0.0, |entry| entry.goodput(1.0, set.success(entry, snr_db)))
@@ -169,13 +169,13 @@ impl Link {
     }
 
     /// Signal at the station, to a hundredth of a dBm.
-    pub(crate) fn signal(&self, quality: &Quality) -> Option<Dbm> {
+    pub(crate) fn signal(&self, quality: &LinkQuality) -> Option<Dbm> {
         let hundredths = libm::round(self.signal_dbm(quality)? * 100.0);
         Some(Dbm::from_hundredths(hundredths as i32))
     }
 
-    fn signal_dbm(&self, quality: &Quality) -> Option<f64> {
-        signal::received_dbm(quality, self.power, self.band, &PathLoss::of_band(self.band))
+    fn signal_dbm(&self, quality: &LinkQuality) -> Option<f64> {
+        signal::received_dbm(quality, self.power, self.band, &PathLoss::for_band(self.band))
     }
 
     /// Checks that the link has that MCS.
@@ -183,7 +183,7 @@ impl Link {
     /// # Errors
     /// If it hasn't, with the valid range.
     pub(crate) fn check_mcs(&self, mcs: u8) -> Result<(), PhyError> {
-        let highest = self.standard.highest_mcs();
+        let highest = self.standard.max_mcs();
         if mcs > highest {
             return Err(PhyError::Mcs {
                 mcs,
@@ -207,14 +207,14 @@ impl Link {
 
 fn fastest(standard: Standard, radio: &RadioConfig, streams: u8) -> TxVector {
     let width = radio.width.min(standard.widest(radio.band));
-    let streams = radio.streams.min(streams).min(standard.most_streams()).max(1);
+    let streams = radio.streams.min(streams).min(standard.max_streams()).max(1);
     let guard = match standard {
         Standard::A | Standard::B | Standard::G => Guard::Ns800,
         _ if standard.has_guard(radio.guard) => radio.guard,
         _ => standard.default_guard(),
     };
     let valid = |mcs: &u8| standard.has_mcs(*mcs, width, streams);
-    let highest = (0..=standard.highest_mcs()).rev().find(valid).unwrap_or(0);
+    let highest = (0..=standard.max_mcs()).rev().find(valid).unwrap_or(0);
     TxVector {
         modulation: modulation(standard, highest),
         width,
@@ -249,7 +249,7 @@ fn limits(standard: Standard, radio: &RadioConfig) -> Limits {
     let window = standard.block_ack_window();
     let frames = radio.aggregation.frames.unwrap_or(window).min(window);
     let amsdu = radio.aggregation.amsdu.map_or(0, |size| size.as_bytes());
-    let longest = standard.largest_amsdu().map_or(0, u64::from);
+    let longest = standard.max_amsdu().map_or(0, u64::from);
     Limits {
         ampdu: frames > 1,
         frames: u32::from(frames),

@@ -16,7 +16,7 @@ use crate::queue::QueueConfig;
 use link::Link;
 use netburn_medium::aggregation::Framing;
 use netburn_medium::air::{AirConfig, NodeConfig};
-use netburn_medium::config::{AdapterRate, Quality, RadioConfig, RateControl};
+use netburn_medium::config::{AdapterRate, LinkQuality, RadioConfig, RateControl};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::{Modulation, ofdm};
@@ -56,7 +56,7 @@ pub(crate) struct WifiStation {
     /// Index of its access point in the plan.
     pub(crate) ap: usize,
     /// Link quality, kept for changes.
-    pub(crate) quality: Quality,
+    pub(crate) quality: LinkQuality,
     pub(crate) signal_up: Option<Dbm>,
     pub(crate) control: RateControl,
     pub(crate) link: Link,
@@ -262,12 +262,12 @@ fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Re
         seed: plan.seed,
     };
     for (channel, radio) in channel_of.iter().zip(radios) {
-        let groups = config.ways_of_hearing(*channel).0.len();
-        if groups > AirConfig::MOST_WAYS_OF_HEARING {
+        let groups = config.hearing_groups(*channel).0.len();
+        if groups > AirConfig::MAX_HEARING_GROUPS {
             return Err(NetworkError::Hidden {
                 radio: radio.name.to_string(),
                 groups,
-                max: AirConfig::MOST_WAYS_OF_HEARING,
+                max: AirConfig::MAX_HEARING_GROUPS,
             });
         }
     }

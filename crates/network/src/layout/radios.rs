@@ -91,7 +91,7 @@ fn over(usual: &RadioConfig, said: &Radio) -> RadioConfig {
         standard,
         channel: said.channel,
         width: said.width.unwrap_or(usual.width.min(standard.widest(usual.band))),
-        streams: said.streams.unwrap_or(usual.streams.min(standard.most_streams())),
+        streams: said.streams.unwrap_or(usual.streams.min(standard.max_streams())),
         guard,
         power: said.power,
         aggregation: said.aggregation,

@@ -1,7 +1,7 @@
 //! What changes while a scenario runs.
 
 use super::RadioRef;
-use netburn_medium::config::{AdapterRate, Quality, QueueKind, RateControl};
+use netburn_medium::config::{AdapterRate, LinkQuality, QueueKind, RateControl};
 use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability};
 
 /// Something that changes while it runs.
@@ -69,7 +69,7 @@ pub enum RadioSetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StationSetting {
     /// `signal`, `distance` or `mcs`: how good its link is.
-    Quality(Quality),
+    Quality(LinkQuality),
     /// The power of its signal at the access point.
     SignalUp(Dbm),
     /// How the rate is chosen.

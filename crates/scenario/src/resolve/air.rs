@@ -91,7 +91,7 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
         .or((!rated).then(|| band.default_standard()));
     let usual = standard
         .filter(|_| !rated)
-        .map(|standard| RadioConfig::of_standard(band, standard));
+        .map(|standard| RadioConfig::for_standard(band, standard));
     if let (Some(standard), Some(width)) = (standard, &section.width)
         && width.value > standard.widest(band)
     {
@@ -104,10 +104,10 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
         cx.wrong(width, message, format!("it goes up to {widest} MHz"));
     }
     if let (Some(standard), Some(streams)) = (standard, &section.streams)
-        && streams.0 > u64::from(standard.most_streams())
+        && streams.0 > u64::from(standard.max_streams())
     {
         let message = format!("{} has no {} streams", standard.name(), streams.0);
-        cx.wrong(streams, message, format!("it has up to {}", standard.most_streams()));
+        cx.wrong(streams, message, format!("it has up to {}", standard.max_streams()));
     }
     if let (Some(standard), Some(guard)) = (standard, &section.guard)
         && !standard.has_guard(guard.value)
@@ -149,7 +149,7 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
         power: section
             .power
             .as_ref()
-            .map_or(RadioConfig::of_band(band).power, |at| at.0),
+            .map_or(RadioConfig::for_band(band).power, |at| at.0),
         aggregation: aggregation(section, standard, cx),
         rts: section.rts.as_ref().and_then(|at| at.0),
         channel_busy: section.channel_busy.as_ref().map(|at| at.0).unwrap_or_default(),
@@ -186,7 +186,7 @@ fn aggregation(
         },
     ) = &section.amsdu
     {
-        let most = standard.map_or(Some(11_398), |standard| standard.largest_amsdu());
+        let most = standard.map_or(Some(11_398), |standard| standard.max_amsdu());
         match most {
             Some(most) if *size > ByteSize::from_bytes(most.into()) => {
                 cx.wrong(

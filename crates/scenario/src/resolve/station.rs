@@ -7,7 +7,7 @@ use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWork
 use crate::reading::{At, Context};
 use crate::sections::StationSection;
 use crate::suggest::list;
-use netburn_medium::config::{Band, Quality, RateControl, Standard};
+use netburn_medium::config::{Band, LinkQuality, RateControl, Standard};
 use netburn_units::Duration;
 
 /// The most workloads that one station may have.
@@ -116,10 +116,10 @@ fn air(name: &At<String>, section: &StationSection, plan: &Plan, names: &Names, 
     let standard = section.standard.as_ref().map(|at| at.value);
     let streams = section.streams.as_ref().map_or(usual.streams, |at| small(at.0));
     if let (Some(standard), Some(at)) = (standard, &section.streams)
-        && streams > standard.most_streams()
+        && streams > standard.max_streams()
     {
         let message = format!("{} has no {streams} streams", standard.name());
-        cx.wrong(at, message, format!("it has up to {}", standard.most_streams()));
+        cx.wrong(at, message, format!("it has up to {}", standard.max_streams()));
     }
     if let (Some(at), Some(Joins::Radio(radio))) = (&section.standard, &joins)
         && !can_speak(at.value, radio.radio.band)
@@ -140,7 +140,7 @@ fn air(name: &At<String>, section: &StationSection, plan: &Plan, names: &Names, 
         radio_selection: section.radio_selection.as_ref().map(|at| at.value).unwrap_or_default(),
         standard,
         // Those older than 802.11n have one stream, however many are usual.
-        streams: standard.map_or(streams, |standard| streams.min(standard.most_streams())),
+        streams: standard.map_or(streams, |standard| streams.min(standard.max_streams())),
         quality,
         signal_up: section.signal_up.as_ref().map(|at| at.0),
         hidden_from: hidden_from(name, section, names, cx),
@@ -186,10 +186,10 @@ fn joins<T>(at: &At<T>, text: &str, plan: &Plan, names: &Names, cx: &mut Context
     None
 }
 
-fn quality(section: &StationSection, cx: &mut Context) -> Option<Quality> {
-    let signal = section.signal.as_ref().map(|at| Quality::Signal(at.0));
-    let distance = section.distance.as_ref().map(|at| Quality::Distance(at.0));
-    let mcs = section.mcs.as_ref().map(|at| Quality::Mcs(small(at.0)));
+fn quality(section: &StationSection, cx: &mut Context) -> Option<LinkQuality> {
+    let signal = section.signal.as_ref().map(|at| LinkQuality::Signal(at.0));
+    let distance = section.distance.as_ref().map(|at| LinkQuality::Distance(at.0));
+    let mcs = section.mcs.as_ref().map(|at| LinkQuality::Mcs(small(at.0)));
     let help = || "give one of `signal`, `distance` and `mcs`".to_owned();
     if let (Some(distance), true) = (&section.distance, signal.is_some()) {
         cx.wrong(distance, "`signal` says already how good the link is", help());
@@ -200,8 +200,8 @@ fn quality(section: &StationSection, cx: &mut Context) -> Option<Quality> {
     signal.or(distance).or(mcs)
 }
 
-fn rate_control(section: &StationSection, quality: Option<Quality>, cx: &mut Context) -> RateControl {
-    let fixed = matches!(quality, Some(Quality::Mcs(_)));
+fn rate_control(section: &StationSection, quality: Option<LinkQuality>, cx: &mut Context) -> RateControl {
+    let fixed = matches!(quality, Some(LinkQuality::Mcs(_)));
     match &section.rate_control {
         Some(at) if fixed && at.value != RateControl::Fixed => {
             let help = "leave `rate_control` out, or give a `signal` instead of `mcs`";
@@ -224,18 +224,18 @@ fn check_mcs(section: &StationSection, own: Option<Standard>, streams: u8, radio
         return;
     };
     let mcs = small(at.0);
-    if mcs > standard.highest_mcs() {
+    if mcs > standard.max_mcs() {
         let message = format!("{} has no MCS {mcs} per stream", standard.name());
-        cx.wrong(at, message, format!("it has 0 to {}", standard.highest_mcs()));
+        cx.wrong(at, message, format!("it has 0 to {}", standard.max_mcs()));
         return;
     }
     let Some((width, most)) = radio.and_then(|radio| Some((radio.width?, radio.streams?))) else {
         return;
     };
-    let streams = streams.min(most).min(standard.most_streams());
+    let streams = streams.min(most).min(standard.max_streams());
     let width = width.min(standard.widest(radio.map_or(Band::Ghz5, |radio| radio.name.band)));
     if !standard.has_mcs(mcs, width, streams) {
-        let valid: Vec<String> = (0..=standard.highest_mcs())
+        let valid: Vec<String> = (0..=standard.max_mcs())
             .filter(|mcs| standard.has_mcs(*mcs, width, streams))
             .map(|mcs| mcs.to_string())
             .collect();
