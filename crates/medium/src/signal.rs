@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn too_weak_says_what_is_enough() {
+    fn too_weak_names_the_minimum() {
         let slowest = vector(Modulation::Ofdm(ofdm::Rate::M6), Width::Mhz20);
         assert!(check(-82.0, &slowest).is_ok());
         let weak = check(-95.0, &slowest).unwrap_err();

@@ -71,7 +71,7 @@ proptest! {
     /// Stations that hear each other, without losses: the channel's data time equals the merged
     /// time of their transmissions.
     #[test]
-    fn what_is_sent_is_accounted_for(stations in 1_usize..12, packets in 1_u64..60, aggregate: bool, snr in 5_i32..40, seed: u64) {
+    fn sent_airtime_is_accounted(stations in 1_usize..12, packets in 1_u64..60, aggregate: bool, snr in 5_i32..40, seed: u64) {
         let uplink = Uplink { stations, seed, snr_db: Some(f64::from(snr)), ..Uplink::default() };
         let uplink = if aggregate { Uplink { limits: ampdu(Duration::from_millis(4)), ..uplink } } else { uplink };
         let mut air = uplink.open();

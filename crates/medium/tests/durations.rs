@@ -207,7 +207,7 @@ fn rates() {
 }
 
 #[test]
-fn what_the_standard_leaves_out() {
+fn mcs_missing_in_the_standard() {
     let vht = |mcs, width, streams| {
         let mut vector = vector(Modulation::Vht { mcs }, width, Guard::Ns800);
         vector.streams = streams;

@@ -58,7 +58,7 @@ proptest! {
 
     /// The same seed yields the same trace; another seed, another trace.
     #[test]
-    fn a_seed_is_a_trace(seed in any::<u64>()) {
+    fn a_seed_determines_the_trace(seed in any::<u64>()) {
         let trace = |seed| {
             let mut air = Uplink { stations: 3, seed, snr_db: Some(20.0), limits: ampdu(Duration::from_millis(4)),
                 rate: RateChoice::Minstrel(Default::default()), ..Uplink::default() }.open();
@@ -108,7 +108,7 @@ fn an_adapter_that_is_full_drops() {
 /// saturated station and with four, with single MPDUs and with aggregates. The stations share the
 /// rest in proportion to their result without other networks, minus the cost of collisions.
 #[test]
-fn others_take_their_share() {
+fn other_networks_get_their_share() {
     let end = Instant::from_secs(40);
     for (stations, limits) in [
         (0, Limits::NONE),

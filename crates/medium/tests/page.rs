@@ -72,7 +72,7 @@ fn one_ampdu() {
 
 /// Every file that the page names exists.
 #[test]
-fn its_files_are_there() {
+fn its_files_exist() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let named: Vec<&str> = PAGE
         .split('`')

@@ -296,7 +296,7 @@ fn stations_take_turns() {
 
 /// Retransmissions precede everything; leftover packets keep their order of arrival.
 #[test]
-fn what_is_unsent_has_its_place_in_the_order_of_arrival() {
+fn unsent_packets_keep_their_order_of_arrival() {
     let mut device = Device::new(Fifo::new(QueueLimit::Packets(100)), 100, Order::Arrival);
     fill(&mut device, &[(1, 0, 100), (2, 0, 100)]);
     let mut first = |unsent| {

@@ -100,7 +100,7 @@ fn a_mesh_adds_up() {
 }
 
 #[test]
-fn what_no_radios_add_up_to() {
+fn ratings_without_a_combination() {
     let error = decode("AC100".parse().unwrap(), 1).unwrap_err();
     assert!(error.to_string().contains("mesh"), "{error}");
     assert!(decode("AC1200".parse().unwrap(), 40).is_err());

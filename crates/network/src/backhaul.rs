@@ -88,7 +88,7 @@ impl<P> Backhaul<P> {
         hops.filter_map(|(place, hop)| Some((hop_id(place, self.aps), hop.next_delivery()?)))
     }
 
-    /// Next event of a hop by `now`: a packet arrived, was lost, or (from the server) left its
+    /// Next event of a hop by `now`: a packet arrived, was lost, or (from the server) event its
     /// host.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(HopId, Instant, HopEvent<NetPacket<P>>)> {
         loop {
@@ -99,10 +99,10 @@ impl<P> Backhaul<P> {
             }
             let hop = &mut self.hops[place];
             hop.handle_timeout(at);
-            let left = hop.poll_event(at);
+            let event = hop.poll_event(at);
             self.update_timeout(place);
-            if let Some((at, left)) = left {
-                return Some((hop_id(place, self.aps), at, left));
+            if let Some((at, event)) = event {
+                return Some((hop_id(place, self.aps), at, event));
             }
         }
     }

@@ -25,9 +25,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// Earliest time at which a packet can be delivered that enters the network at `at` or later.
     #[must_use]
     pub fn earliest_delivery(&self, at: Instant) -> Instant {
-        match self.wired.is_empty() {
-            true => self.air.earliest_delivery(at),
-            false => at,
+        if self.wired.is_empty() {
+            self.air.earliest_delivery(at)
+        } else {
+            at
         }
     }
 }

@@ -218,8 +218,8 @@ impl<T> Hop<T> {
         let sent = self.sending.as_ref().map(|(at, ..)| *at);
         let arrives = self.in_flight.front().map(|(at, ..)| *at);
         let lost = self.lost.front().map(|(at, _)| *at);
-        let told = self.sent.as_ref().and_then(|sent| sent.front().copied());
-        earlier(earlier(sent, arrives), earlier(lost, told))
+        let reported = self.sent.as_ref().and_then(|sent| sent.front().copied());
+        earlier(earlier(sent, arrives), earlier(lost, reported))
     }
 
     /// Lower bound of the next delivery if no packet is offered; `None` if nothing is pending.
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_gives_back() {
+    fn a_full_queue_returns_the_packet() {
         let mut hop = hop(Some(1_000_000), 0, 3_000);
         for packet in 0..3 {
             assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, packet), Ok(()));
@@ -325,7 +325,7 @@ mod tests {
     /// immediately. Those that arrive within the next 50 µs share one interrupt at the end of the
     /// 50 µs. After a pause the next one causes an interrupt immediately again.
     #[test]
-    fn a_card_gathers_what_arrives_between_interrupts() {
+    fn a_card_coalesces_packets_between_interrupts() {
         let mut hop = hop(Some(1_000_000_000), 0, 100_000);
         hop.set_config(hop.config().with_interrupt_interval(Duration::from_micros(50)));
         for packet in 0..8 {
@@ -431,23 +431,23 @@ mod tests {
             let (mut now, mut waiting) = (0, VecDeque::new());
             // Accepted packets by number: end of serialisation and arrival.
             let (mut sent, mut expected, mut free) = (VecDeque::new(), Vec::new(), 0);
-            let (mut told, mut arrived, mut lost) = (0, Vec::new(), Vec::new());
+            let (mut reported, mut arrived, mut lost) = (0, Vec::new(), Vec::new());
             let mut take = |hop: &mut Hop<u32>, until: i64| {
                 while let Some(at) = hop.poll_timeout().filter(|at| at.as_nanos() <= until) {
-                    let foreseen = hop.next_delivery();
+                    let bound = hop.next_delivery();
                     hop.handle_timeout(at);
                     while let Some((when, left)) = hop.poll_event(at) {
                         match left {
-                            HopEvent::Sent => told += 1,
+                            HopEvent::Sent => reported += 1,
                             HopEvent::Lost(number) => lost.push((number, when.as_nanos())),
                             HopEvent::Arrived(number) => {
-                                assert!(foreseen.is_some_and(|foreseen| foreseen <= when));
+                                assert!(bound.is_some_and(|bound| bound <= when));
                                 arrived.push((number, when.as_nanos()));
                             }
                         }
                     }
                 }
-                (told, arrived.clone(), lost.clone())
+                (reported, arrived.clone(), lost.clone())
             };
             for (number, (gap, length)) in (0_u32..).zip(&packets) {
                 now += *gap as i64;
@@ -472,9 +472,9 @@ mod tests {
                     }
                 }
             }
-            let (told, arrived, lost) = take(&mut hop, i64::MAX);
+            let (reported, arrived, lost) = take(&mut hop, i64::MAX);
             let count = hop.count();
-            prop_assert_eq!(told, expected.len());
+            prop_assert_eq!(reported, expected.len());
             prop_assert_eq!(count.offered, packets.len() as u64);
             prop_assert_eq!(count.dropped, (packets.len() - expected.len()) as u64);
             prop_assert_eq!((count.lost, count.delivered), (lost.len() as u64, arrived.len() as u64));
@@ -532,7 +532,7 @@ mod tests {
 
     /// 100 ms at the rate: 1.25 MB for 100 Mbit/s; 64 KiB below 5.24 Mbit/s.
     #[test]
-    fn usual_queues() {
+    fn default_queues() {
         let usual = |rate: Option<u64>| HopConfig::default_queue(rate.map(BitRate::from_bps)).as_bytes();
         assert_eq!(usual(Some(100_000_000)), 1_250_000);
         assert_eq!(usual(Some(5_000_000)), 65_536);

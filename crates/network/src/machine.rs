@@ -279,7 +279,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// Statistics of the access points' radios.
     #[must_use]
     pub fn radio_stats(&self) -> Vec<RadioStats> {
-        let seen = |(index, radio): (usize, &PlacedRadio)| {
+        let stats = |(index, radio): (usize, &PlacedRadio)| {
             let node = NodeId(index as u16);
             RadioStats {
                 name: radio.name.to_string(),
@@ -289,7 +289,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 time: self.air.channel_account(self.channel_of[index]),
             }
         };
-        self.radios.iter().enumerate().map(seen).collect()
+        self.radios.iter().enumerate().map(stats).collect()
     }
 
     /// Station of a node; `None` for a radio of an access point.

@@ -100,9 +100,10 @@ impl StationStats {
 /// with data of hidden stations.
 pub(crate) fn others(channel: &ChannelAccount) -> Duration {
     let met = (channel.overlapped * 2).saturating_sub(channel.overlapped_data);
-    match channel.others.is_zero() {
-        true => Duration::ZERO,
-        false => channel.others + met.min(channel.overlapped),
+    if channel.others.is_zero() {
+        Duration::ZERO
+    } else {
+        channel.others + met.min(channel.overlapped)
     }
 }
 

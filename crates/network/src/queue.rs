@@ -96,9 +96,10 @@ impl QueueConfig {
 
     /// CoDel parameters of a station.
     pub(crate) fn codel(&self, slow: bool) -> CodelParameters {
-        match slow {
-            true => CodelParameters::MAC80211_SLOW,
-            false => self.marking(CodelParameters::MAC80211),
+        if slow {
+            CodelParameters::MAC80211_SLOW
+        } else {
+            self.marking(CodelParameters::MAC80211)
         }
     }
 

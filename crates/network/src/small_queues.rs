@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_that_has_nothing_here_is_forgotten() {
+    fn an_idle_flow_is_removed() {
         let mut small_queues = SmallQueues::<()>::new();
         small_queues.expect(7, 1_500);
         small_queues.on_queued(7, 1_500);

@@ -131,7 +131,7 @@ fn across() {
 /// The WAN queue holds 100 ms at its rate, at least 64 KiB; at 10 Mbit/s 125 000 bytes: 83 packets
 /// of 1500 and one in serialisation.
 #[test]
-fn a_full_line_drops() {
+fn a_full_wan_queue_drops() {
     let mut network = Network::new(&plan(HOUSE)).unwrap();
     for number in 0..200 {
         network.handle_packet(
@@ -158,7 +158,7 @@ fn a_full_line_drops() {
 /// From 1 s on the WAN link is ten times slower, and the station's signal is too weak for every
 /// rate.
 #[test]
-fn what_changes() {
+fn changes_at_run_time() {
     let text = format!(
         "{HOUSE}\n[[at]]\ntime = \"1 s\"\nset = {{ \"ap.home.wan.down\" = \"1 Mbit/s\" }}\n[[at]]\ntime = \"2 s\"\nset = {{ \"station.a.signal\" = \"-105 dBm\" }}\n"
     );
@@ -215,7 +215,7 @@ fn a_queue_replaced() {
 /// The scenario's limit applies to the new queue as well. Of 300 packets at 150 ms, the WAN link
 /// carries ten times as fast as the air, the queue keeps 20, the device 123 and the air some.
 #[test]
-fn a_limit_outlives_its_queue() {
+fn a_limit_survives_a_queue_replacement() {
     let kept = |limit: &str| {
         let text = format!("{HOUSE}\n[[at]]\ntime = \"100 ms\"\nset = {{ \"ap.home.queue\" = \"pfifo-fast\" }}\n")
             .replace("down = \"10 Mbit/s\", ", "")
@@ -243,7 +243,7 @@ fn a_limit_outlives_its_queue() {
 /// A change by [`Network::set`] is effective immediately. On a channel without pending events, a
 /// new neighbour load of one half schedules events; earlier events are processed before the change.
 #[test]
-fn what_is_set_by_hand_is_due() {
+fn a_change_is_effective_immediately() {
     let mut network: Network<u32> = Network::new(&plan(HOUSE)).unwrap();
     assert_eq!(network.poll_timeout(), None);
     let busy = RadioSetting::ChannelBusy(Probability::from_ppb(500_000_000).unwrap());
@@ -270,7 +270,7 @@ fn what_is_set_by_hand_is_due() {
 /// With one name over two bands: by default the higher band; by signal the stronger radio; or the
 /// requested band.
 #[test]
-fn which_radio() {
+fn choice_of_the_radio() {
     let text = |selects: &str, standard: &str| {
         format!(
             "[ap.home]\nrating = \"AC1750\"\n[network.all]\nradios = [\"home.2g\", \"home.5g\"]\n[station.a]\njoins = \"all\"\ndistance = \"5 m\"\n{selects}\n{standard}\n"
@@ -291,7 +291,7 @@ fn which_radio() {
 /// A router's two 5 GHz radios don't share the air; two routers on one channel do; 40 MHz from
 /// channel 1 overlap channel 5.
 #[test]
-fn which_channels() {
+fn assignment_of_channels() {
     let channels = |text: &str| {
         let network = Network::<()>::new(&plan(&format!("{text}\n[station.a]\njoins = \"x.2g\"\nmcs = 0\n"))).unwrap();
         network
@@ -354,7 +354,7 @@ fn slow_stations_are_dropped_from_later() {
 /// in the hardware, which holds two, and four in the queue; the driver's lists hold the configured
 /// number of the others. So the number of delivered packets grows with the lists.
 #[test]
-fn the_lists_of_the_driver_hold_what_they_are_said_to() {
+fn the_lists_of_the_driver_hold_the_configured_number() {
     let arrived = |keys: &str| {
         let queue = format!("queue = \"fifo\"\nqueue_limit = \"4 packets\"\nhardware_queue = \"2 frames\"\n{keys}");
         let text = HOUSE

@@ -64,7 +64,7 @@ fn left(network: &mut Network<u32>) -> (Vec<(i64, u32)>, usize) {
 /// A connection passes on ten bursts of two packets at once; then a probe follows. Three bursts,
 /// six packets, are ahead of it, and not all twenty; the link is never idle.
 #[test]
-fn what_others_send_passes_all_but_three_bursts_of_a_connection() {
+fn other_flows_overtake_all_but_three_bursts() {
     let mut network = network("1 MB");
     for _ in 0..10 {
         burst(&mut network, CONNECTION, 2);
@@ -93,7 +93,7 @@ fn connections_take_turns() {
 
 /// Without an announcement: first come, first served.
 #[test]
-fn what_was_not_announced_is_not_held() {
+fn flows_without_announcement_are_not_limited() {
     let mut network = network("1 MB");
     for _ in 0..20 {
         send(&mut network, CONNECTION);
@@ -116,7 +116,7 @@ fn there_is_no_more_room_than_the_link_has() {
 
 /// Packets of other flows find no room because of the waiting ones, and don't displace them.
 #[test]
-fn what_waits_keeps_its_place() {
+fn waiting_packets_keep_their_room() {
     let mut network = network("15 kB");
     for _ in 0..9 {
         burst(&mut network, CONNECTION, 1);

@@ -144,7 +144,7 @@ fn a_modem_has_a_queue_of_its_own() {
 /// A queue of the default 1000 packets above a ring of 256: of 1500 packets at once 244 are
 /// rejected, and their sender is informed.
 #[test]
-fn a_full_host_queue_refuses() {
+fn a_full_host_queue_rejects() {
     let mut network = desk(r#"{ rate = "1 Gbit/s" }"#);
     for number in 0..1_500 {
         network.handle_packet(Instant::ZERO, DESK, Endpoint::Server, packet(number));
@@ -176,12 +176,12 @@ fn a_rate_that_changes() {
 }
 
 #[test]
-fn a_queue_for_stations_has_no_place_on_a_wire() {
+fn a_wired_station_rejects_a_queue_for_wifi_stations() {
     let mut plan = plan("{}", "fifo");
     plan.stations[0].air.queue = QueueKind::Airtime;
-    let told = Network::<u32>::new(&plan).unwrap_err().to_string();
+    let message = Network::<u32>::new(&plan).unwrap_err().to_string();
     assert_eq!(
-        told,
+        message,
         "station.desk: `airtime` is a queue for Wi-Fi stations; expected `fifo`, `pfifo-fast` or `fq-codel` for a wired station"
     );
 }

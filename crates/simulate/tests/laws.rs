@@ -159,7 +159,7 @@ proptest! {
     /// One band of `pfifo_fast` is a FIFO; the weight of the only station has no effect;
     /// `hidden_from` is symmetric; a wired hop without a rate may be split in two.
     #[test]
-    fn two_ways_of_saying_the_same(small in small(1..4, WORKLOADS, 0..60)) {
+    fn equivalent_plans_have_equal_rows(small in small(1..4, WORKLOADS, 0..60)) {
         let fifo = Small { queue: "fifo", ..small.clone() };
         let pfifo_fast = Small { queue: "pfifo-fast", ..small.clone() };
         prop_assert_eq!(fifo.rows(), pfifo_fast.rows());

@@ -55,7 +55,7 @@ fn goodput(rows: &[Row], from_s: f64, to_s: f64) -> f64 {
 
 /// 1448 bytes of content in 1538 on the wire: 47.07 of 50 Mbit/s, in either direction.
 #[test]
-fn a_clean_line_is_filled() {
+fn a_clean_link_is_filled() {
     for workload in ["download", "upload"] {
         let rows = rows(&house(r#"{ rate = "50 Mbit/s", delay = "10 ms" }"#, workload, ""));
         let got = goodput(&rows, 5.0, 20.0);
@@ -97,7 +97,7 @@ fn a_page_over_one_connection_takes_more_round_trips() {
 /// contain it, alone and with a download that uses all remaining airtime. A wired station has no
 /// air.
 #[test]
-fn what_others_take_of_the_air_is_in_the_rows() {
+fn airtime_of_other_networks_is_in_the_rows() {
     for workload in ["probe", "download"] {
         for busy in [0.0, 0.3, 0.8] {
             let more = format!("[ap.home.radio.2g]\nbusy = \"{} %\"", busy * 100.0);
@@ -172,7 +172,7 @@ fn marks_and_drops(station: &str, server: &str, ap: &str) -> (u64, u64) {
 /// A queue marks ECN-capable packets and drops others (RFC 3168, RFC 8289 §4.4). This requires a
 /// station that requests ECN, a server that accepts it, and a queue that marks.
 #[test]
-fn ecn_takes_both_ends_and_the_queue() {
+fn ecn_requires_both_ends_and_the_queue() {
     let (marks, drops) = marks_and_drops("ecn = true", "", "");
     assert!(marks >= 3 && drops == 0, "{marks} marks, {drops} drops");
     for (station, server, ap) in [
@@ -248,7 +248,7 @@ fn probes_measure_the_delay() {
 /// handshake; one for the request, which returns ten segments (14 480 bytes); one more for the rest
 /// of 16 584. With TLS one more. Serialisation takes a few ms in total.
 #[test]
-fn what_a_call_takes_in_round_trips() {
+fn a_call_takes_its_round_trips() {
     let call = "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\nevery = \"1 s\"\nconnections = \"new\"\n";
     for (tls, trips) in [(false, 3.0), (true, 4.0)] {
         let text = house(r#"{ delay = "25 ms" }"#, "call", call).replace("[server]", &format!("[server]\ntls = {tls}"));
@@ -270,7 +270,7 @@ fn what_a_call_takes_in_round_trips() {
 
 /// On a persistent connection, the same call needs one round trip once the window has grown.
 #[test]
-fn a_kept_connection_saves_round_trips() {
+fn a_persistent_connection_saves_round_trips() {
     let call =
         "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\nevery = \"100 ms\"\nconnections = \"keep\"\n";
     let rows = rows(&house(r#"{ delay = "25 ms" }"#, "call", call));
@@ -323,7 +323,7 @@ fn an_outage() {
 
 /// A station that stops leaves after its own drain.
 #[test]
-fn who_stops_is_gone() {
+fn a_stopped_station_leaves() {
     let text = house(r#"{ rate = "20 Mbit/s" }"#, "download", "").replace("mcs = 9", "mcs = 9\nstop = \"4 s\"");
     let text = text.replacen("duration", "drain = \"1 s\"\nduration", 1);
     let rows = rows(&text);

@@ -11,7 +11,7 @@
 //! - Independent runs: [`mann_whitney`], and the interval that belongs to it
 //!   ([`shift`](mod@crate::shift)).
 //! - Runs in [pairs](paired): the interval of the differences within pairs ([`paired_shift`]). The
-//!   test is [`signed_rank`] if there are enough pairs for it ([`by_pairs`]). Otherwise it is
+//!   test is [`signed_rank`] if there are enough pairs for it ([`enough_pairs`]). Otherwise it is
 //!   [`mann_whitney`] as well: its minimum probability decreases faster with the number of runs,
 //!   and similar runs within a pair only make it more conservative.
 //! - A metric that [can't differ](Contrast::varies) is left out of the correction: one value in all
@@ -186,9 +186,10 @@ impl Contrast {
 
     /// Test and probability for this metric among `family` metrics that vary.
     fn tested(&self, family: usize) -> (Test, f64) {
-        match self.paired && by_pairs(self.runs[0], family) {
-            true => (Test::SignedRank, self.signed_rank),
-            false => (Test::RankSum, self.rank_sum),
+        if self.paired && enough_pairs(self.runs[0], family) {
+            (Test::SignedRank, self.signed_rank)
+        } else {
+            (Test::RankSum, self.rank_sum)
         }
     }
 }
@@ -212,9 +213,10 @@ impl Question {
             _ if runs[0].min(runs[1]) < MIN_RUNS => Judgement::CantTell,
             Some(interval) if interval.low >= -same && interval.high <= same => Judgement::Same,
             _ if corrected < SIGNIFICANCE && difference.abs() > same => {
-                match (difference > 0.0) == (self.better == Better::Higher) {
-                    true => Judgement::Better,
-                    false => Judgement::Worse,
+                if (difference > 0.0) == (self.better == Better::Higher) {
+                    Judgement::Better
+                } else {
+                    Judgement::Worse
                 }
             }
             _ => Judgement::CantTell,
@@ -242,13 +244,13 @@ const PATTERNS: f64 = 5.0;
 /// Returns true if `pairs` pairs are enough for the signed-rank test to detect one of `figures`
 /// metrics that vary.
 #[must_use]
-pub fn by_pairs(pairs: usize, figures: usize) -> bool {
-    PATTERNS * pairs::least_p(pairs) * figures as f64 <= SIGNIFICANCE
+pub fn enough_pairs(pairs: usize, figures: usize) -> bool {
+    PATTERNS * pairs::min_p(pairs) * figures as f64 <= SIGNIFICANCE
 }
 
 /// Minimum probability of the rank-sum test for sets of these sizes without equal values.
 #[must_use]
-pub fn least_p(first: usize, second: usize) -> f64 {
+pub fn min_p(first: usize, second: usize) -> f64 {
     // Two of all ways to split them: 2 / C(first + second, first).
     let ways = (1..=first).fold(1.0, |ways, k| ways * (second + k) as f64 / k as f64);
     (2.0 / ways).min(1.0)
@@ -258,7 +260,7 @@ pub fn least_p(first: usize, second: usize) -> f64 {
 /// worse.
 #[must_use]
 pub fn runs_needed(figures: usize) -> usize {
-    let enough = |runs: &usize| least_p(*runs, *runs) * figures as f64 <= SIGNIFICANCE * (1.0 - 1e-9);
+    let enough = |runs: &usize| min_p(*runs, *runs) * figures as f64 <= SIGNIFICANCE * (1.0 - 1e-9);
     (MIN_RUNS..).find(enough).unwrap_or(MIN_RUNS)
 }
 
@@ -322,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_runs_tell_nothing() {
+    fn too_few_runs_decide_nothing() {
         let far = [1000.0; 20];
         assert_eq!(judged(&[1.0, 2.0], &far, Better::Lower), Judgement::CantTell);
         assert_eq!(judged(&[1.0, 1.0], &[1.0; 20], Better::Lower), Judgement::CantTell);
@@ -333,14 +335,14 @@ mod tests {
             judged(&[1.0, 2.0, 3.0], &[101.0, 102.0, 103.0], Better::Lower),
             Judgement::CantTell
         );
-        assert!((least_p(3, 3) - 0.1).abs() < 1e-12);
-        assert!((least_p(5, 5) - 2.0 / 252.0).abs() < 1e-12);
+        assert!((min_p(3, 3) - 0.1).abs() < 1e-12);
+        assert!((min_p(5, 5) - 2.0 / 252.0).abs() < 1e-12);
         // 4: 2/70 = 0.0286; 5: 0.0079; 6: 2/924 = 0.00216.
         assert_eq!([1, 2, 6, 7, 23, 24].map(runs_needed), [4, 5, 5, 6, 6, 7]);
     }
 
     #[test]
-    fn what_is_asked_about_more_needs_more() {
+    fn more_metrics_need_more_runs() {
         let before = [98.0, 99.0, 100.0, 101.0, 102.0];
         let changed = question(&before, &before.map(|value| value + 10.0), Better::Lower);
         let unchanged = question(&before, &before, Better::Lower);
@@ -356,7 +358,7 @@ mod tests {
     /// Of 24 metrics of six runs against six, four have one value in all runs: 24 × 2 / 924 is
     /// above 5 %, 20 × 2 / 924 is not.
     #[test]
-    fn what_never_varies_costs_nothing() {
+    fn constant_metrics_are_left_out_of_the_correction() {
         let before = [98.0, 99.0, 100.0, 101.0, 102.0, 103.0];
         let changed = question(&before, &before.map(|value| value * 3.25), Better::Lower);
         let noise = question(&before, &[98.5, 99.5, 100.5, 101.5, 97.5, 103.5], Better::Lower);
@@ -380,7 +382,7 @@ mod tests {
 
     /// Twelve pairs with large differences between pairs and small differences within them.
     #[test]
-    fn pairs_are_told_apart_where_sets_are_not() {
+    fn pairs_are_distinguished_where_sets_are_not() {
         let before: [f64; 12] = std::array::from_fn(|run| 100.0 + 20.0 * run as f64);
         let after: [f64; 12] = std::array::from_fn(|run| before[run] + 12.0 + run as f64 * 0.1);
         assert_eq!(judged(&before, &after, Better::Lower), Judgement::CantTell);
@@ -405,7 +407,7 @@ mod tests {
     /// 5 × 2 / 2ⁿ × figures is to be 5 % at most: 11 pairs for 10 figures (0.0488), 12 for 11 (0.0269), 12 for 18, 13 for 40 (0.0488).
     #[test]
     fn few_pairs_are_ranked_as_sets() {
-        let enough = |figures: usize| (1..).find(|pairs| by_pairs(*pairs, figures)).unwrap();
+        let enough = |figures: usize| (1..).find(|pairs| enough_pairs(*pairs, figures)).unwrap();
         assert_eq!([1, 10, 11, 18, 40, 41].map(enough), [8, 11, 12, 12, 13, 14]);
         let before: Vec<f64> = (0..7).map(|run| 100.0 + f64::from(run)).collect();
         let after: Vec<f64> = before.iter().map(|value| value + 50.0).collect();
@@ -428,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_came_ranks_above_all() {
+    fn unfinished_values_rank_above_all() {
         const NEVER: f64 = f64::INFINITY;
         let before = [98.0, 99.0, 100.0, 101.0, 102.0];
         assert_eq!(judged(&before, &[NEVER; 5], Better::Lower), Judgement::Worse);
@@ -463,7 +465,7 @@ mod tests {
         /// Swapping the sides changes all signs. Better becomes worse if the tolerance does not
         /// depend on the side.
         #[test]
-        fn turned_round(
+        fn swapped_sides_mirror_the_judgement(
             first in prop::collection::vec(0_u8..40, 1..14),
             second in prop::collection::vec(0_u8..40, 1..14),
             in_pairs: bool,
@@ -471,17 +473,14 @@ mod tests {
             let floats = |values: &[u8]| values.iter().map(|value| f64::from(*value)).collect::<Vec<_>>();
             let (mut first, mut second) = (floats(&first), floats(&second));
             let absolute = Tolerance { share: 0.0, least: 2.0 };
-            let [one, other] = match in_pairs {
-                true => {
+            let [one, other] = if in_pairs {
                     let count = first.len().min(second.len());
                     first.truncate(count);
                     second.truncate(count);
                     let pairs: Vec<[f64; 2]> = first.iter().zip(&second).map(|(a, b)| [*a, *b]).collect();
                     let turned: Vec<[f64; 2]> = pairs.iter().map(|[a, b]| [*b, *a]).collect();
                     [paired(&pairs).unwrap(), paired(&turned).unwrap()]
-                }
-                false => [contrast(&first, &second).unwrap(), contrast(&second, &first).unwrap()],
-            };
+                } else { [contrast(&first, &second).unwrap(), contrast(&second, &first).unwrap()] };
             prop_assert_eq!(one.difference, -other.difference);
             prop_assert!((one.effect.delta + other.effect.delta).abs() < 1e-12);
             prop_assert!((one.rank_sum - other.rank_sum).abs() < 1e-12);

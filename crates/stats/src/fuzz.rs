@@ -34,13 +34,14 @@ pub fn check(bytes: &[u8]) {
     );
     for level in levels {
         let rank = percentile::rank(level, distribution.count);
-        let expected = match percentile::supported(level, distribution.count) {
-            false => percentile::Percentile::Unsupported,
-            true => sorted
+        let expected = if percentile::supported(level, distribution.count) {
+            sorted
                 .get(rank as usize - 1)
                 .map_or(percentile::Percentile::Unbounded, |sample| {
                     percentile::Percentile::Value(*sample)
-                }),
+                })
+        } else {
+            percentile::Percentile::Unsupported
         };
         assert_eq!(distribution.percentile(level), expected, "at {level}");
     }

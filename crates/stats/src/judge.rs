@@ -53,9 +53,10 @@ impl Tolerance {
     /// metric's unit; `least` if that median is infinite.
     #[must_use]
     pub fn at(self, median: f64) -> f64 {
-        match median.is_finite() {
-            true => (median.abs() * self.share).max(self.least),
-            false => self.least,
+        if median.is_finite() {
+            (median.abs() * self.share).max(self.least)
+        } else {
+            self.least
         }
     }
 }

@@ -44,9 +44,10 @@ pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
     let positive = signed.iter().zip(&doubled).filter(|(difference, _)| **difference > 0.0);
     let observed: usize = positive.map(|(_, rank)| *rank).sum();
     let exact = count <= EXACT;
-    let p = match exact {
-        true => exact_p(&doubled, observed),
-        false => normal_p(count as f64, observed as f64 / 2.0, ties),
+    let p = if exact {
+        exact_p(&doubled, observed)
+    } else {
+        normal_p(count as f64, observed as f64 / 2.0, ties)
     };
     let w = observed as f64 / 2.0;
     Some(SignedRank { w, count, p, exact })
@@ -54,7 +55,7 @@ pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
 
 /// Minimum `p` of the test for this number of pairs: all differences have one sign.
 #[must_use]
-pub fn least_p(pairs: usize) -> f64 {
+pub fn min_p(pairs: usize) -> f64 {
     // Halving is exact, and the result is zero after about 1,100 times.
     (1..pairs.min(1_100)).fold(1.0, |p, _| p / 2.0)
 }

@@ -102,7 +102,7 @@ fn the_bound_is_the_binomials() {
 
 /// At most one comparison in twenty, for pairs and independent runs, and for all distributions.
 #[test]
-fn false_alarms_are_as_rare_as_they_are_to_be() {
+fn the_false_alarm_rate_is_bounded() {
     let laws: [(&str, Law); 4] = [
         ("even", even),
         ("coarse", coarse),
@@ -117,9 +117,9 @@ fn false_alarms_are_as_rare_as_they_are_to_be() {
                 ("pairs", paired as fn(&[[f64; 2]]) -> Option<Contrast>),
                 ("sets", unpaired),
             ] {
-                let told =
+                let decided =
                     |(_, judgement): &(Test, Judgement)| matches!(judgement, Judgement::Better | Judgement::Worse);
-                let alarmed = |seed: &u64| judged(*seed, runs, law, of, 0.0).iter().any(told);
+                let alarmed = |seed: &u64| judged(*seed, runs, law, of, 0.0).iter().any(decided);
                 let alarms = (0..COMPARISONS).filter(alarmed).count() as u64;
                 assert!(
                     alarms <= most,
@@ -148,12 +148,12 @@ fn a_large_shift_of_eight_runs_is_found() {
 fn pairs_find_what_sets_do_not() {
     let alike: Law = |common, own| 100.0 + common * 0.9_f64.sqrt() + own * 0.1_f64.sqrt();
     let found = |of: fn(&[[f64; 2]]) -> Option<Contrast>, test: Test| {
-        let told = |seed: &u64| {
+        let decided = |seed: &u64| {
             let (by, judgement) = judged(5_000 + seed, 12, alike, of, 1.0)[0];
             assert_eq!(by, test);
             judgement == Judgement::Worse
         };
-        (0..COMPARISONS).filter(told).count() as u64
+        (0..COMPARISONS).filter(decided).count() as u64
     };
     let (pairs, sets) = (found(paired, Test::SignedRank), found(unpaired, Test::RankSum));
     let fewest = COMPARISONS - most_of(COMPARISONS, 1.0 - 0.858);

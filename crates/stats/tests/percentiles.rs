@@ -123,7 +123,7 @@ fn levels_come_back_in_order_and_once() {
 
 #[test]
 #[should_panic(expected = "the percentile at 75 % was not asked for")]
-fn a_percentile_that_was_not_asked_for_is_our_fault() {
+fn an_unrequested_percentile_panics() {
     let _ = Distribution::from_slice(&mut [1], 0, &[P50]).percentile(P75);
 }
 

@@ -55,7 +55,7 @@ fn critical_values_are_those_of_the_tables() {
 }
 
 #[test]
-fn the_worked_example_of_others_comes_out_the_same() {
+fn the_worked_example_of_r_is_reproduced() {
     // scipy.stats.mannwhitneyu: U = 17, exact p = 0.111…
     let test = mann_whitney(&[19.0, 22.0, 16.0, 29.0, 24.0], &[20.0, 11.0, 17.0, 12.0]).unwrap();
     assert_eq!(test.u, 17.0);
@@ -83,7 +83,7 @@ fn large_sets_that_differ_differ() {
 }
 
 #[test]
-fn nothing_can_be_said_of_nothing() {
+fn empty_sets_yield_none() {
     assert_eq!(mann_whitney(&[], &[1.0]), None);
     assert_eq!(mann_whitney(&[1.0], &[]), None);
     assert_eq!(mann_whitney(&[1.0], &[f64::NAN]), None);

@@ -27,7 +27,7 @@ fn five_against_five() {
 /// Permeability of membranes at term and between 12 and 26 weeks: Hollander and Wolfe's table 4.1, the worked example of R's
 /// `wilcox.test(…, conf.int = TRUE)`: 0.305 with 95 % interval −0.15 to 0.76.
 #[test]
-fn the_worked_example_of_others_comes_out_the_same() {
+fn the_worked_example_of_r_is_reproduced() {
     let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
     let before = [1.15, 0.88, 0.90, 0.74, 1.21];
     let found = shift(&before, &term, NINETY_FIVE).unwrap();
@@ -43,7 +43,7 @@ fn the_worked_example_of_others_comes_out_the_same() {
 /// patterns.
 #[test]
 #[expect(clippy::approx_constant, reason = "3.14 is a measured value")]
-fn the_worked_example_of_pairs_comes_out_the_same() {
+fn the_worked_example_of_pairs_is_reproduced() {
     let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
     let change: Vec<f64> = before.iter().zip(after).map(|(before, after)| after - before).collect();
@@ -60,7 +60,7 @@ fn the_worked_example_of_pairs_comes_out_the_same() {
 /// Three against three are 20 ways: even the whole range misses the shift in 2 of them. Three pairs
 /// have 8 patterns of signs.
 #[test]
-fn three_runs_are_no_surer_than_they_can_be() {
+fn three_runs_limit_the_level() {
     let found = shift(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0], NINETY_FIVE).unwrap();
     assert!((found.level - 0.9).abs() < 1e-12);
     assert_eq!((found.interval.low, found.interval.high), (-1.0, 5.0));
@@ -89,7 +89,7 @@ proptest! {
     /// Swapping the sets changes the sign, moving a set moves the shift, and the interval contains
     /// the estimate.
     #[test]
-    fn it_moves_with_its_values(first in values(12), second in values(12), by in -1_000_i32..1_000) {
+    fn the_shift_follows_its_values(first in values(12), second in values(12), by in -1_000_i32..1_000) {
         let by = f64::from(by);
         let one = shift(&first, &second, NINETY_FIVE).unwrap();
         prop_assert!(one.interval.low <= one.estimate && one.estimate <= one.interval.high);
@@ -102,7 +102,7 @@ proptest! {
 
     /// The same for pairs.
     #[test]
-    fn of_pairs_it_moves_with_its_values(differences in values(20), by in -1_000_i32..1_000) {
+    fn the_paired_shift_follows_its_values(differences in values(20), by in -1_000_i32..1_000) {
         let by = f64::from(by);
         let one = paired_shift(&differences, NINETY_FIVE).unwrap();
         prop_assert!(one.interval.low <= one.estimate && one.estimate <= one.interval.high);
@@ -118,7 +118,7 @@ proptest! {
     /// The sets are moved apart by any amount, so that statistics on both sides of the critical
     /// value occur.
     #[test]
-    fn it_is_the_rank_test_turned_round(
+    fn it_inverts_the_rank_test(
         all in proptest::collection::btree_set(-10_000_i32..10_000, 8..24),
         order in proptest::collection::vec(any::<u32>(), 24),
         cut in 4_usize..12,
@@ -138,7 +138,7 @@ proptest! {
 
     /// The same for pairs and the signed-rank test.
     #[test]
-    fn of_pairs_it_is_the_signed_rank_test_turned_round(
+    fn for_pairs_it_inverts_the_signed_rank_test(
         sizes in proptest::collection::btree_set(1_i32..10_000, 6..20),
         signs in proptest::collection::vec(any::<bool>(), 20),
         by in -8_000_i32..8_000,

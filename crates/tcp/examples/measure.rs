@@ -120,8 +120,8 @@ fn main() {
 /// Processor time of this thread in nanoseconds, independent of other load; wall-clock time since
 /// 1970 if the system doesn't provide it.
 fn processor_time() -> u64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let running = told.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let running = schedstat.and_then(|text| text.split_whitespace().next()?.parse().ok());
     running.unwrap_or_else(|| {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         since.map_or(0, |span| span.as_nanos() as u64)

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_ones_own() {
+    fn custom_settings() {
         let settings = TsqSettings {
             shift: Some(10),
             minimum: ByteSize::from_kib(64),

@@ -89,7 +89,7 @@ fn established(config: &EndpointConfig, answer: Flags) -> Endpoint {
 
 /// §3.10.7.2: in LISTEN only a SYN without ACK is accepted. A reset is ignored.
 #[test]
-fn a_listener_takes_a_syn_and_nothing_else() {
+fn a_listener_accepts_only_a_syn() {
     let mut end = listening(&config());
     for flags in [
         Flags::default(),
@@ -115,7 +115,7 @@ fn a_listener_takes_a_syn_and_nothing_else() {
 /// §3.10.7.3: without an acknowledgement of its SYN no connection is established. Simultaneous
 /// opening is not modelled.
 #[test]
-fn an_opener_takes_an_answer_and_nothing_else() {
+fn an_opener_accepts_only_a_syn_ack() {
     let mut end = syn_sent(&config());
     for flags in [Flags::default(), Flags::ACK, Flags::SYN, Flags::FIN.with(Flags::ACK)] {
         end.handle_segment(at_ms(10), &peer(flags), false);
@@ -158,7 +158,7 @@ fn the_third_segment_establishes() {
 
 /// §3.10.7.4: a SYN in an established connection is acknowledged and ignored.
 #[test]
-fn an_answer_that_comes_again_is_acknowledged() {
+fn a_repeated_syn_ack_is_acknowledged() {
     let mut end = established(&config(), SYN_ACK);
     end.handle_segment(at_ms(1_000), &content(SYN_ACK, 0, 100), false);
     let sent = drain(&mut end, at_ms(1_000));
@@ -200,7 +200,7 @@ fn resets() {
 /// §3.10.5: an abort resets a peer that may know the connection, because it has answered or was
 /// answered.
 #[test]
-fn an_abort_resets_who_was_answered() {
+fn an_abort_resets_an_answered_peer() {
     let now = at_ms(30);
     let mut closed = established(&config(), SYN_ACK);
     closed.finish(now);
@@ -233,7 +233,7 @@ fn an_abort_resets_who_was_answered() {
 /// RFC 3168 §6.1.1: a requesting SYN has ECE and CWR, an accepting answer has ECE alone, and a
 /// retried SYN doesn't request ECN.
 #[test]
-fn ecn_is_asked_for_and_agreed_to() {
+fn ecn_is_negotiated() {
     let asking = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
     for (ecn, flags) in [(true, asking), (false, Flags::SYN)] {
         let mut end = opening(&with_ecn(ecn));
@@ -317,7 +317,7 @@ fn the_smaller_mss_holds() {
 
 /// RFC 7323 §2.2: the window of a SYN isn't scaled. §3.2: the answer echoes the SYN's timestamp.
 #[test]
-fn what_a_handshake_carries() {
+fn values_of_a_handshake() {
     let mut end = opening(&config());
     let syn = end.poll_transmit(at_ms(7)).expect("a SYN").segment;
     assert_eq!((syn.timestamp, syn.echo, syn.ack), (7, 0, 0));
@@ -424,7 +424,7 @@ fn the_echo_is_of_what_was_missing() {
 
 /// RFC 9293 §3.10.7.4: data beyond the window or beyond the FIN are acknowledged and dropped.
 #[test]
-fn what_can_not_be_content_is_acknowledged_and_dropped() {
+fn invalid_content_is_acknowledged_and_dropped() {
     let mut end = established(&config(), SYN_ACK);
     let acknowledged = |end: &mut Endpoint, segment: &Segment| {
         end.handle_segment(at_ms(30), segment, false);
@@ -463,7 +463,7 @@ fn what_can_not_be_content_is_acknowledged_and_dropped() {
 /// A local rejection of a pure acknowledgement, or before the connection is established, is no
 /// congestion.
 #[test]
-fn only_content_that_is_refused_slows_down() {
+fn only_rejected_content_reduces_the_window() {
     let now = at_ms(20);
     let mut end = syn_sent(&config());
     let mut fresh = opening(&config());

@@ -109,7 +109,7 @@ proptest! {
 
     /// Without loss nothing is retransmitted.
     #[test]
-    fn nothing_is_repeated_on_a_clean_path(
+    fn no_retransmissions_on_a_clean_path(
         config in configs(),
         rate in 1u64..500,
         delay in 1u64..50,

@@ -188,7 +188,7 @@ fn a_probe_repeats_one_segment_of_a_burst() {
 /// next one advances as well, the timeout was spurious; if it is a duplicate, the timeout was not,
 /// and the rest is retransmitted.
 #[test]
-fn new_data_shows_whether_a_time_out_was_spurious() {
+fn new_data_shows_a_spurious_timeout() {
     let timed_out = || {
         let mut script = Script::new(&config(), 20);
         assert_eq!(script.sent(), first(10));
@@ -215,7 +215,7 @@ fn new_data_shows_whether_a_time_out_was_spurious() {
 /// A duplicate acknowledgement has no new information (RFC 5681 §2): a window update, content of
 /// the peer and a reported duplicate don't show that a timeout was real.
 #[test]
-fn only_a_duplicate_acknowledgement_shows_a_real_time_out() {
+fn only_a_duplicate_acknowledgement_shows_a_real_timeout() {
     let ack = Segment {
         flags: Flags::ACK,
         ack: MSS,
@@ -277,7 +277,7 @@ fn the_newest_segment_sets_the_window() {
 /// originals. Without new data as evidence, an acknowledgement of the retransmission alone lets
 /// slow start repair the rest.
 #[test]
-fn originals_show_whether_a_time_out_was_spurious() {
+fn acknowledged_originals_show_a_spurious_timeout() {
     let timed_out = || {
         let mut script = Script::new(&config(), 11);
         assert_eq!(script.sent(), first(10));
@@ -301,7 +301,7 @@ fn originals_show_whether_a_time_out_was_spurious() {
 /// RFC 6298 §5.4 to §5.6. Data that the host still holds aren't sent twice
 /// (`skb_still_in_host_queue`), and the timer continues.
 #[test]
-fn what_is_still_in_the_host_is_not_sent_again() {
+fn data_in_the_host_are_not_retransmitted() {
     let mut script = Script::new(&config(), 1);
     let held = script.end.poll_transmit(at_ms(100)).expect("a segment");
     assert_eq!(held.segment.length, 1_000);
@@ -340,7 +340,7 @@ fn a_reported_duplicate_undoes_the_reduction() {
 /// RFC 4015 (Eifel): an acknowledgement during a recovery that belongs to the original reverts it.
 /// With another retransmission in flight it does not (`tcp_try_undo_partial`).
 #[test]
-fn an_answer_to_the_original_undoes_the_reduction() {
+fn an_acknowledgement_of_the_original_reverts_the_reduction() {
     let mut script = Script::new(&config(), 10);
     assert_eq!(script.sent(), first(10));
     assert_eq!(script.ack(200, 0, &[(1, 4)], 100), [0]);
@@ -392,7 +392,7 @@ fn round_trips_are_finer_than_timestamps() {
 /// RFC 9293 §3.8.6.2.1: less than a segment isn't sent into a small window, until the timer forces
 /// it.
 #[test]
-fn a_small_window_is_used_at_last() {
+fn a_small_window_is_used_after_the_timer() {
     let mut script = Script::new(&config(), 5);
     assert_eq!(script.sent(), first(5));
     script.window = 400;
@@ -429,7 +429,7 @@ fn a_small_window_is_used_at_last() {
 /// RFC 9293 §3.8.6.1: a closed window is probed at increasing intervals; when it opens the timeout
 /// follows from the round-trip time again (`tcp_ack_probe`).
 #[test]
-fn an_answer_to_a_question_about_the_window() {
+fn a_response_to_a_window_probe() {
     let mut end = Endpoint::connect(&config(), Instant::ZERO).expect("modelled");
     end.poll_transmit(Instant::ZERO).expect("a SYN");
     let closed = Segment {

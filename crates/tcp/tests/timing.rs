@@ -48,7 +48,7 @@ fn sent(path: &Path, offset: u64) -> Vec<i64> {
 
 /// RFC 6298 §2.1 and §5.5: 1 s, doubled; six retries (`tcp_syn_retries`), failure after 127 s.
 #[test]
-fn a_syn_that_nobody_answers() {
+fn an_unanswered_syn() {
     let link = Link {
         loss: percent(100),
         ..Link::default()
@@ -111,7 +111,7 @@ fn a_lost_head_is_repaired() {
 
 /// A lost retransmission is detected from data sent after it, without a timeout (RFC 8985 §3.4).
 #[test]
-fn a_lost_retransmission_is_repaired_without_a_time_out() {
+fn a_lost_retransmission_is_repaired_without_a_timeout() {
     let config = reno();
     // Ten segments are sent at 100 ms. The first two selective acknowledgements permit one new
     // segment each (RFC 3042), the third causes the retransmission of the first.
@@ -198,7 +198,7 @@ fn ecn_needs_both() {
 /// The delay of the path increases by 850 ms and everything arrives late: the timeout was spurious,
 /// and the window is restored (RFC 5682, RFC 4015, `tcp_try_undo_loss`).
 #[test]
-fn a_spurious_time_out_is_undone() {
+fn a_spurious_timeout_is_reverted() {
     let config = reno();
     let mut path = path(&config, dropping(50, []), 1 << 30);
     path.run_until(at_ms(450));
@@ -245,7 +245,7 @@ fn a_late_segment_costs_no_window() {
 /// RFC 9293 §3.8.6.1: a closed window is probed after an RTO of 1 s, then after twice as long, and
 /// again.
 #[test]
-fn a_closed_window_is_asked_for() {
+fn a_closed_window_is_probed() {
     let mut end = Endpoint::connect(&reno(), Instant::ZERO).expect("modelled");
     end.poll_transmit(Instant::ZERO).expect("a SYN");
     let answer = Segment {
@@ -304,7 +304,7 @@ fn the_window_shrinks_while_idle() {
 /// A host's queue that rejects packets slows the sender down, without other effects
 /// (`NET_XMIT_DROP`).
 #[test]
-fn what_the_host_refuses_is_not_lost() {
+fn locally_rejected_packets_are_not_lost() {
     let mut config = reno();
     config.tsq = Tsq::Off;
     let link = Link {

@@ -5,7 +5,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
     /// A number without a unit.
-    #[error("`{found}` lacks its unit; write it as `{example}`")]
+    #[error("missing unit: found `{found}`, expected for example `{example}`")]
     MissingUnit {
         /// Input text.
         found: String,
@@ -13,7 +13,7 @@ pub enum QuantityError {
         example: &'static str,
     },
     /// Unknown unit.
-    #[error("unknown unit `{unit}` in `{found}`; known here: {known}")]
+    #[error("unknown unit `{unit}` in `{found}`; expected one of {known}")]
     UnknownUnit {
         /// Input text.
         found: String,
@@ -23,7 +23,7 @@ pub enum QuantityError {
         known: String,
     },
     /// The text does not begin with a decimal number.
-    #[error("`{found}` does not begin with a plain number; write it as `{example}`")]
+    #[error("invalid number: found `{found}`, expected for example `{example}`")]
     NotANumber {
         /// Input text.
         found: String,
@@ -76,14 +76,14 @@ pub(crate) const fn unit(names: &'static [&'static str], size: u64) -> Unit {
 }
 
 /// Unit for formatting: its symbol, its size in base steps and its maximum number of decimals.
-pub(crate) struct Written {
+pub(crate) struct FormatUnit {
     pub(crate) name: &'static str,
     pub(crate) size: u64,
     pub(crate) decimals: u32,
 }
 
-pub(crate) const fn written(name: &'static str, size: u64, decimals: u32) -> Written {
-    Written { name, size, decimals }
+pub(crate) const fn format_unit(name: &'static str, size: u64, decimals: u32) -> FormatUnit {
+    FormatUnit { name, size, decimals }
 }
 
 /// Number of digits of the largest `u64`: every formatted value can be parsed.
@@ -179,7 +179,7 @@ fn group(text: &str) -> Option<String> {
 
 /// Formats `value` base steps exactly, in the unit of `units` that needs the fewest digits and is
 /// not larger than the value; the first of equal ones. The last unit is one step.
-pub(crate) fn format(value: u64, units: &[Written], f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+pub(crate) fn format(value: u64, units: &[FormatUnit], f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
     let (last, larger) = units.split_last().expect("a quantity has units");
     let mut best = value.to_string();
     let mut name = last.name;
@@ -198,7 +198,7 @@ fn digits(text: &str) -> usize {
 }
 
 /// `value` in `unit`, if it is at least one unit and needs no more decimals than the unit permits.
-fn exactly(value: u64, unit: &Written) -> Option<String> {
+fn exactly(value: u64, unit: &FormatUnit) -> Option<String> {
     if value < unit.size {
         return None;
     }

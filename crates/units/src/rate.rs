@@ -1,6 +1,6 @@
 //! Data rates.
 
-use crate::quantity::{self, QuantityError, Unit, Written, unit, written};
+use crate::quantity::{self, FormatUnit, QuantityError, Unit, format_unit, unit};
 use crate::{ByteSize, Duration};
 use std::fmt;
 use std::str::FromStr;
@@ -63,11 +63,11 @@ const UNITS: &[Unit] = &[
     unit(&["bit/s", "bps", "b/s"], 1),
 ];
 
-const WRITTEN: &[Written] = &[
-    written("Gbit/s", 1_000_000_000, 9),
-    written("Mbit/s", 1_000_000, 6),
-    written("kbit/s", 1_000, 3),
-    written("bit/s", 1, 0),
+const FORMAT_UNITS: &[FormatUnit] = &[
+    format_unit("Gbit/s", 1_000_000_000, 9),
+    format_unit("Mbit/s", 1_000_000, 6),
+    format_unit("kbit/s", 1_000, 3),
+    format_unit("bit/s", 1, 0),
 ];
 
 impl FromStr for BitRate {
@@ -84,6 +84,6 @@ impl FromStr for BitRate {
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        quantity::format(self.0, WRITTEN, f)
+        quantity::format(self.0, FORMAT_UNITS, f)
     }
 }

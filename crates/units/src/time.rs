@@ -1,6 +1,6 @@
 //! Instants and durations: nanoseconds since the run began.
 
-use crate::quantity::{self, QuantityError, Unit, Written, unit, written};
+use crate::quantity::{self, FormatUnit, QuantityError, Unit, format_unit, unit};
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use std::str::FromStr;
@@ -274,13 +274,13 @@ const UNITS: &[Unit] = &[
 ];
 
 // Minutes and hours only for whole numbers: 1.35 min is hard to read.
-const WRITTEN: &[Written] = &[
-    written("h", 3_600_000_000_000, 0),
-    written("min", 60_000_000_000, 0),
-    written("s", 1_000_000_000, 9),
-    written("ms", 1_000_000, 6),
-    written("us", 1_000, 3),
-    written("ns", 1, 0),
+const FORMAT_UNITS: &[FormatUnit] = &[
+    format_unit("h", 3_600_000_000_000, 0),
+    format_unit("min", 60_000_000_000, 0),
+    format_unit("s", 1_000_000_000, 9),
+    format_unit("ms", 1_000_000, 6),
+    format_unit("us", 1_000, 3),
+    format_unit("ns", 1, 0),
 ];
 
 impl FromStr for Duration {
@@ -300,7 +300,7 @@ impl fmt::Display for Duration {
         if self.0 == 0 {
             return f.pad("0 s");
         }
-        quantity::format(self.0, WRITTEN, f)
+        quantity::format(self.0, FORMAT_UNITS, f)
     }
 }
 

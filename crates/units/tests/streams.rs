@@ -114,7 +114,7 @@ fn chance_happens_as_often_as_it_should() {
 }
 
 #[test]
-fn nothing_below_nothing() {
+fn a_bound_of_zero_yields_zero() {
     let mut stream = Seed(1).stream("bound", 0);
     assert_eq!(stream.below(0), 0);
     assert_eq!(stream.below(1), 0);

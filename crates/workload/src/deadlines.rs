@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_put_off_again_and_again_keeps_the_heap_small() {
+    fn postponed_deadlines_keep_the_heap_small() {
         let mut deadlines = Deadlines::new(1);
         for millis in 0..10_000 {
             deadlines.set(0, Some(at(millis + 30_000)));

@@ -206,7 +206,7 @@ impl<P> Aggregate<P> {
 
     /// Duration of its response.
     #[must_use]
-    pub fn answer(&self) -> Duration {
-        self.sending.answer(self.mpdus.len())
+    pub fn response(&self) -> Duration {
+        self.sending.response(self.mpdus.len())
     }
 }

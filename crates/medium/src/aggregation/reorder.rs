@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn in_order_whatever_the_arrival() {
+    fn in_order_for_any_arrival() {
         assert_eq!(feed(&[0, 1, 2]), [0, 1, 2]);
         assert_eq!(feed(&[2, 1, 0, 3]), [0, 1, 2, 3]);
         assert_eq!(feed(&[1, 1, 0, 0, 1, 2]), [0, 1, 2]);

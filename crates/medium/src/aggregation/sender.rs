@@ -136,9 +136,10 @@ impl<P> Sender<P> {
                 None if self.next >= window_end && !self.unsettled.is_empty() => break,
                 None => {
                     let first = mpdus.is_empty();
-                    let most = match must_fit && first {
-                        true => alone.saturating_sub(framing.mpdu(0)),
-                        false => u32::MAX,
+                    let most = if must_fit && first {
+                        alone.saturating_sub(framing.mpdu(0))
+                    } else {
+                        u32::MAX
                     };
                     let Some(packet) = self.held.take().or_else(|| more(most)) else {
                         break;
@@ -148,17 +149,19 @@ impl<P> Sender<P> {
                         break;
                     }
                     // An A-MSDU at the start of a PPDU must not exceed the PPDU's limit.
-                    let amsdu = match first {
-                        true => limits.amsdu.min(alone.saturating_sub(framing.around(0))),
-                        false => limits.amsdu,
+                    let amsdu = if first {
+                        limits.amsdu.min(alone.saturating_sub(framing.around(0)))
+                    } else {
+                        limits.amsdu
                     };
                     self.frame(packet, amsdu, framing, &mut more)
                 }
             };
             // The last one isn't padded.
-            let too_long = match mpdus.is_empty() {
-                true => must_fit && mpdu.length > alone,
-                false => length + mpdu::last_in_aggregate(mpdu.length) > room,
+            let too_long = if mpdus.is_empty() {
+                must_fit && mpdu.length > alone
+            } else {
+                length + mpdu::last_in_aggregate(mpdu.length) > room
             };
             if too_long {
                 self.waiting.push_front(mpdu);

@@ -23,18 +23,18 @@ impl Sending {
     /// # Errors
     /// If the standard doesn't have this vector.
     pub fn new(vector: &TxVector, window: u32, clock: u64) -> Result<Self, PhyError> {
-        let answer = response::vector_for(vector);
+        let response = response::vector_for(vector);
         Ok(Sending {
             vector: *vector,
             format: vector.format()?.slower(clock),
-            ack: response::duration(&answer, response::ACK) * clock,
-            block_ack: response::duration(&answer, response::block_ack(window)) * clock,
+            ack: response::duration(&response, response::ACK) * clock,
+            block_ack: response::duration(&response, response::block_ack(window)) * clock,
         })
     }
 
     /// Duration of the response to this number of MPDUs: ACK for one, BlockAck for more.
     #[must_use]
-    pub const fn answer(&self, mpdus: usize) -> Duration {
+    pub const fn response(&self, mpdus: usize) -> Duration {
         if mpdus == 1 { self.ack } else { self.block_ack }
     }
 

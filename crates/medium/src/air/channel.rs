@@ -167,9 +167,10 @@ impl Channel {
         for group in 0..self.groups {
             let bit = 1 << group;
             if sensed & bit != 0 {
-                let (nav, extra) = match frame.broken & bit != 0 {
-                    true => (frame.end, self.eifs),
-                    false => (frame.nav, Duration::ZERO),
+                let (nav, extra) = if frame.broken & bit != 0 {
+                    (frame.end, self.eifs)
+                } else {
+                    (frame.nav, Duration::ZERO)
                 };
                 self.contention.clear(frame.end, group, nav, extra);
             }

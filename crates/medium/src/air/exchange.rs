@@ -55,9 +55,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             }
             (Kind::Rts | Kind::Cts | Kind::Response, true) => None,
         };
-        let timeout = match self.channels[channel].failures_known_at_once {
-            true => Duration::ZERO,
-            false => self.channels[channel].timing.response_timeout(),
+        let timeout = if self.channels[channel].failures_known_at_once {
+            Duration::ZERO
+        } else {
+            self.channels[channel].timing.response_timeout()
         };
         match next {
             Some((node, (at, step))) => {
@@ -97,15 +98,15 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let exchange = node.exchange.as_ref().expect("CTS belongs to an exchange");
         let to = exchange.aggregate.tin.to;
         let vector = response::legacy(node.rts_rate, &exchange.aggregate.sending.vector);
-        let (duration, answer) = (exchange.aggregate.duration, self.answer(id));
+        let (duration, response) = (exchange.aggregate.duration, self.response(id));
         let channel = node.channel;
         let cts = response::duration(&vector, response::CTS) * self.channels[channel].timing.clock;
         let frame = OnAir::new(Kind::Cts, Some(to), Some(id), now, cts);
-        self.transmit(frame.reserving(self.sifs(channel) * 2 + duration + answer), channel);
+        self.transmit(frame.reserving(self.sifs(channel) * 2 + duration + response), channel);
     }
 
     pub(super) fn send_data(&mut self, now: Instant, id: NodeId) {
-        let answer = self.answer(id);
+        let response = self.response(id);
         let node = &mut self.nodes[id.index()];
         let exchange = node.exchange.as_mut().expect("data belong to an exchange");
         exchange.data_sent = true;
@@ -121,7 +122,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         node.queue.charge_airtime(tin, duration);
         let channel = node.channel;
         let frame = OnAir::new(Kind::Data, Some(id), Some(to), now, duration);
-        self.transmit(frame.reserving(self.sifs(channel) + answer), channel);
+        self.transmit(frame.reserving(self.sifs(channel) + response), channel);
     }
 
     /// Sends the acknowledgement of the receiver for the data of `id`.
@@ -134,13 +135,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             .aggregate
             .tin
             .to;
-        let frame = OnAir::new(Kind::Response, Some(to), Some(id), now, self.answer(id));
+        let frame = OnAir::new(Kind::Response, Some(to), Some(id), now, self.response(id));
         self.transmit(frame, self.nodes[id.index()].channel);
     }
 
     /// Duration of the acknowledgement in the exchange of `id`.
-    fn answer(&self, id: NodeId) -> Duration {
+    fn response(&self, id: NodeId) -> Duration {
         let exchange = self.nodes[id.index()].exchange.as_ref();
-        exchange.expect("an exchange is under way").aggregate.answer()
+        exchange.expect("an exchange is in progress").aggregate.response()
     }
 }

@@ -200,7 +200,7 @@ mod tests {
     /// Limits: a number of frames, including those on the air; 64 packets for each aggregate; an
     /// estimated airtime, but at least one packet; none.
     #[test]
-    fn hardware_takes_what_it_has_room_for() {
+    fn hardware_accepts_up_to_its_limit() {
         for (limit, most) in [
             (HardwareQueue::Frames(8), 8),
             (HardwareQueue::Frames(0), 1),
@@ -251,7 +251,7 @@ mod tests {
     /// First in, first out, except that an aggregate takes all packets of its tin, which leave
     /// their positions. A packet that doesn't fit stays.
     #[test]
-    fn places_of_packets_that_went_with_others_are_gone() {
+    fn aggregated_packets_leave_their_positions() {
         let mut hardware = Hardware::new(HardwareQueue::Unlimited, true);
         for (number, to) in (0..).zip([1, 2, 1, 2, 1]) {
             hardware.push_packet(tin(to), packet(to, number), ms(1));

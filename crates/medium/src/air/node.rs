@@ -90,8 +90,8 @@ pub(super) fn limits_in_txop(
 ) -> Limits {
     let mut limits = *limits;
     if !parameters.txop.is_zero() {
-        let answer = sending.block_ack.max(sending.ack) + sifs;
-        limits.time = limits.time.min(parameters.txop.saturating_sub(answer));
+        let response = sending.block_ack.max(sending.ack) + sifs;
+        limits.time = limits.time.min(parameters.txop.saturating_sub(response));
     }
     limits
 }
@@ -315,8 +315,8 @@ impl<P> Node<P> {
         let (sending, most) = link.choose(now, 0);
         let mut limits = limits_in_txop(&link.limits, &sending, parameters, *sifs);
         if let Some(left) = left {
-            let answer = if limits.ampdu { sending.block_ack } else { sending.ack };
-            limits.time = limits.time.min(left.saturating_sub(answer));
+            let response = if limits.ampdu { sending.block_ack } else { sending.ack };
+            limits.time = limits.time.min(left.saturating_sub(response));
         }
         let mut estimated_airtime = Duration::ZERO;
         let sender = &mut link.senders[usize::from(tin.tid)];
@@ -329,12 +329,15 @@ impl<P> Node<P> {
             most,
             left.is_some(),
             spare,
-            |most| match held {
-                true => hardware.pop_packet(tin, most).map(|(packet, estimate)| {
-                    estimated_airtime += estimate;
-                    packet
-                }),
-                false => queue.dequeue(now, tin, drops),
+            |most| {
+                if held {
+                    hardware.pop_packet(tin, most).map(|(packet, estimate)| {
+                        estimated_airtime += estimate;
+                        packet
+                    })
+                } else {
+                    queue.dequeue(now, tin, drops)
+                }
             },
         );
         queue.set_unsent(now, tin, sender.unsent());

@@ -51,7 +51,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             self.fill_all(now, id, Some(category));
             return false;
         };
-        if aggregate.duration + aggregate.answer() > left {
+        if aggregate.duration + aggregate.response() > left {
             node.categories[category].hardware.push_again(aggregate);
             return false;
         }

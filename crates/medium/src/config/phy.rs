@@ -341,7 +341,7 @@ mod tests {
     /// Values of each standard, from the tables that the methods name: generation, aCWmin, streams,
     /// highest MCS, BlockAck window, A-MSDU in bytes, default guard interval, and guard intervals.
     #[test]
-    fn what_each_standard_has() {
+    fn values_of_each_standard() {
         use Guard::{Ns400, Ns800, Ns1600, Ns3200};
         for (standard, generation, cw_min, window, amsdu, default, guards) in [
             (Standard::B, 1, 31, 1, None, Ns800, vec![Ns800]),

@@ -153,11 +153,11 @@ impl Contention {
     pub fn next_due(&mut self) -> Option<Instant> {
         match self.next {
             Some(next) => next,
-            None => self.reckon(),
+            None => self.recompute(),
         }
     }
 
-    fn reckon(&mut self) -> Option<Instant> {
+    fn recompute(&mut self) -> Option<Instant> {
         let slot = self.timing.slot;
         let mut next: Option<Instant> = None;
         for group in self.groups.iter_mut().filter(|group| !group.is_busy()) {
@@ -241,7 +241,7 @@ mod tests {
     /// 188, it is detected at 192, before 194; if it ends at 197, it hasn't detected the
     /// transmission of 194 yet.
     #[test]
-    fn nothing_is_noticed_at_once() {
+    fn transmissions_are_detected_with_a_delay() {
         for (slots, first, second) in [(1, 188, None), (2, 194, Some(197))] {
             let mut contention = Contention::new(Timing::OFDM, 1);
             let (a, b) = (contention.add(0, 2, false), contention.add(0, 2, false));

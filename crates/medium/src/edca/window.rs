@@ -52,7 +52,7 @@ mod tests {
     /// CWmin 15, CWmax 1023, limit 7: 2^QSRC · 16 − 1 up to 1023, which is reached with the sixth
     /// failure; the eighth resets it.
     #[test]
-    fn grows_and_starts_again() {
+    fn grows_and_resets() {
         let parameters = EdcaParameters::default_set(15)[1];
         let mut window = Window::new(&parameters);
         let mut seen = vec![window.slots()];

@@ -88,9 +88,10 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
                 continue;
             }
             let weight = self.weight(tin.to);
-            let readiness = match self.below_limit(tin) {
-                true => may(tin),
-                false => Readiness::Later,
+            let readiness = if self.below_limit(tin) {
+                may(tin)
+            } else {
+                Readiness::Later
             };
             // Airtime in the hardware is charged after the transmission (Linux since 2022).
             let pending = self.pending(tin.to, category).0.as_nanos() as i64;

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_in_place_of_drops() {
+    fn marks_instead_of_drops() {
         let mut codel = Codel::default();
         let mut source = Plain(VecDeque::new());
         let mut drops = Vec::new();

@@ -171,9 +171,10 @@ impl<P> Fq<P> {
                 let quantum = i64::from(self.parameters.quantum);
                 list.pop_front();
                 // A single flow gets all its turns at once.
-                let turns = match state.new.is_empty() && state.old.is_empty() {
-                    true => 1 - flow.deficit / quantum,
-                    false => 1,
+                let turns = if state.new.is_empty() && state.old.is_empty() {
+                    1 - flow.deficit / quantum
+                } else {
+                    1
                 };
                 flow.deficit += turns * quantum;
                 state.old.push_back(index);

@@ -111,7 +111,7 @@ impl Entry {
     fn new(vector: TxVector, limits: &Limits, access: Duration, clock: u64) -> Option<Self> {
         let format = vector.format().ok()?.slower(clock);
         let room = format.longest(limits.time).unwrap_or(0);
-        let (frames, answer) = if limits.ampdu {
+        let (frames, response) = if limits.ampdu {
             let most = room.min(limits.bytes) / mpdu::in_aggregate(REFERENCE_MPDU);
             let frames = most.clamp(1, u64::from(limits.frames.max(1))) as u32;
             (frames, response::block_ack(limits.window))
@@ -124,7 +124,7 @@ impl Entry {
             frames,
             window: limits.ampdu.then_some(limits.window),
             format,
-            overhead: access + response::duration(&response::vector_for(&vector), answer) * clock,
+            overhead: access + response::duration(&response::vector_for(&vector), response) * clock,
         })
     }
 
@@ -286,7 +286,7 @@ mod tests {
 
     /// Half the width or half the streams: 3 dB.
     #[test]
-    fn narrower_and_fewer_streams_hear_better() {
+    fn narrower_width_and_fewer_streams_increase_snr() {
         let narrow = TxVector {
             width: Width::Mhz20,
             ..ht40()

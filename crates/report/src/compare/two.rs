@@ -7,7 +7,7 @@ use super::side::Side;
 use netburn_record::Environment;
 use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_stats::contrast::{
-    Answer, Contrast, Question, SIGNIFICANCE, Test, contrast, judge_all, least_p, paired, runs_needed, varying,
+    Answer, Contrast, Question, SIGNIFICANCE, Test, contrast, judge_all, min_p, paired, runs_needed, varying,
 };
 use netburn_stats::judge::{Judgement, MIN_RUNS};
 use netburn_units::Seed;
@@ -199,7 +199,7 @@ impl Comparison {
         let [without, with] = held.question.contrast.runs;
         // The signed-rank test is taken only where there are pairs enough for it.
         let least = match held.answer.test {
-            Test::RankSum => least_p(without, with) * self.judged_with as f64,
+            Test::RankSum => min_p(without, with) * self.judged_with as f64,
             Test::SignedRank => 0.0,
         };
         match held.answer.judgement {

@@ -58,10 +58,7 @@ pub(crate) fn station_endpoint(station: &Station) -> EndpointConfig {
         congestion: station.cc.clone().unwrap_or_default(),
         ecn: station.ecn,
         tsq: tsq(station),
-        gso: match station.gso {
-            true => Gso::default(),
-            false => Gso::off(),
-        },
+        gso: if station.gso { Gso::default() } else { Gso::off() },
         // Sending packet by packet is Linux's behaviour before 4.17; BBR has compensated for
         // aggregation since 5.1.
         ack_aggregation: station.gso,

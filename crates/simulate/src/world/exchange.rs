@@ -65,20 +65,20 @@ impl Framing {
 
     /// Length of content with its frame headers.
     fn framed(self, content: u64) -> u64 {
-        match self.framed {
-            true => content + content.div_ceil(FRAME) * FRAME_HEADER,
-            false => content,
+        if self.framed {
+            content + content.div_ceil(FRAME) * FRAME_HEADER
+        } else {
+            content
         }
     }
 
     /// Content in the first `bytes` of framed content.
     fn content(self, bytes: u64) -> u64 {
-        match self.framed {
-            true => {
-                let (whole, rest) = (bytes / (FRAME + FRAME_HEADER), bytes % (FRAME + FRAME_HEADER));
-                whole * FRAME + rest.saturating_sub(FRAME_HEADER)
-            }
-            false => bytes,
+        if self.framed {
+            let (whole, rest) = (bytes / (FRAME + FRAME_HEADER), bytes % (FRAME + FRAME_HEADER));
+            whole * FRAME + rest.saturating_sub(FRAME_HEADER)
+        } else {
+            bytes
         }
     }
 }

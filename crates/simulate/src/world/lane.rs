@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_not_written() {
+    fn discarded_data_are_not_written() {
         let mut lane = Lane::new(10, true);
         lane.push(0, 25);
         lane.push(1, 5);

@@ -103,7 +103,7 @@ mod tests {
     /// 500 µs after the last frame, but at most 2 ms after the first: frames every 400 µs from 1 ms
     /// on are reported at 3 ms, then the next period starts.
     #[test]
-    fn after_the_last_and_at_the_latest_four_times_that_after_the_first() {
+    fn interrupts_follow_the_last_frame_within_a_maximum_delay() {
         let text =
             "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nreceive_delay = \"500 us\"\n";
         let document = Document::from_toml("test", text).unwrap();

@@ -433,7 +433,7 @@ mod tests {
 
     /// RFC 5681 equation 4 and RFC 9438 §4.6, at least two; BBR doesn't change the threshold.
     #[test]
-    fn what_a_reduction_leaves() {
+    fn the_threshold_after_a_reduction() {
         for (control, before, after) in [
             (CongestionControl::Reno, 10, 5),
             (CongestionControl::Reno, 3, 2),

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_application_limits_until_what_was_in_flight_is_delivered() {
+    fn application_limited_until_the_data_in_flight_are_delivered() {
         let mut rates = RateEstimator::new(ms(0));
         let early = rates.on_sent(ms(0), false);
         rates.set_app_limited(1);

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn each_time_out_of_idleness_halves() {
+    fn each_idle_timeout_halves() {
         for (idle, cwnd) in [(200, 80), (201, 40), (400, 40), (401, 20), (601, 10), (5_000, 10)] {
             let mut window = window(80);
             window.restart(ms(idle), ms(200));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undo_brings_back_window_and_threshold() {
+    fn an_undo_restores_window_and_threshold() {
         let mut window = window(100);
         window.begin_reduction(50);
         window.set_cwnd(60);

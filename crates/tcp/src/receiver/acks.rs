@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn young_connections_answer_at_once_then_every_second_segment() {
+    fn new_connections_acknowledge_immediately_then_every_second_segment() {
         let mut acks = Acks::new();
         let mut answered = Vec::new();
         let mut unacknowledged = 0;
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_of_one_gap_are_thinned_out() {
+    fn acknowledgements_of_one_gap_are_compressed() {
         let mut acks = Acks::new();
         for n in 0..3 {
             acks.on_gap(at(n), 5_000, SRTT, false);

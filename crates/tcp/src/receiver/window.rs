@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn is_told_in_units_of_its_scale_and_never_shrinks() {
+    fn is_advertised_in_units_of_its_scale_and_never_shrinks() {
         let mut window = window();
         assert_eq!(window.select(0, 0), 65_536);
         // 40000 bytes beyond a gap leave less, but the advertised window stands.

@@ -338,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn duplicates_are_told_from_news() {
+    fn duplicates_are_distinguished_from_new_data() {
         let range = |start, end| Range { start, end };
         // Examples of RFC 2883 §4.1.1 and §4.1.3.
         assert!(is_duplicate(4_000, &[range(3_000, 3_500)]));

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn begins_with_room_for_twice_ten_segments() {
+    fn starts_with_room_for_twenty_segments() {
         let mut buffer = SendBuffer::new(&EndpointConfig::default());
         buffer.expand(1_460, 10, 3);
         // The 87040 bytes that `ss -tm` prints for a new connection.
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_and_says_when_there_is_room() {
+    fn rejects_and_reports_room() {
         let config = EndpointConfig {
             gso: Gso::off(),
             ..EndpointConfig::default()

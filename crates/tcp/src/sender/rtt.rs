@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn time_outs_by_hand() {
+    fn timeouts_by_hand() {
         let mut rtt = RttEstimator::new();
         assert_eq!(rtt.rto(), Duration::from_secs(1));
         // The first sample R: SRTT = R, RTTVAR = R/2, RTO = R + 4 × R/2 (RFC 6298 §2.2).

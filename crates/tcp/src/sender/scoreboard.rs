@@ -418,7 +418,7 @@ mod tests {
         /// Records stay in order without gaps, the counters equal a recount, and the next
         /// retransmission is the first lost record without one in flight.
         #[test]
-        fn counts_what_it_holds(steps in prop::collection::vec((0u8..6, 0u64..40, 1u64..6), 0..80)) {
+        fn counters_equal_a_recount(steps in prop::collection::vec((0u8..6, 0u64..40, 1u64..6), 0..80)) {
             let mut board = Scoreboard::new(MSS as u32);
             let (mut una, mut next) = (0, 0);
             for (step, (operation, place, length)) in steps.into_iter().enumerate() {

@@ -313,7 +313,7 @@ fn marked_segments() {
 
 /// Twenty consecutive losses, then 400: the timer expires repeatedly, with doubled timeouts.
 #[test]
-fn time_outs() {
+fn timeouts_of_many_losses() {
     hold(Model::Whole, &CongestionControl::Reno, &burst(), 0.02);
     hold(Model::Whole, &CongestionControl::Cubic, &burst(), 0.02);
 }

@@ -96,7 +96,7 @@ fn the_gain_cycles_through_eight_phases() {
 }
 
 #[test]
-fn it_empties_the_path_for_200_ms_each_ten_seconds() {
+fn it_drains_the_path_for_200_ms_every_ten_seconds() {
     let outcome = bbr(PATH, 35, 1);
     let empty: Vec<f64> = outcome
         .curve
@@ -123,7 +123,7 @@ fn it_empties_the_path_for_200_ms_each_ten_seconds() {
 }
 
 #[test]
-fn loss_that_is_not_congestion_hardly_slows_it_and_cubic_a_lot() {
+fn random_loss_affects_it_less_than_cubic() {
     // Every 200th segment: 0.5 %.
     let lost: Vec<u64> = (1..200).map(|n| n * 200).collect();
     let rate = |control| {

@@ -12,16 +12,16 @@ impl Workload {
     pub(super) fn catch_up(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at < self.now) {
-            self.pass(at, wake);
+            self.process_timeout(at, wake);
         }
         self.now
     }
 
     /// Processes one timeout of the time `at`, which is `self.now` or earlier.
-    pub(super) fn pass(&mut self, at: Instant, wake: Wake) {
+    pub(super) fn process_timeout(&mut self, at: Instant, wake: Wake) {
         match wake {
-            Wake::Due => self.fall_due(at),
-            Wake::Timeout => self.time_out(at),
+            Wake::Due => self.handle_due(at),
+            Wake::Timeout => self.expire_oldest(at),
             Wake::Stall => {
                 if let Some(player) = &mut self.player {
                     player.handle_timeout(at);
@@ -35,7 +35,7 @@ impl Workload {
     /// Begins operations that are due at the instant of an input that freed a slot.
     pub(super) fn begin_due(&mut self) {
         while let Some(at) = self.next_due().filter(|at| *at <= self.now) {
-            self.fall_due(at);
+            self.handle_due(at);
         }
     }
 
@@ -44,23 +44,23 @@ impl Workload {
         self.schedule.next().filter(|due| running && *due < self.end)
     }
 
-    pub(super) fn next_time_out(&self) -> Option<Instant> {
-        let stalest = self.in_flight.values().map(|operation| operation.progress).min()?;
-        stalest.checked_add(self.config.timeout)
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        let oldest = self.in_flight.values().map(|operation| operation.progress).min()?;
+        oldest.checked_add(self.config.timeout)
     }
 
-    fn fall_due(&mut self, due: Instant) {
+    fn handle_due(&mut self, due: Instant) {
         self.schedule.fell_due();
         let sequence = self.sequence;
         self.sequence += 1;
         if self.overloaded && self.schedule.is_fixed() {
-            self.operations.push_back(unbegun(sequence, due, Outcome::NotStarted));
+            self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
         } else if self.in_flight.len() < self.config.outstanding.max(1) as usize {
             self.begin(sequence, due);
         } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
             self.waiting = Some((sequence, due));
         } else {
-            self.operations.push_back(unbegun(sequence, due, Outcome::NotStarted));
+            self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
         }
     }
 
@@ -123,9 +123,9 @@ impl Workload {
     }
 
     /// Times out the operation with the oldest progress.
-    fn time_out(&mut self, at: Instant) {
-        let stalest = self.in_flight.values().min_by_key(|o| (o.progress, o.sequence()));
-        if let Some(sequence) = stalest.map(InFlight::sequence) {
+    fn expire_oldest(&mut self, at: Instant) {
+        let oldest = self.in_flight.values().min_by_key(|o| (o.progress, o.sequence()));
+        if let Some(sequence) = oldest.map(InFlight::sequence) {
             self.end(sequence, Some(at), Outcome::TimedOut, None);
         }
     }
@@ -134,8 +134,8 @@ impl Workload {
     fn stop(&mut self) {
         self.phase = Phase::Draining;
         if let Some((sequence, due)) = self.waiting.take() {
-            let outcome = self.left_over(due, self.end);
-            self.operations.push_back(unbegun(sequence, due, outcome));
+            let outcome = self.final_outcome(due, self.end);
+            self.operations.push_back(not_begun(sequence, due, outcome));
         }
         if let Some(player) = &mut self.player {
             player.stop(self.end);
@@ -157,7 +157,7 @@ impl Workload {
             .map(|o| (o.sequence(), o.due()))
             .collect::<Vec<_>>()
         {
-            let outcome = self.left_over(due, self.settle);
+            let outcome = self.final_outcome(due, self.settle);
             self.end(sequence, None, outcome, None);
         }
         self.settle_if_idle();
@@ -165,7 +165,7 @@ impl Workload {
 
     /// Outcome of an operation that can't finish any more at `at`: a goal miss if it is older than
     /// its goal.
-    fn left_over(&self, due: Instant, at: Instant) -> Outcome {
+    fn final_outcome(&self, due: Instant, at: Instant) -> Outcome {
         let limit = self.config.goals.iter().filter_map(|goal| match goal {
             Goal::Latency { limit } => Some(*limit),
             Goal::Rate { .. } | Goal::NoStall => None,
@@ -185,7 +185,7 @@ impl Workload {
 }
 
 /// An operation that never began.
-fn unbegun(sequence: u64, due: Instant, outcome: Outcome) -> Operation {
+fn not_begun(sequence: u64, due: Instant, outcome: Outcome) -> Operation {
     Operation {
         sequence,
         due,

@@ -135,7 +135,7 @@ impl Workload {
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = self.now.max(now);
         while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= self.now) {
-            self.pass(at, wake);
+            self.process_timeout(at, wake);
         }
     }
 
@@ -248,7 +248,7 @@ impl Workload {
         // Of those at one instant the first in this list comes first: a timeout makes room for a
         // due operation.
         [
-            self.next_time_out().map(|at| (at, Wake::Timeout)),
+            self.next_timeout().map(|at| (at, Wake::Timeout)),
             stall.map(|at| (at, Wake::Stall)),
             self.next_due().map(|at| (at, Wake::Due)),
             Some(over),

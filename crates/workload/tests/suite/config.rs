@@ -46,7 +46,7 @@ fn impossible_values_are_named_by_their_key() {
         (
             "voip",
             |c| c.interval = None,
-            "`interval` or `rate` is needed on kind `calls`",
+            "`interval` or `rate` is required for kind `calls`",
         ),
         (
             "voip",
@@ -61,7 +61,7 @@ fn impossible_values_are_named_by_their_key() {
         (
             "download",
             |c| c.interval = Some(Duration::from_secs(1)),
-            "`interval` can't be set on kind `download`, which begins an object when the last ends; kind `stream` has a rate",
+            "`interval` can't be set on kind `download`, whose objects follow each other without an interval; use kind `stream` for a fixed rate",
         ),
         (
             "browsing",
@@ -71,7 +71,7 @@ fn impossible_values_are_named_by_their_key() {
         (
             "upload",
             |c| c.jitter = Duration::from_millis(1),
-            "`jitter` can't be set on kind `upload`, which has no period",
+            "`jitter` can't be set on kind `upload`, which has no interval",
         ),
         ("voip", |c| c.outstanding = 0, "`outstanding` is 0; 1 to 1000"),
         (
@@ -88,17 +88,17 @@ fn impossible_values_are_named_by_their_key() {
         (
             "4kstream",
             |c| c.player.as_mut().unwrap().max_buffer = Duration::from_secs(1),
-            "`player` holds 1 s, less than the 2 s it starts with, so it never would",
+            "`player` has a `max_buffer` of 1 s, which is less than its start of 2 s; playback would never start",
         ),
         (
             "4kstream",
             |c| c.player.as_mut().unwrap().start = Duration::ZERO,
-            "`player` has a start of 0 s; it must buffer something before it plays",
+            "`player` has an invalid start: found 0 s, expected more than 0 s",
         ),
         (
             "4kstream",
             |c| c.player.as_mut().unwrap().rate = BitRate::from_bps(0),
-            "`player` has a rate of 0; it must play at some rate",
+            "`player` has an invalid rate: found 0, expected more than 0",
         ),
         (
             "4kstream",
@@ -108,27 +108,27 @@ fn impossible_values_are_named_by_their_key() {
         (
             "voip",
             |c| c.goals = vec![Goal::NoStall],
-            "`goal` on kind `calls` can't be `no stall`; only a `stream` plays",
+            "`goal` on kind `calls` can't be `no stall`; only kind `stream` has a player",
         ),
         (
             "browsing",
             |c| c.goals = vec![RATE],
-            "`goal` on kind `pages` can't be a rate; a latency would do",
+            "`goal` on kind `pages` can't be a rate; use a latency",
         ),
         (
             "download",
             |c| c.goals = vec![LATENCY],
-            "`goal` on kind `download` can't be a latency; a rate would do",
+            "`goal` on kind `download` can't be a latency; use a rate",
         ),
         (
             "voip",
             |c| c.goals = vec![LATENCY, LATENCY],
-            "`goal` has two of one sort: latency ≤ 150 ms and latency ≤ 150 ms",
+            "`goal` has two goals of one type: latency ≤ 150 ms and latency ≤ 150 ms",
         ),
         (
             "voip",
             |c| c.goals = vec![Goal::Latency { limit: Duration::ZERO }],
-            "`goal` is a latency of 0 s, which nothing can meet",
+            "`goal` has an invalid latency: found 0 s, expected more than 0 s",
         ),
         (
             "4kstream",
@@ -139,7 +139,7 @@ fn impossible_values_are_named_by_their_key() {
                     step: Duration::from_millis(100),
                 }];
             },
-            "`goal` has a window of 1.95 s; it must be a multiple of 100 ms",
+            "`goal` has a window of 1.95 s; expected a multiple of 100 ms",
         ),
         (
             "4kstream",
@@ -150,7 +150,7 @@ fn impossible_values_are_named_by_their_key() {
                     step: Duration::from_millis(100),
                 }];
             },
-            "`goal` is a rate of 0, which everything meets",
+            "`goal` has an invalid rate: found 0, expected more than 0",
         ),
     ];
     for (use_, change, expected) in cases {
@@ -184,7 +184,7 @@ fn values_at_their_bounds_are_possible() {
 }
 
 #[test]
-fn names_are_read_as_they_are_written() {
+fn names_round_trip() {
     for kind in Kind::ALL {
         assert_eq!(kind.as_str().parse(), Ok(*kind));
     }
@@ -205,7 +205,7 @@ fn names_are_read_as_they_are_written() {
 }
 
 #[test]
-fn goals_read_as_people_say_them() {
+fn goals_have_a_text_form() {
     let goals: Vec<String> = PRESETS
         .iter()
         .map(|use_| Config::preset(use_).unwrap())
@@ -228,7 +228,7 @@ fn goals_read_as_people_say_them() {
 }
 
 #[test]
-fn what_will_move_is_known_before() {
+fn the_volume_is_predicted() {
     let minute = Duration::from_secs(60);
     // 10 × 128 KiB every 3 s: 20 in a minute, 3.495 Mbit/s.
     let browsing = Config::browsing();

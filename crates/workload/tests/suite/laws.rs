@@ -76,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn any_use_on_any_network_keeps_the_laws((config, network, seed) in any_run()) {
+    fn any_preset_on_any_network_keeps_the_laws((config, network, seed) in any_run()) {
         // `run` uses the checked workload, which verifies every law.
         let run = network.run(&config, ms(10_000), seed);
         let moved: u64 = run.operations.iter().map(|o| o.bytes).sum();
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn being_woken_more_often_changes_nothing((config, network, seed) in any_run(), every in 1_u64..500) {
+    fn additional_timeouts_change_nothing((config, network, seed) in any_run(), every in 1_u64..500) {
         let network = network.driver_lag(Duration::ZERO);
         let once = network.run(&config, ms(10_000), seed);
         let nosy = network.woken_every(Duration::from_millis(every)).run(&config, ms(10_000), seed);

@@ -31,7 +31,7 @@ fn it_starts_when_enough_is_buffered_and_waiting_for_that_is_no_stall() {
 }
 
 #[test]
-fn a_player_that_never_started_stood_still_all_the_time() {
+fn a_player_that_never_started_stalled_all_the_time() {
     let mut player = player();
     player.handle_bytes(ms(10), 4_000_000);
     player.handle_timeout(ms(50_000));
@@ -61,7 +61,7 @@ fn a_stall_lasts_until_enough_is_buffered_again() {
 }
 
 #[test]
-fn what_it_cannot_hold_is_let_go() {
+fn media_beyond_the_buffer_are_discarded() {
     let mut player = player();
     player.handle_bytes(ms(0), 100_000_000);
     assert_eq!(player.buffered(), Duration::from_secs(10));
@@ -107,7 +107,7 @@ fn a_stall_noticed_late_began_when_the_buffer_ran_empty() {
 }
 
 #[test]
-fn a_stall_without_length_is_none() {
+fn a_stall_of_zero_length_is_omitted() {
     let mut player = player();
     player.handle_bytes(ms(0), 5_000_000);
     player.handle_timeout(ms(2000));
@@ -117,7 +117,7 @@ fn a_stall_without_length_is_none() {
 }
 
 #[test]
-fn a_stall_at_the_end_ends_there_and_nothing_plays_after() {
+fn a_stall_at_the_end_ends_there() {
     let mut player = player();
     player.handle_bytes(ms(0), 5_000_000);
     player.stop(ms(2600));

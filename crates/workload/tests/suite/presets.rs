@@ -187,7 +187,7 @@ fn a_stream_fails_at_15_megabits() {
 }
 
 #[test]
-fn a_download_takes_what_it_gets_and_is_cut_with_its_bytes() {
+fn an_unfinished_download_keeps_its_bytes_at_full_rate() {
     let network = Network::new(10, 100);
     let run = network.run(&Config::download(), ms(10_000), 1);
     assert_eq!(run.operations.len(), 1);
@@ -200,7 +200,7 @@ fn a_download_takes_what_it_gets_and_is_cut_with_its_bytes() {
 }
 
 #[test]
-fn a_download_of_small_objects_follows_on_at_once() {
+fn small_downloads_follow_immediately() {
     let mut config = Config::download();
     config.object_size = ByteSize::from_mib(1);
     let run = Network::new(10, 100).run(&config, ms(10_000), 1);
@@ -214,7 +214,7 @@ fn a_download_of_small_objects_follows_on_at_once() {
 }
 
 #[test]
-fn an_upload_goes_the_other_way() {
+fn an_upload_has_the_other_direction() {
     let run = Network::new(10, 100).run(&Config::upload(), ms(1_000), 1);
     assert!(
         run.requests
@@ -225,7 +225,7 @@ fn an_upload_goes_the_other_way() {
 }
 
 #[test]
-fn probes_measure_the_round_trip_and_what_is_lost() {
+fn probes_measure_round_trips_and_losses() {
     let run = Network::new(10, 100)
         .outage(ms(5_000), ms(6_000))
         .run(&Config::probe(), ms(20_000), 1);
@@ -241,7 +241,7 @@ fn probes_measure_the_round_trip_and_what_is_lost() {
 }
 
 #[test]
-fn a_dead_server_is_not_hammered() {
+fn a_dead_server_gets_few_retries() {
     let dead = Network::new(0, 100).dead_from(Instant::ZERO);
     // 10 s: browsing every 3 s, the stream every 335.5 ms, calls every 131 ms, a download every
     // back-off of 1 s.
@@ -336,7 +336,7 @@ fn phases_spread_over_one_period() {
 }
 
 #[test]
-fn the_uses_are_what_the_contract_says() {
+fn the_presets_have_their_documented_values() {
     let browsing = Config::browsing();
     assert_eq!((browsing.objects, browsing.object_size), (10, ByteSize::from_kib(128)));
     assert_eq!(

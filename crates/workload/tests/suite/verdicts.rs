@@ -128,7 +128,7 @@ fn all_failed_is_a_fail_without_excess() {
 }
 
 #[test]
-fn nothing_measured_says_nothing() {
+fn no_samples_are_inconclusive() {
     for goal in [LATENCY, RATE, Goal::NoStall] {
         let result = judge(goal, &Tally::default());
         assert_eq!(
@@ -316,7 +316,7 @@ fn a_window_slides_in_steps_of_a_tenth() {
 }
 
 #[test]
-fn windows_begin_at_the_first_whole_bin_and_gaps_brought_nothing() {
+fn windows_begin_at_the_first_whole_bin_and_gaps_have_no_bytes() {
     let goal = Goal::Rate {
         at_least: BitRate::from_mbps(8),
         window: Duration::from_millis(200),

@@ -175,9 +175,10 @@ impl RateAlgorithm for Minstrel {
         // The last try uses the slowest rate: otherwise a link that works only at that rate is
         // never found.
         let most = (self.set.tries().saturating_sub(1) / 3).max(1);
-        let each = match self.set.aggregates() {
-            true => self.common.losses_for_fallback().min(most),
-            false => most,
+        let each = if self.set.aggregates() {
+            self.common.losses_for_fallback().min(most)
+        } else {
+            most
         };
         let doubts = failures / each;
         let at = match doubts {
@@ -194,12 +195,13 @@ impl RateAlgorithm for Minstrel {
 
     fn report(&mut self, now: Instant, report: &Report) {
         let first = self.picked.first;
-        let at = match self.set.entries()[first].vector == report.vector {
-            true => first,
-            false => match self.place.get(&report.vector) {
+        let at = if self.set.entries()[first].vector == report.vector {
+            first
+        } else {
+            match self.place.get(&report.vector) {
                 Some(at) => *at,
                 None => return,
-            },
+            }
         };
         if self.statistics[at].success().is_some_and(|success| success > 0.5) {
             self.common.count(report);

@@ -116,9 +116,10 @@ impl Statistics {
         if report.attempted < MIN_EVIDENCE_MPDUS {
             return false;
         }
-        self.suspicion += match report.reserved {
-            true => DEAD_THRESHOLD / 2.0,
-            false => common.loss_evidence(),
+        self.suspicion += if report.reserved {
+            DEAD_THRESHOLD / 2.0
+        } else {
+            common.loss_evidence()
         };
         if self.suspicion < DEAD_THRESHOLD {
             return false;
@@ -227,7 +228,7 @@ mod tests {
     /// Two rates lose 40 % of their PPDUs completely and no other MPDUs: the losses are not
     /// attributed to either.
     #[test]
-    fn collisions_are_nobodys_fault() {
+    fn collisions_are_not_attributed_to_a_rate() {
         let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
         run(&mut rates, &mut common, 20, |_, number| number % 5 < 2);
         assert!((common.share - 0.4).abs() < 0.02, "{common:?}");
@@ -239,7 +240,7 @@ mod tests {
     /// One suddenly loses everything, the other continues to lose 40 %: at 0.4 per loss, 9 in a row
     /// are enough evidence (0.4⁻⁹ is 3815).
     #[test]
-    fn a_link_that_dies_is_given_up_at_once() {
+    fn a_dead_link_is_marked_unusable_immediately() {
         let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
         run(&mut rates, &mut common, 20, |_, number| number % 5 < 2);
         common.share = 0.4;
@@ -251,7 +252,7 @@ mod tests {
     /// Single MPDUs are lost completely or not at all: the additional losses of a rate count
     /// against it.
     #[test]
-    fn what_only_one_rate_loses_is_its_own() {
+    fn losses_of_one_rate_are_attributed_to_it() {
         let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
         for _ in 0..40 {
             for number in 0..100 {
@@ -282,7 +283,7 @@ mod tests {
     /// ones count with their number beside the rest, which is limited to three times as much, or
     /// 48.
     #[test]
-    fn what_is_known_fades() {
+    fn statistics_decay() {
         let (mut rates, mut common) = ([Statistics::default()], CommonLoss::default());
         rates[0].count_lone(&report(60, 60));
         rates[0].count_lone(&report(40, 40));
@@ -312,7 +313,7 @@ mod tests {
     /// A loss where the share `share` is lost anyway is evidence of −ln `share` for a dead link:
     /// 0.693 at one half, at least 0.105, at most 2.3.
     #[test]
-    fn how_many_losses_are_doubtful() {
+    fn losses_for_a_fallback_rate() {
         for (share, losses) in [(0.5, 3), (0.1, 1), (0.01, 1), (0.9, 19), (1.0, 19), (0.3, 2)] {
             assert_eq!(
                 CommonLoss { share, bound: 1.0 }.losses_for_fallback(),

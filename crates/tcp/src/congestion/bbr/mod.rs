@@ -443,7 +443,7 @@ mod tests {
     /// `bbr_undo_cwnd`: a spurious reduction may be the reason why the bandwidth did not grow, so
     /// the counter of rounds restarts.
     #[test]
-    fn an_undo_begins_the_count_anew() {
+    fn an_undo_restarts_the_round_counter() {
         let mut path = Path::new();
         assert!(
             !(0..3).any(|_| path.round(100, false)),
