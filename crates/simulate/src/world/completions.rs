@@ -56,7 +56,7 @@ mod tests {
     /// The first at 1 ms is reported 300 µs later, together with the one at 1.2 ms.
     #[test]
     fn several_at_once() {
-        let text = "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\ncompletion_delay = \"300 us\"\n";
+        let text = "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\ntx_completion_delay = \"300 us\"\n";
         let document = Document::from_toml("test", text).unwrap();
         let (plan, _) = document.resolve_for(Environment::Simulate).unwrap();
         let mut completions = Completions::new(&plan);

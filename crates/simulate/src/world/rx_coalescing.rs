@@ -104,8 +104,7 @@ mod tests {
     /// on are reported at 3 ms, then the next period starts.
     #[test]
     fn interrupts_follow_the_last_frame_within_a_maximum_delay() {
-        let text =
-            "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nreceive_delay = \"500 us\"\n";
+        let text = "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nrx_interrupt_delay = \"500 us\"\n";
         let document = Document::from_toml("test", text).unwrap();
         let (plan, _) = document.resolve_for(Environment::Simulate).unwrap();
         let mut rx_coalescing = RxCoalescing::new(&plan, &Network::<PayloadId>::new(&plan).unwrap());
