@@ -280,7 +280,7 @@ fn outcome(outcome: Outcome) -> &'static str {
 fn wake(why: Wake) -> &'static str {
     match why {
         Wake::Due => "due",
-        Wake::TimeOut => "time-out",
+        Wake::Timeout => "time-out",
         Wake::Stall => "stall",
         Wake::End => "end",
         Wake::Settle => "settle",

@@ -1,7 +1,7 @@
 //! What can be seen of the air while the lab runs, as rows.
 
 use crate::packet::Segment;
-use netburn_network::{Network, StationGain, StationSeen};
+use netburn_network::{Network, StationDelta, StationStats};
 use netburn_record::{AirRow, EventKind, EventRow, LinkRow, Row};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Setting, StationSetting};
@@ -32,7 +32,7 @@ pub struct StationLook {
 /// What was seen last.
 #[derive(Debug)]
 pub(crate) struct Observer {
-    stations: Vec<StationSeen>,
+    stations: Vec<StationStats>,
     names: Vec<String>,
     /// Whether its rate is known, by station: one on a wire has no other.
     rated: Vec<bool>,
@@ -43,7 +43,7 @@ pub(crate) struct Observer {
 impl Observer {
     pub(crate) fn new(plan: &Plan) -> Observer {
         Observer {
-            stations: vec![StationSeen::default(); plan.stations.len()],
+            stations: vec![StationStats::default(); plan.stations.len()],
             names: plan.stations.iter().map(|station| station.name.clone()).collect(),
             rated: plan.stations.iter().map(|station| station.link.is_some()).collect(),
             at: Instant::ZERO,
@@ -54,7 +54,7 @@ impl Observer {
     /// A network begins.
     pub(crate) fn begin(&mut self, network: &Network<Segment>) {
         for (seen, station) in self.stations.iter_mut().zip(0_u16..) {
-            *seen = network.station_seen(station);
+            *seen = network.station_stats(station);
         }
         self.links = Instant::from_nanos(i64::MIN / 2);
         self.at = self.links;
@@ -90,7 +90,7 @@ impl Observer {
         let began = now - Duration::from_nanos((span * 1e9) as u64);
         let mut looks = Vec::new();
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {
-            let (seen, link) = (network.station_seen(station), network.link_seen(station));
+            let (seen, link) = (network.station_stats(station), network.link_stats(station));
             let gain = seen.since(before);
             let rated = &mut self.rated[usize::from(station)];
             *rated |= !gain.airtime_down.is_zero();
@@ -125,7 +125,7 @@ impl Observer {
     }
 }
 
-fn air_row(station: u16, at: Instant, gain: &StationGain) -> AirRow {
+fn air_row(station: u16, at: Instant, gain: &StationDelta) -> AirRow {
     AirRow {
         station,
         at,

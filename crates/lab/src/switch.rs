@@ -7,9 +7,9 @@ use crate::credit::{Credit, Sender};
 use crate::packet::icmp::Unreachable;
 use crate::packet::{Burst, Facts, Joiner, Refused, Segment};
 use crate::senders::{Ends, Senders};
-use netburn_medium::air::{Expected, Foresight};
+use netburn_medium::air::{DeliveryBound, Expected};
 use netburn_medium::packet::{DropReason, Ecn, Packet};
-use netburn_network::{Dropper, Endpoint, Network, NetworkError, Output};
+use netburn_network::{DropSite, Endpoint, Network, NetworkError, Output};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
@@ -350,10 +350,10 @@ impl Switch {
     }
 
     /// When to come back: nothing is delivered before.
-    pub fn foresee(&mut self) -> Option<Foresight> {
-        let network = self.network.foresee();
+    pub fn foresee(&mut self) -> Option<DeliveryBound> {
+        let network = self.network.next_delivery_bound();
         match (self.due_beside(), &network) {
-            (Some(at), foreseen) if foreseen.is_none_or(|first| at < first.at) => Some(Foresight {
+            (Some(at), foreseen) if foreseen.is_none_or(|first| at < first.at) => Some(DeliveryBound {
                 at,
                 what: Expected::Delivery,
             }),
@@ -433,7 +433,7 @@ impl Switch {
     /// nothing for a while, so what was known holds on.
     pub fn follow(&mut self, now: Instant, station: u16, connections: &[Pace]) {
         let index = usize::from(station);
-        let rate = self.network.link_seen(station).rate_up;
+        let rate = self.network.link_stats(station).rate_up;
         let waits = self.credits[index].outstanding() > 0;
         let (ahead, known) = match self.known[index] {
             Some((at, ahead)) if connections.is_empty() && (waits || now < at + KNOWN) => (ahead, true),
@@ -467,7 +467,7 @@ impl Switch {
                 Output::Dropped { by, from, packet, .. } => {
                     self.counted.dropped += 1;
                     // One that was tried too often is also told to have been sent.
-                    if let (Endpoint::Station(station), Dropper::Sender(reason)) = (from, by)
+                    if let (Endpoint::Station(station), DropSite::Sender(reason)) = (from, by)
                         && reason != DropReason::RetryLimit
                     {
                         self.credits[usize::from(station)].handle_left(sender(packet.flow), u64::from(packet.length));

@@ -1,4 +1,5 @@
-//! How fast the air runs: processor time and nanoseconds per transmission, for saturated stations of 802.11a and the anomaly.
+//! Speed of the air model: processor time and nanoseconds per transmission, for saturated stations
+//! of 802.11a and the anomaly.
 //!
 //! `cargo run --release -p netburn-medium --example speed [STATIONS SECONDS]`
 
@@ -64,7 +65,7 @@ fn report(what: &str, began: Clock, air: &Air<u64>, senders: std::ops::RangeIncl
     );
 }
 
-/// 802.11a at 54 Mbit/s by DCF, retried for ever, as Bianchi's model has it.
+/// 802.11a at 54 Mbit/s with DCF and unlimited retries, as in Bianchi's model.
 fn uplink(stations: usize) -> Air<u64> {
     let dcf = EdcaParameters {
         aifsn: 2,

@@ -1,11 +1,11 @@
-//! The settings of the air: plain data with defaults, every field with its unit, default and source.
+//! Settings of the air: plain data with defaults, every field with its unit, default and source.
 //!
-//! - [`phy`]: standards, bands, widths, guard intervals, channels: what the standard permits together.
+//! - [`phy`]: standards, bands, widths, guard intervals, channels, and their valid combinations.
 //! - [`radio`]: one radio of an access point.
 //! - [`queue`]: transmit queues, hardware queues, airtime queue limits.
-//! - [`link`]: one station's link: how good it is and how its rate is chosen.
-//! - [`rating`]: the figure on the box.
-//! - [`spectrum`]: which frequencies a channel covers.
+//! - [`link`]: one station's link: its quality and rate control.
+//! - [`rating`]: the speed rating of a product.
+//! - [`spectrum`]: the frequencies of a channel.
 
 pub mod link;
 pub mod phy;
@@ -14,7 +14,7 @@ pub mod radio;
 pub mod rating;
 pub mod spectrum;
 
-pub use link::{AdapterRate, Quality, RadioSelection, RateControl};
+pub use link::{AdapterRate, LinkQuality, RadioSelection, RateControl};
 pub use phy::{Band, Guard, Standard, Width};
 pub use queue::{Aql, HardwareQueue, QueueKind, QueueLimit};
 pub use radio::{Aggregation, RadioConfig};

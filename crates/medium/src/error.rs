@@ -1,15 +1,15 @@
-//! From signal-to-noise ratio to loss: the chance that a frame of so many bits arrives whole.
+//! Frame success probability from SNR and length.
 //!
-//! The model of Pei and Henderson (NIST, 2010): bit errors of each constellation over an AWGN channel, then the union
-//! bound of the K = 7 convolutional code (133, 171) at each coding rate with the distance spectra that Frenger, Orten and
-//! Ottosson (1999) list. LDPC PHYs are reckoned with the same code: their published sensitivities are the same within
-//! a dB.
+//! Model of Pei and Henderson (NIST, 2010): bit errors of each constellation over an AWGN channel,
+//! then the union bound of the K = 7 convolutional code (133, 171) at each coding rate with the
+//! distance spectra of Frenger, Orten and Ottosson (1999). LDPC PHYs use the same code: their
+//! published sensitivities are the same within a dB.
 
 use crate::phy::constellation::{self, CodingRate};
 use crate::phy::{Modulation, ofdm};
 
-/// The chance, 0 to 1, that `bits` arrive without error when the signal is `snr_db` decibels over noise and
-/// interference in the PPDU's own width.
+/// Probability, 0 to 1, that `bits` arrive without error at an SINR of `snr_db` decibels in the
+/// PPDU's own width.
 #[must_use]
 pub fn success(modulation: Modulation, snr_db: f64, bits: u64) -> f64 {
     let snr = libm::pow(10.0, snr_db / 10.0);
@@ -17,7 +17,7 @@ pub fn success(modulation: Modulation, snr_db: f64, bits: u64) -> f64 {
         Modulation::Dsss(rate) => return dsss(rate.rate().as_bps(), snr, bits),
         Modulation::Ofdm(rate) => legacy(rate),
         Modulation::Ht { mcs } | Modulation::Vht { mcs } | Modulation::He { mcs } | Modulation::Eht { mcs } => {
-            constellation::of(mcs).unwrap_or((12, (5, 6)))
+            constellation::for_mcs(mcs).unwrap_or((12, (5, 6)))
         }
     };
     let error = coded(uncoded(per_bit.0, snr), per_bit.1).min(1.0);
@@ -38,7 +38,7 @@ fn legacy(rate: ofdm::Rate) -> (u64, CodingRate) {
     }
 }
 
-/// Bit error probability before decoding, of Gray-coded square QAM with `bits` per symbol.
+/// Bit error probability before decoding, for Gray-coded square QAM with `bits` per symbol.
 fn uncoded(bits: u64, snr: f64) -> f64 {
     if bits == 1 {
         return 0.5 * libm::erfc(libm::sqrt(snr));
@@ -70,7 +70,7 @@ fn coded(error: f64, rate: CodingRate) -> f64 {
 
 /// DSSS: the processing gain of the 11-chip Barker code (DBPSK and DQPSK), and of CCK.
 fn dsss(rate: u64, snr: f64, bits: u64) -> f64 {
-    // Energy per bit over noise density: 22 MHz of noise shared out over the bits.
+    // Energy per bit over noise density: 22 MHz of noise divided by the bit rate.
     let per_bit = snr * 22e6 / rate as f64;
     let error = match rate {
         1_000_000 => 0.5 * libm::exp(-per_bit),

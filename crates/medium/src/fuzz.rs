@@ -1,20 +1,20 @@
-//! What the tests that feed machines arbitrary operations share.
+//! Common parts of the fuzz targets with arbitrary operations.
 
 pub mod air;
 pub mod rating;
 
-/// Bytes taken one by one; zeros once they have run out.
+/// Reader of single bytes; zeros after the end.
 #[derive(Debug)]
 pub struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
-    /// From the first.
+    /// Starts at the first byte.
     #[must_use]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Bytes(bytes)
     }
 
-    /// The next one.
+    /// Next byte.
     pub fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.0.split_first() else {
             return 0;
@@ -28,12 +28,12 @@ impl<'a> Bytes<'a> {
         usize::from(self.byte()) % bound.max(1)
     }
 
-    /// One of several.
+    /// One of several values.
     pub fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
-    /// Whether they have run out.
+    /// Returns true after the last byte.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,14 +1,14 @@
 //! The air and the transmit queues.
 //!
-//! - [`config`]: the settings of radios, links and queues that a scenario can state.
+//! - [`config`]: settings of radios, links and queues in a scenario.
 //! - [`phy`]: data rates and PPDU durations.
-//! - [`error`]: from signal-to-noise ratio to loss.
-//! - [`signal`]: from power and distance to signal over noise.
-//! - [`edca`]: who may send next.
+//! - [`error`]: frame success probability from SNR.
+//! - [`signal`]: SNR from power and distance.
+//! - [`edca`]: channel access.
 //! - [`aggregation`]: A-MPDU, A-MSDU, BlockAck.
 //! - [`queue`]: transmit queues.
-//! - [`rate`]: which rate the next PPDU is sent at.
-//! - [`rating`]: what the figure on a box means.
+//! - [`rate`]: rate control.
+//! - [`rating`]: interpretation of speed ratings.
 //! - [`air`]: all of it as one machine.
 
 #![deny(

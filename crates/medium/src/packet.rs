@@ -1,13 +1,13 @@
-//! What the air carries, and for whom.
+//! Packets of the air, and their nodes.
 
 use netburn_units::Instant;
 
-/// A station, an access point's radio, or whoever else is on a channel.
+/// A station, an access point's radio, or another node of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u16);
 
 impl NodeId {
-    /// As an index.
+    /// Index of the node.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -17,7 +17,7 @@ impl NodeId {
 /// Explicit congestion notification (RFC 3168).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Ecn {
-    /// The transport doesn't take part: such packets are dropped, not marked.
+    /// Not ECN-capable: such packets are dropped, not marked.
     #[default]
     NotEct,
     /// ECT(0).
@@ -29,7 +29,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Whether the packet may be marked in place of being dropped.
+    /// Returns true if the packet may be marked instead of dropped.
     #[must_use]
     pub const fn markable(self) -> bool {
         !matches!(self, Ecn::NotEct)
@@ -39,44 +39,46 @@ impl Ecn {
 /// A packet of the network layer: the payload of one MSDU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet<P> {
-    /// Its length in bytes, IP header included; 20 to 2304 (802.11-2020 clause 9.2.4.7.1, less LLC and SNAP).
+    /// Length in bytes, including the IP header; 20 to 2304 (802.11-2020 clause 9.2.4.7.1, minus
+    /// LLC and SNAP).
     pub length: u32,
-    /// A hash of its flow's addresses and ports.
+    /// Hash of its flow's addresses and ports.
     pub flow: u32,
     /// Traffic identifier, 0 to 7.
     pub tid: u8,
-    /// Its ECN field.
+    /// ECN field.
     pub ecn: Ecn,
-    /// Whatever it stands for.
+    /// Payload of the caller.
     pub payload: P,
 }
 
 /// A packet in a transmit queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queued<P> {
-    /// The receiver.
+    /// Receiver.
     pub to: NodeId,
-    /// When it entered the queue.
+    /// Time at which it entered the queue.
     pub since: Instant,
-    /// Its position in the order of arrival at this queue's node; 0 where only one queue orders its packets.
+    /// Position in the order of arrival at this queue's node; 0 if only one queue orders its
+    /// packets.
     pub arrival: u64,
-    /// The packet.
+    /// Packet.
     pub packet: Packet<P>,
 }
 
-/// Why a packet was dropped.
+/// Reason of a drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The queue was full.
     QueueFull,
-    /// CoDel's decision.
+    /// CoDel dropped it.
     Aqm,
-    /// It was sent as often as the retry limit allows.
+    /// It reached the retry limit.
     RetryLimit,
-    /// It came to the receiver's adapter faster than that can pass packets on to its host.
+    /// The receiver's adapter was full: packets arrived faster than it passes them to its host.
     AdapterFull,
-    /// Another queue took the place of the one that it waited in.
+    /// Its queue was replaced.
     QueueReplaced,
-    /// It has no way to go: the sender has no link to the receiver.
+    /// The sender has no link to the receiver.
     NoLink,
 }

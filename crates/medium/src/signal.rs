@@ -1,19 +1,19 @@
-//! From power and distance to signal over noise: path loss, noise floor, receiver sensitivity.
+//! SNR from power and distance: path loss, noise floor, receiver sensitivity.
 
-use crate::config::{Band, Quality, Width};
+use crate::config::{Band, LinkQuality, Width};
 use crate::error;
 use crate::phy::TxVector;
 use netburn_units::{Dbm, Distance};
 
-/// What a receiver adds to thermal noise, in decibels (noise figure): 7, as ns-3 has it.
+/// Noise figure of a receiver in dB: 7, as in ns-3.
 pub const NOISE_FIGURE_DB: f64 = 7.0;
 
-/// How a signal weakens with distance.
+/// Path-loss model.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PathLoss {
-    /// `loss_db` at 1 m, then 10 · `exponent` decibels for every tenfold distance.
+    /// `at_one_metre_db`, then 10 · `exponent` dB for every factor of ten in distance.
     LogDistance {
-        /// The loss at 1 m in decibels.
+        /// Loss at 1 m in dB.
         at_one_metre_db: f64,
         /// 2 in free space, 3 in a building.
         exponent: f64,
@@ -22,7 +22,7 @@ pub enum PathLoss {
     Indoor(Indoor),
 }
 
-/// The TGn/TGac models by their letters: what kind of building, hence where the breakpoint lies.
+/// TGn/TGac models by their letters: the type of building, which determines the breakpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Indoor {
     /// Flat fading: 5 m.
@@ -39,27 +39,27 @@ pub enum Indoor {
     F,
 }
 
-/// A link whose signal nobody could receive.
+/// The signal is too weak for every rate.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error(
-    "a signal of {got} is too weak for every rate: the slowest needs {weakest} ({needed_db:.1} dB over the noise of its {mhz} MHz); valid: {weakest} to 0 dBm"
+    "a signal of {got} is too weak for every rate: the slowest needs {weakest} ({needed_db:.1} dB SNR in {mhz} MHz); valid: {weakest} to 0 dBm"
 )]
 pub struct TooWeak {
-    /// The signal.
+    /// Signal.
     pub got: Dbm,
-    /// The weakest that the slowest rate can be received with.
+    /// Minimum signal of the slowest rate.
     pub weakest: Dbm,
-    /// How far that is over noise.
+    /// Minimum SNR in dB.
     pub needed_db: f64,
-    /// In which width.
+    /// Width in MHz.
     pub mhz: u16,
 }
 
 impl PathLoss {
-    /// What is taken when nothing is said: an exponent of 3 from 1 m on, where free space costs 40.05 dB at 2.4 GHz, 46.68 at 5
-    /// (ns-3's default, 5.15 GHz) and 48.1 at 6 (6.1 GHz).
+    /// Default model: an exponent of 3 from 1 m, with a free-space loss of 40.05 dB at 2.4 GHz,
+    /// 46.68 at 5 (ns-3's default, 5.15 GHz) and 48.1 at 6 (6.1 GHz).
     #[must_use]
-    pub fn of_band(band: Band) -> Self {
+    pub fn for_band(band: Band) -> Self {
         PathLoss::LogDistance {
             at_one_metre_db: match band {
                 Band::Ghz2_4 => 40.05,
@@ -70,7 +70,7 @@ impl PathLoss {
         }
     }
 
-    /// The loss over `distance` in decibels. Nearer than 1 m (1 m counts) the models don't hold.
+    /// Loss over `distance` in dB. The models are not valid below 1 m, which counts as 1 m.
     #[must_use]
     pub fn loss_db(&self, band: Band, distance: Distance) -> f64 {
         let metres = (distance.as_millimetres() as f64 / 1_000.0).max(1.0);
@@ -89,7 +89,7 @@ impl PathLoss {
 }
 
 impl Indoor {
-    /// Where free space ends, in metres.
+    /// Breakpoint distance in metres: the end of free-space propagation.
     #[must_use]
     pub const fn breakpoint_metres(self) -> f64 {
         match self {
@@ -101,32 +101,33 @@ impl Indoor {
     }
 }
 
-/// The noise in a channel of `width` as a receiver sees it, in dBm: −174 dBm/Hz (290 K) and the noise figure.
+/// Noise of a receiver in a channel of `width`, in dBm: −174 dBm/Hz (290 K) and the noise figure.
 #[must_use]
 pub fn noise_dbm(width: Width) -> f64 {
     -174.0 + 10.0 * libm::log10(f64::from(width.as_mhz()) * 1e6) + NOISE_FIGURE_DB
 }
 
-/// The signal of a link in dBm at the receiver, when it is sent with `power`; `None` where the quality is an MCS, which needs none.
+/// Signal at the receiver in dBm at the transmit power `power`; `None` if the quality is an MCS.
 #[must_use]
-pub fn received_dbm(quality: &Quality, power: Dbm, band: Band, path_loss: &PathLoss) -> Option<f64> {
+pub fn received_dbm(quality: &LinkQuality, power: Dbm, band: Band, path_loss: &PathLoss) -> Option<f64> {
     match quality {
-        Quality::Signal(signal) => Some(signal.as_dbm_f64()),
-        Quality::Distance(distance) => Some(power.as_dbm_f64() - path_loss.loss_db(band, *distance)),
-        Quality::Mcs(_) => None,
+        LinkQuality::Signal(signal) => Some(signal.as_dbm_f64()),
+        LinkQuality::Distance(distance) => Some(power.as_dbm_f64() - path_loss.loss_db(band, *distance)),
+        LinkQuality::Mcs(_) => None,
     }
 }
 
-/// Signal over noise in decibels in a channel of `width`, for [`LinkConfig::snr_db`](crate::air::LinkConfig::snr_db); `None` where the
-/// quality is an MCS: then nothing is lost to noise.
+/// SNR in dB in a channel of `width`, for [`LinkConfig::snr_db`](crate::air::LinkConfig::snr_db);
+/// `None` if the quality is an MCS: no losses due to noise.
 #[must_use]
-pub fn snr_db(quality: &Quality, power: Dbm, band: Band, width: Width, path_loss: &PathLoss) -> Option<f64> {
+pub fn snr_db(quality: &LinkQuality, power: Dbm, band: Band, width: Width, path_loss: &PathLoss) -> Option<f64> {
     received_dbm(quality, power, band, path_loss).map(|signal| signal - noise_dbm(width))
 }
 
-/// The signal that a receiver must manage with at an MCS, in dBm: at most one in ten PPDUs of 4096 bytes lost (802.11-2020
-/// tables 19-23 and 21-25, 802.11ax-2021 table 27-51). 3 dB more for each doubling of the width. For 4096-QAM (MCS 12 and 13) −49 and −46
-/// in 20 MHz, which are not verified against the text of 802.11be. `None` above MCS 13.
+/// Required sensitivity of a receiver at an MCS, in dBm: at most one in ten PPDUs of 4096 bytes
+/// lost (802.11-2020 tables 19-23 and 21-25, 802.11ax-2021 table 27-51). 3 dB more for each
+/// doubling of the width. For 4096-QAM (MCS 12 and 13) −49 and −46 in 20 MHz, which are not
+/// verified against the text of 802.11be. `None` above MCS 13.
 #[must_use]
 pub fn sensitivity_dbm(mcs: u8, width: Width) -> Option<i32> {
     const IN_20_MHZ: [i32; 14] = [-82, -79, -77, -74, -70, -66, -65, -64, -59, -57, -54, -52, -49, -46];
@@ -134,12 +135,12 @@ pub fn sensitivity_dbm(mcs: u8, width: Width) -> Option<i32> {
     IN_20_MHZ.get(usize::from(mcs)).map(|dbm| dbm + 3 * doublings)
 }
 
-/// The weakest signal that the model can receive by `vector`: half of all MPDUs of 1500 bytes arrive. Some 7 dB below what
-/// [`sensitivity_dbm`] asks for: real receivers are better than they must be.
+/// Minimum signal of the model for `vector`: half of all MPDUs of 1500 bytes arrive. About 7 dB
+/// below [`sensitivity_dbm`]: real receivers are better than required.
 #[must_use]
 pub fn weakest_dbm(vector: &TxVector) -> f64 {
     let arrives = |snr_db: f64| error::success(vector.modulation, snr_db, 1_500 * 8) >= 0.5;
-    // Bisection: the chance grows with the signal.
+    // Bisection: the probability increases with the signal.
     let (mut low, mut high) = (-20.0, 60.0);
     for _ in 0..40 {
         let middle = (low + high) / 2.0;
@@ -155,7 +156,7 @@ pub fn weakest_dbm(vector: &TxVector) -> f64 {
 /// Checks that a signal isn't too weak for every rate; `slowest` is the one that needs least.
 ///
 /// # Errors
-/// When it is: what would be enough.
+/// If it is too weak, with the minimum.
 pub fn check(signal_dbm: f64, slowest: &TxVector) -> Result<(), TooWeak> {
     let weakest = weakest_dbm(slowest);
     if signal_dbm >= weakest {
@@ -164,19 +165,19 @@ pub fn check(signal_dbm: f64, slowest: &TxVector) -> Result<(), TooWeak> {
     let hundredths = |dbm: f64| Dbm::from_hundredths(libm::round(dbm.clamp(-1e6, 1e6) * 100.0) as i32);
     Err(TooWeak {
         got: hundredths(signal_dbm),
-        // Rounded up to a tenth, so that what is printed is enough.
+        // Rounded up to a tenth, so that the printed value is sufficient.
         weakest: Dbm::from_hundredths(libm::ceil(weakest * 10.0) as i32 * 10),
         needed_db: weakest - noise_dbm(slowest.width),
         mhz: slowest.width.as_mhz(),
     })
 }
 
-/// Free space: 20 log10 of distance in metres and frequency in MHz, less 27.55.
+/// Free space: 20 log10 of distance in metres and frequency in MHz, minus 27.55.
 fn free_space_db(metres: f64, mhz: f64) -> f64 {
     20.0 * libm::log10(metres) + 20.0 * libm::log10(mhz) - 27.55
 }
 
-/// The middle of what is used of a band.
+/// Middle of the used part of a band.
 const fn frequency_mhz(band: Band) -> f64 {
     match band {
         Band::Ghz2_4 => 2_437.0,
@@ -223,7 +224,7 @@ mod tests {
     /// 10 m: 46.68 + 30; 20 m: 9.03 more.
     #[test]
     fn log_distance() {
-        let loss = |band, metres| PathLoss::of_band(band).loss_db(band, Distance::from_metres(metres));
+        let loss = |band, metres| PathLoss::for_band(band).loss_db(band, Distance::from_metres(metres));
         close(loss(Band::Ghz5, 1), 46.6777, 1e-9);
         close(loss(Band::Ghz5, 10), 76.6777, 1e-9);
         close(loss(Band::Ghz5, 20), 85.7086, 1e-3);
@@ -262,7 +263,8 @@ mod tests {
         assert_eq!(sensitivity_dbm(14, Width::Mhz20), None);
     }
 
-    /// At the sensitivity that the standard asks for, the model loses at most one PPDU of 4096 bytes in ten, at every MCS.
+    /// At the sensitivity that the standard requires, the model loses at most one PPDU of 4096
+    /// bytes in ten, at every MCS.
     #[test]
     fn the_model_is_a_receiver_that_the_standard_permits() {
         for mcs in 0..=11 {
@@ -281,16 +283,20 @@ mod tests {
                 Dbm::from_dbm(20),
                 Band::Ghz5,
                 Width::Mhz80,
-                &PathLoss::of_band(Band::Ghz5),
+                &PathLoss::for_band(Band::Ghz5),
             )
         };
-        close(snr(Quality::Distance(Distance::from_metres(10))).unwrap(), 31.29, 0.02);
-        close(snr(Quality::Signal(Dbm::from_dbm(-62))).unwrap(), 25.97, 0.02);
-        assert_eq!(snr(Quality::Mcs(7)), None);
+        close(
+            snr(LinkQuality::Distance(Distance::from_metres(10))).unwrap(),
+            31.29,
+            0.02,
+        );
+        close(snr(LinkQuality::Signal(Dbm::from_dbm(-62))).unwrap(), 25.97, 0.02);
+        assert_eq!(snr(LinkQuality::Mcs(7)), None);
     }
 
     #[test]
-    fn too_weak_says_what_is_enough() {
+    fn too_weak_names_the_minimum() {
         let slowest = vector(Modulation::Ofdm(ofdm::Rate::M6), Width::Mhz20);
         assert!(check(-82.0, &slowest).is_ok());
         let weak = check(-95.0, &slowest).unwrap_err();

@@ -1,4 +1,4 @@
-//! A channel's time is accounted for to the nanosecond.
+//! A channel's time is accounted to the nanosecond.
 
 mod util;
 
@@ -12,7 +12,8 @@ const fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
-/// Each of `stations` has `packets` to send at once; runs until the air is at rest. When the last frame ended, and the channel's account.
+/// Each of `stations` sends `packets`, queued at once, until the air is idle. Returns the end of
+/// the last frame, and the channel's account.
 fn run(air: &mut Air<u64>, stations: usize, packets: u64) -> (Instant, ChannelAccount) {
     for station in 1..=stations {
         for number in 0..packets {
@@ -36,7 +37,8 @@ fn run(air: &mut Air<u64>, stations: usize, packets: u64) -> (Instant, ChannelAc
     (end, air.channel_account(0))
 }
 
-/// One station, 100 packets: data 228 µs, ACK 28 µs, no more. Between them SIFS and AIFS (43 µs) and whole slots of 9 µs: 0 to 15 of them.
+/// One station, 100 packets: data 228 µs, ACK 28 µs. Between them SIFS and AIFS (43 µs) and whole
+/// slots of 9 µs: 0 to 15 of them.
 #[test]
 fn one_station() {
     let (end, account) = run(&mut Uplink::default().open(), 1, 100);
@@ -66,9 +68,10 @@ fn with_rts() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Stations that hear each other, none lost: what the channel says of data is what their transmissions come to, laid side by side.
+    /// Stations that hear each other, without losses: the channel's data time equals the merged
+    /// time of their transmissions.
     #[test]
-    fn what_is_sent_is_accounted_for(stations in 1_usize..12, packets in 1_u64..60, aggregate: bool, snr in 5_i32..40, seed: u64) {
+    fn sent_airtime_is_accounted(stations in 1_usize..12, packets in 1_u64..60, aggregate: bool, snr in 5_i32..40, seed: u64) {
         let uplink = Uplink { stations, seed, snr_db: Some(f64::from(snr)), ..Uplink::default() };
         let uplink = if aggregate { Uplink { limits: ampdu(Duration::from_millis(4)), ..uplink } } else { uplink };
         let mut air = uplink.open();
@@ -83,7 +86,8 @@ proptest! {
         let (mut union, mut several, mut until, mut whole) = (0, 0, i64::MIN, 0);
         for (from, to) in sent {
             whole += to - from;
-            // All that collide here begin at one instant: what reaches into what is there already overlaps with it.
+            // Collisions here start at one instant: a later start overlaps with the earlier
+            // transmission.
             several += (until.min(to) - from).max(0);
             union += (to - from.max(until)).max(0);
             until = until.max(to);

@@ -1,4 +1,4 @@
-//! Two fast stations and a slow one, downstream, under every queue.
+//! Two fast stations and a slow one, downlink, with every queue.
 
 mod util;
 
@@ -38,10 +38,10 @@ fn run(queue: Queue, time: Duration, mbps: u64) -> (Vec<f64>, Vec<f64>) {
     (goodput, shares)
 }
 
-/// One queue gives each the same number of packets: 3 / (2 / R_fast + 1 / R_slow) = 17.9 Mbit/s in all, from what each gets alone
-/// (published: 130.1 and 6.57).
+/// A single queue gives each the same number of packets: 3 / (2 / R_fast + 1 / R_slow) = 17.9
+/// Mbit/s in total, from the rates of each alone (published: 130.1 and 6.57).
 #[test]
-fn fifo_gives_all_the_same() {
+fn fifo_gives_equal_packet_rates() {
     let (goodput, _) = run(fifo(1_000), Limits::PPDU, 60);
     let total: f64 = goodput.iter().sum();
     assert!((total / 17.9 - 1.0).abs() < 0.01, "{total}");

@@ -1,4 +1,4 @@
-//! Arbitrary operations: the committed ones, and some thousand that a generator draws.
+//! Arbitrary operations: the committed corpus, and several thousand pseudo-random ones.
 
 use netburn_medium::fuzz;
 use netburn_units::Seed;
@@ -38,7 +38,7 @@ fn rating_committed() {
     replay("rating", fuzz::rating::check);
 }
 
-/// Letters and digits mostly, so that some are ratings.
+/// Mostly letters and digits, so that some are ratings.
 #[test]
 fn rating_drawn() {
     draw("rating", 3_000, 12, fuzz::rating::check);

@@ -1,5 +1,6 @@
-//! PPDU durations against published vectors (ns-3's `tx-duration-test`, whose values are those of the standard with three
-//! exceptions, each named where it is undone): one stream, long DSSS preamble.
+//! PPDU durations compared with published vectors (ns-3's `tx-duration-test`; its values are those
+//! of the standard with three exceptions, each named where the test compensates for it): one
+//! stream, long DSSS preamble.
 
 use netburn_medium::phy::{Guard, Modulation, PpduTime, TxVector, Width, dsss, ofdm};
 
@@ -40,7 +41,8 @@ fn dsss_and_ofdm() {
     assert_eq!(g.ppdu(1536).unwrap().total().as_nanos(), 254_000);
 }
 
-/// The source doesn't round a short guard interval's symbols up to whole 4 µs (eq. 19-91): undone here.
+/// The source doesn't round a short guard interval's symbols up to whole 4 µs (eq. 19-91):
+/// compensated here.
 #[test]
 fn ht() {
     let ht = |mcs, width, guard, bytes| {
@@ -58,7 +60,7 @@ fn ht() {
     assert_eq!(rounded.total().as_nanos(), 1_744_000);
 }
 
-/// The source leaves out VHT-SIG-B for a single user as well: undone here.
+/// The source leaves out VHT-SIG-B for a single user as well: compensated here.
 #[test]
 fn vht() {
     let vht = |mcs, width, guard| {
@@ -72,7 +74,7 @@ fn vht() {
     assert_eq!(vht(8, Width::Mhz160, Guard::Ns800), 56_000);
 }
 
-/// The source counts every LTF as 8 µs, whatever its kind and guard interval: put in the place of ours here.
+/// The source counts every LTF as 8 µs, for every type and guard interval: substituted here.
 fn with_source_training(time: PpduTime) -> u64 {
     (time.total() - time.training).as_nanos() + 8_000
 }
@@ -96,8 +98,9 @@ fn he() {
     );
 }
 
-/// The source also sizes EHT-SIG as HE-SIG-B: 49 bits in 20 MHz, 58 in 80, 106 in 320, in symbols of 26 bits at MCS 0 and of
-/// 104 at the higher ones. The standard has 52 bits to one user in any width (clause 36.3.12.8).
+/// The source also sizes EHT-SIG as HE-SIG-B: 49 bits in 20 MHz, 58 in 80, 106 in 320, in symbols
+/// of 26 bits at MCS 0 and of 104 at the higher ones. The standard has 52 bits to one user in any
+/// width (clause 36.3.12.8).
 #[test]
 fn eht() {
     let eht = |mcs, width, source_sig_micros: u64| {
@@ -112,7 +115,8 @@ fn eht() {
     assert_eq!(eht(13, Width::Mhz160, 4), 61_600);
 }
 
-/// Half- and quarter-clocked operation: everything lasts two or four times as long (802.11-2020 clause 17.3.2.4).
+/// Half- and quarter-clocked operation: everything lasts two or four times as long (802.11-2020
+/// clause 17.3.2.4).
 #[test]
 fn a_slower_clock_stretches_everything() {
     for modulation in [
@@ -139,10 +143,11 @@ fn a_slower_clock_stretches_everything() {
     }
 }
 
-/// Preambles of several streams, from the fields of figures 19-1, 21-4, 27-8 and 36-29: L-STF 8 µs, L-LTF 8, L-SIG 4, and then HT-SIG 8,
-/// HT-STF 4; VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4; RL-SIG 4, HE-SIG-A 8, HE-STF 4; RL-SIG 4, U-SIG 8, EHT-SIG 8 (MCS 0) or 4, EHT-STF 4. The long
-/// training fields are as many as table 21-13 says, of 4 µs each or, in HE and EHT, of 6.4 or 12.8 and the guard interval. The bits in a
-/// symbol of one stream are those of the standard's rate tables.
+/// Preambles of several streams, from the fields of figures 19-1, 21-4, 27-8 and 36-29: L-STF 8 µs,
+/// L-LTF 8, L-SIG 4, and then HT-SIG 8, HT-STF 4; VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4; RL-SIG 4,
+/// HE-SIG-A 8, HE-STF 4; RL-SIG 4, U-SIG 8, EHT-SIG 8 (MCS 0) or 4, EHT-STF 4. Table 21-13 has the
+/// number of long training fields, of 4 µs each or, in HE and EHT, of 6.4 or 12.8 and the guard
+/// interval. The bits in a symbol of one stream are those of the standard's rate tables.
 #[test]
 fn several_streams() {
     let fields = [1, 2, 4, 4, 6, 6, 8, 8];
@@ -168,7 +173,7 @@ fn several_streams() {
             let time = vector.ppdu(1_000).unwrap();
             assert_eq!(time.training.as_nanos(), count * each, "{vector:?}");
             assert_eq!(time.preamble.as_nanos(), before + count * each, "{vector:?}");
-            // 16 bits of service before 8000, and at most 6 of tail behind.
+            // 16 bits of service before 8000, and at most 6 of tail after them.
             let in_a_symbol = bits * u64::from(streams);
             let symbols = (16 + 8_000_u64).div_ceil(in_a_symbol)..=(16 + 8_000_u64 + 6).div_ceil(in_a_symbol);
             assert!(
@@ -202,7 +207,7 @@ fn rates() {
 }
 
 #[test]
-fn what_the_standard_leaves_out() {
+fn mcs_missing_in_the_standard() {
     let vht = |mcs, width, streams| {
         let mut vector = vector(Modulation::Vht { mcs }, width, Guard::Ns800);
         vector.streams = streams;
@@ -210,12 +215,12 @@ fn what_the_standard_leaves_out() {
     };
     assert_eq!(
         vht(9, Width::Mhz20, 2).unwrap_err(),
-        "MCS 9 isn't valid for 2 stream(s) in 20 MHz; valid MCS there: 0 to 8"
+        "invalid MCS 9 for 2 stream(s) in 20 MHz; expected 0 to 8"
     );
     assert!(vht(9, Width::Mhz20, 3).is_ok());
     assert_eq!(
         vht(6, Width::Mhz80, 3).unwrap_err(),
-        "MCS 6 isn't valid for 3 stream(s) in 80 MHz; valid MCS there: 0 to 9 but not 6"
+        "invalid MCS 6 for 3 stream(s) in 80 MHz; expected 0 to 9 but not 6"
     );
     assert!(vht(10, Width::Mhz80, 1).is_err());
     assert!(vht(0, Width::Mhz320, 1).is_err());

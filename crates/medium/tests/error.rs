@@ -1,4 +1,5 @@
-//! Frame success against the published points of the NIST model: 2000-byte frames, legacy OFDM, AWGN.
+//! Frame success compared with the published points of the NIST model: 2000-byte frames, legacy
+//! OFDM, AWGN.
 
 use netburn_medium::error::success;
 use netburn_medium::phy::{Modulation, dsss, ofdm::Rate};

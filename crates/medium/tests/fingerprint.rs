@@ -1,6 +1,6 @@
-//! One scenario with a bit of everything gives the same trace everywhere, to the nanosecond.
+//! One scenario with all features has the same trace on every platform, to the nanosecond.
 //!
-//! When the model changes, so does the number: then say in the commit what changed it.
+//! A change of the model changes this number; the commit message then names the reason.
 
 mod util;
 
@@ -17,11 +17,13 @@ use netburn_medium::rate::{MinstrelParameters, RateChoice};
 use netburn_units::{BitRate, Duration, Instant, Seed};
 use util::{Queue, ampdu, fifo, ht20};
 
-/// Of every transmission and everything that came out.
+/// Digest of all transmissions and outputs.
 const FINGERPRINT: u64 = 4_687_500_788_065_363_728;
 
-/// An access point under airtime fairness with CoDel and AQL, and three stations: one chooses its rate like Minstrel on a noisy link, one ideally and
-/// is hidden from the third, which sends single frames of voice at 65 Mbit/s through a slow adapter. RTS before what is long; others take a fifth.
+/// An access point with airtime fairness, CoDel and AQL, and three stations. One uses Minstrel on a
+/// noisy link; one uses the ideal rate and is hidden from the third; the third sends single frames
+/// of voice at 65 Mbit/s through a slow adapter. RTS before long frames; other networks use a
+/// fifth.
 fn config() -> AirConfig {
     let link = |to, vector, rate, snr_db, limits| LinkConfig {
         to,
@@ -93,7 +95,7 @@ fn one_trace_everywhere() {
     for round in 0..4_000_i64 {
         let now = Instant::from_micros(500 * round);
         air.handle_timeout(now);
-        // Each with its length, its TID and how many rounds apart.
+        // Sender, receiver, length, TID and interval in rounds.
         for (from, to, length, tid, every, ecn) in [
             (3, 0, 200, 6, 40, Ecn::NotEct),
             (0, 1, 1_500, 0, 1, Ecn::Ect0),
@@ -155,11 +157,12 @@ fn one_trace_everywhere() {
         }
     }
     let transmissions: Vec<_> = std::iter::from_fn(|| air.poll_transmission()).collect();
-    // By hand: the first packet finds the medium idle; 26 + 16 + 8 + 200 + 4 = 254 bytes in 36 + 4 · ⌈(22 + 2032) / 260⌉ = 68 µs.
+    // By hand: the first packet finds the medium idle; 26 + 16 + 8 + 200 + 4 = 254 bytes in 36 + 4
+    // · ⌈(22 + 2032) / 260⌉ = 68 µs.
     assert_eq!((transmissions[0].at, transmissions[0].from), (Instant::ZERO, NodeId(3)));
     assert_eq!(transmissions[0].length, 254);
     assert_eq!(transmissions[0].duration, Duration::from_micros(68));
-    // A bit of everything took part.
+    // All features took part.
     assert!(drops > 0 && marks > 0, "{drops} drops, {marks} marks");
     assert!(transmissions.iter().any(|t| t.collided));
     assert!(transmissions.iter().any(|t| 0 < t.arrived && t.arrived < t.mpdus));

@@ -1,4 +1,4 @@
-//! Laws that hold whatever is on the air.
+//! Laws for arbitrary traffic.
 
 mod util;
 
@@ -17,13 +17,14 @@ use util::{Cell, Uplink, ampdu, fifo, goodput, ht20, offer, packet, saturate};
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every packet is exactly once delivered, dropped or still queued; in order; and waking leads on: see there.
+    /// Every packet is delivered once, dropped once, or still queued; in order; and timeouts make
+    /// progress: see there.
     #[test]
     fn any_operations(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         fuzz::air::check(&bytes);
     }
 
-    /// Delivered = min(offered, capacity), where the capacity is what the cell moves when it is offered too much.
+    /// Delivered = min(offered, capacity); the capacity is the throughput of a saturated cell.
     #[test]
     fn delivered_is_the_lesser(mcs in 0_u8..8, percent in 10_u64..300, seed in 0_u64..100) {
         prop_assume!(!(95..=105).contains(&percent));
@@ -37,7 +38,8 @@ proptest! {
         prop_assert!((got / offered.min(capacity) - 1.0).abs() < 0.02, "{got} of {offered}, capacity {capacity}");
     }
 
-    /// The same with an adapter's limit, each way, below what the air permits: delivered = min(offered, limit).
+    /// The same with an adapter limit, in each direction, below the capacity of the air: delivered
+    /// = min(offered, limit).
     #[test]
     fn an_adapter_limits_either_way(limit in 2_u64..40, percent in 10_u64..400, up in any::<bool>(), mcs in 5_u8..8,
         transfer in prop::option::of(1_u32..30)) {
@@ -49,14 +51,14 @@ proptest! {
         let kbps = limit * 10 * percent;
         let got = util::offer_kbps(&mut cell.open(fifo(1_000)), 1, kbps, Instant::from_secs(4))[0] * 1_500.0 / 1_472.0;
         let expected = (kbps as f64 / 1_000.0).min(limit as f64);
-        // Packets come a transfer at a time, so the 3.6 s that are counted may end within one.
+        // Packets are transferred in groups, so the measured 3.6 s may end within one.
         let transfer = f64::from(transfer.unwrap_or(1)) * 1_500.0 * 8.0 / 3.6e6;
         prop_assert!((got - expected).abs() < 0.01 * expected + transfer, "{got} for {expected}");
     }
 
-    /// One seed, one trace; another seed, another.
+    /// The same seed yields the same trace; another seed, another trace.
     #[test]
-    fn a_seed_is_a_trace(seed in any::<u64>()) {
+    fn a_seed_determines_the_trace(seed in any::<u64>()) {
         let trace = |seed| {
             let mut air = Uplink { stations: 3, seed, snr_db: Some(20.0), limits: ampdu(Duration::from_millis(4)),
                 rate: RateChoice::Minstrel(Default::default()), ..Uplink::default() }.open();
@@ -69,7 +71,7 @@ proptest! {
     }
 }
 
-/// What an adapter can't pass on is dropped there, and said to be.
+/// A full adapter drops packets and reports them.
 #[test]
 fn an_adapter_that_is_full_drops() {
     let cell = Cell {
@@ -97,15 +99,16 @@ fn an_adapter_that_is_full_drops() {
             }
         }
     }
-    // 600 packets arrive within some 120 ms, in which 100 pass; 256 are held.
+    // 600 packets arrive within about 120 ms, in which 100 pass; 256 are buffered.
     assert_eq!(delivered + full, 600);
     assert!((330..=380).contains(&delivered), "{delivered}");
 }
 
-/// Others take their share of the time, whoever else sends: alone, beside one saturated station and beside four, with lone MPDUs and with
-/// aggregates. What is left is what the stations had without others, in proportion, less what collisions with others cost.
+/// Other networks get their share of the time, independent of other traffic: alone, with one
+/// saturated station and with four, with single MPDUs and with aggregates. The stations share the
+/// rest in proportion to their result without other networks, minus the cost of collisions.
 #[test]
-fn others_take_their_share() {
+fn other_networks_get_their_share() {
     let end = Instant::from_secs(40);
     for (stations, limits) in [
         (0, Limits::NONE),
@@ -147,8 +150,8 @@ fn others_take_their_share() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A lone station that always sends never gets more than 5 % less for other networks taking less, nor for having no others beside it,
-    /// whatever its signal and however it chooses its rate.
+    /// A single saturated station never loses more than 5 % if other networks use less, or if there
+    /// are none, for every signal and rate control.
     #[test]
     fn less_competition_is_never_worse(
         mcs in 2_u8..8,
@@ -183,8 +186,8 @@ proptest! {
     }
 }
 
-/// Two stations that don't hear each other lose nearly all of their long frames; RTS and CTS bring back most of what two that do
-/// hear each other get.
+/// Two stations that don't hear each other lose nearly all of their long frames; RTS and CTS
+/// restore most of the throughput of two stations that hear each other.
 #[test]
 fn rts_helps_hidden_stations() {
     let total = |hidden: bool, rts_threshold| {
@@ -204,7 +207,7 @@ fn rts_helps_hidden_stations() {
     assert!(protected > 0.8 * heard);
 }
 
-/// What is on one channel doesn't matter to another.
+/// Channels are independent.
 #[test]
 fn channels_do_not_meet() {
     let node = |channel, links| NodeConfig {

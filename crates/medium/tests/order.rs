@@ -1,4 +1,4 @@
-//! The order in which the packets of one queue leave, and how long a sparse flow waits in it.
+//! Order in which the packets of one queue leave, and waiting time of a sparse flow.
 
 mod util;
 
@@ -28,8 +28,9 @@ fn open(vectors: Vec<TxVector>, hardware: u32, queue: Queue) -> Air<u64> {
     .open(queue)
 }
 
-/// Sends `arrivals` (microseconds since the one before, station from 0, bytes), numbered from 1, and returns the numbers in the order of
-/// delivery, grouped by instant: one group is one aggregate.
+/// Sends `arrivals` (microseconds since the previous one, station from 0, bytes), numbered from 1,
+/// and returns the numbers in the order of delivery, grouped by instant: one group is one
+/// aggregate.
 fn deliveries(mut air: Air<u64>, arrivals: &[(u64, u16, u32)]) -> Vec<Vec<u64>> {
     let mut groups: Vec<(Instant, Vec<u64>)> = Vec::new();
     let mut collect = |air: &mut Air<u64>| {
@@ -89,8 +90,8 @@ fn one_band(depth: usize) -> Queue {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Each aggregate begins with the packet that has waited longest, whichever station it is for; the rest of it is for the same station.
-    /// Nothing is lost here, so there are no retransmissions.
+    /// Each aggregate starts with the oldest packet of all stations; the rest of it is for the same
+    /// station. There are no losses here, so there are no retransmissions.
     #[test]
     fn first_in_first_out(
         (vectors, arrivals) in vectors().prop_flat_map(|vectors| {
@@ -112,7 +113,7 @@ proptest! {
         prop_assert!(left.is_empty());
     }
 
-    /// `pfifo_fast` of which one band is used is a FIFO.
+    /// `pfifo_fast` with one used band is a FIFO.
     #[test]
     fn one_band_is_a_fifo(
         (vectors, arrivals) in vectors().prop_flat_map(|vectors| {
@@ -126,8 +127,9 @@ proptest! {
     }
 }
 
-/// A packet every 300 ms to a fast station beside a saturated slow one, so that no two are in the driver's lists at once: medians of its wait and of what waited before it, in packets, and the
-/// slow station's packets per second.
+/// A packet every 300 ms to a fast station beside a saturated slow one, so that no two are in the
+/// driver's lists at once. Returns medians of its waiting time and of the packets ahead of it, and
+/// the slow station's packets per second.
 fn sparse_beside(slow: TxVector, queue: Queue) -> (Duration, usize, f64) {
     let mut air = open(vec![ht20(7, 2, Guard::Ns400), slow], 2, queue);
     let (begin, end) = (Instant::from_secs(5), Instant::from_secs(65));
@@ -199,7 +201,8 @@ fn a_sparse_flow_waits_for_the_backlog() {
     }
 }
 
-/// Airtime fairness serves a sparse station next: after the two aggregates that the hardware holds and one backoff each.
+/// Airtime fairness serves a sparse station next: after the two aggregates in the hardware and one
+/// backoff each.
 #[test]
 fn a_sparse_flow_waits_for_the_hardware_alone() {
     let queue = Airtime::new(FqParameters::MAC80211, CodelParameters::MAC80211, None);
@@ -207,8 +210,8 @@ fn a_sparse_flow_waits_for_the_hardware_alone() {
     assert!(wait < Duration::from_millis(2 * 4 + 1), "{wait}");
 }
 
-/// Airtime of saturated stations in proportion to their weights, whatever their rates: no other station takes a turn of one whose next
-/// aggregate has to wait for its own last one.
+/// Airtime of saturated stations in proportion to their weights, at all rates: no other station
+/// takes the turn of one whose next aggregate has to wait for its own previous one.
 fn shares(vectors: Vec<TxVector>, weights: &[u32], hardware: u32) -> Vec<f64> {
     let stations = vectors.len() as u16;
     let mut queue = Airtime::new(FqParameters::MAC80211, CodelParameters::MAC80211, None);

@@ -1,4 +1,4 @@
-//! The example of docs/AIR.md: the model's instants are the page's.
+//! Example of docs/AIR.md: the model's instants are those of the page.
 
 mod util;
 
@@ -59,7 +59,7 @@ fn one_ampdu() {
         [(228_000, 0), (543_000, 1)].into_iter().chain(six).collect::<Vec<_>>()
     );
     assert_eq!(sent, [(272_000, 1), (587_000, 1), (1_858_000, 6)]);
-    // Answers begin SIFS after the data and end when the sender knows.
+    // Responses start SIFS after the data; at their end the sender is informed.
     for (data_ends, answer, known) in [(228, 28, 272), (543, 28, 587), (1_810, 32, 1_858)] {
         assert_eq!(data_ends + 16 + answer, known);
     }
@@ -70,9 +70,9 @@ fn one_ampdu() {
     assert_eq!(rows, [0, 228, 244, 272, 315, 543, 559, 587, 630, 1_810, 1_826, 1_858]);
 }
 
-/// Every file that the page names is there.
+/// Every file that the page names exists.
 #[test]
-fn its_files_are_there() {
+fn its_files_exist() {
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let named: Vec<&str> = PAGE
         .split('`')

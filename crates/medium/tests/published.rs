@@ -1,4 +1,5 @@
-//! One link, and stations of different priorities, against published figures: HT, 1472 bytes of UDP in packets of 1500.
+//! One link, and stations with different priorities, compared with published values: HT, 1472 bytes
+//! of UDP in packets of 1500.
 
 mod util;
 
@@ -44,10 +45,12 @@ fn with_txop(micros: u64) -> [EdcaParameters; 4] {
     })
 }
 
-/// Closed form: 1472 · 8 · n over PPDU, SIFS, answer, AIFS and the mean backoff. With a TXOP limit: ns-3.44, whose hardware, like this one, puts frames
-/// together when they are sent, so that a shorter A-MSDU fills the end of a TXOP. ns-3 also reserves the medium for the whole TXOP and gives the rest
-/// back by CF-End (clause 10.23.2.9: it may), which costs 16 + 52 µs where they fit. Here each frame reserves as far as its answer, and the next is
-/// heard: without aggregation 12 · 11 776 / (3440 + 110.5) in place of … + 68, which is 2 % more; with A-MSDUs likewise.
+/// Closed form: 1472 · 8 · n over PPDU, SIFS, response, AIFS and the mean backoff. With a TXOP
+/// limit: ns-3.44, whose hardware, like this one, builds frames at transmission, so that a shorter
+/// A-MSDU fills the end of a TXOP. ns-3 also reserves the medium for the whole TXOP and releases
+/// the rest by CF-End (clause 10.23.2.9 permits it), which costs 16 + 52 µs where they fit. Here
+/// each frame reserves the medium up to its response. Without aggregation the result is 12 · 11 776
+/// / (3440 + 110.5) instead of … + 68, which is 2 % more; with A-MSDUs likewise.
 #[test]
 fn aggregation() {
     let mut ok = true;
@@ -98,8 +101,9 @@ fn txop_of_802_11a() {
     assert!(ok);
 }
 
-/// ns-3.44, one link, A-MPDUs of up to 65 535 bytes, which is its default for VHT too: 42 MPDUs, as its captures show. What is left, 0.2 to 0.5 %, are
-/// its beacons and, for VHT, VHT-SIG-B and the rounding of the short guard interval, which it leaves out.
+/// ns-3.44, one link, A-MPDUs of up to 65 535 bytes, which is its default for VHT too: 42 MPDUs, as
+/// its captures show. The remaining 0.2 to 0.5 % are its beacons and, for VHT, VHT-SIG-B and the
+/// rounding of the short guard interval, which it leaves out.
 #[test]
 fn one_link() {
     let ht = |width, mcs, guard| TxVector {
@@ -151,14 +155,18 @@ fn one_link() {
     assert!(ok);
 }
 
-/// One station per category, without aggregation or TXOP. Who has least gets what the time after a collision leaves. By the source's captures those who
-/// were part of one count again 79 µs after it and their backoff, as here. Those who only heard it wait for EIFS (103 µs for best effort, 94 for video)
-/// if one of the two was stronger at them, so that they began to receive it; else for AIFS (34 µs) from its end. So the figure hangs on where
-/// everybody stands, which isn't known of this set: best effort beside video and voice gets 0.49 there, 0.53 in a run with stations 1, 2 and
-/// 3 m from the access point, 2.5 with all at 5 m ([`categories_at_equal_distance`]), and 0.47 here, where whoever can't read a frame waits for
-/// EIFS. And it hangs on the seed: all four on a circle of 5 m, three seeds of 20 s: 0.37, 0.52, 0.53; best effort beside voice alone, four
-/// seeds: 0.82 to 1.02, here 0.99 over 40 runs of 20 s with a standard deviation of 0.06. Below 1 Mbit/s only the kind is compared: less than 0.25
-/// apart.
+/// One station per category, without aggregation or TXOP. The lowest category gets the time after
+/// collisions. By the source's captures, participants in a collision count again 79 µs after it and
+/// their backoff, as here. Stations that only heard it wait for EIFS (103 µs for best effort, 94
+/// for video) if one of the two frames was stronger at them, so that they started to receive it;
+/// otherwise for AIFS (34 µs) from its end. So the result depends on the positions, which are
+/// unknown for this set. Best effort beside video and voice gets 0.49 there, 0.53 in a run with
+/// stations 1, 2 and 3 m from the access point, 2.5 with all at 5 m
+/// ([`categories_at_equal_distance`]), and 0.47 here, where every station that can't decode a frame
+/// waits for EIFS. The result also depends on the seed: all four on a circle of 5 m, three seeds of
+/// 20 s: 0.37, 0.52, 0.53; best effort beside voice alone, four seeds: 0.82 to 1.02, here 0.99 over
+/// 40 runs of 20 s with a standard deviation of 0.06. Below 1 Mbit/s the tolerance is absolute:
+/// less than 0.25 apart.
 #[test]
 fn categories() {
     let mut ok = true;
@@ -188,8 +196,8 @@ fn categories() {
     assert!(ok);
 }
 
-/// The same with all stations 5 m from the access point, ns-3.44, mean of three seeds of 20 s: of two equally strong frames nobody begins to receive
-/// either, so that nobody waits for EIFS.
+/// The same with all stations 5 m from the access point, ns-3.44, mean of three seeds of 20 s: no
+/// station starts to receive one of two equally strong frames, so no station waits for EIFS.
 #[test]
 fn categories_at_equal_distance() {
     let mut ok = true;

@@ -1,4 +1,4 @@
-//! What holds for each transmit queue on its own, without the air: accounts, order, limits, turns.
+//! Laws of each transmit queue alone, without the air: accounts, order, limits, turns.
 
 use netburn_medium::config::{Aql, QueueLimit};
 use netburn_medium::edca::AccessCategory;
@@ -27,7 +27,7 @@ fn tin(to: u16) -> Tin {
     Tin { to: NodeId(to), tid: 0 }
 }
 
-/// A packet for a station, of a flow that only this station and TID have.
+/// A packet for a station, in a flow that only this station and TID have.
 fn queued(to: u16, tid: u8, flow: u32, length: u32, number: u64) -> Queued<u64> {
     Queued {
         to: NodeId(to),
@@ -43,7 +43,7 @@ fn queued(to: u16, tid: u8, flow: u32, length: u32, number: u64) -> Queued<u64> 
     }
 }
 
-/// Small numbers, so that limits are reached.
+/// Small limits, so that they are reached.
 fn small(packets: u32, memory: u64, batch: u32) -> FqParameters {
     FqParameters {
         packets,
@@ -76,7 +76,7 @@ fn queues() -> impl Strategy<Value = Queue> {
     ]
 }
 
-/// What a queue must hold: packets by number, with their tin, flow and length.
+/// Expected content of a queue: packets by number, with their tin, flow and length.
 #[derive(Default)]
 struct Held(BTreeMap<u64, (Tin, u32, u32)>);
 
@@ -108,8 +108,9 @@ impl Held {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Each packet comes out once or is dropped once; packets and bytes are counted exactly. A station that is
-    /// served has packets and is eligible. A queue that has packets serves a station. The packets of one flow keep their order.
+    /// Each packet is dequeued once or dropped once; packets and bytes are counted exactly. A
+    /// served station has packets and is ready. A non-empty queue serves a station. The packets of
+    /// one flow keep their order.
     #[test]
     fn each_packet_is_accounted_for(
         mut queue in queues(),
@@ -147,9 +148,9 @@ proptest! {
                         prop_assert!(held.0.range(..sent.packet.payload).all(|(_, (_, other, _))| *other != flow));
                     }
                     held.drop(&mut drops);
-                    queue.handed(next, ms(1));
-                    queue.charge(next, ms(1));
-                    queue.finished(next, ms(1));
+                    queue.on_pushed_to_hw(next, ms(1));
+                    queue.charge_airtime(next, ms(1));
+                    queue.on_completed(next, ms(1));
                 }
                 6 => {
                     let left = [Unsent::Nothing, Unsent::LeftOver { arrival: number }, Unsent::Retransmission][length as usize % 3];
@@ -176,7 +177,8 @@ proptest! {
     }
 }
 
-/// Puts in packets with these stations, TIDs and lengths, and returns the numbers of those that were dropped.
+/// Enqueues packets with these stations, TIDs and lengths, and returns the numbers of the dropped
+/// ones.
 fn fill(queue: &mut dyn TransmitQueue<u64>, packets: &[(u16, u8, u32)]) -> Vec<u64> {
     let mut drops = Vec::new();
     for (number, (to, tid, length)) in (1..).zip(packets) {
@@ -191,7 +193,7 @@ fn fill(queue: &mut dyn TransmitQueue<u64>, packets: &[(u16, u8, u32)]) -> Vec<u
         .collect()
 }
 
-/// Serves the category of best effort until nothing is left, a packet at a time.
+/// Serves the best-effort category until it is empty, one packet at a time.
 fn serve(queue: &mut dyn TransmitQueue<u64>) -> Vec<u64> {
     let mut all = Vec::new();
     while let Some(next) = queue.next(Instant::ZERO, AccessCategory::BestEffort, &mut |_| Readiness::Now) {
@@ -201,8 +203,8 @@ fn serve(queue: &mut dyn TransmitQueue<u64>) -> Vec<u64> {
     all
 }
 
-/// A limit is reached by the packet that fills it and passed by the next. It holds for the device (a FIFO), for a band, for a station;
-/// the driver's lists hold one packet more.
+/// The packet that fills a limit is accepted and the next is not. The limit applies to the device
+/// (FIFO), to a band, to a station; the driver's lists hold one packet more.
 #[test]
 fn limits_are_reached_and_not_passed() {
     let bytes = |bytes| QueueLimit::Bytes(ByteSize::from_bytes(bytes));
@@ -230,11 +232,12 @@ fn limits_are_reached_and_not_passed() {
     ] {
         let mut queue = StationRr::new(limit);
         assert_eq!(fill(&mut queue, &three), dropped, "{limit:?}");
-        // What has left makes room.
+        // Packets that left make room.
         assert_eq!(serve(&mut queue).len() + dropped.len(), three.len());
         assert_eq!(fill(&mut queue, &three), dropped, "{limit:?}");
     }
-    // Bands: 6 and 7 are voice, 4 and 5 video; 0 and 3 best effort; 1 and 2 background. The first packet is in the driver's list.
+    // Bands: 6 and 7 are voice, 4 and 5 video; 0 and 3 best effort; 1 and 2 background. The first
+    // packet is in the driver's list.
     let of_every_tid = [0, 0, 6, 4, 0, 3, 1, 2, 7, 5].map(|tid| (1, tid, 100));
     let mut bands = Device::new(PfifoFast::new(QueueLimit::Packets(2)), 1, Order::Arrival);
     assert_eq!(fill(&mut bands, &of_every_tid), [6, 9, 10]);
@@ -261,7 +264,7 @@ const UNEVEN: [(u16, u8, u32); 7] = [
     (1, 0, 1_000),
 ];
 
-/// By turns one packet each; in order of arrival that order.
+/// Round robin with one packet each; in order of arrival, that order.
 #[test]
 fn stations_take_turns() {
     let many = QueueLimit::Packets(100);
@@ -274,13 +277,13 @@ fn stations_take_turns() {
     for mut queue in by_turns {
         assert!(fill(&mut *queue, &UNEVEN).is_empty());
         assert_eq!(serve(&mut *queue), [1, 4, 5, 2, 6, 3, 7], "{queue:?}");
-        // Who leaves and comes again is last.
+        // A station that left and returns is last.
         fill(&mut *queue, &UNEVEN[3..]);
         assert_eq!(serve(&mut *queue), [1, 2, 4, 3], "{queue:?}");
     }
     let mut device = Device::new(Fifo::new(many), 100, Order::Arrival);
     fill(&mut device, &UNEVEN);
-    // One that will be ready soon keeps the others from its place; one that won't doesn't.
+    // A station that will be ready soon keeps its position; one that won't is passed over.
     let mut may = |of: Readiness| {
         device.next(Instant::ZERO, AccessCategory::BestEffort, &mut |next| {
             if next == tin(1) { of } else { Readiness::Now }
@@ -291,9 +294,9 @@ fn stations_take_turns() {
     assert_eq!(serve(&mut device), [1, 2, 3, 4, 5, 6, 7]);
 }
 
-/// What failed goes before everything; what was left over by when it came.
+/// Retransmissions precede everything; leftover packets keep their order of arrival.
 #[test]
-fn what_is_unsent_has_its_place_in_the_order_of_arrival() {
+fn unsent_packets_keep_their_order_of_arrival() {
     let mut device = Device::new(Fifo::new(QueueLimit::Packets(100)), 100, Order::Arrival);
     fill(&mut device, &[(1, 0, 100), (2, 0, 100)]);
     let mut first = |unsent| {
@@ -310,8 +313,8 @@ fn fq_codel(parameters: FqParameters) -> Device<u64, FqCodel<u64>> {
     Device::new(FqCodel::new(parameters, CodelParameters::QDISC), 1, Order::Arrival)
 }
 
-/// Deficit round robin by hand, with a quantum of 1514 (RFC 8290 §4.2): a packet of 1514 bytes uses up the quantum, of 757 bytes two do,
-/// of 1000 bytes two do and 486 bytes are owed.
+/// Deficit round robin by hand, with a quantum of 1514 (RFC 8290 §4.2): one packet of 1514 bytes
+/// uses up the quantum, two of 757 bytes do, and two of 1000 bytes leave a deficit of 486 bytes.
 #[test]
 fn flows_take_turns_by_bytes() {
     let mut queue = fq_codel(FqParameters::QDISC);
@@ -322,8 +325,8 @@ fn flows_take_turns_by_bytes() {
         .collect();
     fill(&mut queue, &packets);
     assert_eq!(serve(&mut queue), [1, 6, 7, 2, 8, 9, 3, 10, 11, 4, 5]);
-    // The first, 1000 and 514 over: another, then it owes 486; the second two; the first has 1028: two again, and owes 972; now the
-    // second: two; the first has 542: one, and owes 458.
+    // The first: 1000, with 514 left another, then a deficit of 486; the second: two; the first has
+    // 1028: two again, deficit 972; now the second: two; the first has 542: one, deficit 458.
     let packets: Vec<(u16, u8, u32)> = [(1, 1_000); 6]
         .into_iter()
         .chain([(2, 757); 6])
@@ -333,7 +336,8 @@ fn flows_take_turns_by_bytes() {
     assert_eq!(serve(&mut queue), [1, 2, 7, 8, 3, 4, 9, 10, 5, 11, 12, 6]);
 }
 
-/// A flow that has just begun goes before those that have had their turn; once it has been empty it is one of them (RFC 8290 §4.2).
+/// A new flow precedes those that had their turn; once it has been empty it is an old one (RFC 8290
+/// §4.2).
 #[test]
 fn a_new_flow_goes_first_once() {
     let mut queue = fq_codel(FqParameters::QDISC);
@@ -346,7 +350,8 @@ fn a_new_flow_goes_first_once() {
         let sent = queue.dequeue(Instant::ZERO, next, &mut Vec::new())?;
         Some(sent.packet.payload)
     };
-    // The first packet goes into the driver's list at once, the second becomes the next one when the first is taken.
+    // The first packet moves to the driver's list immediately, the second becomes the next one when
+    // the first is taken.
     for number in 1..=5 {
         put(&mut queue, 1, number);
     }
@@ -354,7 +359,7 @@ fn a_new_flow_goes_first_once() {
     put(&mut queue, 2, 10);
     assert_eq!(take(&mut queue), Some(2));
     assert_eq!(take(&mut queue), Some(10), "before 3, 4 and 5");
-    // It was found empty: it has to wait for its turn among the old ones.
+    // It was found empty: it waits for its turn among the old ones.
     put(&mut queue, 2, 11);
     assert_eq!(
         [take(&mut queue), take(&mut queue), take(&mut queue)],
@@ -362,8 +367,8 @@ fn a_new_flow_goes_first_once() {
     );
 }
 
-/// 1500 bytes are a buffer of 2048 and an `sk_buff` of 256: the truesize of 2304 that Linux shows. 1664 bytes still fit into
-/// 2048 beside 384 of headroom and shared info, 1665 take 4096.
+/// 1500 bytes are a buffer of 2048 and an `sk_buff` of 256: the truesize of 2304 in Linux. 1664
+/// bytes still fit into 2048 beside 384 of headroom and shared info, 1665 take 4096.
 #[test]
 fn memory_is_counted_as_the_kernel_does() {
     for (length, memory, dropped) in [
@@ -381,7 +386,8 @@ fn memory_is_counted_as_the_kernel_does() {
     }
 }
 
-/// The flow with the most bytes loses its oldest packets (RFC 8290 §4.1.3): one, or a batch until half of its bytes are gone.
+/// The flow with the most bytes loses its oldest packets (RFC 8290 §4.1.3): one, or a batch until
+/// half of its bytes are dropped.
 #[test]
 fn the_fattest_flow_loses_its_head() {
     let packets = [
@@ -394,7 +400,8 @@ fn the_fattest_flow_loses_its_head() {
     ];
     let mut queue = FqMac::new(small(5, 1 << 20, 1), CodelParameters::MAC80211);
     assert_eq!(fill(&mut queue, &packets), [4]);
-    // Of ten packets of 1000 bytes, one for another flow: 5000 bytes are half, or what the batch allows.
+    // Of ten packets of 1000 bytes, one for another flow: 5000 bytes are half, or what the batch
+    // allows.
     for (batch, dropped) in [(1, 1), (3, 3), (64, 5)] {
         let mut queue = FqMac::new(small(10, 1 << 20, batch), CodelParameters::MAC80211);
         let mut packets = vec![(1, 0, 1_000); 10];
@@ -405,7 +412,7 @@ fn the_fattest_flow_loses_its_head() {
     }
 }
 
-/// Two stations that share a place of the hash table are kept apart: the second uses its own overflow flow.
+/// Two stations with the same hash are kept apart: the second uses its own overflow flow.
 #[test]
 fn flows_of_two_stations_never_mix() {
     let one = FqParameters {
@@ -417,8 +424,8 @@ fn flows_of_two_stations_never_mix() {
     assert_eq!(serve(&mut queue), [1, 4, 5, 2, 6, 3, 7]);
 }
 
-/// A station is served as long as its deficit is not below what the hardware holds for it (Linux 5.5 `ieee80211_next_txq`): each turn adds
-/// its weight in microseconds, 256 unless one was given.
+/// A station is served while its deficit is not below its airtime in the hardware (Linux 5.5
+/// `ieee80211_next_txq`): each round adds its weight in microseconds, 256 by default.
 #[test]
 fn airtime_is_paid_back() {
     let open = || {
@@ -428,30 +435,32 @@ fn airtime_is_paid_back() {
     };
     let next =
         |queue: &mut Airtime<u64>| queue.next(Instant::ZERO, AccessCategory::BestEffort, &mut |_| Readiness::Now);
-    // The last one to come is in front, and stays there until its deficit is spent.
+    // The most recent one is in front, and stays there until its deficit is used up.
     let mut queue = open();
     assert_eq!([next(&mut queue), next(&mut queue)], [Some(tin(2)); 2]);
-    queue.charge(tin(2), Duration::from_micros(256));
+    queue.charge_airtime(tin(2), Duration::from_micros(256));
     assert_eq!(next(&mut queue), Some(tin(2)), "nothing is left and nothing is owed");
-    queue.charge(tin(2), Duration::from_nanos(1));
+    queue.charge_airtime(tin(2), Duration::from_nanos(1));
     assert_eq!(next(&mut queue), Some(tin(1)));
-    // A turn has given the second 256 µs; the first is served until it owes as well.
-    queue.charge(tin(1), Duration::from_micros(257));
+    // A round has given the second 256 µs; the first is served until it is in deficit as well.
+    queue.charge_airtime(tin(1), Duration::from_micros(257));
     assert_eq!(next(&mut queue), Some(tin(2)));
-    // A weight of 1024 pays four times as fast: after 10 ms each, the first has to wait for 10 turns of the other.
+    // A weight of 1024 pays four times as fast: after 10 ms each, the first waits for 10 rounds of
+    // the other.
     let mut queue = open();
     queue.set_weight(NodeId(1), 1_024);
-    queue.charge(tin(1), ms(10));
-    queue.charge(tin(2), ms(10));
+    queue.charge_airtime(tin(1), ms(10));
+    queue.charge_airtime(tin(2), ms(10));
     assert_eq!(next(&mut queue), Some(tin(1)));
-    // What the hardware holds counts as spent until it is charged.
+    // Airtime in the hardware counts as used until it is charged.
     let mut queue = open();
-    queue.handed(tin(2), Duration::from_micros(257));
+    queue.on_pushed_to_hw(tin(2), Duration::from_micros(257));
     assert_eq!(next(&mut queue), Some(tin(1)));
     let mut queue = open();
-    queue.handed(tin(2), Duration::from_micros(256));
+    queue.on_pushed_to_hw(tin(2), Duration::from_micros(256));
     assert_eq!(next(&mut queue), Some(tin(2)));
-    // A station that will be eligible soon keeps its place. One that will not is passed over. Without an eligible station none is served.
+    // A station that will be ready soon keeps its position. One that will not is passed over.
+    // Without a ready station none is served.
     let mut queue = open();
     let mut may = |first, second| {
         queue.next(Instant::ZERO, AccessCategory::BestEffort, &mut |asked| {
@@ -463,8 +472,8 @@ fn airtime_is_paid_back() {
     assert_eq!(may(Readiness::Later, Readiness::Later), None);
 }
 
-/// Airtime queue limits (`ieee80211_txq_airtime_check`): below 5 ms of its own a station may always hand over, below 12 ms only while all
-/// together are below 24 ms.
+/// Airtime queue limits (`ieee80211_txq_airtime_check`): below 5 ms of its own a station may always
+/// pass packets on, below 12 ms only while the sum is below 24 ms.
 #[test]
 fn airtime_queue_limits() {
     let micros = Duration::from_micros;
@@ -479,22 +488,23 @@ fn airtime_queue_limits() {
     ] {
         let mut queue = Airtime::new(FqParameters::MAC80211, CodelParameters::MAC80211, Some(Aql::default()));
         fill(&mut queue, &[(1, 0, 100)]);
-        queue.handed(tin(1), micros(own));
-        queue.handed(tin(2), micros(others));
+        queue.on_pushed_to_hw(tin(1), micros(own));
+        queue.on_pushed_to_hw(tin(2), micros(others));
         let category = AccessCategory::BestEffort;
         assert_eq!(queue.pending(NodeId(1), category), (micros(own), micros(own + others)));
-        // A weight that pays for what is pending at once.
+        // A weight that covers the pending airtime in one round.
         queue.set_weight(NodeId(1), 65_535);
         let next = queue.next(Instant::ZERO, category, &mut |_| Readiness::Now);
         assert_eq!(next.is_some(), may, "{own} and {others}");
-        queue.finished(tin(1), micros(own));
-        // More than it holds can't leave it.
-        queue.finished(tin(2), micros(others + 1));
+        queue.on_completed(tin(1), micros(own));
+        // No more than the pending airtime is removed.
+        queue.on_completed(tin(2), micros(others + 1));
         assert_eq!(queue.pending(NodeId(1), category), (Duration::ZERO, Duration::ZERO));
     }
 }
 
-/// CoDel of one station can be changed alone: 60 ms of standing wait are above 50 ms for 300 ms only later.
+/// CoDel of one station can be changed alone: with a target of 50 ms, a standing queue of 60 ms is
+/// above it for 300 ms only later.
 #[test]
 fn codel_is_of_one_station() {
     for slow in [false, true] {

@@ -1,4 +1,4 @@
-//! Rate choice by trying, held against the best rate for the signal, known without trying.
+//! Rate control by probing, compared with the ideal rate.
 
 mod util;
 
@@ -12,7 +12,7 @@ use netburn_medium::rate::{MinstrelParameters, RateChoice};
 use netburn_units::{Duration, Instant};
 use util::{Uplink, saturate};
 
-/// The fastest of a standard that two streams have: HT 40 MHz, VHT 80, HE 80.
+/// Fastest vector with two streams: HT 40 MHz, VHT 80, HE 80.
 fn fastest(standard: Standard) -> TxVector {
     let (modulation, width, guard) = match standard {
         Standard::B => (Modulation::Dsss(dsss::Rate::M11), Width::Mhz20, Guard::Ns800),
@@ -26,7 +26,7 @@ fn fastest(standard: Standard) -> TxVector {
         modulation,
         width,
         guard,
-        streams: standard.most_streams().min(2),
+        streams: standard.max_streams().min(2),
         signal_extension: false,
         short_preamble: false,
     }
@@ -77,13 +77,14 @@ fn open(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed
     .open()
 }
 
-/// Goodput in Mbit/s of all stations together in 5 s, once they know their links: they begin with the slowest rate, all at once, and in a
-/// crowd each has few turns to find out.
+/// Total goodput in Mbit/s of all stations in 5 s, after their rate control has converged: they
+/// start with the slowest rate at the same time, and with many stations each has few transmissions
+/// to probe.
 fn steady(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed: u64) -> f64 {
     steady_for(5, standard, stations, snr_db, rate, seed)
 }
 
-/// The same in so many seconds.
+/// The same for this number of seconds.
 fn steady_for(seconds: i64, standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed: u64) -> f64 {
     let mut air = open(standard, stations, snr_db, rate, seed);
     let known = 1 + stations as i64;
@@ -129,14 +130,14 @@ fn among_ten() {
     held_against_ideal(AGGREGATING, 10, &[8.0, 18.0, 28.0], &[4]);
 }
 
-/// Single MPDUs are lost whole or not at all.
+/// Single MPDUs are lost completely or not at all.
 #[test]
 fn without_aggregation() {
     held_against_ideal(&[Standard::A], 1, &[5.0, 9.0, 14.0, 17.0, 22.0, 30.0], &[11]);
     held_against_ideal(&[Standard::A], 5, &[9.0, 17.0, 30.0], &[12]);
 }
 
-/// After a change of 10 dB at 3 s: goodput from 4 s on against what is ideal for the new signal.
+/// After a change of 10 dB at 3 s: goodput from 4 s compared with the ideal for the new signal.
 fn after_change(standard: Standard, stations: usize, from: f64, to: f64, seed: u64) -> bool {
     let run = |rate| {
         let mut air = open(standard, stations, from, rate, seed);
@@ -179,8 +180,9 @@ fn adapts_within_a_second_under_contention() {
     assert_eq!(short, 0, "below 90 %");
 }
 
-/// The goodput of a lone station at every half decibel from the first at which the slowest rate works to where the fastest does: it never
-/// falls by more than 5 % as the signal gets stronger, whether the best rate is known or found by trying, and trying costs at most 10 %.
+/// Goodput of a single station at every half decibel, from the first at which the slowest rate
+/// works to the first at which the fastest does. It never decreases by more than 5 % with a
+/// stronger signal, with ideal and probing rate control, and probing costs at most 10 %.
 fn stronger_is_not_slower(standard: Standard, seconds: i64, half_decibels: std::ops::RangeInclusive<i32>) {
     let (mut best, mut best_ideal): (f64, f64) = (0.0, 0.0);
     let mut faults = Vec::new();

@@ -1,4 +1,4 @@
-//! Ratings, held against what is known of boxes.
+//! Ratings, compared with known products.
 
 use netburn_medium::config::{Band, Rating};
 use netburn_medium::rating::{Antennas, Certainty, Decoded, chain, decode};
@@ -90,7 +90,7 @@ fn later_and_earlier_ones_by_their_own_arithmetic() {
     }
 }
 
-/// A box of three AC1200 nodes.
+/// A set of three AC1200 nodes.
 #[test]
 fn a_mesh_adds_up() {
     let decoded = read("AC3600", 3);
@@ -100,14 +100,15 @@ fn a_mesh_adds_up() {
 }
 
 #[test]
-fn what_no_radios_add_up_to() {
+fn ratings_without_a_combination() {
     let error = decode("AC100".parse().unwrap(), 1).unwrap_err();
     assert!(error.to_string().contains("mesh"), "{error}");
     assert!(decode("AC1200".parse().unwrap(), 40).is_err());
 }
 
-/// AC1900 and a client with two streams: of 1300 Mbit/s in 5 GHz, 867 are shared; full aggregates of 64 make
-/// 64 · 12 000 bit / (44 + 4 · ⌈(64 · 1560 · 8 + …) / …⌉ …) of it, some 0.8; a quarter for each of four.
+/// AC1900 and a client with two streams: of 1300 Mbit/s in 5 GHz, 867 are common; full aggregates
+/// of 64 yield 64 · 12 000 bit / (44 + 4 · ⌈(64 · 1560 · 8 + …) / …⌉ …) of it, about 0.8; a quarter
+/// for each of four.
 #[test]
 fn the_chain() {
     let decoded = read("AC1900", 1);
@@ -128,12 +129,12 @@ fn the_chain() {
     assert_eq!((two.on_box.as_bps(), two.phy.as_bps()), (600_000_000, 300_000_000));
     assert!(decoded.best.radios[0].beyond_standard());
     assert!(two.goodput.as_mbps_f64() > 150.0);
-    // One stream is enough to halve it.
+    // One stream halves it.
     let phone = chain(&decoded.best.radios[1], &"1x1".parse().unwrap(), 1);
     assert_eq!(phone.phy.as_bps() / 1_000_000, 433);
 }
 
-/// The radios of a rating are radios that a scenario can have: band, standard, width and streams as decoded.
+/// The radios of a rating are valid in a scenario: band, standard, width and streams as decoded.
 #[test]
 fn a_rating_becomes_settings() {
     for rating in ["N300", "AC1200", "AC1900", "AX3000", "BE19000"] {

@@ -1,4 +1,4 @@
-//! Stations that always have something to send, against Bianchi's model as published for 802.11a.
+//! Saturated stations, compared with Bianchi's model as published for 802.11a.
 
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig, Output};
@@ -50,7 +50,8 @@ fn bianchi(n: usize, rate: Rate, eifs: bool, seconds: i64) -> f64 {
             limits,
         }]));
     }
-    // The model's EIFS is reckoned with the ACK at its own rate, and those who collided wait for it like everybody else.
+    // The model's EIFS uses the ACK at its own rate, and stations that collided wait for it like
+    // all others.
     let ack = if rate == Rate::M6 { Rate::M6 } else { Rate::M24 };
     let channel = ChannelConfig {
         eifs: eifs.then_some(Modulation::Ofdm(ack)),
@@ -103,8 +104,8 @@ fn bianchi(n: usize, rate: Rate, eifs: bool, seconds: i64) -> f64 {
     bytes as f64 * 8.0 / seconds as f64 / 1e6
 }
 
-/// The published model has those who collided wait for EIFS like everybody else; the standard has them wait for the end of their
-/// ACK time-out and AIFS. Done here as the model does.
+/// In the published model stations that collided wait for EIFS like all others; in the standard
+/// they wait for the end of their ACK timeout and AIFS. Here as in the model.
 #[test]
 fn legacy_rows() {
     for (rate, eifs, expected) in [

@@ -1,7 +1,9 @@
-//! All rates divided by k and all fixed durations and caps multiplied by k: every instant is multiplied by k, to the nanosecond.
+//! All rates divided by k and all fixed durations and limits multiplied by k: every instant is
+//! multiplied by k, to the nanosecond.
 //!
-//! The PHY is clocked k times slower, as the standard's half-clocked and quarter-clocked OFDM is. CoDel is left out, and an adapter's limit where k doesn't
-//! divide it: a square root and a rate that is no whole number don't scale to the nanosecond.
+//! The PHY clock is k times slower, as in the standard's half-clocked and quarter-clocked OFDM.
+//! CoDel is left out, and so is an adapter limit that k doesn't divide: a square root and a
+//! non-integer rate don't scale to the nanosecond.
 
 mod util;
 
@@ -20,7 +22,7 @@ use netburn_units::{BitRate, Duration, Instant, Seed};
 use proptest::prelude::*;
 use util::{Queue, fifo, packet};
 
-/// What is to be slowed down.
+/// Case to be scaled.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     modulation: Modulation,
@@ -35,7 +37,7 @@ struct Case {
     seed: u64,
 }
 
-/// When, from whom, to whom, which packet, and whether it arrived.
+/// Time, sender, receiver, packet, and true if it arrived.
 type Seen = (i64, NodeId, NodeId, Option<u64>, bool);
 
 impl Case {
@@ -119,7 +121,8 @@ impl Case {
         }
     }
 
-    /// An access point and three stations send to and fro, every fixed duration `k` times its usual.
+    /// An access point and three stations exchange packets, with every fixed duration multiplied by
+    /// `k`.
     fn run(&self, k: u64) -> Vec<Seen> {
         let mut air: Air<u64> = Air::new(&self.config(k), (0..4).map(|_| self.queue(k)).collect()).unwrap();
         let mut seen = Vec::new();
@@ -159,7 +162,7 @@ impl Case {
     }
 }
 
-/// Airtime fairness whose weights are `k` times the usual; CoDel's target is out of reach.
+/// Airtime fairness with all weights multiplied by `k`; CoDel's target is never reached.
 fn airtime(k: u64, aql: Option<Aql>) -> Queue {
     let never = CodelParameters {
         target: Duration::from_secs(10_000),

@@ -1,4 +1,4 @@
-//! Writes the fuzz corpus: inputs of rising length from a generator of their own. What is there stays.
+//! Writes the fuzz corpus: pseudo-random inputs of increasing length. Existing files are kept.
 
 use netburn_units::Seed;
 use std::path::Path;

@@ -1,50 +1,50 @@
-//! What changes while it runs: a plan's `[[at]]`.
+//! Changes at run time: a plan's `[[at]]`.
 
+use crate::backhaul::HopId;
 use crate::error::NetworkError;
 use crate::hop::HopConfig;
-use crate::layout::{self, Layout, Seat};
+use crate::layout::{self, Attachment, Layout};
 use crate::machine::Network;
-use crate::wires::Wire;
-use netburn_medium::config::{Quality, QueueKind};
+use netburn_medium::config::{LinkQuality, QueueKind};
 use netburn_medium::packet::NodeId;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioSetting, Setting, StationSetting};
 use netburn_units::{BitRate, Duration, Instant, Probability};
 use std::collections::VecDeque;
 
-/// Settings that have got other values.
+/// A change of settings at run time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Changed {
-    /// When.
+pub struct AppliedChange {
+    /// Time of the change.
     pub at: Instant,
-    /// Which, with their values.
+    /// Changed settings with their new values.
     pub settings: Vec<Setting>,
 }
 
-/// What is still to change, in order.
+/// Schedule of the changes, in the order of time.
 #[derive(Debug)]
-pub(crate) struct Changes {
-    due: Vec<Changed>,
+pub(crate) struct ChangeSchedule {
+    due: Vec<AppliedChange>,
     done: usize,
-    /// What took effect and hasn't been told.
-    told: VecDeque<Changed>,
+    /// Changes that took effect and were not polled yet.
+    applied: VecDeque<AppliedChange>,
     aps: Vec<String>,
     stations: Vec<String>,
 }
 
-impl Changes {
-    pub(crate) fn of(plan: &Plan, layout: &Layout) -> Result<Self, NetworkError> {
-        let changes = Changes {
+impl ChangeSchedule {
+    pub(crate) fn from_plan(plan: &Plan, layout: &Layout) -> Result<Self, NetworkError> {
+        let changes = ChangeSchedule {
             due: plan
                 .changes
                 .iter()
-                .map(|change| Changed {
+                .map(|change| AppliedChange {
                     at: Instant::ZERO + change.time,
                     settings: change.settings.clone(),
                 })
                 .collect(),
             done: 0,
-            told: VecDeque::new(),
+            applied: VecDeque::new(),
             aps: plan.aps.iter().map(|ap| ap.name.clone()).collect(),
             stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
         };
@@ -62,32 +62,32 @@ impl Changes {
                     Setting::Radio(name, _) => format!("ap.{}.radio.{}", name.ap, name.radio),
                     Setting::Station(name, _) => format!("station.{name}"),
                 };
-                return Err(NetworkError::NoSuchSetting { what });
+                return Err(NetworkError::UnknownSetting { what });
             }
-            if let Setting::Station(name, StationSetting::Quality(Quality::Mcs(mcs))) = setting
+            if let Setting::Station(name, StationSetting::Quality(LinkQuality::Mcs(mcs))) = setting
                 && let Some(station) = changes.stations.iter().position(|station| station == name)
             {
-                let Seat::Air(place) = layout.seats[station] else {
+                let Attachment::Air(wifi_station) = layout.attachments[station] else {
                     continue;
                 };
-                let link = &layout.places[place].link;
-                link.check_mcs(*mcs).map_err(|why| NetworkError::Phy {
-                    whose: format!("[[at]] station.{name}.mcs with {}", link.standard.name()),
-                    why,
+                let link = &layout.wifi_stations[wifi_station].link;
+                link.check_mcs(*mcs).map_err(|reason| NetworkError::Phy {
+                    subject: format!("[[at]] station.{name}.mcs with {}", link.standard.name()),
+                    reason,
                 })?;
             }
         }
         Ok(changes)
     }
 
-    /// When the next change is due.
+    /// Time of the next change.
     pub(crate) fn next(&self) -> Option<Instant> {
         self.due.get(self.done).map(|changed| changed.at)
     }
 }
 
 impl<P: std::fmt::Debug + Send + 'static> Network<P> {
-    /// Makes the changes that are due.
+    /// Applies the changes that are due.
     pub(crate) fn change(&mut self, now: Instant) {
         while self.changes.next().is_some_and(|at| at <= now) {
             let changed = self.changes.due[self.changes.done].clone();
@@ -95,21 +95,21 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             for setting in &changed.settings {
                 self.apply(now, setting);
             }
-            self.changes.told.push_back(changed);
+            self.changes.applied.push_back(changed);
         }
     }
 
-    /// The next change that took effect, the plan's or one by hand.
-    pub fn poll_change(&mut self) -> Option<Changed> {
-        self.changes.told.pop_front()
+    /// Next change that took effect: from the plan, or by [`set`](Self::set).
+    pub fn poll_change(&mut self) -> Option<AppliedChange> {
+        self.changes.applied.pop_front()
     }
 
-    /// One setting gets another value, now. What isn't in the plan is left alone.
+    /// Changes one setting now. A setting that is not in the plan is ignored.
     pub fn set(&mut self, now: Instant, setting: &Setting) {
         self.handle_timeout(now);
         self.apply(now, setting);
-        self.forget_due();
-        self.changes.told.push_back(Changed {
+        self.invalidate_timeout();
+        self.changes.applied.push_back(AppliedChange {
             at: now,
             settings: vec![setting.clone()],
         });
@@ -118,8 +118,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     fn apply(&mut self, now: Instant, setting: &Setting) {
         match setting {
             Setting::Link(setting) => {
-                for wire in [Wire::LinkDown, Wire::LinkUp] {
-                    self.set_hop(wire, |config| match setting {
+                for hop in [HopId::LinkDown, HopId::LinkUp] {
+                    self.set_hop(hop, |config| match setting {
                         LinkSetting::Rate(rate) => config.rate = Some(*rate),
                         LinkSetting::Delay(delay) => config.delay = *delay,
                         LinkSetting::Loss(loss) => config.loss = *loss,
@@ -139,20 +139,20 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
             Setting::Station(name, setting) => {
                 if let Some(station) = self.changes.stations.iter().position(|station| station == name) {
-                    match self.seats[station] {
-                        Seat::Air(place) => self.set_station(now, place, *setting),
-                        Seat::Wire(host) => self.wired.set(now, host, *setting),
+                    match self.attachments[station] {
+                        Attachment::Air(wifi_station) => self.set_station(now, wifi_station, *setting),
+                        Attachment::Wire(host) => self.wired.set(now, host, *setting),
                     }
                 }
             }
         }
         self.drain_air();
         self.drain_wires(now);
-        self.due = None;
+        self.cached_timeout = None;
     }
 
-    fn set_hop(&mut self, wire: Wire, change: impl FnOnce(&mut HopConfig)) {
-        let hop = self.wires.hop(wire);
+    fn set_hop(&mut self, hop: HopId, change: impl FnOnce(&mut HopConfig)) {
+        let hop = self.backhaul.hop(hop);
         let mut config = hop.config();
         change(&mut config);
         hop.set_config(config);
@@ -160,7 +160,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     fn set_ap(&mut self, now: Instant, ap: usize, setting: ApSetting) {
         let index = ap as u16;
-        let both = [Wire::WanDown(index), Wire::WanUp(index)];
+        let both = [HopId::WanDown(index), HopId::WanUp(index)];
         let rate = |rate: BitRate| move |config: &mut HopConfig| config.rate = Some(rate);
         match setting {
             ApSetting::Queue(kind) => {
@@ -171,31 +171,32 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     self.set_queue(now, radio, kind);
                 }
             }
-            ApSetting::Forwarding(forwarding) => self.set_hop(Wire::Forwarding(index), |config| {
-                // A queue that followed the rate goes on doing so.
-                if config.queue == HopConfig::usual_queue(config.rate) {
-                    config.queue = HopConfig::usual_queue(Some(forwarding));
+            ApSetting::Forwarding(forwarding) => self.set_hop(HopId::Forwarding(index), |config| {
+                // A queue that followed the old rate follows the new one.
+                if config.queue == HopConfig::default_queue(config.rate) {
+                    config.queue = HopConfig::default_queue(Some(forwarding));
                 }
                 config.rate = Some(forwarding);
             }),
             ApSetting::WanDown(down) => self.set_hop(both[0], rate(down)),
             ApSetting::WanUp(up) => self.set_hop(both[1], rate(up)),
-            ApSetting::WanDelay(delay) => both.into_iter().for_each(|wire| self.set_delay(wire, delay)),
-            ApSetting::WanLoss(loss) => both.into_iter().for_each(|wire| self.set_loss(wire, loss)),
+            ApSetting::WanDelay(delay) => both.into_iter().for_each(|hop| self.set_delay(hop, delay)),
+            ApSetting::WanLoss(loss) => both.into_iter().for_each(|hop| self.set_loss(hop, loss)),
         }
     }
 
-    fn set_delay(&mut self, wire: Wire, delay: Duration) {
-        self.set_hop(wire, |config| config.delay = delay);
+    fn set_delay(&mut self, hop: HopId, delay: Duration) {
+        self.set_hop(hop, |config| config.delay = delay);
     }
 
-    fn set_loss(&mut self, wire: Wire, loss: Probability) {
-        self.set_hop(wire, |config| config.loss = loss);
+    fn set_loss(&mut self, hop: HopId, loss: Probability) {
+        self.set_hop(hop, |config| config.loss = loss);
     }
 
     fn set_queue(&mut self, now: Instant, node: usize, kind: QueueKind) {
         let config = &mut self.queues[node];
-        // A limit that was the discipline's usual one goes on being that; one that was chosen stays.
+        // A limit that was the discipline's default becomes the new discipline's default; an
+        // explicit limit stays.
         if config.limit == config.kind.default_limit() {
             config.limit = kind.default_limit();
         }
@@ -221,9 +222,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
             RadioSetting::Power(power) => {
                 self.radios[radio].config.power = power;
-                for station in 0..self.places.len() {
-                    if self.places[station].radio.index() == radio {
-                        self.places[station].link.set_power(power);
+                for station in 0..self.wifi_stations.len() {
+                    if self.wifi_stations[station].radio.index() == radio {
+                        self.wifi_stations[station].link.set_power(power);
                         self.set_signal(station);
                     }
                 }
@@ -232,30 +233,30 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     fn set_station(&mut self, now: Instant, station: usize, setting: StationSetting) {
-        let place = &mut self.places[station];
+        let wifi_station = &mut self.wifi_stations[station];
         match setting {
             StationSetting::Quality(quality) => {
-                let was_mcs = matches!(place.quality, Quality::Mcs(_));
-                place.quality = quality;
-                if was_mcs || matches!(quality, Quality::Mcs(_)) {
+                let was_mcs = matches!(wifi_station.quality, LinkQuality::Mcs(_));
+                wifi_station.quality = quality;
+                if was_mcs || matches!(quality, LinkQuality::Mcs(_)) {
                     self.set_rate(station);
                 }
                 self.set_signal(station);
             }
             StationSetting::SignalUp(signal) => {
-                place.signal_up = Some(signal);
+                wifi_station.signal_up = Some(signal);
                 self.set_signal(station);
             }
             StationSetting::RateControl(control) => {
-                place.control = control;
+                wifi_station.control = control;
                 self.set_rate(station);
             }
             StationSetting::AdapterRate(limit) => {
-                let node = place.node;
+                let node = wifi_station.node;
                 self.air.set_limit(node, limit);
             }
             StationSetting::Queue(kind) => {
-                let node = place.node.index();
+                let node = wifi_station.node.index();
                 self.set_queue(now, node, kind);
             }
             StationSetting::LinkRate(_)
@@ -264,7 +265,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             | StationSetting::LinkDelay(_)
             | StationSetting::LinkLoss(_) => {}
             StationSetting::Weight(weight) => {
-                let (radio, node, weight) = (place.radio, place.node, u32::from(weight));
+                let (radio, node, weight) = (wifi_station.radio, wifi_station.node, u32::from(weight));
                 let weights = &mut self.queues[radio.index()].weights;
                 weights.retain(|(known, _)| *known != node);
                 weights.push((node, weight));
@@ -273,42 +274,53 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
-    /// Which stations of a radio are slow now, where that matters.
+    /// Updates which stations of a radio are slow, if the queue depends on it.
     fn set_slow(&mut self, radio: usize) {
         if !self.radios[radio].slow_stations {
             return;
         }
-        let slow = layout::slow_stations(radio, &self.places);
-        for place in self.places.iter().filter(|place| place.radio.index() == radio) {
-            let codel = self.queues[radio].codel(slow.contains(&place.node));
-            self.air.set_codel(place.radio, place.node, codel);
+        let slow = layout::slow_stations(radio, &self.wifi_stations);
+        for wifi_station in self
+            .wifi_stations
+            .iter()
+            .filter(|wifi_station| wifi_station.radio.index() == radio)
+        {
+            let codel = self.queues[radio].codel(slow.contains(&wifi_station.node));
+            self.air.set_codel(wifi_station.radio, wifi_station.node, codel);
         }
         self.queues[radio].slow = slow;
     }
 
-    /// The links' signals as they are now.
+    /// Updates the signals of the station's links.
     fn set_signal(&mut self, station: usize) {
-        let place = &self.places[station];
-        let down = place.link.snr_down(&place.quality);
-        let up = place.link.snr_up(&place.quality, place.signal_up);
-        self.air.set_snr(place.radio, place.node, down);
-        self.air.set_snr(place.node, place.radio, up);
-        self.set_slow(self.places[station].radio.index());
+        let wifi_station = &self.wifi_stations[station];
+        let down = wifi_station.link.snr_down(&wifi_station.quality);
+        let up = wifi_station.link.snr_up(&wifi_station.quality, wifi_station.signal_up);
+        self.air.set_snr(wifi_station.radio, wifi_station.node, down);
+        self.air.set_snr(wifi_station.node, wifi_station.radio, up);
+        self.set_slow(self.wifi_stations[station].radio.index());
     }
 
-    /// The links' rate choice as it is now.
+    /// Updates the rate control of the station's links.
     fn set_rate(&mut self, station: usize) {
-        let place = &self.places[station];
-        let link = &place.link;
-        let down = link.sending(&place.quality, place.control, link.snr_down(&place.quality));
-        let up = link.sending(
-            &place.quality,
-            place.control,
-            link.snr_up(&place.quality, place.signal_up),
+        let wifi_station = &self.wifi_stations[station];
+        let link = &wifi_station.link;
+        let down = link.sending(
+            &wifi_station.quality,
+            wifi_station.control,
+            link.snr_down(&wifi_station.quality),
         );
-        let ways = [(place.radio, place.node, down), (place.node, place.radio, up)];
-        for (from, to, (vector, rate)) in ways {
-            // An MCS that the link doesn't have leaves it as it was.
+        let up = link.sending(
+            &wifi_station.quality,
+            wifi_station.control,
+            link.snr_up(&wifi_station.quality, wifi_station.signal_up),
+        );
+        let directions = [
+            (wifi_station.radio, wifi_station.node, down),
+            (wifi_station.node, wifi_station.radio, up),
+        ];
+        for (from, to, (vector, rate)) in directions {
+            // A link that doesn't have this MCS is left unchanged.
             let _ = self.air.set_rate(from, to, vector, rate);
         }
     }

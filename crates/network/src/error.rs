@@ -1,134 +1,136 @@
-//! Why a plan's network can't be.
+//! Errors of a plan's network.
 
 use netburn_medium::phy::PhyError;
 use netburn_medium::rating::Unexplained;
 use netburn_medium::signal::TooWeak;
 
-/// Why a plan's network can't be: whom it is about, and what would be right.
+/// Error of a plan's network: the section it concerns, the problem, and what is expected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NetworkError {
-    /// An access point's rating isn't one that any radios add up to.
-    #[error("ap.{ap}: {why}")]
+    /// No combination of radios has this rating.
+    #[error("ap.{ap}: {reason}")]
     Rating {
-        /// The access point.
+        /// Access point.
         ap: String,
-        /// Why not.
-        why: Unexplained,
+        /// Reason.
+        reason: Unexplained,
     },
     /// An access point has no radio.
-    #[error("ap.{ap} has no radio; give it a rating, `rating = \"AC1750\"`, or radios: `[ap.{ap}.radio.5g]`")]
-    NoRadio {
-        /// The access point.
+    #[error("ap.{ap}: missing radio; expected a rating, `rating = \"AC1750\"`, or radios, `[ap.{ap}.radio.5g]`")]
+    MissingRadio {
+        /// Access point.
         ap: String,
     },
-    /// A radio that the rating doesn't speak of, and that doesn't say everything itself.
-    #[error("ap.{ap}.radio.{radio}: {rating} has no such radio; it has {known}")]
-    NotRated {
-        /// The access point.
+    /// A radio that the rating doesn't include and that doesn't have all settings itself.
+    #[error("ap.{ap}.radio.{radio}: unknown radio; {rating} has {known}")]
+    UnratedRadio {
+        /// Access point.
         ap: String,
-        /// The radio.
+        /// Radio.
         radio: String,
-        /// The rating.
+        /// Rating.
         rating: String,
-        /// Those that it has.
+        /// Radios of the rating.
         known: String,
     },
-    /// A channel that isn't in its band, or not in that width.
-    #[error("{radio}: channel {channel} has no {mhz} MHz; {hint}")]
+    /// A channel that isn't in its band, or not with that width.
+    #[error("{radio}: invalid channel: found {channel} with {mhz} MHz, expected {hint}")]
     Channel {
-        /// The radio.
+        /// Radio.
         radio: String,
-        /// Its channel.
+        /// Channel number.
         channel: u16,
-        /// Its width.
+        /// Width in MHz.
         mhz: u16,
-        /// What would do.
+        /// Valid widths or channels.
         hint: String,
     },
-    /// A radio can't send as it is told to.
-    #[error("{whose}: {why}")]
+    /// Invalid combination of PHY settings.
+    #[error("{subject}: {reason}")]
     Phy {
-        /// The radio or station.
-        whose: String,
-        /// Why not.
-        why: PhyError,
+        /// Radio or station.
+        subject: String,
+        /// Reason.
+        reason: PhyError,
     },
-    /// A station doesn't say what it joins.
-    #[error("station.{station}: what does it join? Say `joins = \"{hint}\"`")]
-    JoinsNothing {
-        /// The station.
+    /// A station without `joins`.
+    #[error("station.{station}: missing `joins`; expected a radio or a network, as `joins = \"{hint}\"`")]
+    MissingJoins {
+        /// Station.
         station: String,
-        /// What there is.
+        /// Example of a valid value.
         hint: String,
     },
-    /// What a station joins isn't there.
-    #[error("station.{station} joins `{joins}`, which isn't there")]
-    NoSuchRadio {
-        /// The station.
+    /// A station joins an unknown radio or network.
+    #[error("station.{station}.joins: unknown radio or network `{joins}`")]
+    UnknownRadio {
+        /// Station.
         station: String,
-        /// What it joins.
+        /// Name of the unknown radio or network.
         joins: String,
     },
-    /// A station that speaks none of what the radios speak.
-    #[error("station.{station} speaks {standard}, which {joins} doesn't: {radios}")]
+    /// A station and its radios have no standard in common.
+    #[error("station.{station}: {joins} does not support {standard}; {radios}")]
     NoCommonStandard {
-        /// The station.
+        /// Station.
         station: String,
-        /// What it speaks.
+        /// Standard of the station.
         standard: &'static str,
-        /// What it joins.
+        /// Radio or network that it joins.
         joins: String,
-        /// The radios and what they speak.
+        /// Radios and their standards.
         radios: String,
     },
-    /// A station doesn't say how good its link is.
-    #[error("station.{station}: how good is its link? Say `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`")]
-    NoQuality {
-        /// The station.
-        station: String,
-    },
-    /// A signal that no rate gets through.
-    #[error("station.{station}: {why}")]
-    TooWeak {
-        /// The station.
-        station: String,
-        /// Why not.
-        why: TooWeak,
-    },
-    /// Stations of one channel that hear each other in too many different ways.
+    /// A station without signal, distance and MCS.
     #[error(
-        "{radio}: its stations hear each other in {ways} different ways, of which {most} can be modelled; give stations that \
-         stand together the same `hidden_from`"
+        "station.{station}: missing link quality; expected `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`"
+    )]
+    MissingQuality {
+        /// Station.
+        station: String,
+    },
+    /// The signal is too weak for every rate.
+    #[error("station.{station}: {reason}")]
+    TooWeak {
+        /// Station.
+        station: String,
+        /// Reason.
+        reason: TooWeak,
+    },
+    /// The stations of one channel form too many hearing groups.
+    #[error(
+        "{radio}: too many hearing groups: found {groups}, expected at most {max}; give stations at one location the same \
+         `hidden_from`"
     )]
     Hidden {
         /// A radio of that channel.
         radio: String,
-        /// The ways there are.
-        ways: usize,
-        /// The most there may be.
-        most: usize,
+        /// Number of hearing groups.
+        groups: usize,
+        /// Maximum number of hearing groups.
+        max: usize,
     },
-    /// A queue that holds nothing.
-    #[error("{whose}: a queue of length 0 holds nothing; make it at least one packet")]
-    NoQueue {
-        /// Whose queue.
-        whose: String,
+    /// A queue of length zero.
+    #[error("{subject}: queue of length 0; expected at least one packet")]
+    EmptyQueue {
+        /// Access point or station.
+        subject: String,
     },
-    /// A station on a wire whose queue serves stations on the air.
+    /// A wired station with a queue for Wi-Fi stations.
     #[error(
-        "station.{station}: `{queue}` serves stations on the air; on a wire a host has `fifo`, `pfifo-fast` or `fq-codel`"
+        "station.{station}: `{queue}` is a queue for Wi-Fi stations; expected `fifo`, `pfifo-fast` or `fq-codel` for a wired station"
     )]
     WiredQueue {
-        /// The station.
+        /// Station.
         station: String,
-        /// Its queue.
+        /// Queue.
         queue: &'static str,
     },
-    /// A change of something that isn't there.
-    #[error("{what} can't change: it isn't there")]
-    NoSuchSetting {
-        /// What.
+    /// A change of an unknown section.
+    #[error("[[at]]: unknown section `{what}`")]
+    UnknownSetting {
+        /// Key of the section.
         what: String,
     },
 }

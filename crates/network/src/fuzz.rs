@@ -1,8 +1,8 @@
-//! Operations on a [`Network`], decoded from bytes, and the laws that hold whatever they are.
+//! Operations on a [`Network`], decoded from bytes, and the laws that must hold for all of them.
 
 use crate::{Endpoint, Network, Output};
-use netburn_medium::air::Foresight;
-use netburn_medium::config::{AdapterRate, Quality, QueueKind, RateControl};
+use netburn_medium::air::DeliveryBound;
+use netburn_medium::config::{AdapterRate, LinkQuality, QueueKind, RateControl};
 use netburn_medium::fuzz::Bytes;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
@@ -10,8 +10,8 @@ use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Dbm, Duration, Instant, Probability};
 use std::collections::BTreeMap;
 
-/// Two access points, one by its rating, with a line; three stations on the air, one of them with an adapter; two on wires, one of them
-/// behind a modem.
+/// Two access points, one with a rating and one with a WAN link; three Wi-Fi stations, one with an
+/// adapter rate; two wired stations, one behind a modem.
 const HOUSE: &str = r#"
 [server]
 link = { rate = "200 Mbit/s", delay = "1 ms", loss = "1 %" }
@@ -42,11 +42,12 @@ queue = "fifo"
 link = { down = "20 Mbit/s", up = "5 Mbit/s", loss = "1 %", device = "80 Mbit/s", ring = 4, queue = "20 kB" }
 "#;
 
-/// Runs the operations and checks the laws: every packet is exactly once delivered, dropped or still under way; a flow's packets come in
-/// order; waking at the time asked for leads on; nothing is delivered before it was foreseen.
+/// Runs the operations and checks the laws. Every packet is delivered once, dropped once, or in
+/// flight. A flow's packets keep their order. Handling a timeout at its time makes progress. No
+/// packet is delivered before its bound.
 ///
 /// # Panics
-/// When a law is broken.
+/// If a law is violated.
 pub fn check(bytes: &[u8]) {
     let mut bytes = Bytes::new(bytes);
     let mut plan = Document::from_toml("house.toml", HOUSE)
@@ -61,9 +62,9 @@ pub fn check(bytes: &[u8]) {
         plan,
         now: Instant::from_millis(-10),
         offered: 0,
-        under_way: BTreeMap::new(),
+        in_flight: BTreeMap::new(),
         last: BTreeMap::new(),
-        foreseen: None,
+        bound: None,
     };
     while !bytes.is_empty() {
         world.operate(&mut bytes);
@@ -76,10 +77,10 @@ struct World {
     plan: Plan,
     now: Instant,
     offered: u32,
-    under_way: BTreeMap<u32, (Endpoint, Endpoint)>,
+    in_flight: BTreeMap<u32, (Endpoint, Endpoint)>,
     last: BTreeMap<(Endpoint, Endpoint), u32>,
-    /// What was foreseen when time went on, with nothing coming in.
-    foreseen: Option<Option<Foresight>>,
+    /// Delivery bound at the last advance of time, without a new input since then.
+    bound: Option<Option<DeliveryBound>>,
 }
 
 impl World {
@@ -142,7 +143,7 @@ impl World {
             ),
             7 => Setting::Station(
                 station,
-                StationSetting::Quality(Quality::Signal(Dbm::from_dbm(-30 - bytes.below(70) as i32))),
+                StationSetting::Quality(LinkQuality::Signal(Dbm::from_dbm(-30 - bytes.below(70) as i32))),
             ),
             8 => Setting::Station(
                 station,
@@ -172,8 +173,8 @@ impl World {
     fn offer(&mut self, from: Endpoint, to: Endpoint, length: u32) {
         let number = self.offered;
         self.offered += 1;
-        self.under_way.insert(number, (from, to));
-        // One flow from each end to each other.
+        self.in_flight.insert(number, (from, to));
+        // One flow from each endpoint to each other.
         let flow = flow(from) * 6 + flow(to);
         let packet = Packet {
             length,
@@ -194,10 +195,10 @@ impl World {
     }
 
     fn advance(&mut self, to: Instant) {
-        let foreseen = self.network.foresee();
+        let bound = self.network.next_delivery_bound();
         self.network.handle_timeout(to);
         self.now = to;
-        self.foreseen = Some(foreseen);
+        self.bound = Some(bound);
         if let Some((at, wake)) = self.network.poll_timeout() {
             assert!(at > to, "{wake:?} was to be handled by {to}");
         }
@@ -209,10 +210,10 @@ impl World {
             match output {
                 Output::Delivered { at, from, to, packet } => {
                     assert!(at <= self.now);
-                    if let Some(foreseen) = self.foreseen {
-                        assert!(foreseen.is_some_and(|first| first.at <= at), "{at}, when {foreseen:?}");
+                    if let Some(bound) = self.bound {
+                        assert!(bound.is_some_and(|first| first.at <= at), "{at}, when {bound:?}");
                     }
-                    assert_eq!(self.under_way.remove(&packet.payload), Some((from, to)), "delivered");
+                    assert_eq!(self.in_flight.remove(&packet.payload), Some((from, to)), "delivered");
                     let last = self.last.insert((from, to), packet.payload);
                     assert!(
                         last.is_none_or(|last| last < packet.payload),
@@ -221,23 +222,23 @@ impl World {
                     );
                 }
                 Output::Dropped { from, to, packet, .. } => {
-                    assert_eq!(self.under_way.remove(&packet.payload), Some((from, to)), "dropped");
+                    assert_eq!(self.in_flight.remove(&packet.payload), Some((from, to)), "dropped");
                 }
                 Output::Sent { .. } => {}
             }
         }
-        self.foreseen = None;
+        self.bound = None;
         for station in 0..5 {
             let end = Endpoint::Station(station);
-            let seen = self.network.station_seen(station);
+            let seen = self.network.station_stats(station);
             let waits =
-                |of: &dyn Fn(&(Endpoint, Endpoint)) -> bool| self.under_way.values().filter(|way| of(way)).count();
+                |of: &dyn Fn(&(Endpoint, Endpoint)) -> bool| self.in_flight.values().filter(|way| of(way)).count();
             assert_eq!(seen.up.backlog(), waits(&|way| way.0 == end) as u64);
             assert_eq!(seen.down.backlog(), waits(&|way| way.1 == end) as u64);
         }
     }
 
-    /// Without more input the network comes to rest.
+    /// Without further input the network becomes idle.
     fn finish(&mut self) {
         for _ in 0..200_000 {
             if self.network.poll_timeout().is_none() {
@@ -246,9 +247,9 @@ impl World {
             self.step();
         }
         assert!(
-            self.under_way.is_empty(),
+            self.in_flight.is_empty(),
             "{} packets for ever under way",
-            self.under_way.len()
+            self.in_flight.len()
         );
     }
 }

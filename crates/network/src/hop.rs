@@ -1,39 +1,42 @@
 //! A wired hop in one direction: queue → serialisation → propagation, each with its own counters.
 //!
-//! Law: what is delivered is the lesser of what is offered and what the rate carries, at every delay.
+//! Law: delivered = min(offered, rate), for every delay.
 
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability, Stream};
 use std::collections::VecDeque;
 
-/// The settings of a hop.
+/// Settings of a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HopConfig {
-    /// Its rate; `None`: packets take no time to be sent, and the queue is always empty.
+    /// Rate; `None`: serialisation takes no time, and the queue is always empty.
     pub rate: Option<BitRate>,
-    /// How long a packet is under way once it is sent.
+    /// Propagation delay.
     pub delay: Duration,
-    /// Share of packets lost under way.
+    /// Loss probability of a packet during propagation.
     pub loss: Probability,
-    /// Bytes that may wait, the packet being sent not counted.
+    /// Maximum number of queued bytes, without the packet in serialisation.
     pub queue: ByteSize,
-    /// Bytes on the wire around each packet.
+    /// Framing bytes on the wire per packet.
     pub framing: u32,
-    /// The least time between two interrupts of the receiving card. What arrives in between comes out with the next one.
+    /// Minimum time between two interrupts of the receiving card. Packets that arrive in between
+    /// are delivered with the next interrupt.
     pub interrupt_interval: Duration,
 }
 
-/// Bytes on the wire around a packet: Ethernet header, FCS, preamble and gap (IEEE 802.3 clause 3; 14 + 4 + 8 + 12).
+/// Framing of an Ethernet packet: header, FCS, preamble and gap (IEEE 802.3 clause 3; 14 + 4 + 8 +
+/// 12 bytes).
 pub const ETHERNET: u32 = 38;
 
 impl HopConfig {
-    /// The queue of a hop that none was given for: 100 ms at its rate, at least 64 KiB.
+    /// Default queue of a hop: 100 ms at its rate, at least 64 KiB.
     #[must_use]
-    pub fn usual_queue(rate: Option<BitRate>) -> ByteSize {
+    pub fn default_queue(rate: Option<BitRate>) -> ByteSize {
         let bytes = rate.map_or(0, |rate| rate.as_bps() / 80);
         ByteSize::from_bytes(bytes.max(64 << 10))
     }
 
-    /// The same hop where it ends at a host's Ethernet card, with the least time between two of its interrupts.
+    /// The same hop with an Ethernet card at its end, with this minimum time between two
+    /// interrupts.
     #[must_use]
     pub fn with_interrupt_interval(self, interrupt_interval: Duration) -> Self {
         HopConfig {
@@ -42,9 +45,9 @@ impl HopConfig {
         }
     }
 
-    /// Whether a packet comes out the moment it goes in.
+    /// Returns true if packets pass the hop without any delay.
     #[must_use]
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_passthrough(&self) -> bool {
         self.rate.is_none() && self.delay.is_zero() && self.loss == Probability::ZERO
     }
 }
@@ -55,63 +58,63 @@ impl Default for HopConfig {
             rate: None,
             delay: Duration::ZERO,
             loss: Probability::ZERO,
-            queue: HopConfig::usual_queue(None),
+            queue: HopConfig::default_queue(None),
             framing: ETHERNET,
             interrupt_interval: Duration::ZERO,
         }
     }
 }
 
-/// What a hop did.
+/// Counters of a hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HopCount {
-    /// Packets that came in.
+    /// Packets offered to the hop.
     pub offered: u64,
     /// Packets dropped because the queue was full.
     pub dropped: u64,
-    /// Packets lost under way.
+    /// Packets lost during propagation.
     pub lost: u64,
-    /// Packets that came out.
+    /// Packets delivered at the far end.
     pub delivered: u64,
-    /// Bytes of those.
+    /// Bytes of the delivered packets.
     pub delivered_bytes: u64,
 }
 
 /// One direction of a wired hop.
 ///
-/// **Call order:** after every `handle_*`, drain [`poll_left`](Self::poll_left), then come back with a packet or at
-/// [`poll_timeout`](Self::poll_timeout).
+/// **Call order:** after every `handle_*`, drain [`poll_event`](Self::poll_event), then wait for a
+/// packet or for [`poll_timeout`](Self::poll_timeout).
 #[derive(Debug)]
 pub struct Hop<T> {
     config: HopConfig,
     waiting: VecDeque<(u32, T)>,
     waiting_bytes: u64,
-    /// What is being sent, and when it has been, in bits × 10⁹ ÷ rate with the remainder kept.
+    /// Packet in serialisation and its end, in bits × 10⁹ ÷ rate with the remainder kept.
     sending: Option<(Instant, u32, T)>,
     remainder: u64,
-    flying: VecDeque<(Instant, u32, T)>,
-    /// The last interrupt of the receiving card so far.
+    in_flight: VecDeque<(Instant, u32, T)>,
+    /// Last interrupt of the receiving card.
     interrupt: Option<Instant>,
     lost: VecDeque<(Instant, T)>,
-    /// When packets have been sent, if that is to be told.
+    /// Serialisation ends that were not polled yet, if they are reported.
     sent: Option<VecDeque<Instant>>,
     loss: Stream,
     count: HopCount,
 }
 
-/// What has come of a packet.
+/// Event of a packet on a hop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Left<T> {
-    /// The next packet that came in and wasn't given back has been sent: its sender may free it.
+pub enum HopEvent<T> {
+    /// The oldest accepted packet has been serialised: its sender may free it.
     Sent,
-    /// It came out at the other end.
+    /// The packet arrived at the far end.
     Arrived(T),
-    /// It got lost under way.
+    /// The packet was lost during propagation.
     Lost(T),
 }
 
 impl<T> Hop<T> {
-    /// A hop that draws its losses from `loss`.
+    /// Creates a hop that draws its losses from `loss`.
     #[must_use]
     pub fn new(config: HopConfig, loss: Stream) -> Self {
         Hop {
@@ -120,7 +123,7 @@ impl<T> Hop<T> {
             waiting_bytes: 0,
             sending: None,
             remainder: 0,
-            flying: VecDeque::new(),
+            in_flight: VecDeque::new(),
             interrupt: None,
             lost: VecDeque::new(),
             sent: None,
@@ -129,45 +132,45 @@ impl<T> Hop<T> {
         }
     }
 
-    /// From now on tells when each packet has been sent.
-    pub fn tell_sent(&mut self) {
+    /// Enables [`HopEvent::Sent`].
+    pub fn report_sent(&mut self) {
         self.sent.get_or_insert_default();
     }
 
-    /// What it did so far.
+    /// Counters so far.
     #[must_use]
     pub fn count(&self) -> HopCount {
         self.count
     }
 
-    /// Bytes that wait.
+    /// Queued bytes.
     #[must_use]
     pub fn backlog(&self) -> u64 {
         self.waiting_bytes
     }
 
-    /// Whether a packet comes out the moment it goes in.
+    /// Returns true if packets pass the hop without any delay.
     #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        self.config.is_nothing() && self.sending.is_none() && self.flying.is_empty()
+    pub fn is_passthrough(&self) -> bool {
+        self.config.is_passthrough() && self.sending.is_none() && self.in_flight.is_empty()
     }
 
-    /// Its settings from now on. What is being sent or under way isn't changed.
+    /// Replaces the settings. Packets in serialisation or propagation are not affected.
     pub fn set_config(&mut self, config: HopConfig) {
         self.config = config;
         self.remainder = 0;
     }
 
-    /// Its settings.
+    /// Settings.
     #[must_use]
     pub fn config(&self) -> HopConfig {
         self.config
     }
 
-    /// A packet of `length` bytes comes in. It is given back if the queue is full.
+    /// Offers a packet of `length` bytes.
     ///
     /// # Errors
-    /// The packet, when it was dropped.
+    /// Returns the packet if the queue is full.
     pub fn handle_packet(&mut self, now: Instant, length: u32, packet: T) -> Result<(), T> {
         self.handle_timeout(now);
         self.count.offered += 1;
@@ -183,10 +186,10 @@ impl<T> Hop<T> {
         Ok(())
     }
 
-    /// Time has come to `now`.
+    /// Processes all events up to `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((at, length, packet)) = self.sending.take_if(|(at, ..)| *at <= now) {
-            self.fly(at, length, packet);
+            self.propagate(at, length, packet);
             if let Some((length, packet)) = self.waiting.pop_front() {
                 self.waiting_bytes -= u64::from(length);
                 self.send(at, length, packet);
@@ -194,41 +197,41 @@ impl<T> Hop<T> {
         }
     }
 
-    /// The next packet that came out by `now` or got lost, and when.
-    pub fn poll_left(&mut self, now: Instant) -> Option<(Instant, Left<T>)> {
+    /// Next event up to `now`, with its time.
+    pub fn poll_event(&mut self, now: Instant) -> Option<(Instant, HopEvent<T>)> {
         if let Some(at) = self.sent.as_mut().and_then(VecDeque::pop_front) {
-            return Some((at, Left::Sent));
+            return Some((at, HopEvent::Sent));
         }
         if let Some((at, packet)) = self.lost.pop_front() {
-            return Some((at, Left::Lost(packet)));
+            return Some((at, HopEvent::Lost(packet)));
         }
-        self.flying.front().filter(|(at, ..)| *at <= now)?;
-        let (at, length, packet) = self.flying.pop_front()?;
+        self.in_flight.front().filter(|(at, ..)| *at <= now)?;
+        let (at, length, packet) = self.in_flight.pop_front()?;
         self.count.delivered += 1;
         self.count.delivered_bytes += u64::from(length);
-        Some((at, Left::Arrived(packet)))
+        Some((at, HopEvent::Arrived(packet)))
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         let sent = self.sending.as_ref().map(|(at, ..)| *at);
-        let arrives = self.flying.front().map(|(at, ..)| *at);
+        let arrives = self.in_flight.front().map(|(at, ..)| *at);
         let lost = self.lost.front().map(|(at, _)| *at);
-        let told = self.sent.as_ref().and_then(|sent| sent.front().copied());
-        earlier(earlier(sent, arrives), earlier(lost, told))
+        let reported = self.sent.as_ref().and_then(|sent| sent.front().copied());
+        earlier(earlier(sent, arrives), earlier(lost, reported))
     }
 
-    /// Before when nothing comes out unless something comes in; `None` when nothing will.
+    /// Lower bound of the next delivery if no packet is offered; `None` if nothing is pending.
     #[must_use]
-    pub(crate) fn foresee(&self) -> Option<Instant> {
-        let flying = self.flying.front().map(|(at, ..)| *at);
-        flying.or_else(|| self.sending.as_ref().map(|(at, ..)| *at + self.config.delay))
+    pub(crate) fn next_delivery(&self) -> Option<Instant> {
+        let in_flight = self.in_flight.front().map(|(at, ..)| *at);
+        in_flight.or_else(|| self.sending.as_ref().map(|(at, ..)| *at + self.config.delay))
     }
 
     fn send(&mut self, now: Instant, length: u32, packet: T) {
         let Some(rate) = self.config.rate.filter(|rate| rate.as_bps() > 0) else {
-            self.fly(now, length, packet);
+            self.propagate(now, length, packet);
             return;
         };
         let bits = (u64::from(length) + u64::from(self.config.framing)) * 8;
@@ -238,7 +241,7 @@ impl<T> Hop<T> {
         self.sending = Some((now + Duration::from_nanos(nanos as u64), length, packet));
     }
 
-    fn fly(&mut self, now: Instant, length: u32, packet: T) {
+    fn propagate(&mut self, now: Instant, length: u32, packet: T) {
         if let Some(sent) = &mut self.sent {
             sent.push_back(now);
         }
@@ -247,15 +250,15 @@ impl<T> Hop<T> {
             self.lost.push_back((now, packet));
             return;
         }
-        // A shortened delay must not let packets overtake each other.
+        // A shorter delay must not reorder packets.
         let at = now + self.config.delay;
-        let at = self.flying.back().map_or(at, |(last, ..)| at.max(*last));
+        let at = self.in_flight.back().map_or(at, |(last, ..)| at.max(*last));
         let at = self.next_interrupt(at);
         self.interrupt = Some(at);
-        self.flying.push_back((at, length, packet));
+        self.in_flight.push_back((at, length, packet));
     }
 
-    /// When the receiving card's interrupt brings what arrives at `at`.
+    /// Time of the receiving card's interrupt for a packet that arrives at `at`.
     fn next_interrupt(&self, at: Instant) -> Instant {
         match self.interrupt {
             Some(last) if at <= last => last,
@@ -265,7 +268,7 @@ impl<T> Hop<T> {
     }
 }
 
-/// The earlier of two instants, either of which there may not be.
+/// The earlier of two optional instants.
 #[inline]
 pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
     match (one, other) {
@@ -292,7 +295,7 @@ mod tests {
         Hop::new(config, Seed(1).stream("loss", 0))
     }
 
-    /// 1500 bytes and 38 of framing at 100 Mbit/s: 123.04 µs each, then 5 ms under way.
+    /// 1500 bytes and 38 of framing at 100 Mbit/s: 123.04 µs each, then 5 ms of propagation.
     #[test]
     fn by_hand() {
         let mut hop = hop(Some(100_000_000), 5, 10_000);
@@ -301,15 +304,15 @@ mod tests {
         assert_eq!(hop.poll_timeout(), Some(Instant::from_nanos(123_040)));
         hop.handle_timeout(Instant::from_nanos(123_040));
         hop.handle_timeout(Instant::from_nanos(246_080));
-        assert_eq!(hop.poll_left(Instant::from_millis(5)), None);
+        assert_eq!(hop.poll_event(Instant::from_millis(5)), None);
         let first = Instant::from_nanos(5_123_040);
-        assert_eq!(hop.poll_left(first), Some((first, Left::Arrived(1))));
+        assert_eq!(hop.poll_event(first), Some((first, HopEvent::Arrived(1))));
         let second = Instant::from_nanos(5_246_080);
-        assert_eq!(hop.poll_left(second), Some((second, Left::Arrived(2))));
+        assert_eq!(hop.poll_event(second), Some((second, HopEvent::Arrived(2))));
     }
 
     #[test]
-    fn a_full_queue_gives_back() {
+    fn a_full_queue_returns_the_packet() {
         let mut hop = hop(Some(1_000_000), 0, 3_000);
         for packet in 0..3 {
             assert_eq!(hop.handle_packet(Instant::ZERO, 1_500, packet), Ok(()));
@@ -318,10 +321,11 @@ mod tests {
         assert_eq!(hop.count().dropped, 1);
     }
 
-    /// At 1 Gbit/s a packet of 1500 bytes takes 12.304 µs. The first one interrupts at once. Those that end within the next 50 µs
-    /// interrupt together, at the end of the 50 µs. After a pause the next one interrupts at once again.
+    /// At 1 Gbit/s a packet of 1500 bytes takes 12.304 µs. The first one causes an interrupt
+    /// immediately. Those that arrive within the next 50 µs share one interrupt at the end of the
+    /// 50 µs. After a pause the next one causes an interrupt immediately again.
     #[test]
-    fn a_card_gathers_what_arrives_between_interrupts() {
+    fn a_card_coalesces_packets_between_interrupts() {
         let mut hop = hop(Some(1_000_000_000), 0, 100_000);
         hop.set_config(hop.config().with_interrupt_interval(Duration::from_micros(50)));
         for packet in 0..8 {
@@ -330,23 +334,24 @@ mod tests {
         let mut arrived = Vec::new();
         while let Some(at) = hop.poll_timeout() {
             hop.handle_timeout(at);
-            while let Some((at, left)) = hop.poll_left(at) {
+            while let Some((at, left)) = hop.poll_event(at) {
                 arrived.push((at.as_nanos(), left));
             }
         }
         let expected = [12_304, 62_304, 62_304, 62_304, 62_304, 112_304, 112_304, 112_304];
-        let expected = expected.into_iter().zip((0..8).map(Left::Arrived));
+        let expected = expected.into_iter().zip((0..8).map(HopEvent::Arrived));
         assert_eq!(arrived, expected.collect::<Vec<_>>());
         let later = Instant::from_micros(500);
         assert_eq!(hop.handle_packet(later, 1_500, 8), Ok(()));
         hop.handle_timeout(Instant::from_nanos(512_304));
-        let arrived = hop.poll_left(Instant::from_nanos(512_304));
-        assert_eq!(arrived, Some((Instant::from_nanos(512_304), Left::Arrived(8))));
+        let arrived = hop.poll_event(Instant::from_nanos(512_304));
+        assert_eq!(arrived, Some((Instant::from_nanos(512_304), HopEvent::Arrived(8))));
     }
 
     proptest! {
-        /// Interrupt moderation: packets arrive in the same order, at the earliest when they would without it and at most one interval
-        /// later; two interrupts are at least one interval apart.
+        /// Interrupt moderation keeps the order. A packet is delivered at its arrival time at the
+        /// earliest, and at most one interval later. Two interrupts are at least one interval
+        /// apart.
         #[test]
         fn interrupts_are_an_interval_apart(
             rate in prop::option::of(1_000_000_u64..10_000_000_000),
@@ -360,7 +365,7 @@ mod tests {
                 let mut take = |hop: &mut Hop<u32>, until: Instant| {
                     while let Some(at) = hop.poll_timeout().filter(|at| *at <= until) {
                         hop.handle_timeout(at);
-                        while let Some((when, left)) = hop.poll_left(at) {
+                        while let Some((when, left)) = hop.poll_event(at) {
                             arrived.push((when, left));
                         }
                     }
@@ -385,7 +390,7 @@ mod tests {
             }
         }
 
-        /// Delivered = min(offered, rate), whatever the delay: over a second, within a packet or two.
+        /// Delivered = min(offered, rate) at every delay: over a second, within one or two packets.
         #[test]
         fn delivered_is_the_lesser(rate in 1_000_000_u64..200_000_000, offered in 1_000_000_u64..200_000_000, delay in 0_u64..500) {
             let mut hop = hop(Some(rate), delay, 15_000);
@@ -397,7 +402,7 @@ mod tests {
             }
             hop.handle_timeout(Instant::from_secs(1));
             let mut out = 0_u64;
-            while hop.poll_left(Instant::from_secs(1) + Duration::from_millis(delay)).is_some() {
+            while hop.poll_event(Instant::from_secs(1) + Duration::from_millis(delay)).is_some() {
                 out += (1_500 + u64::from(ETHERNET)) * 8;
             }
             let expected = rate.min(offered);
@@ -408,9 +413,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// Against a queue in plain arithmetic: a packet is sent when it came or when the one before it has been, for its bits ÷ rate; it
-        /// arrives a delay later. What doesn't fit is given back. What came in was dropped, got lost or came out; what wasn't dropped was
-        /// sent; nothing comes out before it was foreseen.
+        /// Comparison with a queue in plain arithmetic. Serialisation starts when the packet comes
+        /// or when the previous one ends, and takes bits ÷ rate; the packet arrives a delay later.
+        /// A packet that doesn't fit is returned. Every accepted packet is lost or delivered; every
+        /// one that was not dropped was serialised; none is delivered before its bound.
         #[test]
         fn a_hop_is_a_queue_a_rate_and_a_delay(
             rate in prop::option::of(100_000_u64..1_000_000_000),
@@ -421,27 +427,27 @@ mod tests {
         ) {
             let mut hop = hop(rate, delay, queue);
             hop.set_config(HopConfig { loss: Probability::from_ppb(loss).unwrap(), ..hop.config() });
-            hop.tell_sent();
+            hop.report_sent();
             let (mut now, mut waiting) = (0, VecDeque::new());
-            // Of those taken: when each has been sent and when it arrives, by number.
+            // Accepted packets by number: end of serialisation and arrival.
             let (mut sent, mut expected, mut free) = (VecDeque::new(), Vec::new(), 0);
-            let (mut told, mut arrived, mut lost) = (0, Vec::new(), Vec::new());
+            let (mut reported, mut arrived, mut lost) = (0, Vec::new(), Vec::new());
             let mut take = |hop: &mut Hop<u32>, until: i64| {
                 while let Some(at) = hop.poll_timeout().filter(|at| at.as_nanos() <= until) {
-                    let foreseen = hop.foresee();
+                    let bound = hop.next_delivery();
                     hop.handle_timeout(at);
-                    while let Some((when, left)) = hop.poll_left(at) {
+                    while let Some((when, left)) = hop.poll_event(at) {
                         match left {
-                            Left::Sent => told += 1,
-                            Left::Lost(number) => lost.push((number, when.as_nanos())),
-                            Left::Arrived(number) => {
-                                assert!(foreseen.is_some_and(|foreseen| foreseen <= when));
+                            HopEvent::Sent => reported += 1,
+                            HopEvent::Lost(number) => lost.push((number, when.as_nanos())),
+                            HopEvent::Arrived(number) => {
+                                assert!(bound.is_some_and(|bound| bound <= when));
                                 arrived.push((number, when.as_nanos()));
                             }
                         }
                     }
                 }
-                (told, arrived.clone(), lost.clone())
+                (reported, arrived.clone(), lost.clone())
             };
             for (number, (gap, length)) in (0_u32..).zip(&packets) {
                 now += *gap as i64;
@@ -450,7 +456,7 @@ mod tests {
                     sent.pop_front();
                     waiting.pop_front();
                 }
-                // All but the first of these wait.
+                // All but the first of these are queued.
                 let backlog: u64 = waiting.iter().skip(1).map(|length: &u32| u64::from(*length)).sum();
                 prop_assert_eq!(hop.backlog(), backlog);
                 let fits = sent.is_empty() || backlog + u64::from(*length) <= queue;
@@ -466,9 +472,9 @@ mod tests {
                     }
                 }
             }
-            let (told, arrived, lost) = take(&mut hop, i64::MAX);
+            let (reported, arrived, lost) = take(&mut hop, i64::MAX);
             let count = hop.count();
-            prop_assert_eq!(told, expected.len());
+            prop_assert_eq!(reported, expected.len());
             prop_assert_eq!(count.offered, packets.len() as u64);
             prop_assert_eq!(count.dropped, (packets.len() - expected.len()) as u64);
             prop_assert_eq!((count.lost, count.delivered), (lost.len() as u64, arrived.len() as u64));
@@ -480,32 +486,32 @@ mod tests {
             prop_assert!(arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
             for (number, at) in arrived {
                 let (_, end) = expected.iter().find(|(of, _)| *of == number).unwrap();
-                // The parts of a nanosecond of those before are made up for.
+                // The rounding errors of earlier packets are compensated.
                 let late = at - end - delay as i64 * 1_000_000;
                 prop_assert!((0..=expected.len() as i64).contains(&late), "{late} ns");
             }
         }
     }
 
-    /// A delay that becomes shorter doesn't let packets overtake each other.
+    /// A shorter delay doesn't reorder packets.
     #[test]
     fn the_order_is_kept_when_the_delay_changes() {
         let mut hop = hop(None, 10, 1_000);
-        assert!(!hop.is_nothing());
+        assert!(!hop.is_passthrough());
         hop.handle_packet(Instant::ZERO, 100, 1).unwrap();
         let none = HopConfig {
             delay: Duration::ZERO,
             ..hop.config()
         };
         hop.set_config(none);
-        assert!(none.is_nothing() && !hop.is_nothing(), "one is still under way");
+        assert!(none.is_passthrough() && !hop.is_passthrough(), "one is still under way");
         hop.handle_packet(Instant::from_millis(1), 100, 2).unwrap();
         let at = Instant::from_millis(10);
-        assert_eq!((hop.poll_timeout(), hop.foresee()), (Some(at), Some(at)));
-        assert_eq!(hop.poll_left(Instant::from_millis(9)), None);
-        assert_eq!(hop.poll_left(at), Some((at, Left::Arrived(1))));
-        assert_eq!(hop.poll_left(at), Some((at, Left::Arrived(2))));
-        assert!(hop.is_nothing() && hop.poll_timeout().is_none());
+        assert_eq!((hop.poll_timeout(), hop.next_delivery()), (Some(at), Some(at)));
+        assert_eq!(hop.poll_event(Instant::from_millis(9)), None);
+        assert_eq!(hop.poll_event(at), Some((at, HopEvent::Arrived(1))));
+        assert_eq!(hop.poll_event(at), Some((at, HopEvent::Arrived(2))));
+        assert!(hop.is_passthrough() && hop.poll_timeout().is_none());
         for config in [
             HopConfig {
                 rate: Some(BitRate::from_mbps(1)),
@@ -520,14 +526,14 @@ mod tests {
                 ..none
             },
         ] {
-            assert!(!config.is_nothing());
+            assert!(!config.is_passthrough());
         }
     }
 
-    /// 100 ms at the rate: 1.25 MB of 100 Mbit/s; 64 KiB for what is slower than 5.24 Mbit/s.
+    /// 100 ms at the rate: 1.25 MB for 100 Mbit/s; 64 KiB below 5.24 Mbit/s.
     #[test]
-    fn usual_queues() {
-        let usual = |rate: Option<u64>| HopConfig::usual_queue(rate.map(BitRate::from_bps)).as_bytes();
+    fn default_queues() {
+        let usual = |rate: Option<u64>| HopConfig::default_queue(rate.map(BitRate::from_bps)).as_bytes();
         assert_eq!(usual(Some(100_000_000)), 1_250_000);
         assert_eq!(usual(Some(5_000_000)), 65_536);
         assert_eq!(usual(None), 65_536);

@@ -1,17 +1,19 @@
-//! A plan's network as one machine: the server's wired hop, each access point's line and forwarding, its radios, the air, and what
-//! changes while it runs. `simulate` and `lab` drive the same.
+//! A plan's network as one machine: the server's wired hop, each access point's WAN link and
+//! forwarding, its radios, the air, and changes at run time. `simulate` and `lab` use the same
+//! machine.
 //!
 //! ```text
 //! server ── link ── wan ── forwarding ── transmit queue ── air ── station      (and back)
-//!              └── a station's own wire
+//!              └── link of a wired station
 //! ```
 //!
-//! A [`Network`] takes packets from one [`Endpoint`] for another ([`Network::handle_packet`]), with the time as an argument, and gives
-//! out deliveries, drops and what has left a sender's host ([`Network::poll_output`]); [`Network::poll_timeout`] says when to come back and why.
-//! [`hop`] is a wire; [`queue`] makes transmit queues from their names; the layout (private) decides who is on which channel, who
-//! joins which radio and how each link sends.
+//! A [`Network`] accepts packets from one [`Endpoint`] to another ([`Network::handle_packet`]), with
+//! the time as an argument. It returns deliveries, drops and packets that left a sender's host
+//! ([`Network::poll_output`]). [`Network::poll_timeout`] returns the time and the reason of the next
+//! timeout. [`hop`] is one direction of a wire; [`queue`] builds transmit queues from their names. The
+//! layout (private) assigns channels, stations and link settings.
 //!
-//! What comes in at a hop whose queue is full is dropped, and told. What gets lost on a wire is told, too.
+//! Packets that a full queue drops, or that are lost on a wire, are reported as outputs.
 
 #![deny(
     clippy::disallowed_macros,
@@ -20,9 +22,10 @@
     reason = "a pure crate: clippy.toml lists what it may not use"
 )]
 
+mod backhaul;
 mod change;
+mod delivery_bound;
 mod error;
-mod foresee;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod hop;
@@ -31,12 +34,11 @@ mod machine;
 mod observe;
 mod output;
 pub mod queue;
-mod sockets;
-mod wired;
-mod wires;
+mod small_queues;
+mod wired_stations;
 
-pub use change::Changed;
+pub use change::AppliedChange;
 pub use error::NetworkError;
 pub use machine::{Network, Wake};
-pub use observe::{LinkSeen, RadioSeen, StationGain, StationSeen, Traffic};
-pub use output::{Dropper, Endpoint, Output};
+pub use observe::{LinkStats, RadioStats, StationDelta, StationStats, Traffic};
+pub use output::{DropSite, Endpoint, Output};

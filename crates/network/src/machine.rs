@@ -1,16 +1,16 @@
 //! A plan's network, from the server to the stations and back.
 
-mod ways;
+mod forwarding;
 
-use crate::change::Changes;
+use crate::backhaul::{Backhaul, HopId};
+use crate::change::ChangeSchedule;
 use crate::error::NetworkError;
-use crate::layout::{Layout, Place, PlacedRadio, Seat};
-use crate::observe::{LinkSeen, RadioSeen, StationSeen, Traffic, others};
-use crate::output::{Endpoint, Output, Parcel, wrap};
+use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
+use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
+use crate::output::{Endpoint, Envelope, Output, wrap};
 use crate::queue::QueueConfig;
-use crate::sockets::Sockets;
-use crate::wired::Wired;
-use crate::wires::{Wire, Wires};
+use crate::small_queues::SmallQueues;
+use crate::wired_stations::WiredStations;
 use netburn_medium::air::{Air, Transmission, Wake as AirWake};
 use netburn_medium::packet::{NodeId, Packet};
 use netburn_scenario::Plan;
@@ -19,93 +19,95 @@ use std::collections::VecDeque;
 
 /// A plan's network.
 ///
-/// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then come back with a packet or at
-/// [`poll_timeout`](Self::poll_timeout). Time 0 is when the load begins; a baseline before it has negative times.
+/// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then wait for
+/// a packet or for [`poll_timeout`](Self::poll_timeout). Time 0 is the start of the load; the
+/// baseline before it has negative times.
 #[derive(Debug)]
 pub struct Network<P> {
-    pub(crate) air: Air<Parcel<P>>,
-    pub(crate) wires: Wires<P>,
+    pub(crate) air: Air<Envelope<P>>,
+    pub(crate) backhaul: Backhaul<P>,
     pub(crate) radios: Vec<PlacedRadio>,
-    /// The stations on the air.
-    pub(crate) places: Vec<Place>,
-    pub(crate) wired: Wired<P>,
+    /// Wi-Fi stations.
+    pub(crate) wifi_stations: Vec<WifiStation>,
+    pub(crate) wired: WiredStations<P>,
     /// By station.
-    pub(crate) seats: Vec<Seat>,
+    pub(crate) attachments: Vec<Attachment>,
     /// By node.
     pub(crate) queues: Vec<QueueConfig>,
     /// By node.
     pub(crate) channel_of: Vec<usize>,
-    pub(crate) changes: Changes,
-    /// Flow and bytes of what the server has handed to its hop and that hasn't been sent.
+    pub(crate) changes: ChangeSchedule,
+    /// Flow and bytes of the packets that the server has queued on its hop and that are not sent
+    /// yet.
     at_server: VecDeque<(u32, u32)>,
-    sockets: Sockets<P>,
+    small_queues: SmallQueues<P>,
     down: Vec<Traffic>,
     up: Vec<Traffic>,
     outputs: VecDeque<Output<P>>,
-    /// What is due next, since it was last reckoned: nothing has happened since then.
-    pub(crate) due: Option<Option<(Instant, Wake)>>,
+    /// Cached result of `poll_timeout`; outer `None`: invalidated by a state change.
+    pub(crate) cached_timeout: Option<Option<(Instant, Wake)>>,
 }
 
-/// Why the network wants to be woken.
+/// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
     /// A setting changes.
     Change,
-    /// Something on a wire.
+    /// An event of a wired hop.
     Wire,
-    /// Something on the air.
+    /// An event on the air.
     Air(AirWake),
 }
 
 impl<P: std::fmt::Debug + Send + 'static> Network<P> {
-    /// The network of a plan.
+    /// Creates the network of a plan.
     ///
     /// # Errors
-    /// When the plan's network can't be: what is wrong and what would be right.
+    /// If the plan's network is invalid.
     pub fn new(plan: &Plan) -> Result<Self, NetworkError> {
-        let layout = Layout::of(plan)?;
-        let mut wires = Wires::new(plan, &layout);
-        wires.hop(Wire::LinkDown).tell_sent();
+        let layout = Layout::from_plan(plan)?;
+        let mut backhaul = Backhaul::new(plan, &layout);
+        backhaul.hop(HopId::LinkDown).report_sent();
         let queues = layout.queues.iter().map(QueueConfig::build).collect();
-        let whose = |node: usize| match layout.radios.get(node) {
+        let subject = |node: usize| match layout.radios.get(node) {
             Some(radio) => radio.name.to_string(),
             None => {
-                let station = layout.places[node - layout.radios.len()].station;
+                let station = layout.wifi_stations[node - layout.radios.len()].station;
                 format!("station.{}", plan.stations[station].name)
             }
         };
-        let air = Air::beginning(Instant::ZERO - plan.baseline, &layout.air, queues).map_err(|why| {
+        let air = Air::starting_at(Instant::ZERO - plan.baseline, &layout.air, queues).map_err(|reason| {
             let links =
                 |node: &netburn_medium::air::NodeConfig| node.links.iter().any(|link| link.vector.format().is_err());
             NetworkError::Phy {
-                whose: layout.air.nodes.iter().position(links).map(whose).unwrap_or_default(),
-                why,
+                subject: layout.air.nodes.iter().position(links).map(subject).unwrap_or_default(),
+                reason,
             }
         })?;
-        let changes = Changes::of(plan, &layout)?;
+        let changes = ChangeSchedule::from_plan(plan, &layout)?;
         Ok(Network {
             air,
-            wires,
+            backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
             queues: layout.queues,
             changes,
             at_server: VecDeque::new(),
-            sockets: Sockets::new(),
-            down: vec![Traffic::default(); layout.seats.len()],
-            up: vec![Traffic::default(); layout.seats.len()],
-            wired: Wired::new(plan)?,
-            seats: layout.seats,
+            small_queues: SmallQueues::new(),
+            down: vec![Traffic::default(); layout.attachments.len()],
+            up: vec![Traffic::default(); layout.attachments.len()],
+            wired: WiredStations::new(plan)?,
+            attachments: layout.attachments,
             radios: layout.radios,
-            places: layout.places,
+            wifi_stations: layout.wifi_stations,
             outputs: VecDeque::new(),
-            due: None,
+            cached_timeout: None,
         })
     }
 
-    /// A packet leaves one end for another.
+    /// Sends a packet from one endpoint to another.
     ///
     /// # Panics
-    /// When an end isn't in the plan.
+    /// If an endpoint isn't in the plan.
     pub fn handle_packet(&mut self, now: Instant, from: Endpoint, to: Endpoint, packet: Packet<P>) {
         self.handle_timeout(now);
         let packet = wrap(from, to, packet);
@@ -116,35 +118,37 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Endpoint::Server => self.send(now, packet),
             Endpoint::Station(station) => {
                 self.up[usize::from(station)].offered += 1;
-                match self.seats[usize::from(station)] {
-                    Seat::Air(place) => {
-                        let place = &self.places[place];
-                        self.air.handle_packet(now, place.node, place.radio, packet);
+                match self.attachments[usize::from(station)] {
+                    Attachment::Air(wifi_station) => {
+                        let wifi_station = &self.wifi_stations[wifi_station];
+                        self.air
+                            .handle_packet(now, wifi_station.node, wifi_station.radio, packet);
                     }
-                    Seat::Wire(host) => self.wired.send(now, host, packet),
+                    Attachment::Wire(host) => self.wired.send(now, host, packet),
                 }
             }
         }
         self.drain_air();
         self.drain_wires(now);
-        self.due = None;
+        self.cached_timeout = None;
     }
 
-    /// The server's kernel hands over next what its TCP sent as one burst of a flow, so many bytes, and would hand over more at once
-    /// than a card would take: of this flow no more than three bursts wait for the link, and the rest where it is in nobody's way, as
-    /// TCP Small Queues have it. Flows that this isn't said of aren't held back.
+    /// Announces a TSO burst of `bytes` on `flow`: the server's kernel passes it on at once, faster
+    /// than a network card would accept it. At most three bursts of a flow are queued on the link.
+    /// Further ones wait in the socket without delaying other flows, as with TCP Small Queues.
+    /// Flows without an announcement are not limited.
     pub fn expect_burst(&mut self, flow: u32, bytes: u64) {
-        self.sockets.expect(flow, bytes);
+        self.small_queues.expect(flow, bytes);
     }
 
-    /// Time has come to `now`: everything that happens until then happens, in its order.
+    /// Processes all events up to `now`, in the order of time.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= now) {
             self.step(at, wake);
         }
     }
 
-    /// What is due at `at` happens.
+    /// Processes the events of one hop, of the air, or a change, at `at`.
     fn step(&mut self, at: Instant, wake: Wake) {
         match wake {
             Wake::Change => self.change(at),
@@ -153,35 +157,35 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
         self.drain_air();
         self.drain_wires(at);
-        self.due = None;
+        self.cached_timeout = None;
     }
 
-    /// The next thing that happened.
+    /// Next output.
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         self.outputs.pop_front()
     }
 
-    /// Lets happen what happens until `limit`, but for what comes after the first instant at which something came out. That instant, if
-    /// there is one. For callers who have nothing to do while nothing comes out.
+    /// Processes events up to `limit`, or up to and including the first instant with an output.
+    /// Returns that instant, if any. For callers that have nothing to do without outputs.
     pub fn handle_until(&mut self, mut limit: Instant) -> Option<Instant> {
         let mut first = None;
         while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= limit) {
             self.step(at, wake);
             if !self.outputs.is_empty() {
-                // The rest of this instant, and no more.
+                // The rest of this instant only.
                 (first, limit) = (Some(at), at);
             }
         }
         first
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), and why.
+    /// Time of the next [`handle_timeout`](Self::handle_timeout), and its reason.
     pub fn poll_timeout(&mut self) -> Option<(Instant, Wake)> {
-        if let Some(due) = self.due {
+        if let Some(due) = self.cached_timeout {
             return due;
         }
         let mut due = self.air.poll_timeout().map(|(at, wake)| (at, Wake::Air(wake)));
-        // Of one instant the change comes first, then the wire.
+        // At one instant, a change precedes the wired hops.
         let mut before = |other: Option<Instant>, wake| {
             if let Some(at) = other
                 && due.is_none_or(|(first, _)| at <= first)
@@ -189,24 +193,24 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 due = Some((at, wake));
             }
         };
-        before(self.wires.poll_timeout(), Wake::Wire);
+        before(self.backhaul.poll_timeout(), Wake::Wire);
         before(self.wired.poll_timeout(), Wake::Wire);
         before(self.changes.next(), Wake::Change);
-        self.due = Some(due);
+        self.cached_timeout = Some(due);
         due
     }
 
-    /// Something has happened: what is due next must be reckoned anew.
-    pub(crate) fn forget_due(&mut self) {
-        self.due = None;
+    /// Invalidates the cached timeout after a state change.
+    pub(crate) fn invalidate_timeout(&mut self) {
+        self.cached_timeout = None;
     }
 
-    /// From now on data transmissions are kept for [`poll_transmission`](Self::poll_transmission).
+    /// Enables [`poll_transmission`](Self::poll_transmission).
     pub fn trace(&mut self) {
         self.air.trace();
     }
 
-    /// The next data transmission that ended, with the station it was for or from.
+    /// Next data transmission that ended, with its station as sender or receiver.
     pub fn poll_transmission(&mut self) -> Option<(u16, Transmission)> {
         let transmission = self.air.poll_transmission()?;
         let station = self
@@ -218,49 +222,52 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         ))
     }
 
-    /// How many stations there are.
+    /// Number of stations.
     #[must_use]
     pub fn stations(&self) -> usize {
-        self.seats.len()
+        self.attachments.len()
     }
 
-    /// The name of the radio that a station joined, `home.5g`; `None` for one on a wire.
+    /// Name of the radio that a station joined, as `home.5g`; `None` for a wired station.
     #[must_use]
     pub fn joined(&self, station: u16) -> Option<String> {
-        let place = self.place(station)?;
-        Some(self.radios[place.radio.index()].name.to_string())
+        let wifi_station = self.wifi_station(station)?;
+        Some(self.radios[wifi_station.radio.index()].name.to_string())
     }
 
-    /// A station, as it is seen.
+    /// Statistics of a station.
     #[must_use]
-    pub fn station_seen(&self, station: u16) -> StationSeen {
+    pub fn station_stats(&self, station: u16) -> StationStats {
         let index = usize::from(station);
-        let place = self.place(station);
-        let channel = place.map(|place| self.air.channel_account(self.channel_of[place.radio.index()]));
-        StationSeen {
+        let wifi_station = self.wifi_station(station);
+        let channel =
+            wifi_station.map(|wifi_station| self.air.channel_account(self.channel_of[wifi_station.radio.index()]));
+        StationStats {
             down: self.down[index],
             up: self.up[index],
-            air: place.map(|place| self.air.account(place.node)).unwrap_or_default(),
+            air: wifi_station
+                .map(|wifi_station| self.air.account(wifi_station.node))
+                .unwrap_or_default(),
             others: channel.map(|channel| others(&channel)),
         }
     }
 
-    /// A station's link, as it is seen.
+    /// Statistics of a station's link.
     #[must_use]
-    pub fn link_seen(&self, station: u16) -> LinkSeen {
-        match self.seats[usize::from(station)] {
-            Seat::Air(place) => {
-                let place = &self.places[place];
+    pub fn link_stats(&self, station: u16) -> LinkStats {
+        match self.attachments[usize::from(station)] {
+            Attachment::Air(wifi_station) => {
+                let wifi_station = &self.wifi_stations[wifi_station];
                 let rate = |from, to| self.air.rate(from, to).unwrap_or(BitRate::from_bps(0));
-                LinkSeen {
-                    signal: place.link.signal(&place.quality),
-                    rate_down: rate(place.radio, place.node),
-                    rate_up: rate(place.node, place.radio),
+                LinkStats {
+                    signal: wifi_station.link.signal(&wifi_station.quality),
+                    rate_down: rate(wifi_station.radio, wifi_station.node),
+                    rate_up: rate(wifi_station.node, wifi_station.radio),
                 }
             }
-            Seat::Wire(host) => {
+            Attachment::Wire(host) => {
                 let link = self.wired.link(host);
-                LinkSeen {
+                LinkStats {
                     signal: None,
                     rate_down: link.down,
                     rate_up: link.max_up(),
@@ -269,12 +276,12 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
-    /// The access points' radios, as they are seen.
+    /// Statistics of the access points' radios.
     #[must_use]
-    pub fn radios_seen(&self) -> Vec<RadioSeen> {
-        let seen = |(index, radio): (usize, &PlacedRadio)| {
+    pub fn radio_stats(&self) -> Vec<RadioStats> {
+        let stats = |(index, radio): (usize, &PlacedRadio)| {
             let node = NodeId(index as u16);
-            RadioSeen {
+            RadioStats {
                 name: radio.name.to_string(),
                 air: self.air.account(node),
                 backlog: self.air.backlog(node),
@@ -282,20 +289,20 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 time: self.air.channel_account(self.channel_of[index]),
             }
         };
-        self.radios.iter().enumerate().map(seen).collect()
+        self.radios.iter().enumerate().map(stats).collect()
     }
 
-    /// The station behind a node, if it isn't a radio of an access point.
+    /// Station of a node; `None` for a radio of an access point.
     fn station(&self, node: NodeId) -> Option<u16> {
         let index = node.index().checked_sub(self.radios.len())?;
-        Some(self.places[index].station as u16)
+        Some(self.wifi_stations[index].station as u16)
     }
 
-    /// A station's place on the air, if it is there.
-    fn place(&self, station: u16) -> Option<&Place> {
-        match self.seats[usize::from(station)] {
-            Seat::Air(place) => Some(&self.places[place]),
-            Seat::Wire(_) => None,
+    /// Wi-Fi station, if the station is not wired.
+    fn wifi_station(&self, station: u16) -> Option<&WifiStation> {
+        match self.attachments[usize::from(station)] {
+            Attachment::Air(wifi_station) => Some(&self.wifi_stations[wifi_station]),
+            Attachment::Wire(_) => None,
         }
     }
 }

@@ -1,77 +1,78 @@
-//! What can be seen of a network while it runs.
+//! Statistics of a running network.
 
 use netburn_medium::air::{Account, ChannelAccount};
 use netburn_units::{BitRate, Dbm, Duration};
 
-/// What has become of the packets of one direction of a station.
+/// Counters of one direction of a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Traffic {
-    /// Packets that were to go that way.
+    /// Packets offered in this direction.
     pub offered: u64,
-    /// Of which arrived.
+    /// Packets delivered.
     pub delivered: u64,
-    /// Bytes of those.
+    /// Bytes of the delivered packets.
     pub delivered_bytes: u64,
-    /// Of which carried a mark of congestion (CE).
+    /// Delivered packets with a congestion mark (CE).
     pub marked: u64,
-    /// Of which were dropped or lost.
+    /// Packets dropped or lost.
     pub dropped: u64,
 }
 
 impl Traffic {
-    /// Packets under way or waiting.
+    /// Packets queued or in flight.
     #[must_use]
     pub const fn backlog(&self) -> u64 {
         self.offered - self.delivered - self.dropped
     }
 }
 
-/// A station, as it is seen.
+/// Statistics of a station.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct StationSeen {
-    /// From the server, or other stations, to it.
+pub struct StationStats {
+    /// To the station, from the server or from other stations.
     pub down: Traffic,
-    /// From it.
+    /// From the station.
     pub up: Traffic,
-    /// Its radio's account.
+    /// Account of its radio.
     pub air: Account,
-    /// How long transmissions of networks that aren't modelled have held its channel; `None` for a station on a wire.
+    /// Time in which other networks occupied its channel; `None` for a wired station.
     pub others: Option<Duration>,
 }
 
-/// What came about between two looks at a station, both ways together where nothing else is said.
+/// Difference between two samples of a station's statistics, for both directions together unless
+/// stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StationGain {
-    /// Airtime of data PPDUs addressed to it.
+pub struct StationDelta {
+    /// Airtime of data PPDUs addressed to the station.
     pub airtime_down: Duration,
-    /// Airtime of those it sent.
+    /// Airtime of data PPDUs sent by the station.
     pub airtime_up: Duration,
-    /// Data PPDUs.
+    /// Number of data PPDUs.
     pub transmissions: u64,
-    /// MPDUs in them.
+    /// Number of MPDUs in them.
     pub mpdus: u64,
-    /// MPDUs that had to be sent again.
+    /// Number of retransmitted MPDUs.
     pub retries: u64,
-    /// Packets under way or waiting at the later look.
+    /// Packets queued or in flight at the later sample.
     pub backlog: u64,
     /// Packets dropped or lost.
     pub drops: u64,
-    /// Packets that arrived with a mark of congestion (CE).
+    /// Packets delivered with a congestion mark (CE).
     pub marks: u64,
-    /// Bytes that arrived at it.
+    /// Bytes delivered to the station.
     pub bytes_down: u64,
-    /// Bytes from it that arrived.
+    /// Bytes delivered from the station.
     pub bytes_up: u64,
-    /// How long networks that aren't modelled held its channel; `None` for a station on a wire.
+    /// Time in which other networks occupied its channel; `None` for a wired station.
     pub others: Option<Duration>,
 }
 
-impl StationSeen {
-    /// What came about since an earlier look at the same station.
+impl StationStats {
+    /// Difference to an earlier sample of the same station.
     #[must_use]
-    pub fn since(&self, before: &StationSeen) -> StationGain {
-        let gain = |count: fn(&StationSeen) -> u64| count(self) - count(before);
-        StationGain {
+    pub fn since(&self, before: &StationStats) -> StationDelta {
+        let gain = |count: fn(&StationStats) -> u64| count(self) - count(before);
+        StationDelta {
             airtime_down: self.air.received - before.air.received,
             airtime_up: self.air.sent - before.air.sent,
             transmissions: gain(|seen| seen.air.transmissions + seen.air.received_transmissions),
@@ -90,41 +91,44 @@ impl StationSeen {
     }
 }
 
-/// How long transmissions of networks that aren't modelled have held a channel.
+/// Time in which other networks occupied a channel.
 ///
-/// Of collisions the channel knows how long they took and how much of them was data. Two data PPDUs that meet count twice as data, one that
-/// meets a transmission of others counts once: so what is missing to twice the time was others'. With others on the channel that is taken to be
-/// so of all of it, though a few are answers that met data of hidden stations.
+/// For collisions the channel counts their duration and the part that was data. Two colliding data
+/// PPDUs count twice as data; a PPDU that collides with a transmission of another network counts
+/// once. So the difference to twice the duration belongs to other networks. If there are other
+/// networks on the channel, this is assumed for all of it, although a few collisions are responses
+/// with data of hidden stations.
 pub(crate) fn others(channel: &ChannelAccount) -> Duration {
     let met = (channel.overlapped * 2).saturating_sub(channel.overlapped_data);
-    match channel.others.is_zero() {
-        true => Duration::ZERO,
-        false => channel.others + met.min(channel.overlapped),
+    if channel.others.is_zero() {
+        Duration::ZERO
+    } else {
+        channel.others + met.min(channel.overlapped)
     }
 }
 
-/// A station's link, as it is seen.
+/// Statistics of a station's link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkSeen {
-    /// The power of the access point's signal at the station; `None` where an MCS is given in its place.
+pub struct LinkStats {
+    /// Power of the access point's signal at the station; `None` if the plan has an MCS instead.
     pub signal: Option<Dbm>,
-    /// The data rate of what was sent to it last.
+    /// Data rate of the last transmission to the station.
     pub rate_down: BitRate,
-    /// The same the other way.
+    /// Data rate of the last transmission from the station.
     pub rate_up: BitRate,
 }
 
-/// A radio of an access point, as it is seen.
+/// Statistics of a radio of an access point.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RadioSeen {
-    /// Its name, `home.5g`.
+pub struct RadioStats {
+    /// Name, as `home.5g`.
     pub name: String,
-    /// Its account.
+    /// Account of the radio.
     pub air: Account,
-    /// Packets that wait at it.
+    /// Packets in its queue.
     pub backlog: usize,
-    /// The number of its channel in the model: radios with the same share the air.
+    /// Channel number in the model: radios with the same number share the air.
     pub channel: usize,
-    /// What became of that channel's time.
+    /// Account of that channel's time.
     pub time: ChannelAccount,
 }

@@ -1,9 +1,9 @@
-//! What comes out of a network.
+//! Outputs of a network.
 
 use netburn_medium::packet::{DropReason, Packet};
 use netburn_units::Instant;
 
-/// An end of the network.
+/// Endpoint of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Endpoint {
     /// The server beyond the wired hop.
@@ -12,56 +12,56 @@ pub enum Endpoint {
     Station(u16),
 }
 
-/// Something that happened.
+/// Output of a network.
 #[derive(Debug)]
 pub enum Output<P> {
-    /// A packet reached its end.
+    /// A packet was delivered.
     Delivered {
-        /// When.
+        /// Time of delivery.
         at: Instant,
-        /// Where it came from.
+        /// Source.
         from: Endpoint,
-        /// Where it is.
+        /// Destination.
         to: Endpoint,
         /// The packet, with its ECN mark.
         packet: Packet<P>,
     },
-    /// A packet was dropped on the way.
+    /// A packet was dropped.
     Dropped {
-        /// When.
+        /// Time of the drop.
         at: Instant,
-        /// Where.
-        by: Dropper,
-        /// Where it came from.
+        /// Location of the drop.
+        by: DropSite,
+        /// Source.
         from: Endpoint,
-        /// Where it was going.
+        /// Destination.
         to: Endpoint,
-        /// The packet. Its sender's host has it no longer if it was still there.
+        /// The packet. If it was still queued in its sender's host, that host no longer holds it.
         packet: Packet<P>,
     },
-    /// Packets of one flow have left an end's host for good: what its TCP may free.
+    /// Packets of one flow have left a sender's host: its TCP may free them.
     Sent {
-        /// When.
+        /// Time.
         at: Instant,
-        /// The end.
+        /// Endpoint of the sender.
         from: Endpoint,
-        /// The flow.
+        /// Flow.
         flow: u32,
-        /// How many packets.
+        /// Number of packets.
         packets: u32,
         /// Their bytes.
         bytes: u32,
     },
 }
 
-/// Who dropped a packet.
+/// Location of a drop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Dropper {
-    /// The queue of the sender's own host, the server's, was full: its TCP learns at once.
+pub enum DropSite {
+    /// The queue of the server's own host was full: its TCP is informed immediately.
     Host,
     /// The queue of a wired hop was full.
     Wire,
-    /// It was lost on a wire.
+    /// The packet was lost on a wire.
     Lost,
     /// A transmit queue of the sender's own radio, or its retry limit.
     Sender(DropReason),
@@ -69,25 +69,25 @@ pub enum Dropper {
     Air(DropReason),
 }
 
-/// A payload with where it comes from and goes.
+/// A payload with its source and destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parcel<P> {
+pub(crate) struct Envelope<P> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
     pub(crate) payload: P,
 }
 
-/// A packet on its way.
-pub(crate) type Moving<P> = Packet<Parcel<P>>;
+/// A packet inside the network.
+pub(crate) type NetPacket<P> = Packet<Envelope<P>>;
 
-/// The same packet around another payload.
-pub(crate) fn wrap<P>(from: Endpoint, to: Endpoint, packet: Packet<P>) -> Moving<P> {
+/// Wraps a packet with its route.
+pub(crate) fn wrap<P>(from: Endpoint, to: Endpoint, packet: Packet<P>) -> NetPacket<P> {
     Packet {
         length: packet.length,
         flow: packet.flow,
         tid: packet.tid,
         ecn: packet.ecn,
-        payload: Parcel {
+        payload: Envelope {
             from,
             to,
             payload: packet.payload,
@@ -95,9 +95,9 @@ pub(crate) fn wrap<P>(from: Endpoint, to: Endpoint, packet: Packet<P>) -> Moving
     }
 }
 
-/// The packet as it came in, but for its mark; where from and where to.
-pub(crate) fn unwrap<P>(packet: Moving<P>) -> (Endpoint, Endpoint, Packet<P>) {
-    let Parcel { from, to, payload } = packet.payload;
+/// Returns the source, the destination, and the packet as it was sent, except for its mark.
+pub(crate) fn unwrap<P>(packet: NetPacket<P>) -> (Endpoint, Endpoint, Packet<P>) {
+    let Envelope { from, to, payload } = packet.payload;
     let packet = Packet {
         length: packet.length,
         flow: packet.flow,

@@ -1,4 +1,4 @@
-//! From the name of a queue to the queue.
+//! Construction of transmit queues from their names.
 
 use netburn_medium::config::{Aql, QueueKind, QueueLimit};
 use netburn_medium::packet::NodeId;
@@ -13,32 +13,34 @@ use netburn_medium::queue::pfifo_fast::PfifoFast;
 use netburn_medium::queue::station_rr::StationRr;
 use netburn_medium::queue::{Tin, TransmitQueue};
 
-/// What a transmit queue is made from.
+/// Configuration of a transmit queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueConfig {
-    /// Which discipline.
+    /// Queue discipline.
     pub kind: QueueKind,
-    /// The most that it holds.
+    /// Limit of the queue.
     pub limit: QueueLimit,
-    /// Packets that the driver's lists hold together, where the discipline knows no stations; at least one.
+    /// Packets in all lists of the driver together, for disciplines without station queues; at
+    /// least one.
     pub depth: u16,
-    /// Whether it marks.
+    /// True if the queue marks ECN-capable packets.
     pub ecn: bool,
-    /// Limits on what the hardware is given, where the discipline knows airtime.
+    /// Airtime queue limits of the hardware, for disciplines with airtime accounting.
     pub aql: Option<Aql>,
-    /// Stations that get more time before CoDel drops, where the discipline has CoDel per station.
+    /// Stations that get more time before CoDel drops, for disciplines with CoDel per station.
     pub slow: Vec<NodeId>,
-    /// The weights of stations that aren't the usual, where the discipline knows airtime.
+    /// Weights of stations other than the default, for disciplines with airtime accounting.
     pub weights: Vec<(NodeId, u32)>,
 }
 
-/// What a packet counts when a limit in bytes is put on a queue that counts packets: a full Ethernet frame.
+/// Bytes per packet if a limit in bytes applies to a queue that counts packets: a full Ethernet
+/// frame.
 const FULL: u64 = 1_514;
 
 impl QueueConfig {
-    /// The queue of a station: of the usual length, with marks.
+    /// Queue of a station: default length, with ECN.
     #[must_use]
-    pub const fn of_station(kind: QueueKind) -> Self {
+    pub const fn for_station(kind: QueueKind) -> Self {
         QueueConfig {
             kind,
             limit: kind.default_limit(),
@@ -50,7 +52,7 @@ impl QueueConfig {
         }
     }
 
-    /// The queueing discipline by itself, as above an Ethernet device; `None` for those that know stations.
+    /// Queue discipline alone, as above an Ethernet device; `None` for those with station queues.
     pub(crate) fn discipline<P: std::fmt::Debug + Send + 'static>(&self) -> Option<Box<dyn Discipline<P>>> {
         Some(match self.kind {
             QueueKind::Fifo => Box::new(Fifo::new(self.limit)),
@@ -60,12 +62,12 @@ impl QueueConfig {
         })
     }
 
-    /// The queue.
+    /// Builds the queue.
     #[must_use]
     pub fn build<P: std::fmt::Debug + Send + 'static>(&self) -> Box<dyn TransmitQueue<P>> {
         let depth = usize::from(self.depth);
         match self.kind {
-            // The device keeps the order of arrival, whichever station a packet is for.
+            // The device keeps the order of arrival, across all stations.
             QueueKind::Fifo => Box::new(Device::new(Fifo::new(self.limit), depth, Order::Arrival)),
             QueueKind::PfifoFast => Box::new(Device::new(PfifoFast::new(self.limit), depth, Order::Arrival)),
             QueueKind::FqCodel => Box::new(Device::new(self.fq_codel(), depth, Order::RoundRobin)),
@@ -92,11 +94,12 @@ impl QueueConfig {
         }
     }
 
-    /// What a station's CoDel goes by.
+    /// CoDel parameters of a station.
     pub(crate) fn codel(&self, slow: bool) -> CodelParameters {
-        match slow {
-            true => CodelParameters::MAC80211_SLOW,
-            false => self.marking(CodelParameters::MAC80211),
+        if slow {
+            CodelParameters::MAC80211_SLOW
+        } else {
+            self.marking(CodelParameters::MAC80211)
         }
     }
 
@@ -104,7 +107,7 @@ impl QueueConfig {
         FqCodel::new(self.bounded(FqParameters::QDISC), self.marking(CodelParameters::QDISC))
     }
 
-    /// The usual parameters, with marks or without.
+    /// The given parameters, with the ECN setting.
     fn marking(&self, usual: CodelParameters) -> CodelParameters {
         CodelParameters { ecn: self.ecn, ..usual }
     }
@@ -121,9 +124,9 @@ impl QueueConfig {
         FqParameters { packets, ..usual }
     }
 
-    /// Whether it can hold anything.
+    /// Returns true if the queue can't hold a packet.
     #[must_use]
-    pub fn holds_nothing(&self) -> bool {
+    pub fn is_zero_length(&self) -> bool {
         match self.limit {
             QueueLimit::Packets(packets) => packets == 0,
             QueueLimit::Bytes(bytes) => bytes.as_bytes() == 0,

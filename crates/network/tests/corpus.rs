@@ -1,4 +1,4 @@
-//! Arbitrary operations: the committed ones, and some hundred that a generator draws.
+//! Arbitrary operations: the committed corpus, and several hundred pseudo-random ones.
 
 use netburn_network::fuzz;
 use netburn_units::Seed;

@@ -1,4 +1,4 @@
-//! A plan whose network can't be is told whom it is about and what would be right.
+//! Errors of invalid plans name the section and the valid values.
 
 use netburn_network::{Network, NetworkError};
 use netburn_scenario::{Plan, load};
@@ -15,91 +15,91 @@ fn error(change: impl FnOnce(&mut Plan)) -> String {
 }
 
 #[test]
-fn the_plan_itself_is_good() {
+fn the_unchanged_plan_is_valid() {
     assert!(Network::<()>::new(&plan(|_| {})).is_ok());
 }
 
 #[test]
 fn an_mcs_that_the_width_and_streams_do_not_have() {
-    use netburn_medium::config::{Quality, Width};
-    let told = error(|plan| {
+    use netburn_medium::config::{LinkQuality, Width};
+    let message = error(|plan| {
         plan.aps[0].radios[0].width = Some(Width::Mhz20);
-        plan.stations[0].air.quality = Some(Quality::Mcs(9));
+        plan.stations[0].air.quality = Some(LinkQuality::Mcs(9));
     });
     assert!(
-        told.contains("station.laptop") && told.contains("MCS 9") && told.contains("0 to 8"),
-        "{told}"
+        message.contains("station.laptop") && message.contains("MCS 9") && message.contains("0 to 8"),
+        "{message}"
     );
 }
 
 #[test]
 fn a_channel_without_that_width() {
     use netburn_medium::config::Width;
-    let told = error(|plan| {
+    let message = error(|plan| {
         plan.aps[0].radios[0].channel = 132;
         plan.aps[0].radios[0].width = Some(Width::Mhz160);
     });
     assert!(
-        told.contains("home.5g: channel 132 has no 160 MHz; it goes up to 80 MHz there"),
-        "{told}"
+        message.contains("home.5g: invalid channel: found 132 with 160 MHz, expected at most 80 MHz"),
+        "{message}"
     );
-    let told = error(|plan| plan.aps[0].radios[0].channel = 6);
-    assert!(told.contains("channel 6") && told.contains("36, 40"), "{told}");
+    let message = error(|plan| plan.aps[0].radios[0].channel = 6);
+    assert!(message.contains("found 6 ") && message.contains("36, 40"), "{message}");
 }
 
 #[test]
 fn a_signal_below_every_rate() {
-    use netburn_medium::config::Quality;
+    use netburn_medium::config::LinkQuality;
     use netburn_units::Dbm;
-    let told = error(|plan| plan.stations[1].air.quality = Some(Quality::Signal(Dbm::from_dbm(-99))));
+    let message = error(|plan| plan.stations[1].air.quality = Some(LinkQuality::Signal(Dbm::from_dbm(-99))));
     assert!(
-        told.contains("station.tv") && told.contains("-99 dBm") && told.contains("valid:"),
-        "{told}"
+        message.contains("station.tv") && message.contains("-99 dBm") && message.contains("valid:"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_queue_that_holds_nothing() {
+fn a_queue_of_length_zero() {
     use netburn_medium::config::QueueLimit;
-    let told = error(|plan| plan.aps[0].queue_limit = QueueLimit::Packets(0));
-    assert!(told.contains("ap.home") && told.contains("length 0"), "{told}");
+    let message = error(|plan| plan.aps[0].queue_limit = QueueLimit::Packets(0));
+    assert!(message.contains("ap.home") && message.contains("length 0"), "{message}");
 }
 
 #[test]
 fn an_access_point_without_radios() {
-    let told = error(|plan| plan.aps[0].radios.clear());
+    let message = error(|plan| plan.aps[0].radios.clear());
     assert!(
-        told.contains("ap.home has no radio") && told.contains("rating"),
-        "{told}"
+        message.contains("ap.home: missing radio") && message.contains("rating"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_rating_that_nothing_adds_up_to() {
-    let told = error(|plan| plan.aps[0].rating = Some("AC101".parse().unwrap()));
-    assert!(told.contains("ap.home") && told.contains("AC101"), "{told}");
+fn a_rating_without_a_combination_of_radios() {
+    let message = error(|plan| plan.aps[0].rating = Some("AC101".parse().unwrap()));
+    assert!(message.contains("ap.home") && message.contains("AC101"), "{message}");
 }
 
 #[test]
-fn a_station_that_speaks_another_language() {
+fn a_station_without_a_common_standard() {
     use netburn_medium::config::Standard;
-    let told = error(|plan| plan.stations[0].air.standard = Some(Standard::G));
+    let message = error(|plan| plan.stations[0].air.standard = Some(Standard::G));
     assert!(
-        told.contains("station.laptop speaks 802.11g") && told.contains("802.11ac"),
-        "{told}"
+        message.contains("does not support 802.11g") && message.contains("802.11ac"),
+        "{message}"
     );
 }
 
 #[test]
-fn what_is_not_said() {
-    let told = error(|plan| plan.stations[0].air.joins = None);
-    assert!(told.contains("joins = \"home.5g\""), "{told}");
-    let told = error(|plan| plan.stations[0].air.quality = None);
-    assert!(told.contains("signal = "), "{told}");
+fn a_station_without_joins_or_quality() {
+    let message = error(|plan| plan.stations[0].air.joins = None);
+    assert!(message.contains("joins = \"home.5g\""), "{message}");
+    let message = error(|plan| plan.stations[0].air.quality = None);
+    assert!(message.contains("signal = "), "{message}");
 }
 
 #[test]
-fn a_change_of_what_is_not_there() {
+fn a_change_of_an_unknown_section() {
     use netburn_scenario::plan::{ApSetting, Change, Setting};
     use netburn_units::{BitRate, Duration};
     let bad = plan(|plan| {
@@ -112,44 +112,50 @@ fn a_change_of_what_is_not_there() {
         });
     });
     let error = Network::<()>::new(&bad).unwrap_err();
-    assert!(matches!(error, NetworkError::NoSuchSetting { .. }), "{error}");
+    assert!(matches!(error, NetworkError::UnknownSetting { .. }), "{error}");
 }
 
 #[test]
 fn a_change_to_an_mcs_that_the_link_does_not_have() {
-    use netburn_medium::config::Quality;
+    use netburn_medium::config::LinkQuality;
     use netburn_scenario::plan::{Change, Setting, StationSetting};
     use netburn_units::Duration;
-    let told = error(|plan| {
+    let message = error(|plan| {
         plan.changes.push(Change {
             time: Duration::from_secs(1),
             settings: vec![Setting::Station(
                 plan.stations[0].name.clone(),
-                StationSetting::Quality(Quality::Mcs(11)),
+                StationSetting::Quality(LinkQuality::Mcs(11)),
             )],
         });
     });
     assert!(
-        told.contains("[[at]] station.laptop.mcs with 802.11ac") && told.contains("MCS 11") && told.contains("0 to 9"),
-        "{told}"
+        message.contains("[[at]] station.laptop.mcs with 802.11ac")
+            && message.contains("MCS 11")
+            && message.contains("0 to 9"),
+        "{message}"
     );
 }
 
-/// 802.11a has eight rates, 0 to 7; more isn't taken for the fastest.
+/// 802.11a has eight rates, 0 to 7; a larger number is not clamped.
 #[test]
-fn an_mcs_that_is_no_rate_of_a_standard_without_mcs() {
-    use netburn_medium::config::{Quality, Standard};
-    let told = error(|plan| {
+fn a_rate_index_beyond_a_standard_without_mcs() {
+    use netburn_medium::config::{LinkQuality, Standard};
+    let message = error(|plan| {
         plan.stations[0].air.standard = Some(Standard::A);
-        plan.stations[0].air.quality = Some(Quality::Mcs(8));
+        plan.stations[0].air.quality = Some(LinkQuality::Mcs(8));
     });
-    assert!(told.contains("station.laptop") && told.contains("0 to 7"), "{told}");
+    assert!(
+        message.contains("station.laptop") && message.contains("0 to 7"),
+        "{message}"
+    );
 }
 
-/// Each of 66 stations is hidden from the next: no two hear the same, and the access point hears all.
+/// Each of 66 stations is hidden from the next: no two hear the same stations, and the access point
+/// hears all.
 #[test]
-fn too_many_ways_of_hearing() {
-    let told = error(|plan| {
+fn too_many_hearing_groups() {
+    let message = error(|plan| {
         let like = plan.stations[0].clone();
         plan.stations = (0..66)
             .map(|number| {
@@ -161,7 +167,7 @@ fn too_many_ways_of_hearing() {
             .collect();
     });
     assert!(
-        told.contains("home.5g") && told.contains("67 different ways") && told.contains("64"),
-        "{told}"
+        message.contains("home.5g") && message.contains("found 67") && message.contains("64"),
+        "{message}"
     );
 }

@@ -1,8 +1,9 @@
-//! One packet's way from the server to a station and back, by hand; and what changes while it runs.
+//! Path of one packet from the server to a station and back, computed by hand; and changes at run
+//! time.
 
 use netburn_medium::config::{Band, QueueKind};
 use netburn_medium::packet::{Ecn, Packet};
-use netburn_network::{Dropper, Endpoint, Network, Output};
+use netburn_network::{DropSite, Endpoint, Network, Output};
 use netburn_scenario::plan::{ApSetting, RadioName, RadioRef, RadioSetting, Setting};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant, Probability};
@@ -37,7 +38,7 @@ fn packet(length: u32, flow: u32) -> Packet<u32> {
     }
 }
 
-/// Everything that happens, in order.
+/// All outputs, in order.
 fn run(network: &mut Network<u32>, until: Instant) -> Vec<Output<u32>> {
     let mut all = Vec::new();
     loop {
@@ -59,9 +60,10 @@ fn delivered(outputs: &[Output<u32>]) -> Vec<(i64, Endpoint)> {
     outputs.iter().filter_map(delivered).collect()
 }
 
-/// Down: 1500 bytes and 38 of framing take 123.04 µs at 100 Mbit/s and 1230.4 at 10, with 2 and 5 ms under way: 8 353 440 ns. The air was
-/// idle for far longer than AIFS, so the frame goes at once (802.11-2020 clause 10.23.2.2). 802.11a at 54 Mbit/s: an MPDU of
-/// 26 + 16 + 8 + 1500 + 4 = 1554 bytes, 20 + 4 × ⌈(22 + 12 432) ÷ 216⌉ = 252 µs.
+/// Down: 1500 bytes and 38 of framing take 123.04 µs at 100 Mbit/s and 1230.4 at 10, with 2 and 5
+/// ms of propagation: 8 353 440 ns. The air was idle for far longer than AIFS, so the frame is sent
+/// immediately (802.11-2020 clause 10.23.2.2). 802.11a at 54 Mbit/s: an MPDU of 26 + 16 + 8 + 1500
+/// + 4 = 1554 bytes, 20 + 4 × ⌈(22 + 12 432) ÷ 216⌉ = 252 µs.
 #[test]
 fn down_by_hand() {
     let mut network = Network::new(&plan(HOUSE)).unwrap();
@@ -72,7 +74,7 @@ fn down_by_hand() {
         panic!("{all:?}")
     };
     assert_eq!(at, wired + 252_000);
-    // The server's host let go of it when it was on the wire.
+    // The server's host freed it after serialisation.
     assert!(
         matches!(&all[0], Output::Sent { at, from: Endpoint::Server, flow: 1, packets: 1, bytes: 1_500 } if at.as_nanos() == 123_040),
         "{:?}",
@@ -80,7 +82,8 @@ fn down_by_hand() {
     );
 }
 
-/// Up: the station's host lets go with the acknowledgement (SIFS 16 µs and 28 µs after the data), then 1 Mbit/s and 100.
+/// Up: the station's host frees the packet at the acknowledgement (SIFS 16 µs and 28 µs after the
+/// data), then 1 Mbit/s and 100.
 #[test]
 fn up_by_hand() {
     let mut network = Network::new(&plan(HOUSE)).unwrap();
@@ -117,7 +120,7 @@ fn across() {
         panic!("{all:?}")
     };
     assert!(at < 3_000_000, "{at}");
-    let seen = (network.station_seen(0), network.station_seen(1));
+    let seen = (network.station_stats(0), network.station_stats(1));
     assert_eq!((seen.0.up.delivered, seen.1.down.delivered), (1, 1));
     assert!(
         seen.0.air.sent > Duration::ZERO && seen.1.air.received > seen.0.air.sent,
@@ -125,9 +128,10 @@ fn across() {
     );
 }
 
-/// The line holds 100 ms at its rate, at least 64 KiB; at 10 Mbit/s 125 000 bytes: 83 packets of 1500 and one on its way.
+/// The WAN queue holds 100 ms at its rate, at least 64 KiB; at 10 Mbit/s 125 000 bytes: 83 packets
+/// of 1500 and one in serialisation.
 #[test]
-fn a_full_line_drops() {
+fn a_full_wan_queue_drops() {
     let mut network = Network::new(&plan(HOUSE)).unwrap();
     for number in 0..200 {
         network.handle_packet(
@@ -140,9 +144,9 @@ fn a_full_line_drops() {
     let all = run(&mut network, Instant::from_secs(10));
     let dropped = all
         .iter()
-        .filter(|output| matches!(output, Output::Dropped { by: Dropper::Wire, .. }))
+        .filter(|output| matches!(output, Output::Dropped { by: DropSite::Wire, .. }))
         .count();
-    // While the last come in, ten times as fast as they leave, a tenth has left.
+    // While the last ones arrive, ten times as fast as they leave, a tenth has left.
     let kept = 200 - dropped;
     assert!(
         (84 + 200 / 10 - 3..=84 + 200 / 10 + 1).contains(&kept),
@@ -151,9 +155,10 @@ fn a_full_line_drops() {
     assert_eq!(delivered(&all).len(), kept);
 }
 
-/// From 1 s on the line is ten times slower, and the station's signal too weak for anything.
+/// From 1 s on the WAN link is ten times slower, and the station's signal is too weak for every
+/// rate.
 #[test]
-fn what_changes() {
+fn changes_at_run_time() {
     let text = format!(
         "{HOUSE}\n[[at]]\ntime = \"1 s\"\nset = {{ \"ap.home.wan.down\" = \"1 Mbit/s\" }}\n[[at]]\ntime = \"2 s\"\nset = {{ \"station.a.signal\" = \"-105 dBm\" }}\n"
     );
@@ -176,7 +181,7 @@ fn what_changes() {
         third.iter().any(|output| matches!(
             output,
             Output::Dropped {
-                by: Dropper::Air(_),
+                by: DropSite::Air(_),
                 ..
             }
         )),
@@ -184,7 +189,7 @@ fn what_changes() {
     );
 }
 
-/// Another queue takes the place of one that holds packets: those are dropped, and told.
+/// A queue is replaced while it holds packets: those are dropped and reported.
 #[test]
 fn a_queue_replaced() {
     let text = format!("{HOUSE}\n[[at]]\ntime = \"100 ms\"\nset = {{ \"ap.home.queue\" = \"airtime\" }}\n")
@@ -207,10 +212,10 @@ fn a_queue_replaced() {
     assert_eq!(delivered(&all).len() + dropped, 300);
 }
 
-/// The limit that the scenario sets holds for the queue that takes another's place as well: of 300 packets at 150 ms the line brings ten
-/// times as fast as the air takes them, the queue keeps 20, the device 123 and the air some.
+/// The scenario's limit applies to the new queue as well. Of 300 packets at 150 ms, the WAN link
+/// carries ten times as fast as the air, the queue keeps 20, the device 123 and the air some.
 #[test]
-fn a_limit_outlives_its_queue() {
+fn a_limit_survives_a_queue_replacement() {
     let kept = |limit: &str| {
         let text = format!("{HOUSE}\n[[at]]\ntime = \"100 ms\"\nset = {{ \"ap.home.queue\" = \"pfifo-fast\" }}\n")
             .replace("down = \"10 Mbit/s\", ", "")
@@ -235,10 +240,10 @@ fn a_limit_outlives_its_queue() {
     );
 }
 
-/// What is set by hand counts at once: on a channel where nothing was due, those who now take half of it are; and what was due before is
-/// done before.
+/// A change by [`Network::set`] is effective immediately. On a channel without pending events, a
+/// new neighbour load of one half schedules events; earlier events are processed before the change.
 #[test]
-fn what_is_set_by_hand_is_due() {
+fn a_change_is_effective_immediately() {
     let mut network: Network<u32> = Network::new(&plan(HOUSE)).unwrap();
     assert_eq!(network.poll_timeout(), None);
     let busy = RadioSetting::ChannelBusy(Probability::from_ppb(500_000_000).unwrap());
@@ -254,7 +259,7 @@ fn what_is_set_by_hand_is_due() {
 
     let mut network = Network::new(&plan(HOUSE)).unwrap();
     network.handle_packet(Instant::ZERO, Endpoint::Server, Endpoint::Station(0), packet(1_500, 1));
-    // By 1 s the packet has arrived: a queue that is replaced then doesn't drop it.
+    // By 1 s the packet has arrived: replacing the queue then doesn't drop it.
     let queue = Setting::Ap("home".to_owned(), ApSetting::Queue(QueueKind::Airtime));
     network.set(Instant::from_secs(1), &queue);
     let all = run(&mut network, Instant::from_secs(2));
@@ -262,9 +267,10 @@ fn what_is_set_by_hand_is_due() {
     assert!(delivered(&all)[0].0 < 1_000_000_000, "{all:?}");
 }
 
-/// On one name over two bands, by default the higher band; by signal the stronger radio; or the band that is asked for.
+/// With one name over two bands: by default the higher band; by signal the stronger radio; or the
+/// requested band.
 #[test]
-fn which_radio() {
+fn choice_of_the_radio() {
     let text = |selects: &str, standard: &str| {
         format!(
             "[ap.home]\nrating = \"AC1750\"\n[network.all]\nradios = [\"home.2g\", \"home.5g\"]\n[station.a]\njoins = \"all\"\ndistance = \"5 m\"\n{selects}\n{standard}\n"
@@ -272,7 +278,7 @@ fn which_radio() {
     };
     for (selects, standard, radio) in [
         ("", "", "home.5g"),
-        // 5 GHz loses 6.6 dB more on the way.
+        // 5 GHz has 6.6 dB more path loss.
         ("radio_selection = \"strongest\"", "", "home.2g"),
         ("radio_selection = \"2g\"", "", "home.2g"),
         ("", "standard = \"802.11g\"", "home.2g"),
@@ -282,13 +288,14 @@ fn which_radio() {
     }
 }
 
-/// A router's two 5 GHz radios don't share the air; two routers on one channel do; 40 MHz from channel 1 on reach channel 5.
+/// A router's two 5 GHz radios don't share the air; two routers on one channel do; 40 MHz from
+/// channel 1 overlap channel 5.
 #[test]
-fn which_channels() {
+fn assignment_of_channels() {
     let channels = |text: &str| {
         let network = Network::<()>::new(&plan(&format!("{text}\n[station.a]\njoins = \"x.2g\"\nmcs = 0\n"))).unwrap();
         network
-            .radios_seen()
+            .radio_stats()
             .iter()
             .map(|radio| radio.channel)
             .collect::<Vec<_>>()
@@ -306,8 +313,9 @@ fn which_channels() {
     );
 }
 
-/// Below 6 Mbit/s for each station of its radio: of two, one at 6 Mbit/s (some 5 of goodput) is slow and one at 54 is not. CoDel then waits
-/// 300 ms, not 100, before it drops from a standing queue, so the first drop comes later.
+/// A station is slow below 6 Mbit/s for each station of its radio. Of two, one at 6 Mbit/s (some 5
+/// of goodput) is slow and one at 54 is not. CoDel then has a target of 300 ms instead of 100 ms
+/// for a standing queue, so the first drop is later.
 #[test]
 fn slow_stations_are_dropped_from_later() {
     let first_drop = |slow: bool, changed: bool| {
@@ -342,10 +350,11 @@ fn slow_stations_are_dropped_from_later() {
     assert_eq!(first_drop(true, true), later, "also when it becomes slow while it runs");
 }
 
-/// 200 packets within 24 µs, long before the first of 252 µs has been sent. One is on the air, one in the hardware, which holds two, and four
-/// in the queue; of the others the driver's lists hold as many as they are said to. So many more are delivered as the lists hold more.
+/// 200 packets within 24 µs, long before the first of 252 µs has been sent. One is on the air, one
+/// in the hardware, which holds two, and four in the queue; the driver's lists hold the configured
+/// number of the others. So the number of delivered packets grows with the lists.
 #[test]
-fn the_lists_of_the_driver_hold_what_they_are_said_to() {
+fn the_lists_of_the_driver_hold_the_configured_number() {
     let arrived = |keys: &str| {
         let queue = format!("queue = \"fifo\"\nqueue_limit = \"4 packets\"\nhardware_queue = \"2 frames\"\n{keys}");
         let text = HOUSE
@@ -367,9 +376,10 @@ fn the_lists_of_the_driver_hold_what_they_are_said_to() {
     assert_eq!(arrived(""), 1 + 1 + 123 + 4);
 }
 
-/// 300 packets at once: one goes alone, and the hardware has room for 63 beside it, the driver's lists for one, the queue for four. Then 64 go
-/// in one A-MPDU of 64 · 1560 · 8 / 270 = 2.96 ms, and hold all places of the hardware: of 300 more in the middle of it only one finds
-/// room, in the queue, where three wait.
+/// 300 packets at once: one is sent alone, and the hardware has room for 63 beside it, the driver's
+/// lists for one, the queue for four. Then 64 are sent in one A-MPDU of 64 · 1560 · 8 / 270 = 2.96
+/// ms and occupy all places of the hardware. Of 300 more in the middle of it only one finds room,
+/// in the queue, where three wait.
 #[test]
 fn frames_on_the_air_have_not_left_the_hardware() {
     let text = HOUSE

@@ -51,7 +51,7 @@ fn one_way_delays_need_two_known_clocks() {
             };
             row.operation.finished = Some(by_a(back));
             let far = by_server(there);
-            row.operation.far = Some(netburn_workload::FarTimes {
+            row.operation.far = Some(netburn_workload::RemoteTimestamps {
                 received: far,
                 sent: far,
             });

@@ -7,7 +7,7 @@ use netburn_record::{
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Config, Failure, FarTimes, Goal, Outcome, Verdict};
+use netburn_workload::{Config, Failure, Goal, Outcome, RemoteTimestamps, Verdict};
 use util::{event, good_rows, header, health, interval, ms, operation, station};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -220,7 +220,7 @@ fn a_probe_measures_loss_reordering_and_queueing() {
         let received = due.as_nanos() + 7_000_000_000 + up * 1_000_000;
         let row = operation(0, 0, sequence, due, Outcome::Finished, took((up + down) as u64));
         let Row::Operation(mut row) = row else { unreachable!() };
-        row.operation.far = Some(FarTimes {
+        row.operation.far = Some(RemoteTimestamps {
             received,
             sent: received,
         });

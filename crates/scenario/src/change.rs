@@ -6,7 +6,7 @@ use crate::node::{Entry, Node, Place};
 use crate::plan::{ApSetting, LinkSetting, RadioRef, RadioSetting, Setting, StationSetting};
 use crate::scalars::{Delay, Power, QueueBytes, Range, Rate, Share, Signal, Whole};
 use crate::suggest::list;
-use netburn_medium::config::{Quality, QueueKind, RateControl};
+use netburn_medium::config::{LinkQuality, QueueKind, RateControl};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// A key that can change: its path with `*` for names, its schema, and the reader of its new value.
@@ -66,9 +66,9 @@ pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
     "ap.*.wan.loss", Share, |names, value| ap(names, ApSetting::WanLoss(value.0));
     "ap.*.radio.*.channel_busy", Share, |names, value| radio(names, RadioSetting::ChannelBusy(value.0))?;
     "ap.*.radio.*.power", Power, |names, value| radio(names, RadioSetting::Power(value.0))?;
-    "station.*.signal", Signal, |names, value| station(names, StationSetting::Quality(Quality::Signal(value.0)));
-    "station.*.distance", Range, |names, value| station(names, StationSetting::Quality(Quality::Distance(value.0)));
-    "station.*.mcs", Whole<0, 13>, |names, value| station(names, StationSetting::Quality(Quality::Mcs(to_u8(value.0))));
+    "station.*.signal", Signal, |names, value| station(names, StationSetting::Quality(LinkQuality::Signal(value.0)));
+    "station.*.distance", Range, |names, value| station(names, StationSetting::Quality(LinkQuality::Distance(value.0)));
+    "station.*.mcs", Whole<0, 13>, |names, value| station(names, StationSetting::Quality(LinkQuality::Mcs(to_u8(value.0))));
     "station.*.signal_up", Signal, |names, value| station(names, StationSetting::SignalUp(value.0));
     "station.*.rate_control", RateControl, |names, value| station(names, StationSetting::RateControl(value));
     "station.*.adapter_rate", Rates, |names, value| station(names, StationSetting::AdapterRate(value.0));

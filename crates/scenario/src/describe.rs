@@ -3,7 +3,7 @@
 use crate::environment::Environment;
 use crate::plan::{Ap, Joins, Plan, Station, StationLink};
 use crate::schema::goal;
-use netburn_medium::config::Quality;
+use netburn_medium::config::LinkQuality;
 use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Config, Kind};
 
@@ -140,9 +140,9 @@ fn station(station: &Station, environment: Environment) -> Vec<String> {
             None => {}
         }
         match station.air.quality {
-            Some(Quality::Signal(signal)) => line.push_str(&format!(" at {signal}")),
-            Some(Quality::Distance(distance)) => line.push_str(&format!(" at {distance}")),
-            Some(Quality::Mcs(mcs)) => line.push_str(&format!(" at MCS {mcs}")),
+            Some(LinkQuality::Signal(signal)) => line.push_str(&format!(" at {signal}")),
+            Some(LinkQuality::Distance(distance)) => line.push_str(&format!(" at {distance}")),
+            Some(LinkQuality::Mcs(mcs)) => line.push_str(&format!(" at MCS {mcs}")),
             None => {}
         }
     }

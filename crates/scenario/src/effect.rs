@@ -4,7 +4,7 @@
 
 use crate::environment::Environment;
 use crate::plan::{Ap, ApSetting, DEFAULT_INTERRUPT_INTERVAL, Plan, Setting, Station, StationAir};
-use netburn_medium::config::{AdapterRate, HardwareQueue, Quality, QueueKind, RadioSelection, RateControl};
+use netburn_medium::config::{AdapterRate, HardwareQueue, LinkQuality, QueueKind, RadioSelection, RateControl};
 use netburn_units::Duration;
 use netburn_workload::Kind;
 use std::fmt;
@@ -106,16 +106,18 @@ const AIR_KEYS: [AirKey; 15] = {
             station.air.streams != StationAir::default().streams
         }),
         key("signal", |station| {
-            matches!(station.air.quality, Some(Quality::Signal(_)))
+            matches!(station.air.quality, Some(LinkQuality::Signal(_)))
         }),
         key("distance", |station| {
-            matches!(station.air.quality, Some(Quality::Distance(_)))
+            matches!(station.air.quality, Some(LinkQuality::Distance(_)))
         }),
-        key("mcs", |station| matches!(station.air.quality, Some(Quality::Mcs(_)))),
+        key("mcs", |station| {
+            matches!(station.air.quality, Some(LinkQuality::Mcs(_)))
+        }),
         key("signal_up", |station| station.air.signal_up.is_some()),
         key("hidden_from", |station| !station.air.hidden_from.is_empty()),
         key("rate_control", |station| {
-            let fixed = matches!(station.air.quality, Some(Quality::Mcs(_)));
+            let fixed = matches!(station.air.quality, Some(LinkQuality::Mcs(_)));
             !fixed && station.air.rate_control != RateControl::default()
         }),
         key("adapter_rate", |station| {

@@ -8,7 +8,7 @@ use crate::plan::{
 };
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
-use netburn_medium::config::{AdapterRate, Aql, HardwareQueue, Quality, QueueLimit};
+use netburn_medium::config::{AdapterRate, Aql, HardwareQueue, LinkQuality, QueueLimit};
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::ByteSize;
 use netburn_workload::{Config, Goal, PlayerConfig};
@@ -233,9 +233,9 @@ fn air(air: &StationAir, keys: &mut Keys) {
     keys.some("standard", air.standard.map(|standard| standard.name()));
     keys.put("streams", air.streams);
     match air.quality {
-        Some(Quality::Signal(signal)) => keys.text("signal", signal),
-        Some(Quality::Distance(distance)) => keys.text("distance", distance),
-        Some(Quality::Mcs(mcs)) => keys.put("mcs", mcs),
+        Some(LinkQuality::Signal(signal)) => keys.text("signal", signal),
+        Some(LinkQuality::Distance(distance)) => keys.text("distance", distance),
+        Some(LinkQuality::Mcs(mcs)) => keys.put("mcs", mcs),
         None => {}
     }
     keys.some_text("signal_up", air.signal_up);
@@ -382,9 +382,9 @@ pub(crate) fn format_setting(setting: &Setting) -> (String, Value) {
         }
         Setting::Station(name, setting) => {
             let (key, value): (&str, Value) = match setting {
-                StationSetting::Quality(Quality::Signal(signal)) => ("signal", signal.to_string().into()),
-                StationSetting::Quality(Quality::Distance(distance)) => ("distance", distance.to_string().into()),
-                StationSetting::Quality(Quality::Mcs(mcs)) => ("mcs", (*mcs).into()),
+                StationSetting::Quality(LinkQuality::Signal(signal)) => ("signal", signal.to_string().into()),
+                StationSetting::Quality(LinkQuality::Distance(distance)) => ("distance", distance.to_string().into()),
+                StationSetting::Quality(LinkQuality::Mcs(mcs)) => ("mcs", (*mcs).into()),
                 StationSetting::SignalUp(signal) => ("signal_up", signal.to_string().into()),
                 StationSetting::RateControl(control) => ("rate_control", word_of(RATE_CONTROLS, control).into()),
                 StationSetting::AdapterRate(limit) => ("adapter_rate", self::adapter_rate(*limit)),

@@ -1,7 +1,7 @@
 //! Resolved scenario: checked, with every default filled in.
 
 use netburn_medium::config::{
-    AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, Quality, QueueKind, QueueLimit, RadioConfig,
+    AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
     RadioSelection, RateControl, Rating, Standard, Width,
 };
 use netburn_tcp::config::{CongestionControl, Tsq};
@@ -243,7 +243,7 @@ pub struct StationAir {
     /// Spatial streams. Default: 2, because few clients have more.
     pub streams: u8,
     /// Link quality.
-    pub quality: Option<Quality>,
+    pub quality: Option<LinkQuality>,
     /// Received power at the access point; `None`: the same as at the station.
     pub signal_up: Option<Dbm>,
     /// Hidden nodes: stations that this station cannot hear and that cannot hear it.

@@ -1,8 +1,8 @@
 //! Round trip of plans through scenario documents.
 
 use netburn_medium::config::{
-    AdapterRate, Aggregation, Aql, Band, HardwareQueue, Quality, QueueKind, QueueLimit, RadioConfig, RadioSelection,
-    RateControl, Standard, Width,
+    AdapterRate, Aggregation, Aql, Band, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
+    RadioSelection, RateControl, Standard, Width,
 };
 use netburn_scenario::plan::{
     Ap, ApSetting, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting, Server,
@@ -117,7 +117,7 @@ fn radio(band: Band) -> impl Strategy<Value = Radio> {
     );
     let rest = (option::of(size(1, 1 << 34)), share(), 1..=8_u8);
     (select(standards), 0..5_usize, air, rest).prop_map(move |(standard, width, air, rest)| {
-        let usual = RadioConfig::of_standard(band, standard);
+        let usual = RadioConfig::for_standard(band, standard);
         let (power, time, frames, amsdu) = air;
         let (rts, channel_busy, streams) = rest;
         Radio {
@@ -125,14 +125,14 @@ fn radio(band: Band) -> impl Strategy<Value = Radio> {
             standard: Some(standard),
             channel: usual.channel,
             width: Some(Width::ALL[width].min(standard.widest(band))),
-            streams: Some(streams.min(standard.most_streams())),
+            streams: Some(streams.min(standard.max_streams())),
             guard: Some(usual.guard),
             power: Dbm::from_hundredths(power),
             aggregation: Aggregation {
                 time: Duration::from_nanos(time),
                 frames: frames.map(|frames| frames.min(standard.block_ack_window())),
                 amsdu: standard
-                    .largest_amsdu()
+                    .max_amsdu()
                     .and_then(|most| amsdu.map(|size| ByteSize::from_bytes(size.min(most.into())))),
             },
             rts,
@@ -202,8 +202,8 @@ fn air() -> impl Strategy<Value = StationAir> {
         RadioSelection::Band(Band::Ghz5),
     ]);
     let quality = prop_oneof![
-        signal().prop_map(Quality::Signal),
-        (10..=100_000_000_u64).prop_map(|mm| Quality::Distance(Distance::from_millimetres(mm))),
+        signal().prop_map(LinkQuality::Signal),
+        (10..=100_000_000_u64).prop_map(|mm| LinkQuality::Distance(Distance::from_millimetres(mm))),
     ];
     let joins = prop_oneof![
         Just(Joins::Network("home".to_owned())),
@@ -343,8 +343,9 @@ fn change() -> impl Strategy<Value = Setting> {
         queue().prop_map(|queue| Setting::Ap("c7".to_owned(), ApSetting::Queue(queue))),
         rate().prop_map(|rate| Setting::Ap("d8".to_owned(), ApSetting::WanUp(rate))),
         share().prop_map(move |share| Setting::Radio(five(), RadioSetting::ChannelBusy(share))),
-        signal().prop_map(|signal| Setting::Station("a".to_owned(), StationSetting::Quality(Quality::Signal(signal)))),
-        (0..=13_u8).prop_map(|mcs| Setting::Station("b".to_owned(), StationSetting::Quality(Quality::Mcs(mcs)))),
+        signal()
+            .prop_map(|signal| Setting::Station("a".to_owned(), StationSetting::Quality(LinkQuality::Signal(signal)))),
+        (0..=13_u8).prop_map(|mcs| Setting::Station("b".to_owned(), StationSetting::Quality(LinkQuality::Mcs(mcs)))),
         (1..=65_535_u16).prop_map(|weight| Setting::Station("b".to_owned(), StationSetting::Weight(weight))),
         (rate(), option::of(rate())).prop_map(|(up, down)| {
             Setting::Station(

@@ -1,19 +1,21 @@
-//! What whole simulated plans cost, in processor time of one thread: `cargo bench -p netburn-simulate`.
+//! Cost of simulated plans, in processor time of one thread: `cargo bench -p netburn-simulate`.
 //!
-//! Workloads, HTTP over modelled TCP, the network, the air and the rows, from the baseline to the end of the drain.
+//! Workloads, HTTP over modelled TCP, the network, the air and the rows, from the baseline to the
+//! end of the drain.
 
 use netburn_scenario::{Document, Environment, Plan, load};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-/// What ns-3.44 (optimised build) took for as many simulated seconds of the same, in seconds of processor time.
+/// Processor time of ns-3.44 (optimised build) for the same number of simulated seconds, in
+/// seconds.
 const ANOMALY: f64 = 4.4;
 const DENSE: [(u32, f64); 2] = [(10, 35.0), (30, 79.0)];
-/// Of as many runs the quickest counts: what disturbs only makes slower.
+/// The fastest of this number of runs counts, because disturbances only slow a run down.
 const ROUNDS: u32 = 5;
 
 fn main() {
-    // `cargo test` builds and runs benches too: there is nothing to be tested.
+    // `cargo test` builds and runs benches too: there is nothing to test.
     if std::env::args().any(|argument| argument == "--test") {
         return;
     }
@@ -33,7 +35,7 @@ fn main() {
     }
 }
 
-/// Runs a plan and prints what it took.
+/// Runs a plan and prints its cost.
 fn time(name: &str, plan: &Plan, rounds: u32, theirs: Option<f64>) {
     let (mut quickest, mut segments, mut rows) = (f64::INFINITY, 0, 0);
     for _ in 0..rounds {
@@ -44,7 +46,7 @@ fn time(name: &str, plan: &Plan, rounds: u32, theirs: Option<f64>) {
             ControlFlow::Continue(())
         });
         quickest = quickest.min(used() - begun);
-        segments = done.expect("it can be simulated").counted.data_segments;
+        segments = done.expect("it can be simulated").counters.data_segments;
     }
     let than = theirs.map_or_else(String::new, |theirs| {
         format!(", ns-3 {theirs} s: {:.0} times", theirs / quickest)
@@ -69,7 +71,7 @@ fn resolved(document: &Document) -> Plan {
     document.resolve_for(Environment::Simulate).expect("a good scenario").0
 }
 
-/// Everybody downloads and browses, at 866.7 Mbit/s of the air.
+/// All stations download and browse, at 866.7 Mbit/s PHY rate.
 fn dense(stations: u32) -> String {
     let mut text = String::from(
         "title = \"dense\"\nduration = \"11 s\"\n[ap.home]\nqueue = \"fifo\"\n\
@@ -85,7 +87,7 @@ fn dense(stations: u32) -> String {
     text
 }
 
-/// Seconds that this thread has been on a processor; on the clock where the system doesn't say.
+/// Processor time of this thread in seconds; wall-clock time if the system doesn't provide it.
 fn used() -> f64 {
     static BEGUN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     let begun = BEGUN.get_or_init(std::time::Instant::now);
@@ -96,7 +98,7 @@ fn used() -> f64 {
     nanos.map_or_else(|| begun.elapsed().as_secs_f64(), |nanos| nanos / 1e9)
 }
 
-/// The most memory that this process held, where the system says.
+/// Peak memory of this process, if the system provides it.
 fn peak_memory_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! What a scenario costs to simulate: `cost SCENARIO [KEY=VALUE]…`.
+//! Cost of simulating a scenario: `cost SCENARIO [KEY=VALUE]…`.
 
 use netburn_record::Row;
 use netburn_scenario::{Environment, load};
@@ -18,7 +18,7 @@ fn main() {
     let mut bytes: BTreeMap<(u16, u16), u64> = BTreeMap::new();
     let mut latencies: BTreeMap<(u16, u16), Vec<f64>> = BTreeMap::new();
     let mut airtime: BTreeMap<u16, (f64, u64, u64)> = BTreeMap::new();
-    // Of connections, as both sides see them: looks, window, round trip.
+    // Connections from both ends: samples, window, round-trip time.
     let mut connections: BTreeMap<_, (u64, u64, u64, u32)> = BTreeMap::new();
     let mut ended: BTreeMap<(u16, u16, Outcome), u64> = BTreeMap::new();
     let mut stalls = 0;
@@ -108,11 +108,11 @@ fn main() {
     }
     let total: u64 = bytes.values().sum();
     println!("total {:.2} Mbit/s, {stalls} stalls", total as f64 * 8e-6 / seconds);
-    let segments = done.counted.data_segments.max(1);
+    let segments = done.counters.data_segments.max(1);
     println!(
         "{segments} data segments, {} packets, {} connections: {:.3} s, {:.0} ns a data segment",
-        done.counted.packets,
-        done.counted.connections,
+        done.counters.packets,
+        done.counters.connections,
         took.as_secs_f64(),
         took.as_nanos() as f64 / segments as f64
     );

@@ -1,11 +1,11 @@
-//! A digest of all that a scenario's run leaves: `fingerprint SCENARIO [KEY=VALUE]…`. A change that is only to make runs faster leaves it
-//! as it is.
+//! Digest of all rows of a scenario's run: `fingerprint SCENARIO [KEY=VALUE]…`. An optimisation
+//! must leave it unchanged.
 
 use netburn_scenario::{Environment, load};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-/// FNV-1a over what is written.
+/// FNV-1a over the text.
 struct Digest(u64);
 
 impl Write for Digest {
@@ -39,6 +39,6 @@ fn main() {
     .expect("it can be simulated");
     println!(
         "{:016x} {count} rows, {} packets: {name}{changes}",
-        digest.0, done.counted.packets
+        digest.0, done.counters.packets
     );
 }

@@ -1,16 +1,16 @@
-//! Why a plan can't be simulated.
+//! Errors of a simulation.
 
 use netburn_network::NetworkError;
-use netburn_tcp::Unmodelled;
+use netburn_tcp::UnsupportedCongestionControl;
 
-/// Why a plan can't be simulated.
+/// Reason why a plan can't be simulated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulateError {
-    /// Its network can't be.
+    /// Its network is invalid.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// A congestion control that only a system has.
+    /// A congestion control without a model.
     #[error("{0}")]
-    Congestion(Unmodelled),
+    Congestion(UnsupportedCongestionControl),
 }

@@ -1,16 +1,17 @@
-//! Models through virtual time: what is due is put in, what comes out is measured, and the clock jumps to what happens next.
+//! Models in simulated time: a discrete-event loop that feeds inputs at their due time and measures
+//! outputs.
 //!
-//! - [`run()`]: a whole plan: workloads, HTTP over modelled TCP, the network, the air. What comes out are the rows that every environment leaves, and on request
-//!   every packet that was seen.
-//! - [`datagrams`]: flows of datagrams at a constant rate or as fast as they are taken, and probes.
+//! - [`run()`]: a complete plan: workloads, HTTP over modelled TCP, the network, the air. The
+//!   results are the rows of every environment, and on request all packets.
+//! - [`datagrams`]: flows of datagrams at a constant rate, saturating, or probes.
 
+mod capture;
 pub mod datagrams;
 mod error;
 mod run;
-mod seen;
 mod world;
 
+pub use capture::{CaptureEvent, CapturedPacket, PacketContent};
 pub use error::SimulateError;
-pub use run::{Done, run, run_seen};
-pub use seen::{Carries, Seen, SeenPacket};
-pub use world::Counted;
+pub use run::{RunResult, run, run_with_capture};
+pub use world::Counters;

@@ -1,49 +1,53 @@
 //! A plan from its baseline to the end of its drain.
 
+use crate::capture::CaptureEvent;
 use crate::error::SimulateError;
-use crate::seen::Seen;
-use crate::world::{Counted, TICK, World};
+use crate::world::{Counters, TICK, World};
 use netburn_record::Row;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::ops::ControlFlow;
 
-/// How a simulated run went.
+/// Result of a simulated run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Done {
-    /// Whether somebody stopped it before its end.
+pub struct RunResult {
+    /// True if the caller stopped it before its end.
     pub interrupted: bool,
-    /// The virtual time that it covered.
+    /// Simulated time.
     pub simulated: Duration,
-    /// What it took.
-    pub counted: Counted,
+    /// Counters.
+    pub counters: Counters,
 }
 
-/// Runs a plan, and gives `rows` what there is of them every tenth of a second of virtual time, with the instant. It goes on until the
-/// drain is over, or until `rows` breaks.
+/// Runs a plan and passes its rows to `rows` every 100 ms of simulated time, with the instant. The
+/// run ends with the drain, or when `rows` breaks.
 ///
 /// # Errors
-/// When the plan can't be simulated: what is wrong and what would be right.
-pub fn run(plan: &Plan, mut rows: impl FnMut(Instant, Vec<Row>) -> ControlFlow<()>) -> Result<Done, SimulateError> {
-    go(plan, World::new, |now, put, _| rows(now, put))
+/// If the plan can't be simulated.
+pub fn run(
+    plan: &Plan,
+    mut rows: impl FnMut(Instant, Vec<Row>) -> ControlFlow<()>,
+) -> Result<RunResult, SimulateError> {
+    run_loop(plan, World::new, |now, put, _| rows(now, put))
 }
 
-/// The same, and gives every packet and every transmission on the air of that tenth of a second too, each kind in the order of time.
+/// As [`run`], and passes every packet and every transmission on the air of the 100 ms as well,
+/// each kind in the order of time.
 ///
 /// # Errors
 /// As for [`run`].
-pub fn run_seen(
+pub fn run_with_capture(
     plan: &Plan,
-    take: impl FnMut(Instant, Vec<Row>, Vec<Seen>) -> ControlFlow<()>,
-) -> Result<Done, SimulateError> {
-    go(plan, World::watched, take)
+    take: impl FnMut(Instant, Vec<Row>, Vec<CaptureEvent>) -> ControlFlow<()>,
+) -> Result<RunResult, SimulateError> {
+    run_loop(plan, World::with_capture, take)
 }
 
-fn go(
+fn run_loop(
     plan: &Plan,
     world: impl FnOnce(&Plan) -> Result<World, SimulateError>,
-    mut take: impl FnMut(Instant, Vec<Row>, Vec<Seen>) -> ControlFlow<()>,
-) -> Result<Done, SimulateError> {
+    mut take: impl FnMut(Instant, Vec<Row>, Vec<CaptureEvent>) -> ControlFlow<()>,
+) -> Result<RunResult, SimulateError> {
     check(plan)?;
     let mut world = world(plan)?;
     let begin = world.now();
@@ -53,22 +57,22 @@ fn go(
     while tick < end {
         tick = (tick + TICK).min(end);
         world.run_until(tick);
-        world.look();
-        if take(tick, world.take_rows(), world.take_seen()).is_break() {
+        world.sample();
+        if take(tick, world.take_rows(), world.take_captured()).is_break() {
             interrupted = tick < end;
             break;
         }
     }
     world.finish();
-    let _ = take(tick, world.take_rows(), world.take_seen());
-    Ok(Done {
+    let _ = take(tick, world.take_rows(), world.take_captured());
+    Ok(RunResult {
         interrupted,
         simulated: tick.since(begin),
-        counted: world.counted(),
+        counters: world.counters(),
     })
 }
 
-/// Every congestion control must be one that is modelled.
+/// Checks that every congestion control has a model.
 fn check(plan: &Plan) -> Result<(), SimulateError> {
     for (_, congestion) in plan.congestion_controls() {
         let config = netburn_tcp::EndpointConfig {

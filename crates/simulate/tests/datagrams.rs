@@ -1,4 +1,4 @@
-//! The driver over a link of which everything is known: so many bits a second, a fixed delay, a queue of so many packets.
+//! The driver over a link with known rate, delay and queue length.
 
 use netburn_medium::packet::{DropReason, Packet};
 use netburn_network::{Endpoint, Network};
@@ -9,13 +9,13 @@ use netburn_units::{BitRate, Duration, Instant, Seed};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// Hosts 0 and 1; what goes from 1 to 0 takes only the delay.
+/// Hosts 0 and 1; packets from 1 to 0 have the delay only.
 struct Wire {
     rate: BitRate,
     delay: Duration,
     room: usize,
     free: Instant,
-    /// Leaves the queue, arrives.
+    /// End of serialisation, arrival.
     flying: VecDeque<(Instant, Instant, Packet<Datagram>)>,
     back: VecDeque<(Instant, Packet<Datagram>)>,
     out: VecDeque<Fate>,
@@ -91,7 +91,8 @@ fn constant(mbps: u64) -> Flow<u8> {
     }
 }
 
-/// 1500 bytes at 12 Mbit/s are a packet a millisecond; on 100 Mbit/s each takes 120 µs, and 5 ms of delay.
+/// 1500 bytes at 12 Mbit/s are a packet per millisecond; on 100 Mbit/s each takes 120 µs, and 5 ms
+/// of delay.
 #[test]
 fn a_constant_rate_below_capacity_arrives_whole() {
     let mut wire = Wire::new(100, Duration::from_millis(5), 100);
@@ -102,7 +103,7 @@ fn a_constant_rate_below_capacity_arrives_whole() {
     let report = driver.report(0);
     assert_eq!(report.due, 2_000);
     assert_eq!(report.dropped, 0);
-    // Those of the last 5.12 ms are still under way.
+    // Those of the last 5.12 ms are still in flight.
     assert!((1_994..=1_995).contains(&report.arrived), "{}", report.arrived);
     assert_eq!(report.delay.min, Some(5_120_000));
     assert_eq!(report.delay.max, Some(5_120_000));
@@ -125,7 +126,7 @@ fn beyond_capacity_the_queue_stands() {
     assert!((49_000_000..=50_000_000).contains(&median), "{median}");
 }
 
-/// As many as are taken, no more than the queue holds; what it refuses is not lost.
+/// The full rate of the link, without losses: rejected packets are offered again.
 #[test]
 fn saturating_takes_all_there_is() {
     for outstanding in [1, 5, 50, 200] {
@@ -139,7 +140,7 @@ fn saturating_takes_all_there_is() {
     }
 }
 
-/// Out: 64 bytes at 1 Mbit/s are 512 µs, and 10 ms; home: 10 ms.
+/// Out: 64 bytes at 1 Mbit/s are 512 µs, and 10 ms; back: 10 ms.
 #[test]
 fn a_probe_comes_back() {
     let mut wire = Wire::new(1, Duration::from_millis(10), 10);
@@ -162,9 +163,10 @@ fn a_probe_comes_back() {
     assert_eq!(report.delay.max, Some(10_512_000));
 }
 
-/// Over a whole plan: 802.11a at 54 Mbit/s, one station. An exchange takes AIFS 43 µs, 7.5 slots of 9 µs on average, 252 µs for
-/// 1500 bytes with their headers and CCMP, SIFS 16 µs and an ACK of 28 µs: 406.5 µs for 1472 bytes of content, 28.97 Mbit/s.
-/// A probe beside nothing else takes both ways on the wire, 5 ms each.
+/// Over a whole plan: 802.11a at 54 Mbit/s, one station. An exchange takes AIFS 43 µs, 7.5 slots of
+/// 9 µs on average, 252 µs for 1500 bytes with their headers and CCMP, SIFS 16 µs and an ACK of 28
+/// µs: 406.5 µs for 1472 bytes of content, 28.97 Mbit/s. A probe without other traffic takes 5 ms
+/// in each direction of the wire.
 #[test]
 fn over_the_network_of_a_plan() {
     let text = r#"
@@ -217,9 +219,10 @@ fn nothing_is_measured_before_begin() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Every datagram due is arrived, dropped or under way, and what arrives is the lesser of offer and capacity. Of datagrams at random
-    /// instants of their periods, in any time, at most two fewer come than periods fit into it; so a link that they overload is never idle
-    /// for want of them, once it has room for four.
+    /// Every due datagram is arrived, dropped or in flight, and the arrived rate is min(offered,
+    /// capacity). With datagrams at random instants of their periods, any time span contains at
+    /// most two fewer than the number of its periods. So an overloaded link with room for at least
+    /// four packets is never idle.
     #[test]
     fn delivered_is_the_lesser_of_offered_and_rate(
         offered in 1_u64..50, rate in 1_u64..50, room in 4_usize..100, jitter: bool, seed: u64,
@@ -232,13 +235,13 @@ proptest! {
         let report = driver.report(0);
         let under_way = wire.flying.len() as u64;
         prop_assert_eq!(report.due, report.arrived + report.dropped + under_way);
-        // Within 4 s of packets of 12 kbit: a few of them, the queue's filling, and the delay.
+        // Within 4 s of packets of 12 kbit: a few of them, the filling of the queue, and the delay.
         let packets = (offered.min(rate) * 4_000 / 12) as f64;
         let slack = 5.0 + room as f64 + packets * 0.003;
         prop_assert!((report.arrived as f64 - packets).abs() <= slack, "{} of {packets}", report.arrived);
     }
 
-    /// One seed, one course.
+    /// The same seed yields the same result.
     #[test]
     fn deterministic(seed: u64) {
         let run = || {

@@ -1,4 +1,4 @@
-//! Laws that hold for every plan, tried on random small ones.
+//! Laws of all plans, checked on random small ones.
 
 use netburn_record::Row;
 use netburn_scenario::{Document, Environment, Plan};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// A station on the air, as lines of its section.
+/// A Wi-Fi station, as lines of its section.
 #[derive(Debug, Clone)]
 struct OnAir {
     standard: &'static str,
@@ -117,9 +117,10 @@ fn small(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// The stations of one channel together are on the air for no longer than an interval lasts: all of a frame counts in the interval in which
-    /// it ends, and frames that collide count once for each sender, of which five stations and their access point cause at most a quarter
-    /// (a law of the medium says it of the channel itself, exactly).
+    /// The airtime of all stations of a channel does not exceed the interval. A frame counts
+    /// completely in the interval in which it ends. Colliding frames count once for each sender;
+    /// five stations and their access point cause at most a quarter of such time (for the channel
+    /// itself, a law of the medium is exact).
     #[test]
     fn the_air_is_used_once(small in small(1..5, WORKLOADS, 0..60)) {
         let mut used: BTreeMap<_, Duration> = BTreeMap::new();
@@ -134,7 +135,7 @@ proptest! {
         }
     }
 
-    /// What the intervals of a workload moved is what its operations moved.
+    /// The bytes of a workload's intervals equal the bytes of its operations.
     #[test]
     fn bytes_are_conserved(small in small(1..4, WORKLOADS, 0..60)) {
         let (mut intervals, mut operations): (BTreeMap<_, u64>, BTreeMap<_, u64>) = Default::default();
@@ -149,16 +150,16 @@ proptest! {
             prop_assert_eq!(operations.get(key), Some(bytes), "{:?}", key);
         }
         for (key, bytes) in &operations {
-            // A probe's datagrams are no content.
+            // A probe's datagrams are not content.
             let probes = *key != (key.0, netburn_record::row::BASELINE) && small.stations[usize::from(key.0)].workload != "probe";
             prop_assert!(!probes || *bytes == 0 || intervals.contains_key(key));
         }
     }
 
-    /// One band of `pfifo_fast` is a FIFO; the weight of the only station is nothing; stations that can't hear each other may be named by
-    /// either; a wired hop without a rate may be split in two.
+    /// One band of `pfifo_fast` is a FIFO; the weight of the only station has no effect;
+    /// `hidden_from` is symmetric; a wired hop without a rate may be split in two.
     #[test]
-    fn two_ways_of_saying_the_same(small in small(1..4, WORKLOADS, 0..60)) {
+    fn equivalent_plans_have_equal_rows(small in small(1..4, WORKLOADS, 0..60)) {
         let fifo = Small { queue: "fifo", ..small.clone() };
         let pfifo_fast = Small { queue: "pfifo-fast", ..small.clone() };
         prop_assert_eq!(fifo.rows(), pfifo_fast.rows());

@@ -1,4 +1,4 @@
-//! Whole plans in virtual time, held to what can be reckoned by hand.
+//! Whole plans in simulated time, compared with values computed by hand.
 
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, Row};
@@ -8,7 +8,7 @@ use netburn_workload::{Operation, Outcome};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
 
-/// One station on air that is much faster than the wire: 802.11ac at MCS 9, nothing lost.
+/// One Wi-Fi station whose air is much faster than the wire: 802.11ac at MCS 9, no losses.
 fn house(link: &str, workload: &str, more: &str) -> String {
     format!(
         "duration = \"20 s\"\nbaseline = \"1 s\"\n[server]\nlink = {link}\n[ap.home.radio.5g]\nwidth = \"80 MHz\"\n\
@@ -53,9 +53,9 @@ fn goodput(rows: &[Row], from_s: f64, to_s: f64) -> f64 {
     bytes as f64 * 8e-6 / (to_s - from_s)
 }
 
-/// 1448 bytes of content in 1538 on the wire: 47.07 of 50 Mbit/s, whichever way.
+/// 1448 bytes of content in 1538 on the wire: 47.07 of 50 Mbit/s, in either direction.
 #[test]
-fn a_clean_line_is_filled() {
+fn a_clean_link_is_filled() {
     for workload in ["download", "upload"] {
         let rows = rows(&house(r#"{ rate = "50 Mbit/s", delay = "10 ms" }"#, workload, ""));
         let got = goodput(&rows, 5.0, 20.0);
@@ -64,9 +64,11 @@ fn a_clean_line_is_filled() {
     }
 }
 
-/// A page of ten objects of 128 KiB, 91 segments each, at a round trip of 100 ms, after the connections were dialled: windows of 10, 20, 40 and
-/// 80 segments hold an object, so ten connections of HTTP/1.1 take four round trips. One connection of HTTP/2 has 906 segments to carry, more
-/// than windows of 10 to 320 hold (630): seven. With a connection for each object both versions do the same.
+/// A page of ten objects of 128 KiB, 91 segments each, at a round-trip time of 100 ms, after the
+/// connections were established. Windows of 10, 20, 40 and 80 segments contain an object, so ten
+/// connections of HTTP/1.1 need four round trips. One connection of HTTP/2 has 906 segments to
+/// send, more than windows of 10 to 320 contain (630): seven. With a connection for each object
+/// both versions are equal.
 #[test]
 fn a_page_over_one_connection_takes_more_round_trips() {
     let page = |http: &str, connections: &str| {
@@ -91,10 +93,11 @@ fn a_page_over_one_connection_takes_more_round_trips() {
     }
 }
 
-/// What other networks take of the air is measured, and is what they were given: the rows of a station have it, alone and beside a download that
-/// takes all that they leave. A station on a wire has no air.
+/// The airtime of other networks is measured and equals the configured share: the rows of a station
+/// contain it, alone and with a download that uses all remaining airtime. A wired station has no
+/// air.
 #[test]
-fn what_others_take_of_the_air_is_in_the_rows() {
+fn airtime_of_other_networks_is_in_the_rows() {
     for workload in ["probe", "download"] {
         for busy in [0.0, 0.3, 0.8] {
             let more = format!("[ap.home.radio.2g]\nbusy = \"{} %\"", busy * 100.0);
@@ -119,17 +122,18 @@ fn what_others_take_of_the_air_is_in_the_rows() {
     }
 }
 
-/// Acknowledgements for each data segment, with so fast a wire.
+/// Acknowledgements per data segment, with a wire of this rate.
 fn acknowledgements(rate: &str, server: &str, workload: &str, station: &str) -> f64 {
-    // Room for all that the receiver's window permits: nothing is lost.
+    // Room for all that the receiver's window permits: no losses.
     let link = format!("{{ rate = \"{rate}\", delay = \"10 ms\", queue = \"64 MiB\" }}\n{server}");
     let text = house(&link, workload, station);
     let done = netburn_simulate::run(&plan(&text), |_, _| ControlFlow::Continue(())).unwrap();
-    (done.counted.packets - done.counted.data_segments) as f64 / done.counted.data_segments as f64
+    (done.counters.packets - done.counters.data_segments) as f64 / done.counters.data_segments as f64
 }
 
-/// A host that doesn't join segments acknowledges every second one (RFC 9293 §3.8.6.3). One that does acknowledges once for all that it joins:
-/// at 400 Mbit/s 34 segments are sent in each millisecond, and some of them arrive in one aggregate.
+/// A host without GRO acknowledges every second segment (RFC 9293 §3.8.6.3). A host with GRO
+/// acknowledges each merged segment once: at 400 Mbit/s 34 segments are sent in each millisecond,
+/// and some of them arrive in one aggregate.
 #[test]
 fn without_gro_every_second_segment_is_acknowledged() {
     let single = acknowledgements("400 Mbit/s", "", "download", "gro = false");
@@ -138,8 +142,9 @@ fn without_gro_every_second_segment_is_acknowledged() {
     assert!(joined < 0.25, "{joined}");
 }
 
-/// A server's card interrupts at most every 50 µs. At 1 Gbit/s a full packet takes 12.3 µs, so that an interrupt brings 4.06 packets of an
-/// aggregate on average; fewer at its ends, and where the sender's timestamp changes.
+/// A server's card interrupts at most every 50 µs. At 1 Gbit/s a full packet takes 12.3 µs, so an
+/// interrupt carries 4.06 packets of an aggregate on average; fewer at its ends, and where the
+/// sender's timestamp changes.
 #[test]
 fn a_server_acknowledges_what_an_interrupt_brings() {
     let single = acknowledgements("1 Gbit/s", "interrupt_interval = \"0 s\"", "upload", "");
@@ -164,10 +169,10 @@ fn marks_and_drops(station: &str, server: &str, ap: &str) -> (u64, u64) {
     all.fold((0, 0), |sum, row| (sum.0 + row.0, sum.1 + row.1))
 }
 
-/// A queue marks what asks for it and drops the rest (RFC 3168, RFC 8289 §4.4): it takes a station that asks, a server that agrees, and a
-/// queue that marks.
+/// A queue marks ECN-capable packets and drops others (RFC 3168, RFC 8289 §4.4). This requires a
+/// station that requests ECN, a server that accepts it, and a queue that marks.
 #[test]
-fn ecn_takes_both_ends_and_the_queue() {
+fn ecn_requires_both_ends_and_the_queue() {
     let (marks, drops) = marks_and_drops("ecn = true", "", "");
     assert!(marks >= 3 && drops == 0, "{marks} marks, {drops} drops");
     for (station, server, ap) in [
@@ -181,8 +186,8 @@ fn ecn_takes_both_ends_and_the_queue() {
     }
 }
 
-/// Under random loss BBR keeps its rate where CUBIC does not (see below), whichever end sends: a workload's own congestion control goes before
-/// the server's and the station's.
+/// Under random loss BBR keeps its rate and CUBIC does not (see below), for both senders: a
+/// workload's own congestion control overrides the server's and the station's.
 #[test]
 fn a_workload_has_its_own_congestion_control() {
     let link = r#"{ rate = "20 Mbit/s", delay = "50 ms", loss = "1 %", queue = "1 MiB" }"#;
@@ -201,9 +206,9 @@ fn a_workload_has_its_own_congestion_control() {
     }
 }
 
-/// BBR over 100 Mbit/s and 100 ms with random loss, beside what Linux 6.18 gets over the same path (the lab, medians
-/// of three runs of 20 s):
-/// it repairs what is lost, and what is lost again, while it goes on sending.
+/// BBR over 100 Mbit/s and 100 ms with random loss, compared with Linux 6.18 over the same path
+/// (the lab, medians of three runs of 20 s): it repairs lost segments, and lost retransmissions,
+/// while it continues to send.
 #[test]
 fn bbr_keeps_its_rate_under_random_loss() {
     for (loss, kernel) in [("0 %", 91.0), ("1 %", 88.0), ("5 %", 71.0)] {
@@ -224,7 +229,7 @@ fn bbr_keeps_its_rate_under_random_loss() {
     }
 }
 
-/// Idle: twice 20 ms, and what 92 bytes take on the wire and the air: below 1 ms.
+/// Idle: twice 20 ms, and the time of 92 bytes on the wire and the air: below 1 ms.
 #[test]
 fn probes_measure_the_delay() {
     let rows = rows(&house(r#"{ delay = "20 ms" }"#, "probe", ""));
@@ -239,10 +244,11 @@ fn probes_measure_the_delay() {
     }
 }
 
-/// A new connection and 16 KiB over 25 ms each way, in round trips of 50 ms: one for the handshake; one for the request, which brings ten
-/// segments (14 480 bytes); one more for the rest of 16 584. With TLS one more. What is sent takes a few ms in all.
+/// A new connection and 16 KiB over 25 ms in each direction, in round trips of 50 ms: one for the
+/// handshake; one for the request, which returns ten segments (14 480 bytes); one more for the rest
+/// of 16 584. With TLS one more. Serialisation takes a few ms in total.
 #[test]
-fn what_a_call_takes_in_round_trips() {
+fn a_call_takes_its_round_trips() {
     let call = "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\nevery = \"1 s\"\nconnections = \"new\"\n";
     for (tls, trips) in [(false, 3.0), (true, 4.0)] {
         let text = house(r#"{ delay = "25 ms" }"#, "call", call).replace("[server]", &format!("[server]\ntls = {tls}"));
@@ -262,9 +268,9 @@ fn what_a_call_takes_in_round_trips() {
     }
 }
 
-/// Kept open, the same call needs one round trip once the window has grown.
+/// On a persistent connection, the same call needs one round trip once the window has grown.
 #[test]
-fn a_kept_connection_saves_round_trips() {
+fn a_persistent_connection_saves_round_trips() {
     let call =
         "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\nevery = \"100 ms\"\nconnections = \"keep\"\n";
     let rows = rows(&house(r#"{ delay = "25 ms" }"#, "call", call));
@@ -277,7 +283,8 @@ fn a_kept_connection_saves_round_trips() {
     );
 }
 
-/// From 5 s to 10 s nothing gets through; what began before or then waits, times out or comes late, and all is well again after.
+/// From 5 s to 10 s no packet is delivered; operations begun before or then wait, time out or are
+/// late, and all is normal afterwards.
 #[test]
 fn an_outage() {
     let text = house(
@@ -314,9 +321,9 @@ fn an_outage() {
     assert!(said[0].1.contains("station.one.signal"), "{said:?}");
 }
 
-/// A station that stops is gone after its own drain.
+/// A station that stops leaves after its own drain.
 #[test]
-fn who_stops_is_gone() {
+fn a_stopped_station_leaves() {
     let text = house(r#"{ rate = "20 Mbit/s" }"#, "download", "").replace("mcs = 9", "mcs = 9\nstop = \"4 s\"");
     let text = text.replacen("duration", "drain = \"1 s\"\nduration", 1);
     let rows = rows(&text);
@@ -326,8 +333,8 @@ fn who_stops_is_gone() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Whatever is on the way: bytes in operations are the bytes in intervals, the same seed gives the same rows, and what is cut short
-    /// anywhere leaves rows that fit together.
+    /// For every plan: bytes in operations equal bytes in intervals, the same seed yields the same
+    /// rows, and a run stopped at any time has consistent rows.
     #[test]
     fn bytes_are_counted_once(
         queue in prop::sample::select(vec!["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"]),
@@ -362,15 +369,15 @@ proptest! {
             Row::Interval(row) => row.bytes_down + row.bytes_up,
             _ => 0,
         }).sum();
-        let counted: u64 = rows.iter().map(|row| match row {
+        let counters: u64 = rows.iter().map(|row| match row {
             // Probes move no content of a connection.
             Row::Operation(row) if !is_probe(&plan, row.station, row.workload) => row.operation.bytes,
             _ => 0,
         }).sum();
         if cut.is_none() {
-            prop_assert_eq!(moved, counted);
+            prop_assert_eq!(moved, counters);
         } else {
-            prop_assert!(counted <= moved);
+            prop_assert!(counters <= moved);
         }
         for row in &rows {
             if let Row::Air(row) = row {

@@ -1,25 +1,27 @@
-//! Intervals over repeated runs: the percentile bootstrap (Efron 1979), from a seed.
+//! Confidence intervals over repeated runs: the percentile bootstrap (Efron 1979), with a seed.
 //!
-//! With a handful of runs it is narrower than its level says: for the mean by about √((n − 1)/n) · z/t (Hesterberg
-//! 2015), which is 0.63 for 95 % of five runs. It never reaches beyond the values seen.
+//! With few runs the interval is narrower than its level claims: for the mean by about √((n − 1)/n)
+//! · z/t (Hesterberg 2015), which is 0.63 for 95 % of five runs. It never extends beyond the
+//! observed values.
 
 use crate::percentile::rank;
 use netburn_units::{Probability, Seed, Stream};
 
-/// Where a figure lies.
+/// Interval of a statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// Its lower end.
+    /// Lower end.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end.
     pub high: f64,
 }
 
-/// The interval that holds the middle share `level` of `statistic` over `draws` resamples of `values`, one value per
-/// run. [`mean`] and [`median`] are such statistics; it gets each resample in the order of drawing and may reorder it.
+/// Interval that contains the middle share `level` of `statistic` over `draws` resamples of
+/// `values`, one value per run. [`mean`] and [`median`] are such statistics. `statistic` receives
+/// each resample in the order of drawing and may reorder it.
 ///
-/// The stream is the seed's `bootstrap`: one seed gives one interval on every platform. `None` with fewer than two
-/// values, without draws, or when a value is not finite.
+/// The random stream is the seed's `bootstrap`: one seed yields one interval on every platform.
+/// Returns `None` with fewer than two values, without draws, or if a value is not finite.
 #[must_use]
 pub fn interval(
     values: &[f64],
@@ -42,18 +44,19 @@ pub fn interval(
     middle(&mut drawn, level)
 }
 
-/// The arithmetic mean; 0 of nothing.
+/// Arithmetic mean; 0 for an empty slice.
 #[must_use]
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
     }
-    // Around the first value, so that equal values give exactly that value.
+    // Relative to the first value, so that equal values yield exactly that value.
     let first = values[0];
     first + values.iter().map(|value| value - first).sum::<f64>() / values.len() as f64
 }
 
-/// The median: the middle value, or the mean of the two in the middle; 0 of nothing. Reorders the values.
+/// Median: the middle value, or the mean of the two middle values; 0 for an empty slice. Reorders
+/// the values.
 #[must_use]
 pub fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
@@ -70,7 +73,7 @@ pub fn median(values: &mut [f64]) -> f64 {
     f64::midpoint(lower, upper)
 }
 
-/// The middle share `level` of what was drawn.
+/// Interval of the middle share `level` of the drawn statistics.
 fn middle(drawn: &mut [f64], level: Probability) -> Option<Interval> {
     drawn.sort_unstable_by(f64::total_cmp);
     let below = (Probability::ONE.as_ppb() - level.as_ppb()) / 2;

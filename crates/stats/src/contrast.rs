@@ -1,115 +1,123 @@
-//! Many figures of two sets of runs, compared and judged together. This is the one judgement of netburn: `compare`, `sweep --judge` and
-//! the what-ifs of `explain` all use it.
+//! Comparison of many metrics of two sets of runs. All of netburn uses it: `compare`, `sweep
+//! --judge` and the predictions of `explain`.
 //!
-//! A figure is *the same* when all of the difference's interval is within its [`Tolerance`]. It is *better* or *worse* when the
-//! difference is beyond the tolerance and the test, corrected over all figures that vary ([`holm`]), gives less than
-//! [`SURE`]: so of twenty comparisons in which nothing has changed one raises an alarm, whatever the number of figures. Else it
-//! *can't be told*, as always with fewer than [`FEWEST`] runs of either.
+//! A metric is *the same* if the whole interval of its difference is within its [`Tolerance`]. It
+//! is *better* or *worse* if the difference exceeds the tolerance and the test's probability is
+//! less than [`SIGNIFICANCE`]. That probability is corrected for the number of metrics that vary
+//! ([`holm`]). So at most one in twenty comparisons without a change raises a false alarm, for any
+//! number of metrics. Otherwise the result is *can't tell*, as always with fewer than [`MIN_RUNS`]
+//! runs on either side.
 //!
-//! - Runs that have nothing in common: [`mann_whitney`], and the interval that belongs to it ([`shift`](mod@crate::shift)).
-//! - Runs in [pairs](paired): the interval of the differences within pairs ([`paired_shift`]). The test is [`signed_rank`] where there are
-//!   pairs enough for it ([`by_pairs`]), else [`mann_whitney`] as well: its least probability falls faster with the number of runs, and
-//!   runs of a pair that resemble each other only make it more cautious.
-//! - A figure that [can't differ](Contrast::varies), because it has one value in all runs of both sides, or one in both runs of each
-//!   pair, is left out of the correction. Which figures those are does not depend on which run is of which side, so that leaving
-//!   them out raises no more alarms.
+//! - Independent runs: [`mann_whitney`], and the interval that belongs to it
+//!   ([`shift`](mod@crate::shift)).
+//! - Runs in [pairs](paired): the interval of the differences within pairs ([`paired_shift`]). The
+//!   test is [`signed_rank`] if there are enough pairs for it ([`enough_pairs`]). Otherwise it is
+//!   [`mann_whitney`] as well: its minimum probability decreases faster with the number of runs,
+//!   and similar runs within a pair only make it more conservative.
+//! - A metric that [can't differ](Contrast::varies) is left out of the correction: one value in all
+//!   runs of both sides, or equal values within each pair. The selection does not depend on which
+//!   run belongs to which side, so it adds no false alarms.
 
 use crate::bootstrap::median;
-use crate::judge::{Better, FEWEST, Judgement, Tolerance};
+use crate::judge::{Better, Judgement, MIN_RUNS, Tolerance};
 use crate::shift::{apart, paired_shift, shift};
 use crate::{Effect, Interval, Shift, holm, mann_whitney, pairs, signed_rank};
 use netburn_units::Probability;
 
-/// The probability below which a difference is not taken for chance.
-pub const SURE: f64 = 0.05;
+/// Significance level: a difference with a smaller probability is not attributed to chance.
+pub const SIGNIFICANCE: f64 = 0.05;
 
-/// How sure an interval is to be.
+/// Confidence level of an interval.
 pub const LEVEL: Probability = match Probability::from_ppb(950_000_000) {
     Some(level) => level,
     None => Probability::ONE,
 };
 
-/// A figure of two sets of runs.
+/// Comparison of one metric between two sets of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contrast {
-    /// The medians of the first set and of the second.
+    /// Medians of the first and of the second set.
     pub medians: [f64; 2],
-    /// How far the second set lies above the first: the estimate of Hodges and Lehmann, which need not be the difference of the medians.
+    /// Shift of the second set relative to the first: the Hodges-Lehmann estimate, which can differ
+    /// from the difference of the medians.
     pub difference: f64,
-    /// Where that lies; `None` with fewer than two runs of either.
+    /// Confidence interval of `difference`; `None` with fewer than two runs on either side.
     pub interval: Option<Interval>,
-    /// How sure the interval is, 0 to 1: [`LEVEL`] or more, or as much as so few runs can give.
+    /// Confidence level of the interval, 0 to 1: at least [`LEVEL`], or the maximum that so few
+    /// runs permit.
     pub level: f64,
-    /// How far apart the sets lie, whatever the unit.
+    /// Effect size, independent of the unit.
     pub effect: Effect,
-    /// How many runs there are of each.
+    /// Number of runs on each side.
     pub runs: [usize; 2],
-    /// Whether the runs are pairs.
+    /// True if the runs are pairs.
     pub paired: bool,
-    /// Whether it can differ at all.
+    /// True if the metric can differ at all.
     pub varies: bool,
-    /// The probability of ranks so far apart if nothing but chance told the sets apart, by [`mann_whitney`].
+    /// Probability of ranks at least this far apart if both sets have the same distribution, by
+    /// [`mann_whitney`].
     rank_sum: f64,
-    /// The same of signs so uneven, by [`signed_rank`]; 1 where the runs are no pairs.
+    /// Probability of signs at least this uneven, by [`signed_rank`]; 1 if the runs are not pairs.
     signed_rank: f64,
 }
 
-/// One figure of a comparison, for judging.
+/// One metric of a comparison, to be judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Question {
-    /// What its runs say.
+    /// Comparison of its runs.
     pub contrast: Contrast,
-    /// Which way is better.
+    /// Direction of improvement.
     pub better: Better,
-    /// What is too little to matter.
+    /// Differences that are too small to matter.
     pub tolerance: Tolerance,
 }
 
-/// Which test a probability is of.
+/// Statistical test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
     /// [`mann_whitney`], Wilcoxon's rank-sum test.
     RankSum,
-    /// [`signed_rank`], of pairs.
+    /// [`signed_rank`], for pairs.
     SignedRank,
 }
 
-/// What a figure comes to among all that were asked about.
+/// Result for one metric among all metrics of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer {
-    /// Which test it was put to.
+    /// Test that was used.
     pub test: Test,
-    /// The test's probability, for itself.
+    /// Probability of this test alone.
     pub p: f64,
-    /// The same, corrected for there being several figures; 1 of one that can't differ.
+    /// Probability corrected for multiple metrics; 1 for a metric that can't differ.
     pub corrected: f64,
-    /// What it comes to.
+    /// Judgement.
     pub judgement: Judgement,
 }
 
-/// Compares a figure's values in `second` with those in `first`, one value per run. A value may be infinite: in that run it never
-/// came. `None` when a set is empty or a value is no number.
+/// Compares a metric's values in `second` with those in `first`, one value per run. A value may be
+/// infinite: an operation that never finished in that run. Returns `None` if a set is empty or a
+/// value is NaN.
 #[must_use]
 pub fn contrast(first: &[f64], second: &[f64]) -> Option<Contrast> {
-    // For ranks any value above all others will do.
+    // For ranks any value above all others is sufficient.
     let ranked = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.clamp(f64::MIN, f64::MAX)).collect() };
     let test = mann_whitney(&ranked(first), &ranked(second))?;
     let shift = shift(first, second, LEVEL)?;
     let medians = [first, second].map(|values| median(&mut values.to_vec()));
     Some(Contrast {
         medians,
-        effect: Effect::of_u(test.u, first.len(), second.len()),
+        effect: Effect::from_u(test.u, first.len(), second.len()),
         runs: [first.len(), second.len()],
         paired: false,
         varies: first.iter().chain(second).any(|value| *value != first[0]),
         rank_sum: test.p,
         signed_rank: 1.0,
-        ..Contrast::of(shift, first.len().min(second.len()))
+        ..Contrast::from_shift(shift, first.len().min(second.len()))
     })
 }
 
-/// Compares the second values of pairs of runs with the first: runs that have all chance in common, as those of the simulator from one
-/// seed. Values as for [`contrast()`].
+/// Compares the second values of pairs of runs with the first. The runs of a pair share all random
+/// influences, as runs of the simulator with one seed. Values as for [`contrast()`].
 #[must_use]
 pub fn paired(pairs: &[[f64; 2]]) -> Option<Contrast> {
     let [first, second] = [0, 1].map(|side| pairs.iter().map(|pair| pair[side]).collect::<Vec<f64>>());
@@ -123,17 +131,17 @@ pub fn paired(pairs: &[[f64; 2]]) -> Option<Contrast> {
         varies: differences.iter().any(|difference| *difference != 0.0),
         rank_sum: unpaired.rank_sum,
         signed_rank: signed_rank(&differences)?.p,
-        ..Contrast::of(paired_shift(&differences, LEVEL)?, pairs.len())
+        ..Contrast::from_shift(paired_shift(&differences, LEVEL)?, pairs.len())
     })
 }
 
-/// How many of these figures can differ: what probabilities are corrected for.
+/// Number of metrics that can differ: the number for which probabilities are corrected.
 #[must_use]
 pub fn varying(questions: &[Question]) -> usize {
     questions.iter().filter(|question| question.contrast.varies).count()
 }
 
-/// Judges all figures of a comparison together; the second set is what was changed.
+/// Judges all metrics of a comparison together; the second set is the changed one.
 #[must_use]
 pub fn judge_all(questions: &[Question]) -> Vec<Answer> {
     let family = varying(questions);
@@ -159,8 +167,9 @@ pub fn judge_all(questions: &[Question]) -> Vec<Answer> {
 }
 
 impl Contrast {
-    /// The difference of so many runs of the smaller side; all else is to be filled in.
-    fn of(shift: Shift, fewest: usize) -> Self {
+    /// Contrast for a shift, with `fewest` runs on the smaller side; the caller sets all other
+    /// fields.
+    fn from_shift(shift: Shift, fewest: usize) -> Self {
         Contrast {
             difference: shift.estimate,
             interval: (fewest > 1).then_some(shift.interval),
@@ -175,20 +184,21 @@ impl Contrast {
         }
     }
 
-    /// The test for it among so many figures that vary, and its probability.
+    /// Test and probability for this metric among `family` metrics that vary.
     fn tested(&self, family: usize) -> (Test, f64) {
-        match self.paired && by_pairs(self.runs[0], family) {
-            true => (Test::SignedRank, self.signed_rank),
-            false => (Test::RankSum, self.rank_sum),
+        if self.paired && enough_pairs(self.runs[0], family) {
+            (Test::SignedRank, self.signed_rank)
+        } else {
+            (Test::RankSum, self.rank_sum)
         }
     }
 }
 
 impl Question {
-    /// What is the same, in the figure's unit.
+    /// Largest difference that counts as the same, in the metric's unit.
     #[must_use]
     pub fn same_within(&self) -> f64 {
-        self.tolerance.of(self.contrast.medians[0])
+        self.tolerance.at(self.contrast.medians[0])
     }
 
     fn judgement(&self, corrected: f64) -> Judgement {
@@ -200,12 +210,13 @@ impl Question {
         } = self.contrast;
         let same = self.same_within();
         match interval {
-            _ if runs[0].min(runs[1]) < FEWEST => Judgement::CantTell,
+            _ if runs[0].min(runs[1]) < MIN_RUNS => Judgement::CantTell,
             Some(interval) if interval.low >= -same && interval.high <= same => Judgement::Same,
-            _ if corrected < SURE && difference.abs() > same => {
-                match (difference > 0.0) == (self.better == Better::Higher) {
-                    true => Judgement::Better,
-                    false => Judgement::Worse,
+            _ if corrected < SIGNIFICANCE && difference.abs() > same => {
+                if (difference > 0.0) == (self.better == Better::Higher) {
+                    Judgement::Better
+                } else {
+                    Judgement::Worse
                 }
             }
             _ => Judgement::CantTell,
@@ -214,7 +225,7 @@ impl Question {
 }
 
 impl Test {
-    /// Its name in documents.
+    /// Name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -224,30 +235,33 @@ impl Test {
     }
 }
 
-/// Patterns of signs at either end that the signed-rank test must be able to reject, so that one or two small differences the other way
-/// round don't decide. Of simulated runs with 18 figures it found less than the rank-sum test with 10 pairs (one pattern) and as much or
-/// more with 12 (five patterns) and above.
+/// Number of sign patterns at either end that the signed-rank test must be able to reject, so that
+/// one or two small differences of opposite sign don't decide. For simulated runs with 18 metrics
+/// it detected less than the rank-sum test with 10 pairs (one pattern), and as much or more with at
+/// least 12 pairs (five patterns).
 const PATTERNS: f64 = 5.0;
 
-/// Whether so many pairs are enough for the signed-rank test to tell one of so many figures that vary.
+/// Returns true if `pairs` pairs are enough for the signed-rank test to detect one of `figures`
+/// metrics that vary.
 #[must_use]
-pub fn by_pairs(pairs: usize, figures: usize) -> bool {
-    PATTERNS * pairs::least_p(pairs) * figures as f64 <= SURE
+pub fn enough_pairs(pairs: usize, figures: usize) -> bool {
+    PATTERNS * pairs::min_p(pairs) * figures as f64 <= SIGNIFICANCE
 }
 
-/// The least probability that the rank-sum test can give of sets with so many values, none of them equal.
+/// Minimum probability of the rank-sum test for sets of these sizes without equal values.
 #[must_use]
-pub fn least_p(first: usize, second: usize) -> f64 {
+pub fn min_p(first: usize, second: usize) -> f64 {
     // Two of all ways to split them: 2 / C(first + second, first).
     let ways = (1..=first).fold(1.0, |ways, k| ways * (second + k) as f64 / k as f64);
     (2.0 / ways).min(1.0)
 }
 
-/// The fewest runs of each side with which one of so many figures that vary can be better or worse at all.
+/// Minimum number of runs per side with which one of `figures` metrics that vary can be better or
+/// worse.
 #[must_use]
 pub fn runs_needed(figures: usize) -> usize {
-    let enough = |runs: &usize| least_p(*runs, *runs) * figures as f64 <= SURE * (1.0 - 1e-9);
-    (FEWEST..).find(enough).unwrap_or(FEWEST)
+    let enough = |runs: &usize| min_p(*runs, *runs) * figures as f64 <= SIGNIFICANCE * (1.0 - 1e-9);
+    (MIN_RUNS..).find(enough).unwrap_or(MIN_RUNS)
 }
 
 #[cfg(test)]
@@ -268,7 +282,7 @@ mod tests {
         }
     }
 
-    fn of_pairs(first: &[f64], second: &[f64]) -> Question {
+    fn question_for_pairs(first: &[f64], second: &[f64]) -> Question {
         let pairs: Vec<[f64; 2]> = first
             .iter()
             .zip(second)
@@ -285,19 +299,20 @@ mod tests {
         judge_all(&[question(first, second, better)])[0].judgement
     }
 
-    /// Around 100, 5 are the same.
+    /// Around 100, a tolerance of 5 % is 5.
     #[test]
     fn by_hand() {
         let before = [98.0, 99.0, 100.0, 101.0, 102.0];
         let by = |much: f64| before.map(|value| value + much);
         use Better::{Higher, Lower};
-        // The differences of five and five are much ± 4 in steps of 1; two are left out at either end, so that the interval is much ± 3.
+        // The differences of five and five are `much` ± 4 in steps of 1. Two are left out at either
+        // end, so the interval is `much` ± 3.
         assert_eq!(judged(&before, &by(2.0), Lower), Judgement::Same);
         // 126 × 2 ways to split ten in halves: 2/252 is below 5 %.
         assert_eq!(judged(&before, &by(10.0), Lower), Judgement::Worse);
         assert_eq!(judged(&before, &by(10.0), Higher), Judgement::Better);
         assert_eq!(judged(&before, &by(-10.0), Higher), Judgement::Worse);
-        // All of it is beyond nought and not all of it within 5, and the estimate only just is.
+        // All of it is above zero, not all of it is within 5, and the estimate is just within 5.
         assert_eq!(judged(&before, &by(4.9), Lower), Judgement::CantTell);
         let found = contrast(&before, &by(10.0)).unwrap();
         assert_eq!((found.medians, found.difference), ([100.0, 110.0], 10.0));
@@ -309,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_runs_tell_nothing() {
+    fn too_few_runs_decide_nothing() {
         let far = [1000.0; 20];
         assert_eq!(judged(&[1.0, 2.0], &far, Better::Lower), Judgement::CantTell);
         assert_eq!(judged(&[1.0, 1.0], &[1.0; 20], Better::Lower), Judgement::CantTell);
@@ -320,14 +335,14 @@ mod tests {
             judged(&[1.0, 2.0, 3.0], &[101.0, 102.0, 103.0], Better::Lower),
             Judgement::CantTell
         );
-        assert!((least_p(3, 3) - 0.1).abs() < 1e-12);
-        assert!((least_p(5, 5) - 2.0 / 252.0).abs() < 1e-12);
+        assert!((min_p(3, 3) - 0.1).abs() < 1e-12);
+        assert!((min_p(5, 5) - 2.0 / 252.0).abs() < 1e-12);
         // 4: 2/70 = 0.0286; 5: 0.0079; 6: 2/924 = 0.00216.
         assert_eq!([1, 2, 6, 7, 23, 24].map(runs_needed), [4, 5, 5, 6, 6, 7]);
     }
 
     #[test]
-    fn what_is_asked_about_more_needs_more() {
+    fn more_metrics_need_more_runs() {
         let before = [98.0, 99.0, 100.0, 101.0, 102.0];
         let changed = question(&before, &before.map(|value| value + 10.0), Better::Lower);
         let unchanged = question(&before, &before, Better::Lower);
@@ -340,9 +355,10 @@ mod tests {
         assert!((answers[0].corrected - 7.0 * 2.0 / 252.0).abs() < 1e-12);
     }
 
-    /// Of 24 figures of six runs against six, four have one value in all runs: 24 × 2 / 924 is above 5 %, 20 × 2 / 924 is not.
+    /// Of 24 metrics of six runs against six, four have one value in all runs: 24 × 2 / 924 is
+    /// above 5 %, 20 × 2 / 924 is not.
     #[test]
-    fn what_never_varies_costs_nothing() {
+    fn constant_metrics_are_left_out_of_the_correction() {
         let before = [98.0, 99.0, 100.0, 101.0, 102.0, 103.0];
         let changed = question(&before, &before.map(|value| value * 3.25), Better::Lower);
         let noise = question(&before, &[98.5, 99.5, 100.5, 101.5, 97.5, 103.5], Better::Lower);
@@ -360,17 +376,17 @@ mod tests {
         assert_eq!((count, answers[0].judgement), (20, Judgement::Worse));
         assert!((answers[0].corrected - 20.0 * 2.0 / 924.0).abs() < 1e-12);
         assert_eq!((answers[23].corrected, answers[23].judgement), (1.0, Judgement::Same));
-        // Constant on each side, and not the same on both: that varies.
+        // Constant on each side with different values: the metric varies.
         assert!(contrast(&[1.0; 6], &[2.0; 6]).unwrap().varies);
     }
 
-    /// Twelve pairs far apart from each other, and little apart within.
+    /// Twelve pairs with large differences between pairs and small differences within them.
     #[test]
-    fn pairs_are_told_apart_where_sets_are_not() {
+    fn pairs_are_distinguished_where_sets_are_not() {
         let before: [f64; 12] = std::array::from_fn(|run| 100.0 + 20.0 * run as f64);
         let after: [f64; 12] = std::array::from_fn(|run| before[run] + 12.0 + run as f64 * 0.1);
         assert_eq!(judged(&before, &after, Better::Lower), Judgement::CantTell);
-        let question = of_pairs(&before, &after);
+        let question = question_for_pairs(&before, &after);
         let answer = judge_all(&[question])[0];
         assert_eq!((answer.test, answer.judgement), (Test::SignedRank, Judgement::Worse));
         assert!(
@@ -379,20 +395,23 @@ mod tests {
         );
         let interval = question.contrast.interval.unwrap();
         assert!(12.0 < interval.low && interval.high < 13.1, "{interval:?}");
-        // Within 5 % of 210 it is the same.
+        // Within 5 % of 210 is the same.
         let near: [f64; 12] = std::array::from_fn(|run| before[run] + 5.0 + run as f64 * 0.1);
-        assert_eq!(judge_all(&[of_pairs(&before, &near)])[0].judgement, Judgement::Same);
+        assert_eq!(
+            judge_all(&[question_for_pairs(&before, &near)])[0].judgement,
+            Judgement::Same
+        );
         assert_eq!(judged(&before, &near, Better::Lower), Judgement::CantTell);
     }
 
     /// 5 × 2 / 2ⁿ × figures is to be 5 % at most: 11 pairs for 10 figures (0.0488), 12 for 11 (0.0269), 12 for 18, 13 for 40 (0.0488).
     #[test]
     fn few_pairs_are_ranked_as_sets() {
-        let enough = |figures: usize| (1..).find(|pairs| by_pairs(*pairs, figures)).unwrap();
+        let enough = |figures: usize| (1..).find(|pairs| enough_pairs(*pairs, figures)).unwrap();
         assert_eq!([1, 10, 11, 18, 40, 41].map(enough), [8, 11, 12, 12, 13, 14]);
         let before: Vec<f64> = (0..7).map(|run| 100.0 + f64::from(run)).collect();
         let after: Vec<f64> = before.iter().map(|value| value + 50.0).collect();
-        let answer = judge_all(&[of_pairs(&before, &after)])[0];
+        let answer = judge_all(&[question_for_pairs(&before, &after)])[0];
         assert_eq!((answer.test, answer.judgement), (Test::RankSum, Judgement::Worse));
         assert!(
             (answer.p - 2.0 / 3432.0).abs() < 1e-15,
@@ -403,15 +422,15 @@ mod tests {
     #[test]
     fn pairs_that_never_differ_cost_nothing_and_are_the_same() {
         let values = [3.0, 70.0, 19.0, 45.0, 8.0];
-        let question = of_pairs(&values, &values);
+        let question = question_for_pairs(&values, &values);
         assert!(!question.contrast.varies);
-        let answers = judge_all(&[question, of_pairs(&values, &values.map(|value| value + 9.0))]);
+        let answers = judge_all(&[question, question_for_pairs(&values, &values.map(|value| value + 9.0))]);
         assert_eq!((answers[0].corrected, answers[0].judgement), (1.0, Judgement::Same));
         assert_eq!(answers[1].corrected, answers[1].p, "it is the only one that varies");
     }
 
     #[test]
-    fn what_never_came_ranks_above_all() {
+    fn unfinished_values_rank_above_all() {
         const NEVER: f64 = f64::INFINITY;
         let before = [98.0, 99.0, 100.0, 101.0, 102.0];
         assert_eq!(judged(&before, &[NEVER; 5], Better::Lower), Judgement::Worse);
@@ -422,7 +441,7 @@ mod tests {
         assert!(contrast(&before, &[f64::NAN]).is_none());
         assert!(contrast(&[], &before).is_none());
         assert!(paired(&[]).is_none() && paired(&[[1.0, f64::NAN]]).is_none());
-        // One way and the other as often: nothing can be said of where it lies.
+        // Both directions are equally frequent: no interval can be given.
         let mixed = paired(&[[NEVER, 1.0], [1.0, NEVER], [2.0, 2.0]]).unwrap();
         assert_eq!(
             (mixed.difference, mixed.interval),
@@ -435,7 +454,7 @@ mod tests {
             )
         );
         assert_eq!(
-            judge_all(&[of_pairs(&before, &[NEVER; 5])])[0].judgement,
+            judge_all(&[question_for_pairs(&before, &[NEVER; 5])])[0].judgement,
             Judgement::Worse
         );
     }
@@ -443,9 +462,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// The other way round all that has a sign changes it, and what was better is worse where the tolerance has one size.
+        /// Swapping the sides changes all signs. Better becomes worse if the tolerance does not
+        /// depend on the side.
         #[test]
-        fn turned_round(
+        fn swapped_sides_mirror_the_judgement(
             first in prop::collection::vec(0_u8..40, 1..14),
             second in prop::collection::vec(0_u8..40, 1..14),
             in_pairs: bool,
@@ -453,17 +473,14 @@ mod tests {
             let floats = |values: &[u8]| values.iter().map(|value| f64::from(*value)).collect::<Vec<_>>();
             let (mut first, mut second) = (floats(&first), floats(&second));
             let absolute = Tolerance { share: 0.0, least: 2.0 };
-            let [one, other] = match in_pairs {
-                true => {
+            let [one, other] = if in_pairs {
                     let count = first.len().min(second.len());
                     first.truncate(count);
                     second.truncate(count);
                     let pairs: Vec<[f64; 2]> = first.iter().zip(&second).map(|(a, b)| [*a, *b]).collect();
                     let turned: Vec<[f64; 2]> = pairs.iter().map(|[a, b]| [*b, *a]).collect();
                     [paired(&pairs).unwrap(), paired(&turned).unwrap()]
-                }
-                false => [contrast(&first, &second).unwrap(), contrast(&second, &first).unwrap()],
-            };
+                } else { [contrast(&first, &second).unwrap(), contrast(&second, &first).unwrap()] };
             prop_assert_eq!(one.difference, -other.difference);
             prop_assert!((one.effect.delta + other.effect.delta).abs() < 1e-12);
             prop_assert!((one.rank_sum - other.rank_sum).abs() < 1e-12);
@@ -481,7 +498,7 @@ mod tests {
             prop_assert_eq!(judged(Better::Higher), turned);
         }
 
-        /// Correction makes nothing surer.
+        /// The correction never increases significance.
         #[test]
         fn correction_only_adds(values in prop::collection::vec(prop::collection::vec(0.0_f64..50.0, 8), 2..6)) {
             let questions: Vec<Question> = values.iter().map(|set| question(&set[..4], &set[4..], Better::Lower)).collect();

@@ -3,40 +3,42 @@
 use crate::percentile::{self, Percentile, STANDARD};
 use netburn_units::Probability;
 
-/// What a set of integer samples comes to. Some samples may be known only to be larger than any that ended (an
-/// operation that never finished): they rank above all others and have no value.
+/// Summary of a set of integer samples. Some samples may be unbounded: known only to exceed all
+/// finished ones, as an operation that never finished. They rank above all others and have no
+/// value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Distribution {
-    /// All samples, those without an upper bound included.
+    /// Number of all samples, including unbounded ones.
     pub count: u64,
-    /// Those without an upper bound.
+    /// Number of unbounded samples.
     pub unbounded: u64,
-    /// The least sample that has a value.
+    /// Smallest sample that has a value.
     pub min: Option<u64>,
-    /// The largest sample that has a value. Where `unbounded` is not zero the true maximum is not known.
+    /// Largest sample that has a value. If `unbounded` is not zero, the true maximum is unknown.
     pub max: Option<u64>,
-    /// The percentiles asked for, in order of their levels.
+    /// Requested percentiles, in order of their levels.
     percentiles: Vec<(Probability, Percentile)>,
 }
 
 impl Distribution {
-    /// What `samples` and `unbounded` more without an upper bound come to, at the [`STANDARD`] percentiles.
+    /// Summary of `samples` and `unbounded` further samples without an upper bound, at the
+    /// [`STANDARD`] percentiles.
     ///
-    /// The samples are reordered in place, no copy is made; time is linear in their number.
+    /// The samples are reordered in place without a copy. The time is linear in their number.
     #[must_use]
     pub fn from_samples(mut samples: Vec<u64>, unbounded: u64) -> Self {
-        Self::of(&mut samples, unbounded, &STANDARD)
+        Self::from_slice(&mut samples, unbounded, &STANDARD)
     }
 
-    /// The same at `levels`, in any order, from samples that the caller keeps (reordered).
+    /// Summary at `levels`, in any order, of samples that the caller keeps (reordered).
     #[must_use]
-    pub fn of(samples: &mut [u64], unbounded: u64, levels: &[Probability]) -> Self {
+    pub fn from_slice(samples: &mut [u64], unbounded: u64, levels: &[Probability]) -> Self {
         let finite = samples.len() as u64;
         let count = finite.saturating_add(unbounded);
         let mut levels = levels.to_vec();
         levels.sort_unstable();
         levels.dedup();
-        // Both extremes are found with the percentiles: they are the first and the last rank.
+        // Both extremes are computed with the percentiles: they are the first and the last rank.
         let mut wanted = Vec::with_capacity(levels.len() + 2);
         if finite > 0 {
             wanted.extend([0, samples.len() - 1]);
@@ -69,10 +71,10 @@ impl Distribution {
         }
     }
 
-    /// The percentile at `level`.
+    /// Percentile at `level`.
     ///
     /// # Panics
-    /// When `level` is none of those that were asked for.
+    /// If `level` was not requested.
     #[must_use]
     #[track_caller]
     pub fn percentile(&self, level: Probability) -> Percentile {
@@ -82,16 +84,16 @@ impl Distribution {
         }
     }
 
-    /// All percentiles asked for, in order of their levels.
+    /// All requested percentiles, in order of their levels.
     #[must_use]
     pub fn percentiles(&self) -> &[(Probability, Percentile)] {
         &self.percentiles
     }
 }
 
-/// Puts at each of `places` (ascending, counted from `offset`, the place of the first of `samples`) the sample that
-/// sorting would put there. Halving the list of places leaves each level of the recursion one pass over the samples
-/// at most.
+/// Puts at each of `places` the sample that sorting would put there. `places` is ascending and
+/// counts from `offset`, the place of the first of `samples`. Halving the list of places limits
+/// each level of the recursion to one pass over the samples.
 fn select(samples: &mut [u64], offset: usize, places: &[usize]) {
     if places.is_empty() {
         return;

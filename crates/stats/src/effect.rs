@@ -1,44 +1,46 @@
-//! How far two sets of runs lie apart, whatever the unit, and that in words.
+//! Effect size of two sets of runs, independent of the unit, with a verbal scale.
 
-/// How far apart two sets lie: Cliff's delta (1993).
+/// Effect size: Cliff's delta (1993).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
-    /// The share of pairs in which the second set's value is the larger one, less the share in which it is the smaller one:
-    /// −1 to 1, 0 where they overlap evenly.
+    /// Share of pairs in which the second set's value is larger, minus the share in which it is
+    /// smaller: −1 to 1, 0 if the sets overlap evenly.
     pub delta: f64,
 }
 
-/// How large that is, by the limits of Romano, Kromrey, Coraggio and Skowronek (2006): 0.147, 0.33 and 0.474.
+/// Verbal scale of an effect size, with the limits of Romano, Kromrey, Coraggio and Skowronek
+/// (2006): 0.147, 0.33 and 0.474.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Size {
-    /// Not worth a word.
+    /// Below 0.147.
     Negligible,
-    /// Small.
+    /// From 0.147.
     Small,
-    /// Medium.
+    /// From 0.33.
     Medium,
-    /// Large.
+    /// From 0.474.
     Large,
 }
 
 impl Effect {
-    /// Of Mann and Whitney's U of the first of two sets with so many values each; [`RankTest::u`](crate::RankTest::u) is one.
+    /// Computes the effect from Mann and Whitney's U of the first of two sets with these sizes;
+    /// [`RankTest::u`](crate::RankTest::u) is one.
     #[must_use]
-    pub fn of_u(u: f64, first: usize, second: usize) -> Self {
+    pub fn from_u(u: f64, first: usize, second: usize) -> Self {
         let pairs = (first as f64 * second as f64).max(1.0);
         Effect {
             delta: 1.0 - 2.0 * u / pairs,
         }
     }
 
-    /// The share of pairs in which the second set's value is the larger one, ties counting half: the common-language effect
-    /// size (McGraw and Wong 1992), 0 to 1.
+    /// Share of pairs in which the second set's value is larger, with ties as one half: the
+    /// common-language effect size (McGraw and Wong 1992), 0 to 1.
     #[must_use]
     pub fn larger(self) -> f64 {
         f64::midpoint(1.0, self.delta)
     }
 
-    /// How large it is.
+    /// Verbal scale of this effect.
     #[must_use]
     pub fn size(self) -> Size {
         match self.delta.abs() {
@@ -51,7 +53,7 @@ impl Effect {
 }
 
 impl Size {
-    /// In a word.
+    /// Name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,12 +74,12 @@ mod tests {
     fn by_hand() {
         let effect = |first: &[f64], second: &[f64]| {
             let test = mann_whitney(first, second).unwrap();
-            Effect::of_u(test.u, first.len(), second.len())
+            Effect::from_u(test.u, first.len(), second.len())
         };
         // 6 of 6 pairs are larger.
         assert_eq!(effect(&[1.0, 2.0], &[3.0, 4.0, 5.0]).delta, 1.0);
         assert_eq!(effect(&[3.0, 4.0, 5.0], &[1.0, 2.0]).delta, -1.0);
-        // Of 9 pairs 6 are larger, 1 is even, 2 are smaller: 4/9.
+        // Of 9 pairs 6 are larger, 1 is equal, 2 are smaller: 4/9.
         let some = effect(&[1.0, 3.0, 5.0], &[2.0, 5.0, 6.0]);
         assert!((some.delta - 4.0 / 9.0).abs() < 1e-12, "{some:?}");
         assert!((some.larger() - 6.5 / 9.0).abs() < 1e-12);

@@ -1,9 +1,9 @@
-//! How evenly something is shared.
+//! Fairness of shares.
 
-/// Jain's fairness index of what each got: (Σx)² / (n · Σx²) (Jain, Chiu, Hawe, DEC-TR-301, 1984). 1 when all got the
-/// same, k/n when k of n got the same and the others nothing.
+/// Jain's fairness index: (Σx)² / (n · Σx²) (Jain, Chiu, Hawe, DEC-TR-301, 1984). 1 if all shares
+/// are equal, k/n if k of n shares are equal and the others are zero.
 ///
-/// `None` when there is nothing to share out: no shares, all of them zero, or one that is negative or not finite.
+/// Returns `None` if there are no shares, all are zero, or one is negative or not finite.
 #[must_use]
 pub fn jain(shares: &[f64]) -> Option<f64> {
     if shares.iter().any(|share| !share.is_finite() || *share < 0.0) {
@@ -13,7 +13,7 @@ pub fn jain(shares: &[f64]) -> Option<f64> {
     if largest == 0.0 {
         return None;
     }
-    // Of shares in the largest no square overflows; the index is the same.
+    // Shares relative to the largest one: no square overflows, and the index is the same.
     let (mut sum, mut squares) = (0.0, 0.0);
     for share in shares {
         let part = share / largest;

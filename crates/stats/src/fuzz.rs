@@ -1,12 +1,13 @@
-//! The one entry point for a fuzzer.
+//! Entry point for the fuzzer.
 
 use crate::{Distribution, percentile};
 use netburn_units::Probability;
 
-/// Reads bytes as levels, a count of unbounded samples and samples, and holds the selection against a full sort.
+/// Decodes bytes as levels, a count of unbounded samples and samples, and compares the selection
+/// with a full sort.
 ///
 /// # Panics
-/// When they differ.
+/// If they differ.
 pub fn check(bytes: &[u8]) {
     let mut words = bytes.chunks(8).map(|chunk| {
         let mut word = [0; 8];
@@ -15,7 +16,7 @@ pub fn check(bytes: &[u8]) {
     });
     let Some(head) = words.next() else { return };
     let unbounded = head & 0xff;
-    // Narrowed by a mask from the input, so that ties are as common as distinct values.
+    // A mask from the input narrows the values, so that ties are as common as distinct values.
     let mask = (1u64 << (head >> 8 & 0x3f)) - 1;
     let levels: Vec<Probability> = words
         .by_ref()
@@ -25,7 +26,7 @@ pub fn check(bytes: &[u8]) {
     let mut samples: Vec<u64> = words.map(|word| word & mask).collect();
     let mut sorted = samples.clone();
     sorted.sort_unstable();
-    let distribution = Distribution::of(&mut samples, unbounded, &levels);
+    let distribution = Distribution::from_slice(&mut samples, unbounded, &levels);
     assert_eq!(distribution.count, sorted.len() as u64 + unbounded);
     assert_eq!(
         (distribution.min, distribution.max),
@@ -33,13 +34,14 @@ pub fn check(bytes: &[u8]) {
     );
     for level in levels {
         let rank = percentile::rank(level, distribution.count);
-        let expected = match percentile::supported(level, distribution.count) {
-            false => percentile::Percentile::Unsupported,
-            true => sorted
+        let expected = if percentile::supported(level, distribution.count) {
+            sorted
                 .get(rank as usize - 1)
                 .map_or(percentile::Percentile::Unbounded, |sample| {
                     percentile::Percentile::Value(*sample)
-                }),
+                })
+        } else {
+            percentile::Percentile::Unsupported
         };
         assert_eq!(distribution.percentile(level), expected, "at {level}");
     }

@@ -1,66 +1,68 @@
-//! The words of a judgement: what a change did to a figure, which way is better, and what is too little to matter.
-//! [`contrast`](mod@crate::contrast) comes to them.
+//! Judgements about a change of a metric, the direction of improvement, and tolerances.
+//! [`contrast`](mod@crate::contrast) computes them.
 
-/// What a change did to a figure.
+/// Effect of a change on a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Judgement {
-    /// It is better.
+    /// Improved.
     Better,
-    /// It is worse.
+    /// Worsened.
     Worse,
-    /// It is the same, within the tolerance.
+    /// Unchanged, within the tolerance.
     Same,
-    /// These runs can't tell.
+    /// Not decidable from these runs.
     CantTell,
 }
 
-/// Which way is better.
+/// Direction of improvement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Better {
-    /// As for a throughput.
+    /// Higher is better, as for a throughput.
     Higher,
-    /// As for a latency.
+    /// Lower is better, as for a latency.
     Lower,
 }
 
-/// What is too little to matter: the larger of the two.
+/// Largest difference that counts as the same: the larger of the two values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tolerance {
-    /// A share of the median without the change.
+    /// Share of the median without the change.
     pub share: f64,
-    /// In the figure's own unit.
+    /// Absolute value, in the metric's unit.
     pub least: f64,
 }
 
-/// Below so many runs of either nothing can be told.
-pub const FEWEST: usize = 3;
+/// Minimum number of runs per side; with fewer runs no judgement is possible.
+pub const MIN_RUNS: usize = 3;
 
 impl Tolerance {
-    /// Of a throughput, or of an index of how evenly something is shared: 5 %.
+    /// For a throughput, or for a fairness index: 5 %.
     pub const RATE: Tolerance = Tolerance::new(0.05, 0.0);
-    /// Of a latency in ms: 5 %, and a millisecond, which nobody feels.
+    /// For a latency in ms: 5 %, and 1 ms, which is not perceptible.
     pub const LATENCY: Tolerance = Tolerance::new(0.05, 1.0);
-    /// Of the share of something that went wrong (time stood still, datagrams lost), 0 to 1: 5 %, and half a hundredth of all.
+    /// For a share of errors (stall time, lost datagrams), 0 to 1: 5 %, and 0.005.
     pub const LOSS: Tolerance = Tolerance::new(0.05, 0.005);
-    /// Of the share of a goal's samples that were within its limit, 0 to 1: a hundredth of all, whatever it was.
+    /// For the share of a goal's samples within its limit, 0 to 1: 0.01.
     pub const MET: Tolerance = Tolerance::new(0.0, 0.01);
 
     const fn new(share: f64, least: f64) -> Tolerance {
         Tolerance { share, least }
     }
 
-    /// What is the same around the median without the change, in the figure's unit; where that is infinite, `least`.
+    /// Largest difference that counts as the same around the median without the change, in the
+    /// metric's unit; `least` if that median is infinite.
     #[must_use]
-    pub fn of(self, median: f64) -> f64 {
-        match median.is_finite() {
-            true => (median.abs() * self.share).max(self.least),
-            false => self.least,
+    pub fn at(self, median: f64) -> f64 {
+        if median.is_finite() {
+            (median.abs() * self.share).max(self.least)
+        } else {
+            self.least
         }
     }
 }
 
 impl Judgement {
-    /// All of them.
+    /// All judgements.
     pub const ALL: [Judgement; 4] = [
         Judgement::Better,
         Judgement::Worse,
@@ -68,7 +70,7 @@ impl Judgement {
         Judgement::CantTell,
     ];
 
-    /// In words.
+    /// Name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -81,7 +83,7 @@ impl Judgement {
 }
 
 impl Better {
-    /// In words.
+    /// Name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

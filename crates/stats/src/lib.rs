@@ -1,16 +1,19 @@
-//! What a set of measurements comes to, and how much of it the number of measurements supports.
+//! Statistics of a set of measurements, limited to what the number of measurements supports.
 //!
 //! - [`percentile`](mod@percentile): nearest-rank percentiles and the number of samples each needs.
-//! - [`Distribution`]: count, extremes and percentiles of integer samples, some of which may have no upper bound.
+//! - [`Distribution`]: count, extremes and percentiles of integer samples, some of which may have
+//!   no upper bound.
 //! - [`fairness`]: Jain's index.
 //! - [`bootstrap`]: intervals over repeated runs, from a seed.
-//! - [`ranks`]: whether one set of runs lies higher than another, and Holm's correction for many such questions.
-//! - [`pairs`]: whether a change moved a value, from pairs of runs that have all else in common.
-//! - [`shift`](mod@shift): by how much one set of runs lies higher than another, with an interval.
-//! - [`contrast`](mod@contrast): many figures of two sets of runs, judged together. [`judge`]: the words for what they come to.
-//! - [`effect`]: how far two sets lie apart, in words.
+//! - [`ranks`]: rank test for two sets of runs, and Holm's correction for multiple tests.
+//! - [`pairs`]: signed-rank test for pairs of runs that differ in one setting only.
+//! - [`shift`](mod@shift): shift between two sets of runs, with an interval.
+//! - [`contrast`](mod@contrast): joint judgement of many metrics of two sets of runs. [`judge`]:
+//!   the possible judgements.
+//! - [`effect`]: effect size with a verbal scale.
 //!
-//! Pure: no clock, no platform float function; one input gives one answer on every platform.
+//! Pure: no clock, no platform float functions. The same input yields the same result on every
+//! platform.
 
 #![deny(
     clippy::disallowed_macros,

@@ -1,24 +1,26 @@
-//! Whether a change moved a value, from pairs of runs that have all else in common.
+//! Signed-rank test for pairs of runs that differ in one setting only.
 
-/// What the signed-rank test came to.
+/// Result of the signed-rank test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SignedRank {
     /// Wilcoxon's W⁺: the sum of the ranks of the positive differences, ranked by size. Ties share the mean of their ranks.
     pub w: f64,
-    /// The number of differences other than 0: the others have no sign and are left out.
+    /// Number of non-zero differences; zeros have no sign and are left out.
     pub count: usize,
-    /// The two-sided probability of a W⁺ at least as far from its mean, if each difference were as likely to have the other sign.
+    /// Two-sided probability of a W⁺ at least as far from its mean if both signs of each difference
+    /// are equally likely.
     pub p: f64,
-    /// Whether `p` counts all ways to give the differences signs (up to [`EXACT`] of them). Otherwise it is the normal
-    /// approximation, corrected for ties and for continuity.
+    /// True if `p` enumerates all sign patterns (up to [`EXACT`] differences). Otherwise `p` is the
+    /// normal approximation, corrected for ties and for continuity.
     pub exact: bool,
 }
 
-/// Up to so many differences other than 0, `p` is exact.
+/// Maximum number of non-zero differences for which `p` is exact.
 pub const EXACT: usize = 100;
 
-/// The signed-rank test (Wilcoxon 1945; Hollander, Wolfe and Chicken, *Nonparametric Statistical Methods*, section 3.1) of the
-/// differences within pairs. A difference may be infinite. `None` when there are none or one is no number.
+/// Signed-rank test (Wilcoxon 1945; Hollander, Wolfe and Chicken, *Nonparametric Statistical
+/// Methods*, section 3.1) of the differences within pairs. A difference may be infinite. Returns
+/// `None` if there are no differences or one is NaN.
 #[must_use]
 pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
     if differences.is_empty() || differences.iter().any(|difference| difference.is_nan()) {
@@ -42,22 +44,24 @@ pub fn signed_rank(differences: &[f64]) -> Option<SignedRank> {
     let positive = signed.iter().zip(&doubled).filter(|(difference, _)| **difference > 0.0);
     let observed: usize = positive.map(|(_, rank)| *rank).sum();
     let exact = count <= EXACT;
-    let p = match exact {
-        true => exact_p(&doubled, observed),
-        false => normal_p(count as f64, observed as f64 / 2.0, ties),
+    let p = if exact {
+        exact_p(&doubled, observed)
+    } else {
+        normal_p(count as f64, observed as f64 / 2.0, ties)
     };
     let w = observed as f64 / 2.0;
     Some(SignedRank { w, count, p, exact })
 }
 
-/// The least `p` that the test can give of so many pairs: all differences have one sign.
+/// Minimum `p` of the test for this number of pairs: all differences have one sign.
 #[must_use]
-pub fn least_p(pairs: usize) -> f64 {
-    // Halving is exact, and nothing is left after some 1,100 times.
+pub fn min_p(pairs: usize) -> f64 {
+    // Halving is exact, and the result is zero after about 1,100 times.
     (1..pairs.min(1_100)).fold(1.0, |p, _| p / 2.0)
 }
 
-/// The probability of each sum of a random subset of `ranks`, from 0 on: each rank is in it with probability ½.
+/// Probability of each sum of a random subset of `ranks`, from 0 up: each rank is in the subset
+/// with probability ½.
 pub(crate) fn subset_sums(ranks: &[usize]) -> Vec<f64> {
     let total: usize = ranks.iter().sum();
     let mut probabilities = vec![0.0; total + 1];
@@ -73,10 +77,11 @@ pub(crate) fn subset_sums(ranks: &[usize]) -> Vec<f64> {
     probabilities
 }
 
-/// The share of all ways to sign `doubled` ranks whose positive sum is at least as far from its mean as `observed`.
+/// Share of all sign patterns of `doubled` ranks whose positive sum is at least as far from its
+/// mean as `observed`.
 fn exact_p(doubled: &[usize], observed: usize) -> f64 {
     let total: usize = doubled.iter().sum();
-    // The mean is half of all: compared as 2·sum with total, in integers.
+    // The mean is half of the total: compared as 2·sum with total, in integers.
     let far = |sum: usize| (2 * sum).abs_diff(total);
     let probabilities = subset_sums(doubled);
     let beyond = probabilities
@@ -99,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_approximation_comes_near_the_exact_value() {
-        // 60 differences of which every third is negative.
+        // 60 differences, every third negative.
         let differences: Vec<f64> = (1..=60)
             .map(|i| if i % 3 == 0 { -f64::from(i) } else { f64::from(i) })
             .collect();
@@ -108,7 +113,7 @@ mod tests {
             test.exact && (normal_p(60.0, test.w, 0.0) - test.p).abs() < 2e-3,
             "{test:?}"
         );
-        // Doubled, so that each size is there twice.
+        // Doubled, so that each size occurs twice.
         let twice = [&differences[..40], &differences[..40]].concat();
         let test = signed_rank(&twice).unwrap();
         assert!((normal_p(80.0, test.w, 40.0 * 6.0) - test.p).abs() < 2e-3, "{test:?}");

@@ -1,23 +1,23 @@
-//! Nearest-rank percentiles, and how many samples one needs before it is printed.
+//! Nearest-rank percentiles, and the number of samples each requires.
 //!
-//! A level is a [`Probability`]: the 99th percentile is 990 000 000 parts per billion, so every rank is found in
-//! integers and no rounding of a float moves it.
+//! A level is a [`Probability`]: the 99th percentile is 990 000 000 parts per billion. Ranks are
+//! computed in integers, without float rounding.
 
 use netburn_units::Probability;
 
 /// One percentile of a set of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Percentile {
-    /// There are too few samples to say.
+    /// Too few samples for this level.
     Unsupported,
-    /// It falls among the samples that have no upper bound: those that never finished.
+    /// The rank falls among the unbounded samples, which never finished.
     Unbounded,
-    /// The sample at its rank.
+    /// Sample at this rank.
     Value(u64),
 }
 
 impl Percentile {
-    /// The sample at its rank, where there is one to print.
+    /// Sample at this rank, if it has a value.
     #[must_use]
     pub const fn value(self) -> Option<u64> {
         match self {
@@ -38,7 +38,7 @@ pub const P95: Probability = percent(95);
 /// The 99th percentile.
 pub const P99: Probability = percent(99);
 
-/// The percentiles that a summary shows.
+/// Percentiles of a summary.
 pub const STANDARD: [Probability; 5] = [P50, P75, P90, P95, P99];
 
 const BILLION: u128 = 1_000_000_000;
@@ -50,9 +50,9 @@ const fn percent(percent: u32) -> Probability {
     }
 }
 
-/// The number of samples from which a percentile is printed: 3/(1 − p), rounded up, so that three samples are
-/// expected beyond it. 6 for the 50th, 30 for the 90th, 60 for the 95th, 300 for the 99th; `None` for the 100th,
-/// which no number supports.
+/// Minimum number of samples for which a percentile is printed: 3/(1 − p), rounded up, so that
+/// three samples are expected beyond it. 6 for the 50th, 30 for the 90th, 60 for the 95th, 300 for
+/// the 99th. `None` for the 100th, which no number of samples supports.
 #[must_use]
 pub fn needed(level: Probability) -> Option<u64> {
     let beyond = BILLION - u128::from(level.as_ppb());
@@ -60,14 +60,14 @@ pub fn needed(level: Probability) -> Option<u64> {
     (beyond > 0).then(|| (3 * BILLION).div_ceil(beyond) as u64)
 }
 
-/// Whether `count` samples support the percentile.
+/// Returns true if `count` samples support the percentile.
 #[must_use]
 pub fn supported(level: Probability, count: u64) -> bool {
     needed(level).is_some_and(|needed| count >= needed)
 }
 
-/// The nearest rank: the place, from 1, of the least sample that has at least the level's share of all `count` at or
-/// below it. 1 for level 0; 0 only when there are no samples.
+/// Nearest rank: the place, from 1, of the smallest sample with at least the level's share of all
+/// `count` samples at or below it. 1 for level 0; 0 only without samples.
 #[must_use]
 pub fn rank(level: Probability, count: u64) -> u64 {
     let rank = (u128::from(count) * u128::from(level.as_ppb())).div_ceil(BILLION) as u64;

@@ -1,22 +1,24 @@
-//! Whether one set of runs lies higher than another, without assuming how the values are spread.
+//! Rank test for two sets of runs, without an assumption about their distribution.
 
-/// What a rank test came to.
+/// Result of a rank test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankTest {
-    /// Mann and Whitney's U of the first set: in how many pairs its value is the larger one, ties counting half.
+    /// Mann and Whitney's U of the first set: number of pairs in which its value is larger, with
+    /// ties as one half.
     pub u: f64,
-    /// The two-sided probability, were both sets of one kind, of a U at least as far from the middle.
+    /// Two-sided probability of a U at least as far from the middle if both sets have one
+    /// distribution.
     pub p: f64,
-    /// Whether `p` counts every way to split the values (up to [`EXACT`] of them), ties as they are; else it is the
-    /// normal approximation, corrected for ties and for continuity.
+    /// True if `p` enumerates all ways to split the values (up to [`EXACT`] values), with their
+    /// ties. Otherwise `p` is the normal approximation, corrected for ties and for continuity.
     pub exact: bool,
 }
 
-/// Up to so many values in both sets together, `p` is exact.
+/// Maximum number of values in both sets together for which `p` is exact.
 pub const EXACT: usize = 40;
 
-/// The test of Mann and Whitney (1947), also Wilcoxon's rank-sum test. `None` when a set is empty or a value is not
-/// finite.
+/// Mann-Whitney test (1947), also called Wilcoxon's rank-sum test. Returns `None` if a set is empty
+/// or a value is not finite.
 #[must_use]
 pub fn mann_whitney(first: &[f64], second: &[f64]) -> Option<RankTest> {
     let (n, m) = (first.len(), second.len());
@@ -24,7 +26,7 @@ pub fn mann_whitney(first: &[f64], second: &[f64]) -> Option<RankTest> {
         return None;
     }
     let (doubled, ties) = doubled_ranks(first, second);
-    // Twice the rank sum, less its least possible value for n ranks, is twice U.
+    // Twice the rank sum, minus its minimum for n ranks, is twice U.
     let u = (doubled[..n].iter().sum::<usize>() - n * (n + 1)) as f64 / 2.0;
     let exact = n + m <= EXACT;
     let p = if exact {
@@ -35,8 +37,8 @@ pub fn mann_whitney(first: &[f64], second: &[f64]) -> Option<RankTest> {
     Some(RankTest { u, p, exact })
 }
 
-/// Probabilities of several tests, corrected for there being several (Holm 1979): each may be held against the level
-/// that one test would be. In the order given; values beyond 0 to 1 are brought into it.
+/// Probabilities of several tests with the correction of Holm (1979): each can be compared with the
+/// significance level of a single test. In the given order; values outside 0 to 1 are clamped.
 #[must_use]
 pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();
@@ -51,8 +53,8 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// Twice the rank of every value, first set first (ties share the mean of their ranks, so twice it is whole), and
-/// Σ(t³ − t) over groups of t equal values.
+/// Twice the rank of every value, first set first (ties share the mean of their ranks, so twice the
+/// rank is an integer), and Σ(t³ − t) over groups of t equal values.
 fn doubled_ranks(first: &[f64], second: &[f64]) -> (Vec<usize>, f64) {
     let values: Vec<f64> = first.iter().chain(second).copied().collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -72,25 +74,27 @@ fn doubled_ranks(first: &[f64], second: &[f64]) -> (Vec<usize>, f64) {
     (doubled, ties)
 }
 
-/// The share of all ways to pick `n` of the ranks whose sum is at least as far from its mean as that of the first `n`.
+/// Share of all ways to choose `n` ranks whose sum is at least as far from its mean as that of the
+/// first `n`.
 fn exact_p(doubled: &[usize], n: usize) -> f64 {
     let total: usize = doubled.iter().sum();
     let mut ascending = doubled.to_vec();
     ascending.sort_unstable();
-    // sums[k] is the sum of the least k.
+    // sums[k] is the sum of the k smallest ranks.
     let sums: Vec<usize> = std::iter::once(0)
         .chain(ascending.iter().scan(0, |sum, rank| {
             *sum += rank;
             Some(*sum)
         }))
         .collect();
-    // ways[k][s]: how many ways there are to pick k ranks with sum s. At most 40 over 20, 1.4 × 10¹¹.
+    // ways[k][s]: number of ways to choose k ranks with sum s. At most 40 over 20, 1.4 × 10¹¹.
     let mut ways = vec![vec![0u64; total + 1]; n + 1];
     ways[0][0] = 1;
     for (place, rank) in ascending.iter().enumerate() {
         for k in (1..=n.min(place + 1)).rev() {
             let (before, of) = ways.split_at_mut(k);
-            // With this rank as the largest of k: the other k − 1 sum to no less than the least and no more than the last of those before.
+            // With this rank as the largest of k, the sum of the other k − 1 is between that of the
+            // smallest and that of the last ranks before it.
             let others = sums[k - 1]..=sums[place] - sums[place + 1 - k];
             let from = &before[k - 1][others.clone()];
             for (to, more) in of[0][others.start() + rank..].iter_mut().zip(from) {

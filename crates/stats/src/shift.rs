@@ -1,37 +1,43 @@
-//! By how much one set of runs lies higher than another (Hodges and Lehmann 1963), without assuming how the values are spread.
+//! Shift between two sets of runs (Hodges and Lehmann 1963), without an assumption about their
+//! distribution.
 //!
-//! Each interval is a rank test turned round (Lehmann 1963; Tukey 1949; Hollander, Wolfe and Chicken, *Nonparametric Statistical Methods*,
-//! sections 4.3 and 3.3): it holds every shift that [`mann_whitney`](crate::mann_whitney) or [`signed_rank`](crate::signed_rank())
-//! would not reject. Its level is exact where no values are equal. It is no narrower than a handful of runs warrants: of three runs
-//! against three it is at most 90 % sure, of three pairs 75 %.
+//! Each interval is an inverted rank test (Lehmann 1963; Tukey 1949; Hollander, Wolfe and Chicken,
+//! *Nonparametric Statistical Methods*, sections 4.3 and 3.3): it contains every shift that
+//! [`mann_whitney`](crate::mann_whitney) or [`signed_rank`](crate::signed_rank()) would not reject.
+//! Its level is exact without equal values. Few runs limit the level: three runs against three
+//! reach at most 90 %, three pairs 75 %.
 
 use crate::Interval;
 use crate::pairs::subset_sums;
 use netburn_units::Probability;
 
-/// A difference between two sets.
+/// Estimated difference between two sets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
-    /// The middle of all differences between a value of the second set and one of the first; of pairs, of the means of any two of
-    /// their differences.
+    /// Median of all differences between a value of the second set and one of the first; for pairs,
+    /// of the means of any two differences.
     pub estimate: f64,
-    /// Where the shift lies.
+    /// Confidence interval of the shift.
     pub interval: Interval,
-    /// How sure that is, 0 to 1: at least what was asked for, or as much as so few values can give.
+    /// Confidence level of the interval, 0 to 1: at least the requested level, or the maximum that
+    /// so few values permit.
     pub level: f64,
 }
 
-/// The most values of a set, or pairs, that are looked at one by one: beyond, the sets are thinned evenly.
-const MOST: usize = 500;
+/// Maximum number of values of a set, or of pairs, that are evaluated individually; larger sets are
+/// thinned evenly.
+const MAX_VALUES: usize = 500;
 
-/// Up to so many values in both sets together the level is exact; above, it is that of the normal approximation.
+/// Maximum number of values in both sets together for which the level is exact; above, it is that
+/// of the normal approximation.
 const EXACT: usize = 40;
 
-/// Up to so many pairs the level is exact; above, it is that of the normal approximation.
+/// Maximum number of pairs for which the level is exact; above, it is that of the normal
+/// approximation.
 const EXACT_PAIRS: usize = 100;
 
-/// By how much `second` lies above `first`: runs that have nothing in common. A value may be infinite; two that are the same infinity
-/// don't differ. `None` when a set is empty or a value is no number.
+/// Shift of `second` relative to `first`, for independent runs. A value may be infinite; two equal
+/// infinities have the difference 0. Returns `None` if a set is empty or a value is NaN.
 #[must_use]
 pub fn shift(first: &[f64], second: &[f64], level: Probability) -> Option<Shift> {
     let unknown = first.iter().chain(second).any(|value| value.is_nan());
@@ -53,8 +59,8 @@ pub fn shift(first: &[f64], second: &[f64], level: Probability) -> Option<Shift>
     Some(between(differences.collect(), left_out))
 }
 
-/// By how much the second value of a pair lies above the first, from the differences of all pairs. A difference may be infinite. `None`
-/// when there are none or one is no number.
+/// Shift of the second values of pairs relative to the first, from the differences of all pairs. A
+/// difference may be infinite. Returns `None` if there are none or one is NaN.
 #[must_use]
 pub fn paired_shift(differences: &[f64], level: Probability) -> Option<Shift> {
     if differences.is_empty() || differences.iter().any(|difference| difference.is_nan()) {
@@ -76,29 +82,30 @@ pub fn paired_shift(differences: &[f64], level: Probability) -> Option<Shift> {
     Some(between(means.collect(), left_out))
 }
 
-/// How far `second` lies above `first`; nothing where both are the same infinity.
+/// Difference `second` − `first`; 0 if both are the same infinity.
 pub(crate) fn apart(first: f64, second: f64) -> f64 {
     if first == second { 0.0 } else { second - first }
 }
 
-/// The mean of two; nothing of two opposite infinities.
+/// Mean of two values; 0 for two opposite infinities.
 fn middle(one: f64, other: f64) -> f64 {
     let middle = f64::midpoint(one, other);
     if middle.is_nan() { 0.0 } else { middle }
 }
 
-/// The probability with which an interval of that level may miss the truth at either end.
+/// Probability with which an interval of this level may miss the true value at either end.
 fn beyond(level: Probability) -> f64 {
     (1.0 - level.as_f64()) / 2.0
 }
 
-/// How many values may be left out at either end, and the probability that the truth is beyond what is left there.
+/// Number of values left out at either end, and the probability that the true value is beyond the
+/// remaining ones.
 struct LeftOut {
     count: usize,
     beyond: f64,
 }
 
-/// The middle of `values` and the interval between those left out.
+/// Median of `values` and the interval between the values left out.
 fn between(mut values: Vec<f64>, left_out: LeftOut) -> Shift {
     values.sort_unstable_by(f64::total_cmp);
     let last = values.len() - 1;
@@ -112,25 +119,25 @@ fn between(mut values: Vec<f64>, left_out: LeftOut) -> Shift {
     }
 }
 
-/// So many values of a set that few enough are left, evenly picked by rank.
+/// At most [`MAX_VALUES`] values of a set, picked evenly by rank.
 fn thinned(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     match sorted.len() {
-        count if count > MOST => (0..MOST)
-            .map(|place| sorted[(2 * place + 1) * count / (2 * MOST)])
+        count if count > MAX_VALUES => (0..MAX_VALUES)
+            .map(|place| sorted[(2 * place + 1) * count / (2 * MAX_VALUES)])
             .collect(),
         _ => sorted,
     }
 }
 
-/// By the weights of the test's statistic, from 0 on. The truth is below the value that follows `count` others when no more than `count`
-/// of all lie below it: the statistic is at most `count`.
+/// From the weights of the test's statistic, from 0 up. The true value is below the value that
+/// follows `count` others if at most `count` of all lie below it: the statistic is at most `count`.
 fn exact(weights: &[f64], beyond: f64) -> LeftOut {
     let all: f64 = weights.iter().sum();
     let mut left_out = LeftOut {
         count: 0,
-        // Not even the last one may be left out: this is as sure as it gets.
+        // Not even the last value may be left out: this is the maximum level.
         beyond: weights[0] / all,
     };
     let mut below = 0.0;
@@ -147,9 +154,10 @@ fn exact(weights: &[f64], beyond: f64) -> LeftOut {
     left_out
 }
 
-/// How many ways to rank two sets give each U, from 0 to n·m.
+/// Number of ways to rank two sets for each U, from 0 to n·m.
 fn ways(n: usize, m: usize) -> Vec<f64> {
-    // The number with sum u is the coefficient of q^u in the Gaussian binomial: Π (1 − q^(m+i)) / (1 − q^i), i = 1..n.
+    // The number of ways with sum u is the coefficient of q^u in the Gaussian binomial: Π (1 −
+    // q^(m+i)) / (1 − q^i), i = 1..n.
     let most = n * m;
     let mut ways = vec![0.0; most + 1];
     ways[0] = 1.0;
@@ -164,13 +172,13 @@ fn ways(n: usize, m: usize) -> Vec<f64> {
     ways
 }
 
-/// By the normal approximation of the statistic, with the correction for continuity.
+/// From the normal approximation of the statistic, with the correction for continuity.
 fn approximate(mean: f64, variance: f64, beyond: f64) -> LeftOut {
     let deviation = libm::sqrt(variance);
     // P(statistic ≤ count).
     let below = |count: usize| 0.5 * libm::erfc((mean - count as f64 - 0.5) / (deviation * std::f64::consts::SQRT_2));
     let (mut least, mut most) = (0_usize, mean as usize);
-    // The largest count whose probability is still small enough.
+    // The largest count with a small enough probability.
     while least < most {
         let middle = least.midpoint(most) + (most - least) % 2;
         if below(middle) <= beyond {

@@ -1,4 +1,4 @@
-//! How often comparisons of many figures raise a false alarm, and how often they find a change.
+//! False-alarm rate and detection rate of comparisons of many metrics.
 
 use netburn_stats::contrast::{Contrast, Question, Test, contrast, judge_all, paired};
 use netburn_stats::judge::{Better, Judgement, Tolerance};
@@ -7,39 +7,42 @@ use netburn_units::{Seed, Stream};
 const COMPARISONS: u64 = 400;
 const FIGURES: usize = 10;
 
-/// Anything beyond nought matters.
+/// Any difference other than zero matters.
 const NOTHING: Tolerance = Tolerance { share: 0.0, least: 0.0 };
 
-/// Nearly normal, with a deviation of 1: the sum of twelve dice (Irwin and Hall).
+/// Approximately normal with a standard deviation of 1: the sum of twelve uniform numbers (Irwin
+/// and Hall).
 fn normal(stream: &mut Stream) -> f64 {
     let sum: u64 = (0..12).map(|_| stream.below(1_000_000)).sum();
     sum as f64 / 1e6 - 6.0
 }
 
-/// How a value of a run comes about: from what its seed has in common with the other run of it, and from chance of its own.
+/// Model of a run's value: from the part shared by the two runs of a seed, and from a part of its
+/// own.
 type Law = fn(common: f64, own: f64) -> f64;
 
-/// Correlated by one half.
+/// Correlation one half.
 fn even(common: f64, own: f64) -> f64 {
     100.0 + (common + own) * std::f64::consts::FRAC_1_SQRT_2
 }
 
-/// The same in steps of a whole: many are equal, within pairs and between them, and some figures have one value in all runs.
+/// The same, rounded to integers: many are equal, within pairs and between them, and some metrics
+/// have one value in all runs.
 fn coarse(common: f64, own: f64) -> f64 {
     (even(common, own) / 2.0).round()
 }
 
-/// Many are near, some are far.
+/// Skewed: many values are near, some are far.
 fn skewed(common: f64, own: f64) -> f64 {
     (even(common, own) - 100.0).exp()
 }
 
-/// The runs of one seed have one value, but for one in four.
+/// Runs of one seed have one value, except one in four.
 fn mostly_equal(common: f64, own: f64) -> f64 {
     if own > 0.674 { even(common, own) } else { common }
 }
 
-/// A figure of runs of two sides, the second moved up by `shift`.
+/// A metric of runs of two sides, the second shifted by `shift`.
 fn figure(stream: &mut Stream, runs: usize, law: Law, shift: f64) -> Vec<[f64; 2]> {
     let pair = |_| {
         let common = normal(stream);
@@ -53,7 +56,7 @@ fn unpaired(pairs: &[[f64; 2]]) -> Option<Contrast> {
     contrast(&first, &second)
 }
 
-/// Ten figures, of which the first is shifted by so much.
+/// Ten metrics, the first of which is shifted.
 fn judged(
     seed: u64,
     runs: usize,
@@ -73,10 +76,10 @@ fn judged(
     answers.map(|answer| (answer.test, answer.judgement)).collect()
 }
 
-/// The largest number of successes that is not surprising: of `trials` with probability `p` there are more with a probability below one in
-/// a hundred thousand.
+/// Upper limit of a plausible number of successes: more in `trials` with probability `p` have a
+/// probability below one in a hundred thousand.
 fn most_of(trials: u64, p: f64) -> u64 {
-    // Summed from none on, by the ratio of neighbours.
+    // Summed from zero successes, by the ratio of neighbours.
     let mut term = (1.0 - p).powi(trials as i32);
     let mut below = term;
     (0..trials)
@@ -91,15 +94,15 @@ fn most_of(trials: u64, p: f64) -> u64 {
 
 #[test]
 fn the_bound_is_the_binomials() {
-    // 50 ± 6.9: four and a quarter deviations up, a little more for the skew.
+    // 50 ± 6.9: four and a quarter deviations up, a little more because of the skew.
     assert!((79..=83).contains(&most_of(1_000, 0.05)), "{}", most_of(1_000, 0.05));
     assert!((38..=42).contains(&most_of(400, 0.05)), "{}", most_of(400, 0.05));
     assert_eq!(most_of(3, 0.5), 3);
 }
 
-/// One comparison in twenty at most, whether the runs are pairs or not, and however their values come about.
+/// At most one comparison in twenty, for pairs and independent runs, and for all distributions.
 #[test]
-fn false_alarms_are_as_rare_as_they_are_to_be() {
+fn the_false_alarm_rate_is_bounded() {
     let laws: [(&str, Law); 4] = [
         ("even", even),
         ("coarse", coarse),
@@ -114,9 +117,9 @@ fn false_alarms_are_as_rare_as_they_are_to_be() {
                 ("pairs", paired as fn(&[[f64; 2]]) -> Option<Contrast>),
                 ("sets", unpaired),
             ] {
-                let told =
+                let decided =
                     |(_, judgement): &(Test, Judgement)| matches!(judgement, Judgement::Better | Judgement::Worse);
-                let alarmed = |seed: &u64| judged(*seed, runs, law, of, 0.0).iter().any(told);
+                let alarmed = |seed: &u64| judged(*seed, runs, law, of, 0.0).iter().any(decided);
                 let alarms = (0..COMPARISONS).filter(alarmed).count() as u64;
                 assert!(
                     alarms <= most,
@@ -127,7 +130,8 @@ fn false_alarms_are_as_rare_as_they_are_to_be() {
     }
 }
 
-/// Independent runs, shifted by three and a third deviations: nine of ten times at least.
+/// Independent runs, shifted by three and a third deviations: detected at least nine times out of
+/// ten.
 #[test]
 fn a_large_shift_of_eight_runs_is_found() {
     let independent: Law = |_, own| 100.0 + own;
@@ -135,19 +139,21 @@ fn a_large_shift_of_eight_runs_is_found() {
     assert!((0..COMPARISONS).filter(found).count() as u64 >= COMPARISONS * 9 / 10);
 }
 
-/// Of twelve pairs that have nine tenths of their variance in common, a shift of one deviation is 1 / √(2 × 0.1) = 2.24 deviations of a
-/// difference: each difference has its sign with probability Φ(2.24) = 0.9873, and all twelve with 0.858, which the test always tells.
-/// As sets, the shift is one deviation: the sum of ranks then lies √(12 / 2) × 0.977 = 2.39 deviations from its mean, and 0.005 takes 2.81.
+/// Of twelve pairs with nine tenths of their variance in common, a shift of one deviation is 1 /
+/// √(2 × 0.1) = 2.24 deviations of a difference. Each difference has its sign with probability
+/// Φ(2.24) = 0.9873, and all twelve with 0.858, which the test always detects. As sets, the shift
+/// is one deviation: the sum of ranks then lies √(12 / 2) × 0.977 = 2.39 deviations from its mean,
+/// and 0.005 requires 2.81.
 #[test]
 fn pairs_find_what_sets_do_not() {
     let alike: Law = |common, own| 100.0 + common * 0.9_f64.sqrt() + own * 0.1_f64.sqrt();
     let found = |of: fn(&[[f64; 2]]) -> Option<Contrast>, test: Test| {
-        let told = |seed: &u64| {
+        let decided = |seed: &u64| {
             let (by, judgement) = judged(5_000 + seed, 12, alike, of, 1.0)[0];
             assert_eq!(by, test);
             judgement == Judgement::Worse
         };
-        (0..COMPARISONS).filter(told).count() as u64
+        (0..COMPARISONS).filter(decided).count() as u64
     };
     let (pairs, sets) = (found(paired, Test::SignedRank), found(unpaired, Test::RankSum));
     let fewest = COMPARISONS - most_of(COMPARISONS, 1.0 - 0.858);

@@ -1,6 +1,6 @@
 //! The signed-rank test against published examples, hand counts and an enumeration of every pattern of signs.
 
-use netburn_stats::pairs::least_p;
+use netburn_stats::pairs::min_p;
 use netburn_stats::signed_rank;
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 /// example of R's `wilcox.test`. V = 40, one-sided p = 0.01953 = 10/512.
 #[test]
 #[expect(clippy::approx_constant, reason = "3.14 is a measured value")]
-fn the_worked_example_of_others_comes_out_the_same() {
+fn the_worked_example_of_r_is_reproduced() {
     let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
     let fall: Vec<f64> = before.iter().zip(after).map(|(before, after)| before - after).collect();
@@ -61,7 +61,7 @@ fn small_sets_are_counted_by_hand() {
     assert_eq!(p(&[-1.0]), 1.0);
     // W = 1 of 6: sums 0 and 1 below, 5 and 6 above, of eight patterns.
     assert_eq!(p(&[1.0, -2.0, -3.0]), 0.5);
-    // A difference of nothing has no sign.
+    // A difference of zero has no sign.
     assert_eq!(
         signed_rank(&[0.0, 1.0, 0.0, 2.0]).map(|test| (test.count, test.p)),
         Some((2, 0.5))
@@ -69,11 +69,11 @@ fn small_sets_are_counted_by_hand() {
     assert_eq!(signed_rank(&[0.0; 8]).map(|test| (test.count, test.p)), Some((0, 1.0)));
     // Ties: ranks 1½, 1½ and 3. W = 1½ of 6: 0, 1½, 1½, 3 | 3, 4½, 4½, 6; six of eight lie at least 1½ from 3.
     assert_eq!(p(&[5.0, -5.0, -9.0]), 6.0 / 8.0);
-    // What is infinite is the largest.
+    // Infinite differences are the largest.
     assert_eq!(p(&[f64::INFINITY, 1.0, f64::INFINITY]), 2.0 / 8.0);
     assert_eq!(signed_rank(&[]), None);
     assert_eq!(signed_rank(&[1.0, f64::NAN]), None);
-    assert_eq!([1, 2, 6, 10].map(least_p), [1.0, 0.5, 2.0 / 64.0, 2.0 / 1024.0]);
+    assert_eq!([1, 2, 6, 10].map(min_p), [1.0, 0.5, 2.0 / 64.0, 2.0 / 1024.0]);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn many_differences_of_one_sign_are_no_chance() {
     assert!(test.p > 0.9, "{test:?}");
 }
 
-/// The definition: every pattern of signs, one by one, with ranks as the mean of their places.
+/// Definition: every pattern of signs, enumerated, with ranks as the mean of their places.
 fn enumerated(differences: &[f64]) -> f64 {
     let sizes: Vec<f64> = differences.iter().filter(|d| **d != 0.0).map(|d| d.abs()).collect();
     let rank = |size: f64| {
@@ -122,7 +122,7 @@ proptest! {
     }
 
     #[test]
-    fn turned_round_w_is_mirrored(differences in prop::collection::vec(-100.0..100.0f64, 1..150)) {
+    fn negated_differences_mirror_w(differences in prop::collection::vec(-100.0..100.0f64, 1..150)) {
         let turned: Vec<f64> = differences.iter().map(|difference| -difference).collect();
         let (one, other) = (signed_rank(&differences).unwrap(), signed_rank(&turned).unwrap());
         let count = one.count as f64;

@@ -9,7 +9,7 @@ fn level(percent: u32) -> Probability {
     Probability::from_ppb(percent * 10_000_000).unwrap()
 }
 
-/// The whole numbers from 1 to `count`, in an order that is not sorted.
+/// Integers from 1 to `count`, not sorted.
 fn shuffled(count: u64) -> Vec<u64> {
     let mut samples: Vec<u64> = (1..=count).collect();
     let mut stream = Seed(1).stream("shuffle", 0);
@@ -27,7 +27,7 @@ fn a_percentile_needs_three_samples_beyond_it() {
     assert_eq!(needed(thousandth), Some(3_000));
     assert_eq!(needed(Probability::ZERO), Some(3));
     assert_eq!(needed(Probability::ONE), None);
-    // 3/(1 − ⅓) is 4.5, and a third can't be kept exactly: rounded up either way.
+    // 3/(1 − ⅓) is 4.5, and a third is not exactly representable: rounded up in both cases.
     assert_eq!(needed(Probability::from_ppb(333_333_333).unwrap()), Some(5));
     for level in STANDARD {
         let needed = needed(level).unwrap();
@@ -81,8 +81,8 @@ fn percentiles_appear_one_after_another_as_samples_come() {
 
 #[test]
 fn samples_that_never_ended_rank_above_all_others() {
-    // 90 that ended and 10 that did not: rank 90 is the last value, rank 91 has none.
-    let distribution = Distribution::of(&mut shuffled(90), 10, &[P50, P90, P95, level(91)]);
+    // 90 finished samples and 10 unbounded ones: rank 90 is the last value, rank 91 has none.
+    let distribution = Distribution::from_slice(&mut shuffled(90), 10, &[P50, P90, P95, level(91)]);
     assert_eq!(distribution.count, 100);
     assert_eq!(distribution.percentile(P50), Percentile::Value(50));
     assert_eq!(distribution.percentile(P90), Percentile::Value(90));
@@ -115,7 +115,7 @@ fn nothing_has_no_percentiles() {
 
 #[test]
 fn levels_come_back_in_order_and_once() {
-    let distribution = Distribution::of(&mut shuffled(400), 0, &[P99, P50, P99, P75]);
+    let distribution = Distribution::from_slice(&mut shuffled(400), 0, &[P99, P50, P99, P75]);
     let levels: Vec<_> = distribution.percentiles().iter().map(|(level, _)| *level).collect();
     assert_eq!(levels, [P50, P75, P99]);
     assert_eq!(distribution.percentile(P75), Percentile::Value(300));
@@ -123,8 +123,8 @@ fn levels_come_back_in_order_and_once() {
 
 #[test]
 #[should_panic(expected = "the percentile at 75 % was not asked for")]
-fn a_percentile_that_was_not_asked_for_is_our_fault() {
-    let _ = Distribution::of(&mut [1], 0, &[P50]).percentile(P75);
+fn an_unrequested_percentile_panics() {
+    let _ = Distribution::from_slice(&mut [1], 0, &[P50]).percentile(P75);
 }
 
 #[test]
@@ -149,7 +149,7 @@ proptest! {
         levels in prop::collection::vec(0u32..=1_000_000_000, 0..8),
     ) {
         let levels: Vec<_> = levels.into_iter().filter_map(Probability::from_ppb).collect();
-        let distribution = Distribution::of(&mut samples, unbounded, &levels);
+        let distribution = Distribution::from_slice(&mut samples, unbounded, &levels);
         let ranked: Vec<u128> = distribution
             .percentiles()
             .iter()
@@ -160,7 +160,7 @@ proptest! {
             })
             .collect();
         prop_assert!(ranked.is_sorted());
-        // Support only ever ends: once a level lacks samples, all higher ones do.
+        // Support ends once: if a level lacks samples, all higher levels do.
         let first = distribution.percentiles().iter().position(|(_, p)| *p == Percentile::Unsupported);
         prop_assert_eq!(first.unwrap_or(distribution.percentiles().len()), ranked.len());
     }

@@ -55,7 +55,7 @@ fn critical_values_are_those_of_the_tables() {
 }
 
 #[test]
-fn the_worked_example_of_others_comes_out_the_same() {
+fn the_worked_example_of_r_is_reproduced() {
     // scipy.stats.mannwhitneyu: U = 17, exact p = 0.111…
     let test = mann_whitney(&[19.0, 22.0, 16.0, 29.0, 24.0], &[20.0, 11.0, 17.0, 12.0]).unwrap();
     assert_eq!(test.u, 17.0);
@@ -83,7 +83,7 @@ fn large_sets_that_differ_differ() {
 }
 
 #[test]
-fn nothing_can_be_said_of_nothing() {
+fn empty_sets_yield_none() {
     assert_eq!(mann_whitney(&[], &[1.0]), None);
     assert_eq!(mann_whitney(&[1.0], &[]), None);
     assert_eq!(mann_whitney(&[1.0], &[f64::NAN]), None);
@@ -91,14 +91,15 @@ fn nothing_can_be_said_of_nothing() {
 
 #[test]
 fn holm_steps_down() {
-    // The textbook's four: 0.005 × 4, 0.01 × 3, 0.03 × 2, and 0.04, which can't be below the one before.
+    // The textbook's four: 0.005 × 4, 0.01 × 3, 0.03 × 2, and 0.04, which can't be below the
+    // previous one.
     assert_eq!(holm(&[0.01, 0.04, 0.03, 0.005]), [0.03, 0.06, 0.06, 0.02]);
     assert_eq!(holm(&[0.5, 0.9]), [1.0, 1.0]);
     assert_eq!(holm(&[0.2]), [0.2]);
     assert!(holm(&[]).is_empty());
 }
 
-/// The definition: every split, one by one.
+/// Definition: every split, enumerated.
 fn enumerated(first: &[f64], second: &[f64]) -> f64 {
     let all: Vec<f64> = first.iter().chain(second).copied().collect();
     let pairs = |chosen: u32| -> i64 {

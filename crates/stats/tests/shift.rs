@@ -1,4 +1,4 @@
-//! How far apart two sets lie: worked by hand and against the published tables, and its laws.
+//! Shifts computed by hand and from the published tables, and their laws.
 
 use netburn_stats::{mann_whitney, paired_shift, shift, signed_rank};
 use netburn_units::Probability;
@@ -9,9 +9,10 @@ const NINETY_FIVE: Probability = match Probability::from_ppb(950_000_000) {
     None => Probability::ONE,
 };
 
-/// Five against five: 252 ways, of which U is 0, 1, 2 and 3 in 1, 1, 2 and 3. With so many differences left out at either end the shift is
-/// missed when U is at most that number: two leave 1 − 2 · 4 ÷ 252 = 96.83 %, the published level for the critical value 2 of n = m = 5. A third
-/// would leave 1 − 2 · 7 ÷ 252 = 94.4 %.
+/// Five against five: 252 ways, of which U is 0, 1, 2 and 3 in 1, 1, 2 and 3. With a number of
+/// differences left out at either end, the interval misses the shift if U is at most that number.
+/// Two leave 1 − 2 · 4 ÷ 252 = 96.83 %, the published level for the critical value 2 of n = m = 5.
+/// A third would leave 1 − 2 · 7 ÷ 252 = 94.4 %.
 #[test]
 fn five_against_five() {
     let first = [1.0, 2.0, 3.0, 4.0, 5.0];
@@ -26,7 +27,7 @@ fn five_against_five() {
 /// Permeability of membranes at term and between 12 and 26 weeks: Hollander and Wolfe's table 4.1, the worked example of R's
 /// `wilcox.test(…, conf.int = TRUE)`: 0.305 with 95 % interval −0.15 to 0.76.
 #[test]
-fn the_worked_example_of_others_comes_out_the_same() {
+fn the_worked_example_of_r_is_reproduced() {
     let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
     let before = [1.15, 0.88, 0.90, 0.74, 1.21];
     let found = shift(&before, &term, NINETY_FIVE).unwrap();
@@ -42,7 +43,7 @@ fn the_worked_example_of_others_comes_out_the_same() {
 /// patterns.
 #[test]
 #[expect(clippy::approx_constant, reason = "3.14 is a measured value")]
-fn the_worked_example_of_pairs_comes_out_the_same() {
+fn the_worked_example_of_pairs_is_reproduced() {
     let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
     let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
     let change: Vec<f64> = before.iter().zip(after).map(|(before, after)| after - before).collect();
@@ -56,9 +57,10 @@ fn the_worked_example_of_pairs_comes_out_the_same() {
     assert!(near(found.level, 1.0 - 20.0 / 512.0), "{found:?}");
 }
 
-/// Three against three are 20 ways: even the whole range misses the shift in 2 of them. Three pairs have 8 patterns of signs.
+/// Three against three are 20 ways: even the whole range misses the shift in 2 of them. Three pairs
+/// have 8 patterns of signs.
 #[test]
-fn three_runs_are_no_surer_than_they_can_be() {
+fn three_runs_limit_the_level() {
     let found = shift(&[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0], NINETY_FIVE).unwrap();
     assert!((found.level - 0.9).abs() < 1e-12);
     assert_eq!((found.interval.low, found.interval.high), (-1.0, 5.0));
@@ -84,9 +86,10 @@ fn values(most: usize) -> impl Strategy<Value = Vec<f64>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Turned round it is the same with the other sign, moved it moves along, and it holds its own estimate.
+    /// Swapping the sets changes the sign, moving a set moves the shift, and the interval contains
+    /// the estimate.
     #[test]
-    fn it_moves_with_its_values(first in values(12), second in values(12), by in -1_000_i32..1_000) {
+    fn the_shift_follows_its_values(first in values(12), second in values(12), by in -1_000_i32..1_000) {
         let by = f64::from(by);
         let one = shift(&first, &second, NINETY_FIVE).unwrap();
         prop_assert!(one.interval.low <= one.estimate && one.estimate <= one.interval.high);
@@ -97,9 +100,9 @@ proptest! {
         prop_assert_eq!((moved.interval.low, moved.estimate), (one.interval.low + by, one.estimate + by));
     }
 
-    /// The same of pairs.
+    /// The same for pairs.
     #[test]
-    fn of_pairs_it_moves_with_its_values(differences in values(20), by in -1_000_i32..1_000) {
+    fn the_paired_shift_follows_its_values(differences in values(20), by in -1_000_i32..1_000) {
         let by = f64::from(by);
         let one = paired_shift(&differences, NINETY_FIVE).unwrap();
         prop_assert!(one.interval.low <= one.estimate && one.estimate <= one.interval.high);
@@ -111,10 +114,11 @@ proptest! {
         prop_assert_eq!((moved.interval.low, moved.estimate), (one.interval.low + by, one.estimate + by));
     }
 
-    /// Without equal values nought lies outside just when the rank test rejects at 5 %. The sets are moved apart by any amount, so that
-    /// statistics on both sides of the critical value come up.
+    /// Without equal values zero is outside the interval exactly if the rank test rejects at 5 %.
+    /// The sets are moved apart by any amount, so that statistics on both sides of the critical
+    /// value occur.
     #[test]
-    fn it_is_the_rank_test_turned_round(
+    fn it_inverts_the_rank_test(
         all in proptest::collection::btree_set(-10_000_i32..10_000, 8..24),
         order in proptest::collection::vec(any::<u32>(), 24),
         cut in 4_usize..12,
@@ -124,7 +128,7 @@ proptest! {
         all.sort_by_key(|(order, _)| *order);
         prop_assume!(all.len() >= cut + 4);
         let first: Vec<f64> = all[..cut].iter().map(|(_, value)| *value).collect();
-        // Half a step, so that none are equal.
+        // Half a step, so that no values are equal.
         let second: Vec<f64> = all[cut..].iter().map(|(_, value)| value + f64::from(by) + 0.5).collect();
         let found = shift(&first, &second, NINETY_FIVE).unwrap();
         let test = mann_whitney(&first, &second).unwrap();
@@ -132,9 +136,9 @@ proptest! {
         prop_assert_eq!(outside, test.p <= 0.05, "{:?} {:?}", found, test);
     }
 
-    /// The same of pairs and the signed-rank test.
+    /// The same for pairs and the signed-rank test.
     #[test]
-    fn of_pairs_it_is_the_signed_rank_test_turned_round(
+    fn for_pairs_it_inverts_the_signed_rank_test(
         sizes in proptest::collection::btree_set(1_i32..10_000, 6..20),
         signs in proptest::collection::vec(any::<bool>(), 20),
         by in -8_000_i32..8_000,
@@ -148,7 +152,8 @@ proptest! {
         prop_assert_eq!(outside, test.p <= 0.05, "{:?} {:?}", found, test);
     }
 
-    /// Of all ways to split values, the interval misses nought in no more than its level permits, and in just so many without ties.
+    /// Over all ways to split values, the interval misses zero in at most the share that its level
+    /// permits, and in exactly that share without ties.
     #[test]
     fn the_level_is_the_share_of_all_splits(all in proptest::collection::btree_set(-500_i32..500, 6..10), count in 3_usize..6) {
         let all: Vec<f64> = all.into_iter().map(f64::from).collect();
@@ -165,7 +170,7 @@ proptest! {
     }
 }
 
-/// A set that lies at one place, and one spread evenly over 0 to 1 above it: half of that apart.
+/// A set with one value, and one spread evenly over 0 to 1 above it: the shift is half of that.
 #[test]
 fn many_values_are_thinned_evenly() {
     let first = vec![7.0; 3_000];

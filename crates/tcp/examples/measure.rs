@@ -1,8 +1,9 @@
-//! How much processor time a simulated data segment costs, sender and receiver together.
+//! Processor time per simulated data segment, sender and receiver together.
 //!
 //! `cargo run --release -p netburn-tcp --example measure`
 //!
-//! With the name of a congestion control, only that one. Two endpoints, 1 Gbit/s, 10 ms, a queue of 1000 packets; the path between them is two rings and part of the figure.
+//! With the name of a congestion control, only that one. Two endpoints, 1 Gbit/s, 10 ms, a queue of
+//! 1000 packets. The path between them is two ring buffers, whose cost is included.
 
 use netburn_tcp::config::{CongestionControl, Gso};
 use netburn_tcp::{Endpoint, EndpointConfig, Event, Segment};
@@ -16,11 +17,11 @@ const QUEUE: u64 = 1_000;
 struct Path {
     now: Instant,
     ends: [Endpoint; 2],
-    /// Data under way; packets in the host, with their truesize; acknowledgements under way.
+    /// Data in flight; packets in the host, with their truesize; acknowledgements in flight.
     there: VecDeque<(Instant, Segment)>,
     leaving: VecDeque<(Instant, u32)>,
     back: VecDeque<(Instant, Segment)>,
-    /// When the link is free again.
+    /// Time at which the link is free again.
     free: Instant,
     segments: u64,
     lose_every: u64,
@@ -116,11 +117,11 @@ fn main() {
     }
 }
 
-/// Nanoseconds that this thread has run, so that other work on the machine doesn't count; since 1970 where the system
-/// doesn't tell.
+/// Processor time of this thread in nanoseconds, independent of other load; wall-clock time since
+/// 1970 if the system doesn't provide it.
 fn processor_time() -> u64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let running = told.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let running = schedstat.and_then(|text| text.split_whitespace().next()?.parse().ok());
     running.unwrap_or_else(|| {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         since.map_or(0, |span| span.as_nanos() as u64)
@@ -148,7 +149,7 @@ fn run(congestion: &CongestionControl, gso: Gso, lose_every: u64) {
         segments: 0,
         lose_every,
     };
-    // The SYN travels as data does.
+    // The SYN passes the path as data does.
     path.drain(0);
     let began = processor_time();
     while path.segments < 1_000_000 && path.now < Instant::from_secs(200) {

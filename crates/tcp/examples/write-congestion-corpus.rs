@@ -1,5 +1,6 @@
-//! Writes the fuzz corpus of congestion control: inputs of rising length from a generator of their own. What is there stays.
-//! To be run when the decoder of the fuzz targets changes: an old corpus then means something else.
+//! Writes the fuzz corpus of congestion control: pseudo-random inputs of increasing length.
+//! Existing files are kept. To be run when the decoder of the fuzz targets changes, because that
+//! changes the meaning of an old corpus.
 
 use netburn_units::Seed;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Writes the corpus of the fuzz target: endpoints under random operations, from fixed seeds.
+//! Writes the corpus of the fuzz target: endpoints with random operations, from fixed seeds.
 //!
 //! `cargo run -p netburn-tcp --example write-corpus`
 
@@ -14,7 +14,7 @@ fn main() -> std::io::Result<()> {
         let length = [60, 200, 600, 1_500][usize::try_from(index).unwrap_or(0) % 4];
         let mut bytes: Vec<u8> = (0..length).map(|_| (chance.next_u64() >> 32) as u8).collect();
         if index % 2 == 0 {
-            // Without forged segments and aborts the last laws can be checked: not operation 14.
+            // The last laws require inputs without forged segments and aborts: no operation 14.
             for byte in bytes.iter_mut().skip(22) {
                 if *byte % 16 == 14 {
                     *byte -= 14;

@@ -1,25 +1,25 @@
-//! The settings of a TCP endpoint: plain data, every field with its unit, default and source.
+//! Settings of a TCP endpoint: plain data, every field with its unit, default and source.
 
 use netburn_units::ByteSize;
 use std::fmt;
 use std::str::FromStr;
 
-/// A congestion control.
+/// Congestion control.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum CongestionControl {
     /// RFC 5681 and 6582.
     Reno,
-    /// RFC 9438. The default where TCP is modelled, as it is Linux's.
+    /// RFC 9438. The default of modelled TCP, as in Linux.
     #[default]
     Cubic,
     /// BBR version 1.
     Bbr,
-    /// One that the system has under this name; it can't be modelled.
+    /// A congestion control of the operating system with this name; not supported by the model.
     System(String),
 }
 
 impl CongestionControl {
-    /// Its name, as Linux's `TCP_CONGESTION` takes it.
+    /// Name as in Linux's `TCP_CONGESTION`.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -37,25 +37,26 @@ impl fmt::Display for CongestionControl {
     }
 }
 
-/// A text that can't name a congestion control.
+/// A text that is not a valid name of a congestion control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoCongestionControl;
+pub struct ParseCongestionControlError;
 
-impl fmt::Display for NoCongestionControl {
+impl fmt::Display for ParseCongestionControlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "no congestion control: `reno`, `cubic`, `bbr` or a system's own, up to 15 of a-z, 0-9, `-` and `_`",
+            "invalid congestion control; expected `reno`, `cubic`, `bbr` or a name of the system with at most 15 characters of a-z, 0-9, `-` and `_`",
         )
     }
 }
 
-impl std::error::Error for NoCongestionControl {}
+impl std::error::Error for ParseCongestionControlError {}
 
 impl FromStr for CongestionControl {
-    type Err = NoCongestionControl;
+    type Err = ParseCongestionControlError;
 
-    /// Reads a name of up to 15 characters (Linux's `TCP_CA_NAME_MAX` is 16 with its end).
-    fn from_str(text: &str) -> Result<Self, NoCongestionControl> {
+    /// Parses a name of up to 15 characters (Linux's `TCP_CA_NAME_MAX` is 16 including the
+    /// terminator).
+    fn from_str(text: &str) -> Result<Self, ParseCongestionControlError> {
         let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_';
         match text {
             "reno" => Ok(CongestionControl::Reno),
@@ -64,56 +65,57 @@ impl FromStr for CongestionControl {
             _ if (1..=15).contains(&text.len()) && text.bytes().all(good) => {
                 Ok(CongestionControl::System(text.to_owned()))
             }
-            _ => Err(NoCongestionControl),
+            _ => Err(ParseCongestionControlError),
         }
     }
 }
 
-/// TCP Small Queues: how much of one connection may wait below TCP in the sending host.
+/// TCP Small Queues: limit of the data of one connection that are queued below TCP in the sending
+/// host.
 ///
-/// The limit, in bytes of `truesize`, is `max(2 × the packet's truesize, pacing rate ÷ 2^shift, minimum)`, and no more
-/// than the cap (`net/ipv4/tcp_output.c`, `tcp_small_queue_check`).
+/// The limit, in bytes of `truesize`, is `max(2 × the packet's truesize, pacing rate ÷ 2^shift,
+/// minimum)`, and at most the cap (`net/ipv4/tcp_output.c`, `tcp_small_queue_check`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tsq {
-    /// As a kernel of that time did it over Wi-Fi.
+    /// Settings of a kernel of that time with Wi-Fi.
     Preset(TsqPreset),
-    /// Settings of one's own.
+    /// Explicit settings.
     Custom(TsqSettings),
     /// No limit.
     Off,
 }
 
-/// The settings of TCP Small Queues.
+/// Settings of TCP Small Queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TsqSettings {
-    /// Data for 2^−shift seconds at the pacing rate may wait: 10 is 0.98 ms, 9 1.95, 8 3.9, 7 7.8, 6 15.6. `None`: the
-    /// limit does not follow the rate and is the cap.
+    /// Data for 2^−shift seconds at the pacing rate may be queued: 10 is 0.98 ms, 9 1.95, 8 3.9, 7
+    /// 7.8, 6 15.6. `None`: the limit is independent of the rate and equals the cap.
     pub shift: Option<u8>,
-    /// The limit is never below this. Default: nothing beyond two packets.
+    /// Minimum of the limit. Default: none beyond two packets.
     pub minimum: ByteSize,
-    /// The limit is never above this. Default: none.
+    /// Maximum of the limit. Default: none.
     pub cap: Option<ByteSize>,
-    /// Whether the cap also binds connections that the pacing timer or the `fq` qdisc paces. Between Linux 5.0 and 6.15
-    /// it did not.
+    /// True if the cap also applies to connections that the pacing timer or the `fq` qdisc paces.
+    /// It did not between Linux 5.0 and 6.15.
     pub caps_paced: bool,
 }
 
-/// The history of TCP Small Queues.
+/// History of TCP Small Queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TsqPreset {
-    /// Linux 3.6: 128 KiB, whatever the rate (46d3ceabd8d9).
+    /// Linux 3.6: 128 KiB, independent of the rate (46d3ceabd8d9).
     Y2012,
-    /// Linux 3.12: two packets or 1 ms at the flow's rate (shift 10), nothing else.
+    /// Linux 3.12: two packets or 1 ms at the flow's rate (shift 10), without minimum and cap.
     Y2013,
-    /// The same with a minimum of 128 KiB, put back for Wi-Fi's sake (98e09386c0ef).
+    /// As `Y2013` with a minimum of 128 KiB, restored because of Wi-Fi (98e09386c0ef).
     Y2013Min,
-    /// 128 KiB turned from minimum into cap (605ad7f184b6), shift 10.
+    /// 128 KiB changed from minimum to cap (605ad7f184b6), shift 10.
     Y2014,
     /// The cap doubled to 256 KiB, shift 10.
     Y2015,
-    /// Wi-Fi drivers ask for shift 8, about 4 ms (36148c2bbfbe, Linux 4.16); cap 256 KiB.
+    /// Wi-Fi drivers request shift 8, about 4 ms (36148c2bbfbe, Linux 4.16); cap 256 KiB.
     Y2018,
-    /// Wi-Fi's shift is 7, about 8 ms (5c14a4d05f68); cap 1 MiB, and only for connections that aren't paced
+    /// Wi-Fi's shift is 7, about 8 ms (5c14a4d05f68); cap 1 MiB, and only for unpaced connections
     /// (c73e5807e4f6).
     Y2019,
     /// Linux 6.16: shift 7, cap 4 MiB, for all (9ea3bfa61b09, c4221a8cc3a7).
@@ -121,7 +123,7 @@ pub enum TsqPreset {
 }
 
 impl Tsq {
-    /// The settings, `None` when it is off.
+    /// Settings; `None` if off.
     #[must_use]
     pub const fn settings(self) -> Option<TsqSettings> {
         match self {
@@ -133,14 +135,14 @@ impl Tsq {
 }
 
 impl Default for Tsq {
-    /// The latest.
+    /// The latest preset.
     fn default() -> Self {
         Tsq::Preset(TsqPreset::Y2025)
     }
 }
 
 impl Default for TsqSettings {
-    /// Shift 10, as a socket begins with (`sock_init_data`), no minimum, no cap.
+    /// Shift 10, the initial value of a socket (`sock_init_data`), no minimum, no cap.
     fn default() -> Self {
         TsqSettings {
             shift: Some(10),
@@ -152,7 +154,7 @@ impl Default for TsqSettings {
 }
 
 impl TsqPreset {
-    /// All of them, oldest first.
+    /// All presets, oldest first.
     pub const ALL: [TsqPreset; 8] = [
         TsqPreset::Y2012,
         TsqPreset::Y2013,
@@ -164,7 +166,7 @@ impl TsqPreset {
         TsqPreset::Y2025,
     ];
 
-    /// As it is written.
+    /// Name in scenario files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -179,7 +181,7 @@ impl TsqPreset {
         }
     }
 
-    /// What it was.
+    /// Settings of the preset.
     #[must_use]
     pub const fn settings(self) -> TsqSettings {
         let kib = ByteSize::from_kib;
@@ -202,62 +204,67 @@ impl TsqPreset {
     }
 }
 
-/// The settings of one endpoint of a connection.
+/// Settings of one endpoint of a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointConfig {
-    /// The largest segment in bytes of content. Default: 1448, what 1500 bytes hold with IPv4 and timestamps. The two
-    /// endpoints agree on the smaller one.
+    /// Maximum segment size in bytes of content. Default: 1448, the content of 1500 bytes with IPv4
+    /// and timestamps. The endpoints use the smaller one of both.
     pub mss: u32,
-    /// The congestion control. Default: CUBIC.
+    /// Congestion control. Default: CUBIC.
     pub congestion: CongestionControl,
-    /// How much may wait below TCP in this host. Default: the latest.
+    /// TCP Small Queues of this host. Default: the latest preset.
     pub tsq: Tsq,
-    /// How bursts are made and what packets weigh.
+    /// Segmentation offload: size of bursts, and memory of packets.
     pub gso: Gso,
-    /// Whether an `fq` qdisc, or the connection's own timer, spreads packets at the pacing rate. BBR is always paced.
-    /// Default: no, as under `fq_codel` and `pfifo_fast` (`sk_pacing_status`).
+    /// True if an `fq` qdisc, or the connection's own timer, spreads packets at the pacing rate.
+    /// BBR is always paced. Default: false, as with `fq_codel` and `pfifo_fast`
+    /// (`sk_pacing_status`).
     pub paced: bool,
-    /// Whether ECN is asked for and granted (RFC 3168). Default: no; Linux grants it when it is asked for, but doesn't ask.
+    /// True if ECN is requested and accepted (RFC 3168). Default: false; Linux accepts it but
+    /// doesn't request it.
     pub ecn: bool,
-    /// The congestion window that a connection begins with, in segments. Default: 10 (RFC 6928).
+    /// Initial congestion window in segments. Default: 10 (RFC 6928).
     pub initial_window: u32,
-    /// Whether the window shrinks while nothing is sent (RFC 2861; `tcp_slow_start_after_idle`). Default: yes.
+    /// True if the window shrinks while idle (RFC 2861; `tcp_slow_start_after_idle`). Default:
+    /// true.
     pub slow_start_after_idle: bool,
-    /// The send buffer: grows with the congestion window (`tcp_wmem`). Default: 16 KiB to 4 MiB.
+    /// Send buffer, which grows with the congestion window (`tcp_wmem`). Default: 16 KiB to 4 MiB.
     pub send_buffer: Buffer,
-    /// The receive buffer: grows with what the application reads in a round trip and with what waits beyond a gap
-    /// (`tcp_rmem`). Half of it is window (`TCP_DEFAULT_SCALING_RATIO`); less than four segments count as four. Default: 128 KiB to
-    /// 32 MiB, as since Linux 6.16.
+    /// Receive buffer, which grows with the data that the application reads per round trip and with
+    /// data beyond a gap (`tcp_rmem`). Half of it is window (`TCP_DEFAULT_SCALING_RATIO`); the
+    /// minimum is four segments. Default: 128 KiB to 32 MiB, as since Linux 6.16.
     pub receive_buffer: Buffer,
-    /// Where BBR's gain cycle begins. Default: 0.
+    /// Random number that selects the initial phase of BBR's gain cycle. Default: 0.
     pub random: u64,
-    /// Whether BBR adds to its window what an aggregating path acknowledges at once. Default: yes, as since Linux 5.1.
+    /// True if BBR adds the acknowledgement aggregation of the path to its window. Default: true,
+    /// as since Linux 5.1.
     pub ack_aggregation: bool,
 }
 
-/// The size of a socket buffer.
+/// Size of a socket buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Buffer {
-    /// What it begins with.
+    /// Initial size.
     pub initial: ByteSize,
-    /// What it may grow to.
+    /// Maximum size.
     pub max: ByteSize,
 }
 
-/// Generic segmentation offload: bursts that are one packet to the stack and many to the wire.
+/// Generic segmentation offload: a burst is one packet in the stack and many on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gso {
-    /// Whether the device takes bursts. Default: yes.
+    /// True if the device accepts bursts. Default: true.
     pub enabled: bool,
-    /// The largest burst in bytes. Default: 65536 (`GSO_LEGACY_MAX_SIZE`).
+    /// Maximum burst in bytes. Default: 65536 (`GSO_LEGACY_MAX_SIZE`).
     pub max_size: u32,
-    /// The memory that a packet of one segment weighs where there are no bursts, in bytes (`truesize`). Default: 4352. A linear
-    /// buffer holds the content, `MAX_TCP_HEADER` (304 with 802.11 meshes and IP tunnels compiled in, as distributions have
-    /// them) and 320 for `skb_shared_info`: 2112 with 1448 of content, so the allocator gives 4096, and the `sk_buff` is 256.
-    /// Without meshes the three just fit into 2048, and it is 2304.
+    /// Memory of a single-segment packet without bursts, in bytes (`truesize`). Default: 4352. A
+    /// linear buffer contains the content, `MAX_TCP_HEADER` (304 with 802.11 meshes and IP tunnels
+    /// compiled in, as in distributions) and 320 for `skb_shared_info`: 2112 with 1448 of content,
+    /// so the allocator returns 4096, and the `sk_buff` is 256. Without meshes the three just fit
+    /// into 2048, and the truesize is 2304.
     pub packet_truesize: u32,
-    /// The memory that a burst weighs beside its content, in bytes. Default: 1280, an empty `sk_buff` with room for
-    /// headers.
+    /// Memory of a burst in addition to its content, in bytes. Default: 1280, an empty `sk_buff`
+    /// with room for headers.
     pub burst_overhead: u32,
 }
 
@@ -298,7 +305,7 @@ impl Default for Gso {
 }
 
 impl Gso {
-    /// A device that takes one packet at a time.
+    /// Settings of a device without bursts.
     #[must_use]
     pub fn off() -> Self {
         Self {
@@ -318,7 +325,11 @@ mod tests {
             assert_eq!(name.parse::<CongestionControl>().unwrap().name(), name);
         }
         for name in ["", "CUBIC", "abcdefghijklmnop", "a b", "é"] {
-            assert_eq!(name.parse::<CongestionControl>(), Err(NoCongestionControl), "{name}");
+            assert_eq!(
+                name.parse::<CongestionControl>(),
+                Err(ParseCongestionControlError),
+                "{name}"
+            );
         }
     }
 

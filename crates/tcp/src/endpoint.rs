@@ -1,30 +1,32 @@
-//! One end of a connection: the handshake, both halves, and the end.
+//! One end of a connection: handshake, both directions, and close.
 
 mod outgoing;
 
 use crate::config::EndpointConfig;
 use crate::congestion::Congestion;
-use crate::event::{Event, Failure, Timer, Unmodelled};
+use crate::event::{Event, Failure, Timer, UnsupportedCongestionControl};
 use crate::info::Info;
 use crate::receiver::Receiver;
 use crate::segment::{Flags, Packet, Segment, Transmit};
-use crate::sender::{Agreed, Sender, SenderTimer};
+use crate::sender::{NegotiatedParams, Sender, SenderTimer};
 use netburn_units::{Duration, Instant};
 
-/// The first time-out of a SYN (RFC 6298 §2.1); each repetition doubles it.
+/// Initial timeout of a SYN (RFC 6298 §2.1); doubled for each retry.
 const SYN_TIMEOUT: Duration = Duration::from_secs(1);
-/// How often a SYN is sent again (`tcp_syn_retries`), and its answer (`tcp_synack_retries`).
+/// Maximum number of retries of a SYN (`tcp_syn_retries`), and of a SYN-ACK (`tcp_synack_retries`).
 const SYN_RETRIES: u32 = 6;
 const SYN_ACK_RETRIES: u32 = 5;
 
 /// One end of a connection, full duplex.
 ///
-/// After every call of a `handle_*` method, [`write`](Self::write), [`finish`](Self::finish) or [`abort`](Self::abort):
-/// drain [`poll_transmit`](Self::poll_transmit), then [`poll_event`](Self::poll_event) (and `poll_transmit` again if you
-/// wrote), then come back at [`poll_timeout`](Self::poll_timeout) or when something happens. `now` never goes back.
+/// After every call of a `handle_*` method, [`write`](Self::write), [`finish`](Self::finish) or
+/// [`abort`](Self::abort): drain [`poll_transmit`](Self::poll_transmit), then
+/// [`poll_event`](Self::poll_event) (and `poll_transmit` again after a write), then wait for
+/// [`poll_timeout`](Self::poll_timeout) or an input. `now` never decreases.
 ///
-/// The host must give back every [`Packet`]'s `truesize`: with [`handle_freed`](Self::handle_freed) when it has left,
-/// with [`handle_dropped_locally`](Self::handle_dropped_locally) when a queue of the host refuses or drops it.
+/// The host must return every [`Packet`]'s `truesize`: with [`handle_freed`](Self::handle_freed)
+/// after it has left, with [`handle_dropped_locally`](Self::handle_dropped_locally) if a queue of
+/// the host rejects or drops it.
 #[derive(Debug, Clone)]
 pub struct Endpoint {
     config: EndpointConfig,
@@ -32,12 +34,12 @@ pub struct Endpoint {
     sender: Sender,
     receiver: Receiver,
     handshake: Handshake,
-    /// A reset is to be sent.
+    /// True if a reset has to be sent.
     reset_due: bool,
     connected: bool,
     peer_finished: bool,
     ended: Option<Event>,
-    told: Told,
+    reported: Reported,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,26 +48,26 @@ enum Phase {
     SynSent,
     SynReceived,
     Established,
-    /// Reset, aborted or given up.
+    /// Reset, aborted or timed out.
     Dead,
 }
 
-/// The SYN, or its answer, under way.
+/// The SYN or SYN-ACK in flight.
 #[derive(Debug, Clone)]
 struct Handshake {
     due: bool,
     sent: u32,
     sent_at: Option<Instant>,
     until: Option<Instant>,
-    /// What the peer's SYN said.
+    /// Values of the peer's SYN.
     mss: u32,
     ecn: bool,
     window: u64,
 }
 
-/// What has been reported.
+/// Values reported so far.
 #[derive(Debug, Clone, Default)]
-struct Told {
+struct Reported {
     connected: bool,
     received: u64,
     acknowledged: u64,
@@ -74,11 +76,11 @@ struct Told {
 }
 
 impl Endpoint {
-    /// Opens a connection: a SYN is due at once.
+    /// Opens a connection: a SYN is due immediately.
     ///
     /// # Errors
-    /// When the congestion control can't be modelled.
-    pub fn connect(config: &EndpointConfig, now: Instant) -> Result<Self, Unmodelled> {
+    /// If the congestion control has no model.
+    pub fn connect(config: &EndpointConfig, now: Instant) -> Result<Self, UnsupportedCongestionControl> {
         let mut endpoint = Self::new(config, now, Phase::SynSent)?;
         endpoint.handshake.due = true;
         Ok(endpoint)
@@ -87,14 +89,14 @@ impl Endpoint {
     /// Waits for a SYN.
     ///
     /// # Errors
-    /// When the congestion control can't be modelled.
-    pub fn listen(config: &EndpointConfig, now: Instant) -> Result<Self, Unmodelled> {
+    /// If the congestion control has no model.
+    pub fn listen(config: &EndpointConfig, now: Instant) -> Result<Self, UnsupportedCongestionControl> {
         Self::new(config, now, Phase::Listen)
     }
 
-    fn new(config: &EndpointConfig, now: Instant, phase: Phase) -> Result<Self, Unmodelled> {
+    fn new(config: &EndpointConfig, now: Instant, phase: Phase) -> Result<Self, UnsupportedCongestionControl> {
         let congestion = Congestion::new(&config.congestion, config.initial_window.max(1), config.random)
-            .ok_or_else(|| Unmodelled(config.congestion.clone()))?;
+            .ok_or_else(|| UnsupportedCongestionControl(config.congestion.clone()))?;
         let congestion = if config.ack_aggregation {
             congestion
         } else {
@@ -120,12 +122,12 @@ impl Endpoint {
             connected: false,
             peer_finished: false,
             ended: None,
-            told: Told::default(),
+            reported: Reported::default(),
         })
     }
 
-    /// The application hands over `bytes` to be sent. Says how many were taken: what the send buffer has room for. When
-    /// not all were, [`Event::Writable`] follows.
+    /// The application writes `bytes`. Returns the number of accepted bytes, which the send buffer
+    /// has room for. If not all were accepted, [`Event::Writable`] follows.
     pub fn write(&mut self, _now: Instant, bytes: u64) -> u64 {
         if self.phase == Phase::Dead {
             0
@@ -134,12 +136,12 @@ impl Endpoint {
         }
     }
 
-    /// The application has no more: a FIN follows the last byte.
+    /// The application has no more data: a FIN follows the last byte.
     pub fn finish(&mut self, _now: Instant) {
         self.sender.finish();
     }
 
-    /// Gives the connection up: a reset goes to the peer.
+    /// Aborts the connection: a reset is sent to the peer.
     pub fn abort(&mut self, _now: Instant) {
         if self.phase == Phase::Dead {
             return;
@@ -148,7 +150,7 @@ impl Endpoint {
         self.die(Event::Closed);
     }
 
-    /// A segment came from the peer. `ce`: a queue on the way marked it (RFC 3168).
+    /// Processes a segment from the peer. `ce`: a queue on the path marked it (RFC 3168).
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, ce: bool) {
         if segment.flags.contains(Flags::RST) {
             match self.phase {
@@ -183,20 +185,20 @@ impl Endpoint {
                 self.handle_established(now, segment, ce);
             }
             Phase::SynReceived => {}
-            // The answer to our SYN again: our acknowledgement was lost.
+            // A repeated SYN-ACK: our acknowledgement was lost.
             Phase::Established if syn => self.receiver.acknowledge_now(),
             Phase::Established => self.handle_established(now, segment, ce),
         }
     }
 
-    /// Packets of `truesize` bytes together have left the host.
+    /// Packets with a total of `truesize` bytes have left the host.
     pub fn handle_freed(&mut self, _now: Instant, truesize: u64) {
         self.sender.handle_freed(truesize);
     }
 
-    /// A queue of this host refused a packet, or dropped one to take another. It need not be given back by
-    /// [`handle_freed`](Self::handle_freed) as well. The window is reduced; if the packet was the last one sent, it is as
-    /// if it hadn't been sent.
+    /// A queue of this host rejected a packet, or dropped one to accept another. Don't return it by
+    /// [`handle_freed`](Self::handle_freed) as well. The window is reduced; if the packet was the
+    /// last one sent, the state is as before its transmission.
     pub fn handle_dropped_locally(&mut self, now: Instant, packet: &Packet) {
         self.sender.handle_freed(u64::from(packet.truesize));
         if self.phase == Phase::Established && packet.segment.is_data() {
@@ -205,7 +207,7 @@ impl Endpoint {
         }
     }
 
-    /// Does what is due at `now`; see [`poll_timeout`](Self::poll_timeout).
+    /// Processes the timer that is due at `now`; see [`poll_timeout`](Self::poll_timeout).
     pub fn handle_timeout(&mut self, now: Instant) {
         match self.phase {
             Phase::SynSent | Phase::SynReceived => {
@@ -233,7 +235,7 @@ impl Endpoint {
         }
     }
 
-    /// The next thing to send: one packet, or a burst of several.
+    /// Next packet or burst to send.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         if std::mem::take(&mut self.reset_due) {
             return Some(self.transmit_reset(now));
@@ -247,37 +249,37 @@ impl Endpoint {
         }
     }
 
-    /// What the application should know.
+    /// Next event for the application.
     pub fn poll_event(&mut self) -> Option<Event> {
-        if self.connected && !self.told.connected {
-            self.told.connected = true;
+        if self.connected && !self.reported.connected {
+            self.reported.connected = true;
             return Some(Event::Connected);
         }
         let received = self.receiver.received();
-        if received > self.told.received {
-            self.told.received = received;
+        if received > self.reported.received {
+            self.reported.received = received;
             return Some(Event::Received(received));
         }
         let acknowledged = self.sender.acknowledged();
-        if acknowledged > self.told.acknowledged {
-            self.told.acknowledged = acknowledged;
+        if acknowledged > self.reported.acknowledged {
+            self.reported.acknowledged = acknowledged;
             return Some(Event::Acknowledged(acknowledged));
         }
         if self.phase != Phase::Dead && self.sender.poll_writable() {
             return Some(Event::Writable);
         }
-        if self.peer_finished && !self.told.finished {
-            self.told.finished = true;
+        if self.peer_finished && !self.reported.finished {
+            self.reported.finished = true;
             return Some(Event::Finished);
         }
-        if !self.told.ended && self.ended.is_some() {
-            self.told.ended = true;
+        if !self.reported.ended && self.ended.is_some() {
+            self.reported.ended = true;
             return self.ended;
         }
         None
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), and what for.
+    /// Time of the next [`handle_timeout`](Self::handle_timeout), and its timer.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Instant, Timer)> {
         match self.phase {
@@ -294,13 +296,13 @@ impl Endpoint {
         }
     }
 
-    /// A look at it.
+    /// Snapshot of the endpoint, as `TCP_INFO`.
     #[must_use]
     pub fn info(&self) -> Info {
         self.sender.info(self.receiver.buffer(), self.receiver.received())
     }
 
-    /// Whether it is established and neither side has ended it.
+    /// Returns true if the connection is established and neither side has finished.
     #[must_use]
     pub fn is_established(&self) -> bool {
         self.phase == Phase::Established && self.ended.is_none()
@@ -317,7 +319,7 @@ impl Endpoint {
         let first = handshake.sent_at.filter(|_| handshake.sent == 1);
         self.sender.establish(
             now,
-            &Agreed {
+            &NegotiatedParams {
                 mss: handshake.mss,
                 ecn: handshake.ecn,
                 window: handshake.window,

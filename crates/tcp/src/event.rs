@@ -1,20 +1,20 @@
-//! What an endpoint tells: of the connection, of its timers, of what it can't do.
+//! Events, timers and errors of an endpoint.
 
 use crate::config::CongestionControl;
 use std::fmt;
 
-/// What an endpoint tells the application.
+/// Event for the application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The handshake is over.
+    /// The handshake is complete.
     Connected,
-    /// This many bytes have come in order so far, and have been read.
+    /// Total bytes received in order and read.
     Received(u64),
-    /// The peer's host has this many bytes of ours so far.
+    /// Total bytes acknowledged by the peer.
     Acknowledged(u64),
-    /// After a [`write`](crate::Endpoint::write) that was cut short: there is room again.
+    /// After a partial [`write`](crate::Endpoint::write): there is room again.
     Writable,
-    /// The peer sends no more.
+    /// The peer has finished sending.
     Finished,
     /// Both directions are finished and acknowledged, or this side aborted.
     Closed,
@@ -22,50 +22,50 @@ pub enum Event {
     Failed(Failure),
 }
 
-/// Why a connection broke.
+/// Reason of a broken connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Failure {
-    /// The peer never answered the SYN.
+    /// The peer did not answer the SYN.
     Unreachable,
     /// The peer answered the SYN with a reset.
     Refused,
     /// The peer sent a reset.
     Reset,
-    /// Fifteen time-outs in a row (`tcp_retries2`).
+    /// Fifteen consecutive timeouts (`tcp_retries2`).
     TimedOut,
 }
 
-/// What a [`poll_timeout`](crate::Endpoint::poll_timeout) is for.
+/// Timer of a [`poll_timeout`](crate::Endpoint::poll_timeout).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Timer {
-    /// The SYN, or its answer, goes again.
+    /// Retry of the SYN or SYN-ACK.
     Handshake,
-    /// The retransmission time-out (RFC 6298).
+    /// Retransmission timeout (RFC 6298).
     Retransmission,
-    /// The tail loss probe (RFC 8985 §7).
+    /// Tail loss probe (RFC 8985 §7).
     TailLossProbe,
-    /// What may be reordered is lost by then (RFC 8985 §6.2).
+    /// End of the reordering window: missing segments are then lost (RFC 8985 §6.2).
     Reordering,
-    /// The peer's window is closed: ask (RFC 9293 §3.8.6.1).
+    /// Probe of the peer's closed window (RFC 9293 §3.8.6.1).
     Persist,
-    /// The next packet may go.
+    /// The next packet may be sent.
     Pacing,
-    /// An acknowledgement was delayed.
+    /// A delayed acknowledgement is due.
     DelayedAck,
 }
 
-/// A congestion control that only a system has can't be modelled.
+/// A congestion control without a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unmodelled(pub CongestionControl);
+pub struct UnsupportedCongestionControl(pub CongestionControl);
 
-impl fmt::Display for Unmodelled {
+impl fmt::Display for UnsupportedCongestionControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "there is no model of the congestion control `{}`: `reno`, `cubic` or `bbr`",
+            "unsupported congestion control: found `{}`, expected `reno`, `cubic` or `bbr`",
             self.0
         )
     }
 }
 
-impl std::error::Error for Unmodelled {}
+impl std::error::Error for UnsupportedCongestionControl {}

@@ -1,4 +1,5 @@
-//! Operations on two endpoints and what lies between them, decoded from bytes, and the laws that hold whatever they are.
+//! Operations on two endpoints and the path between them, decoded from bytes, and the laws that
+//! must hold for all of them.
 
 use crate::config::{Buffer, CongestionControl, Gso, Tsq, TsqPreset, TsqSettings};
 use crate::segment::{Flags, Packet, Range, SackBlocks, Segment};
@@ -6,12 +7,13 @@ use crate::{Endpoint, EndpointConfig, Event};
 use netburn_units::{ByteSize, Duration, Instant};
 use std::collections::VecDeque;
 
-/// Runs the operations and checks the laws: what is received was written, in order and once; what is acknowledged was
-/// received; no more than was written counts as either; windows and counters stay within their bounds; waking when asked
-/// leads on. Where nobody forged a segment or aborted, everything arrives in the end.
+/// Runs the operations and checks the laws. Received bytes were written, and arrive in order and
+/// once. Acknowledged bytes were received; neither exceeds the written ones. Windows and counters
+/// stay within their bounds. Handling a timeout at its time makes progress. Without forged segments
+/// and aborts, everything arrives in the end.
 ///
 /// # Panics
-/// When a law is broken.
+/// If a law is violated.
 pub fn check(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let configs = [config(&mut bytes), config(&mut bytes)];
@@ -40,7 +42,7 @@ pub fn check(bytes: &[u8]) {
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
-    /// The next byte; zeros after the end.
+    /// Next byte; zeros after the end.
     fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.0.split_first() else {
             return 0;
@@ -97,9 +99,9 @@ fn config(bytes: &mut Bytes<'_>) -> EndpointConfig {
 struct World {
     now: Instant,
     ends: [Endpoint; 2],
-    /// What each side sent and has neither arrived nor been lost, with whether it may be marked.
+    /// Segments of each side in flight, and true if they are ECN-capable.
     ways: [VecDeque<(Segment, bool)>; 2],
-    /// Bytes of truesize that the host of each side has not let go of.
+    /// Bytes of truesize that the host of each side holds.
     held: [VecDeque<u32>; 2],
     written: [u64; 2],
     received: [u64; 2],
@@ -107,7 +109,7 @@ struct World {
     over: [bool; 2],
     failed: bool,
     forged: bool,
-    /// Packets that the host will refuse.
+    /// Packets that the host will reject.
     refuse: [u32; 2],
 }
 
@@ -190,7 +192,7 @@ impl World {
         }
     }
 
-    /// A segment that nobody sent, near enough to what is expected to be taken for one.
+    /// A forged segment, similar enough to an expected one to be accepted.
     fn forge(&self, side: usize, bytes: &mut Bytes<'_>) -> Segment {
         let near = |at: u64, byte: u8| at.saturating_add_signed((i64::from(byte) - 128) * 181);
         let far = [0, 1, u64::MAX, u64::MAX - 1, 1 << 40];
@@ -248,7 +250,7 @@ impl World {
             .min()
     }
 
-    /// To the next time-out; waking then must lead on.
+    /// Advances to the next timeout, which must make progress.
     fn wake(&mut self) {
         let Some(at) = self.next() else { return };
         self.now = self.now.max(at);
@@ -332,7 +334,7 @@ impl World {
             self.ends[side].finish(self.now);
             self.drain(side);
         }
-        // BBR that was kept from sending for seconds comes back slowly, segment by segment.
+        // BBR that was blocked for seconds recovers slowly, segment by segment.
         for _ in 0..100_000 {
             let mut idle = true;
             for side in 0..2 {

@@ -1,10 +1,11 @@
-//! How large a burst may be, and what it weighs.
+//! Size of bursts, and their memory.
 
 use crate::config::Gso;
 use netburn_units::{BitRate, Duration};
 
-/// The most segments in one burst (`tcp_tso_autosize`): what the pacing rate sends in 2^−shift seconds, on short paths more
-/// (`tcp_tso_rtt_log` 9), at least `minimum`, and what the device takes.
+/// Maximum number of segments in one burst (`tcp_tso_autosize`): the data of 2^−shift seconds at
+/// the pacing rate, more on short paths (`tcp_tso_rtt_log` 9), at least `minimum`, and at most what
+/// the device accepts.
 pub(crate) fn burst_segments(
     gso: &Gso,
     mss: u32,
@@ -19,14 +20,14 @@ pub(crate) fn burst_segments(
     let most = (gso.max_size / mss).max(1);
     let Some(rate) = pacing_rate else { return most };
     let mut bytes = (rate.as_bps() / 8) >> shift;
-    // Half the size for every 512 µs of round trip.
+    // Half the size for every 512 µs of round-trip time.
     let halvings = min_rtt.map_or(0, |rtt| (rtt.as_nanos() / 1_000) >> 9);
     bytes += u64::from(gso.max_size) >> halvings.min(63);
     let segments = (bytes.min(u64::from(gso.max_size)) / u64::from(mss)) as u32;
     segments.max(minimum).min(most)
 }
 
-/// What a burst of `segments` with `length` bytes of content weighs (`truesize`).
+/// Memory of a burst of `segments` with `length` bytes of content (`truesize`).
 pub(crate) fn truesize(gso: &Gso, length: u32, segments: u32) -> u32 {
     if gso.enabled {
         length + gso.burst_overhead
@@ -35,7 +36,7 @@ pub(crate) fn truesize(gso: &Gso, length: u32, segments: u32) -> u32 {
     }
 }
 
-/// The part of `whole` that falls to the `index`th of `parts`: the same for all, the remainder to the last.
+/// Part number `index` of `whole` in `parts`: all are equal, and the last has the remainder.
 pub(crate) const fn share(whole: u32, parts: u32, index: u32) -> u32 {
     let each = whole / parts;
     if index + 1 == parts { whole - each * index } else { each }
@@ -63,7 +64,7 @@ mod tests {
             31
         );
         assert_eq!(burst_segments(&Gso::off(), 1_448, None, 10, None, 2), 1);
-        // Before a round trip is known: 64 KiB, or one segment that is nearly as long.
+        // Before there is a round-trip time: 64 KiB, or one segment that is nearly as long.
         assert_eq!(burst_segments(&gso, 1_448, None, 10, None, 2), 45);
         assert_eq!(
             burst_segments(&gso, 65_000, Some(BitRate::from_mbps(100)), 10, near, 2),

@@ -1,9 +1,9 @@
-//! What an endpoint tells of itself, as `TCP_INFO` does.
+//! Snapshot of an endpoint, as `TCP_INFO`.
 
 use crate::congestion::State;
 use netburn_units::{BitRate, ByteSize, Duration};
 
-/// What holds a sender back.
+/// Limiting factor of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Limit {
     /// There is nothing to send.
@@ -14,50 +14,50 @@ pub enum Limit {
     CongestionWindow,
     /// The peer's window is full.
     ReceiveWindow,
-    /// As much as TCP Small Queues permits waits in the host.
+    /// TCP Small Queues: the limit of data in the host is reached.
     SmallQueue,
     /// The pacing timer.
     Pacing,
 }
 
-/// A look at one endpoint.
+/// Snapshot of one endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Info {
-    /// Between all well and loss.
+    /// Congestion state.
     pub state: State,
-    /// The congestion window in segments.
+    /// Congestion window in segments.
     pub cwnd: u32,
-    /// The slow start threshold in segments.
+    /// Slow start threshold in segments.
     pub ssthresh: u32,
-    /// The smoothed round trip.
+    /// Smoothed round-trip time.
     pub srtt: Option<Duration>,
-    /// Its mean deviation.
+    /// Mean deviation of the round-trip time.
     pub rttvar: Duration,
-    /// The shortest round trip of the last five minutes.
+    /// Minimum round-trip time of the last five minutes.
     pub min_rtt: Option<Duration>,
-    /// The retransmission time-out with its backoff.
+    /// Retransmission timeout with its backoff.
     pub rto: Duration,
-    /// Segments thought to be in the network.
+    /// Segments assumed to be in the network.
     pub in_flight: u32,
-    /// Segments sent, retransmissions included.
+    /// Segments sent, including retransmissions.
     pub segments_sent: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmits: u64,
-    /// What the sender would pace at; kept up even where nothing is paced.
+    /// Pacing rate; also computed without pacing.
     pub pacing_rate: Option<BitRate>,
-    /// The rate of delivery as last measured, in content.
+    /// Last delivery rate sample, in content.
     pub delivery_rate: Option<BitRate>,
-    /// What held the sender back when it last had nothing to send.
+    /// Limiting factor when the sender last had nothing to send.
     pub limit: Limit,
     /// Bytes of truesize in the host's queues.
     pub host_queue: ByteSize,
-    /// The limit of TCP Small Queues for one more packet of one segment, in bytes of truesize.
+    /// Limit of TCP Small Queues for one more single-segment packet, in bytes of truesize.
     pub host_queue_limit: Option<ByteSize>,
-    /// The send buffer's size.
+    /// Size of the send buffer.
     pub send_buffer: ByteSize,
-    /// The receive buffer's size.
+    /// Size of the receive buffer.
     pub receive_buffer: ByteSize,
-    /// The window that the peer offers.
+    /// Window offered by the peer.
     pub peer_window: ByteSize,
     /// Bytes of content acknowledged by the peer.
     pub acknowledged: u64,

@@ -1,24 +1,24 @@
-//! Simulated TCP endpoints: what one end of a connection does, as Linux does it where it shows.
+//! Simulated TCP endpoints: the visible behaviour of one end of a connection, as in Linux.
 //!
-//! - [`config`]: the settings that a scenario can state.
-//! - [`Endpoint`]: one end of a connection. Segments, time and the application's bytes go in, segments and events come out;
-//!   the sending host gives packets back when they have left it.
-//! - [`segment`]: what goes from one endpoint to the other.
-//! - [`congestion`]: how much may be in the network, and how fast it goes there.
+//! - [`config`]: settings of a scenario.
+//! - [`Endpoint`]: one end of a connection. Inputs are segments, time and the application's bytes; outputs are
+//!   segments and events. The sending host returns packets after they have left it.
+//! - [`segment`]: segments between endpoints.
+//! - [`congestion`]: congestion control.
 //!
-//! Inside, the sending half knows what is lost (SACK, RACK, tail loss probes, F-RTO), how far to go down for it (PRR) and
-//! what may wait in the host (TCP Small Queues); the receiving half puts the stream together, decides when to
-//! acknowledge, and lets the window grow.
+//! Internally, the sending half detects losses (SACK, RACK, tail loss probes, F-RTO), reduces its window (PRR) and
+//! limits its data in the host (TCP Small Queues). The receiving half reassembles the stream, decides when to
+//! acknowledge, and enlarges the window.
 //!
 //! ```
-//! use netburn_tcp::{Endpoint, EndpointConfig, Event, Unmodelled};
+//! use netburn_tcp::{Endpoint, EndpointConfig, Event, UnsupportedCongestionControl};
 //! use netburn_units::Instant;
 //!
 //! let (config, now) = (EndpointConfig::default(), Instant::ZERO);
 //! let mut client = Endpoint::connect(&config, now)?;
 //! let mut server = Endpoint::listen(&config, now)?;
 //! client.write(now, 10_000);
-//! // A path that takes no time, and a host that lets go of everything at once.
+//! // A path without delay, and a host that frees everything immediately.
 //! let carry = |from: &mut Endpoint, to: &mut Endpoint| {
 //!     while let Some(transmit) = from.poll_transmit(now) {
 //!         to.handle_segment(now, &transmit.segment, false);
@@ -31,12 +31,12 @@
 //! }
 //! assert_eq!(server.poll_event(), Some(Event::Connected));
 //! assert_eq!(server.poll_event(), Some(Event::Received(10_000)));
-//! # Ok::<(), Unmodelled>(())
+//! # Ok::<(), UnsupportedCongestionControl>(())
 //! ```
 //!
-//! Not modelled: simultaneous open, urgent data, path MTU discovery, fast open, Nagle's delay (as with `TCP_NODELAY`; but
-//! while the application waits for room less than a segment isn't sent), the wait in TIME-WAIT, an application that doesn't
-//! read. SACK, timestamps and window scaling are always agreed on.
+//! Not modelled: simultaneous open, urgent data, path MTU discovery, fast open, Nagle's algorithm (as with
+//! `TCP_NODELAY`; but while the application waits for room, a partial segment isn't sent), TIME-WAIT, an application
+//! that doesn't read. SACK, timestamps and window scaling are always negotiated.
 
 #![deny(
     clippy::disallowed_macros,
@@ -61,6 +61,6 @@ mod tsq;
 
 pub use config::EndpointConfig;
 pub use endpoint::Endpoint;
-pub use event::{Event, Failure, Timer, Unmodelled};
+pub use event::{Event, Failure, Timer, UnsupportedCongestionControl};
 pub use info::{Info, Limit};
 pub use segment::{Packet, Segment, Transmit};

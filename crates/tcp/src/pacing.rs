@@ -1,14 +1,14 @@
-//! How fast a sender would like to send, and the timer that holds it to that.
+//! Pacing rate, and the pacing timer.
 
 use netburn_units::{BitRate, Duration, Instant};
 
-/// The rate of a sender without one of its own (`tcp_update_pacing_rate`): 200 % of window ÷ round trip while the window is
-/// below half of `ssthresh`, 120 % after.
+/// Pacing rate without one of the congestion control's own (`tcp_update_pacing_rate`): 200 % of
+/// window ÷ round-trip time while the window is below half of `ssthresh`, 120 % above.
 pub(crate) fn rate(cwnd: u32, ssthresh: u32, packets_out: u32, mss: u32, srtt: Duration) -> BitRate {
     let percent = if cwnd < ssthresh / 2 { 200 } else { 120 };
     let bytes_by_percent = u64::from(mss) * u64::from(cwnd.max(packets_out)) * percent;
     let nanos = srtt.as_nanos().max(1);
-    // 8 bits ÷ 100 % × 10⁹ ns. 64 bits do for windows below 1.9 GB.
+    // 8 bits ÷ 100 % × 10⁹ ns. 64 bits suffice for windows below 1.9 GB.
     let rate = match bytes_by_percent.checked_mul(80_000_000) {
         Some(scaled) => scaled / nanos,
         None => u64::try_from(u128::from(bytes_by_percent) * 80_000_000 / u128::from(nanos)).unwrap_or(u64::MAX),
@@ -16,12 +16,12 @@ pub(crate) fn rate(cwnd: u32, ssthresh: u32, packets_out: u32, mss: u32, srtt: D
     BitRate::from_bps(rate)
 }
 
-/// The internal pacing timer (`tcp_update_skb_after_send`): when the next packet may go.
+/// Internal pacing timer (`tcp_update_skb_after_send`): time at which the next packet may be sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Pacer {
     enabled: bool,
     next: Instant,
-    /// Segments sent so far: the first ten aren't paced, like the first window.
+    /// Segments sent so far: the first ten aren't paced.
     sent: u64,
 }
 
@@ -38,13 +38,13 @@ impl Pacer {
         self.enabled
     }
 
-    /// When a packet may go that can't go yet.
+    /// Time at which a blocked packet may be sent.
     pub(crate) fn blocked_until(&self, now: Instant) -> Option<Instant> {
         (self.enabled && self.next > now).then_some(self.next)
     }
 
-    /// A packet went: the next waits for as long as this one takes at `rate`, less up to half of that for the time that
-    /// went by unused. Its headers don't count.
+    /// A packet was sent: the next waits for its duration at `rate`, minus up to half of that for
+    /// unused time. Headers don't count.
     pub(crate) fn on_sent(&mut self, now: Instant, content: u64, segments: u32, rate: Option<BitRate>) {
         self.sent += u64::from(segments);
         if !self.enabled || self.sent <= 10 {
@@ -82,13 +82,13 @@ mod tests {
         // 1500 bytes at 12 Mbit/s take 1 ms.
         pacer.on_sent(Instant::ZERO, 1_500, 1, rate);
         assert_eq!(pacer.blocked_until(Instant::ZERO), Some(Instant::from_millis(1)));
-        // 300 µs late: the next is due 1.3 + 0.7 ms.
+        // 300 µs late: the next is due at 1.3 + 0.7 ms.
         pacer.on_sent(Instant::from_micros(1_300), 1_500, 1, rate);
         assert_eq!(
             pacer.blocked_until(Instant::from_micros(1_300)),
             Some(Instant::from_millis(2))
         );
-        // Long idle is worth half a packet, no more.
+        // A long idle time counts as half a packet.
         pacer.on_sent(Instant::from_secs(5), 1_500, 1, rate);
         assert_eq!(
             pacer.blocked_until(Instant::from_secs(5)),

@@ -2,9 +2,9 @@
 //!
 //! | file | what | source |
 //! |---|---|---|
-//! | `reassembly` | what came in order, what is beyond, which ranges to report | RFC 2018, RFC 2883 |
-//! | `acks` | when to acknowledge: at once, every second segment, later | RFC 1122 §4.2.3.2, `__tcp_ack_snd_check` |
-//! | `window` | how much may be sent: auto-tuning | `tcp_rcv_space_adjust`, `tcp_select_window` |
+//! | `reassembly` | data in order, data beyond a gap, ranges to report | RFC 2018, RFC 2883 |
+//! | `acks` | when to acknowledge: immediately, every second segment, delayed | RFC 1122 §4.2.3.2, `__tcp_ack_snd_check` |
+//! | `window` | receive window: auto-tuning | `tcp_rcv_space_adjust`, `tcp_select_window` |
 
 mod acks;
 mod reassembly;
@@ -17,29 +17,30 @@ use netburn_units::{Duration, Instant};
 use reassembly::{Arrival, Reassembly};
 use window::ReceiveWindow;
 
-/// The receiving half.
+/// Receiving half of an endpoint.
 #[derive(Debug, Clone)]
 pub(crate) struct Receiver {
     mss: u32,
     reassembly: Reassembly,
     acks: Acks,
     window: ReceiveWindow,
-    /// The FIN's offset.
+    /// Offset of the FIN.
     fin: Option<u64>,
-    /// The timestamp to answer with (RFC 7323 §4.3), and the offset up to which the last acknowledgement went.
+    /// Timestamp to echo (RFC 7323 §4.3), and the offset of the last acknowledgement.
     recent: i64,
     acknowledged: u64,
     ecn: bool,
-    /// A congestion mark was seen and the peer has not yet said that it reduced (RFC 3168 §6.1.3).
+    /// A congestion mark was received and the peer has not confirmed its reduction yet (RFC 3168
+    /// §6.1.3).
     echoing: bool,
 }
 
-/// What a segment brought.
+/// Result of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Received {
-    /// More came in order.
+    /// More data are in order.
     pub(crate) advanced: bool,
-    /// The stream's end came.
+    /// The end of the stream was received.
     pub(crate) finished: bool,
 }
 
@@ -64,14 +65,15 @@ impl Receiver {
         self.window.establish(now, mss);
     }
 
-    /// Remembers the timestamp of a segment.
+    /// Stores the timestamp of a segment.
     pub(crate) fn take_timestamp(&mut self, segment: &Segment) {
         if segment.seq <= self.acknowledged && segment.timestamp > self.recent || segment.flags.contains(Flags::SYN) {
             self.recent = segment.timestamp;
         }
     }
 
-    /// Takes a segment that carries content, a FIN, or a question. `marked`: it met congestion (CE).
+    /// Processes a segment with content, a FIN, or a window probe. `marked`: it has a congestion
+    /// mark (CE).
     pub(crate) fn handle(
         &mut self,
         now: Instant,
@@ -112,7 +114,8 @@ impl Receiver {
                 self.acks
                     .on_data(now, segment.length.min(self.mss), self.window.offered(), rto);
                 if filled {
-                    // A gap is closed, wholly or in part: tell at once (RFC 5681 §4.2).
+                    // A gap is closed completely or in part: acknowledge immediately (RFC 5681
+                    // §4.2).
                     self.acks.acknowledge_now();
                 }
             }
@@ -142,7 +145,7 @@ impl Receiver {
         Received { advanced, finished }
     }
 
-    /// Content that came in order, in bytes.
+    /// Content received in order, in bytes.
     pub(crate) fn received(&self) -> u64 {
         let next = self.reassembly.next();
         match self.fin {
@@ -155,17 +158,17 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.reassembly.next() > fin)
     }
 
-    /// The timestamp to answer with.
+    /// Timestamp to echo.
     pub(crate) fn echo(&self) -> i64 {
         self.recent
     }
 
-    /// Whether an acknowledgement is due on its own.
+    /// Returns true if an acknowledgement without data is due.
     pub(crate) fn wants_ack(&self) -> bool {
         self.acks.is_due()
     }
 
-    /// Whether there are ranges to report, which only a segment without content can carry.
+    /// Returns true if there are ranges to report, which only a segment without content can carry.
     pub(crate) fn has_blocks(&self) -> bool {
         self.reassembly.has_blocks()
     }
@@ -174,7 +177,8 @@ impl Receiver {
         self.acks.acknowledge_now();
     }
 
-    /// Fills in the acknowledgement of a segment about to be sent. `bare`: it carries nothing else, so that ranges fit.
+    /// Sets the acknowledgement of a segment to be sent. `bare`: it has no content, so that ranges
+    /// fit.
     pub(crate) fn fill(&mut self, segment: &mut Segment, bare: bool) {
         let next = self.reassembly.next();
         segment.flags = segment.flags.with(Flags::ACK);
@@ -193,7 +197,7 @@ impl Receiver {
         self.acks.on_sent();
     }
 
-    /// Content was sent: the acknowledgements ride on it (`tcp_event_data_sent`).
+    /// Content was sent, with the acknowledgements piggybacked (`tcp_event_data_sent`).
     pub(crate) fn on_data_sent(&mut self, now: Instant) {
         self.acks.on_data_sent(now);
     }
@@ -210,12 +214,12 @@ impl Receiver {
         self.window.buffer()
     }
 
-    /// The window of a SYN, which isn't scaled.
+    /// Window of a SYN, which isn't scaled.
     pub(crate) fn first_window(&mut self) -> u64 {
         self.window.first()
     }
 
-    /// The round trip that a full segment's echo tells the receiver (`tcp_rcv_rtt_measure_ts`).
+    /// Round-trip time at the receiver, from the echo of a full segment (`tcp_rcv_rtt_measure_ts`).
     fn recent_round_trip(&self, now: Instant, segment: &Segment) -> Option<Duration> {
         if segment.length < self.mss {
             return None;

@@ -1,74 +1,76 @@
-//! What goes from one endpoint to the other.
+//! Segments between endpoints.
 //!
-//! Offsets count the bytes of the stream from 0 and never wrap; a SYN takes no offset, a FIN takes the one after the last
-//! byte. Windows are in bytes and already scaled.
+//! Offsets count the bytes of the stream from 0 and never wrap; a SYN uses no offset, a FIN uses
+//! the one after the last byte. Windows are in bytes and already scaled.
 
 use crate::gso;
 
-/// One segment. It may be longer than the MSS where the receiving host joined what came in a row (GRO).
+/// One segment. It may be longer than the MSS if the receiving host merged consecutive ones (GRO).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Segment {
-    /// What it is.
+    /// Control bits.
     pub flags: Flags,
-    /// The offset of its first byte, or of the next one that would be sent.
+    /// Offset of its first byte, or of the next one to be sent.
     pub seq: u64,
     /// Bytes of content.
     pub length: u32,
-    /// The offset that is expected next; valid with [`Flags::ACK`].
+    /// Next expected offset; valid with [`Flags::ACK`].
     pub ack: u64,
     /// Bytes beyond `ack` that may be sent.
     pub window: u64,
-    /// What was received beyond `ack` (RFC 2018), the newest first, perhaps after a duplicate (RFC 2883).
+    /// Ranges received beyond `ack` (RFC 2018), the newest first, possibly after a duplicate (RFC
+    /// 2883).
     pub sack: SackBlocks,
     /// Milliseconds of the sender's clock (RFC 7323).
     pub timestamp: i64,
-    /// The timestamp that this answers; valid with [`Flags::ACK`].
+    /// Echoed timestamp; valid with [`Flags::ACK`].
     pub echo: i64,
-    /// The largest segment that its sender takes, in bytes; valid with [`Flags::SYN`].
+    /// Maximum segment size of its sender in bytes; valid with [`Flags::SYN`].
     pub mss: u32,
 }
 
-/// The control bits of a segment.
+/// Control bits of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Flags(u8);
 
-/// A stretch of the stream: from the first offset to before the second.
+/// A range of the stream: from the first offset to before the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Range {
-    /// The first offset in it.
+    /// First offset.
     pub start: u64,
-    /// The first offset after it.
+    /// First offset after the range.
     pub end: u64,
 }
 
-/// Up to three blocks, as many as fit beside timestamps.
+/// Up to three SACK blocks, the maximum beside timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlocks {
     blocks: [Range; 3],
     count: u8,
 }
 
-/// What an endpoint hands to its host: one packet, or a burst that becomes several on the wire.
+/// Transmission of an endpoint: one packet, or a burst that becomes several on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmit {
-    /// The segment, as long as the whole burst.
+    /// Segment with the length of the whole burst.
     pub segment: Segment,
-    /// The largest content of one packet of it, in bytes.
+    /// Maximum content of one packet in bytes.
     pub mss: u32,
-    /// How many packets it is.
+    /// Number of packets.
     pub packets: u32,
-    /// Whether its packets may be marked instead of dropped (ECT(0)).
+    /// True if its packets are ECN-capable (ECT(0)).
     pub ect: bool,
-    /// The memory it is charged for until the host lets go of it, in bytes; nothing for a bare acknowledgement.
+    /// Memory charged until the host frees it, in bytes; zero for a pure acknowledgement.
     pub truesize: u32,
 }
 
 /// One packet of a [`Transmit`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
-    /// Its segment.
+    /// Segment.
     pub segment: Segment,
-    /// Its part of the burst's `truesize`, to be given back with [`Endpoint::handle_freed`](crate::Endpoint::handle_freed).
+    /// Part of the burst's `truesize`, to be returned with
+    /// [`Endpoint::handle_freed`](crate::Endpoint::handle_freed).
     pub truesize: u32,
 }
 
@@ -79,35 +81,35 @@ impl Flags {
     pub const ACK: Flags = Flags(2);
     /// The stream ends after this segment.
     pub const FIN: Flags = Flags(4);
-    /// The connection is no more.
+    /// Resets the connection.
     pub const RST: Flags = Flags(8);
-    /// A congestion mark was seen (RFC 3168).
+    /// A congestion mark was received (RFC 3168).
     pub const ECE: Flags = Flags(16);
-    /// The window was reduced for it.
+    /// The window was reduced because of a congestion mark.
     pub const CWR: Flags = Flags(32);
-    /// Asks for an acknowledgement and carries nothing: a segment from before the window, as `tcp_xmit_probe_skb` sends
-    /// it to ask for the window.
+    /// Window probe without content: requests an acknowledgement with an offset below the window,
+    /// as `tcp_xmit_probe_skb`.
     pub const PROBE: Flags = Flags(64);
 
-    /// Whether all of `other` are set.
+    /// Returns true if all bits of `other` are set.
     #[must_use]
     pub const fn contains(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Both.
+    /// Union of both.
     #[must_use]
     pub const fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
-    /// All but `other`.
+    /// All bits except `other`.
     #[must_use]
     pub const fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
     }
 
-    /// From its bits; the highest means nothing.
+    /// From bits; the highest bit has no meaning.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Flags {
         Flags(bits & 0x7f)
@@ -115,7 +117,7 @@ impl Flags {
 }
 
 impl Range {
-    /// How many offsets it holds.
+    /// Number of offsets.
     #[must_use]
     pub const fn length(&self) -> u64 {
         self.end - self.start
@@ -123,7 +125,7 @@ impl Range {
 }
 
 impl SackBlocks {
-    /// Adds a block, unless it is full.
+    /// Adds a block, unless the list is full.
     pub fn push(&mut self, block: Range) {
         if let Some(free) = self.blocks.get_mut(usize::from(self.count)) {
             *free = block;
@@ -131,13 +133,13 @@ impl SackBlocks {
         }
     }
 
-    /// The blocks, in their order.
+    /// Blocks in order.
     #[must_use]
     pub fn as_slice(&self) -> &[Range] {
         &self.blocks[..usize::from(self.count)]
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no blocks.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
@@ -145,7 +147,7 @@ impl SackBlocks {
 }
 
 impl Segment {
-    /// The offset after its content, and after its FIN.
+    /// Offset after its content, and after its FIN.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.seq
@@ -153,13 +155,14 @@ impl Segment {
             .saturating_add(self.flags.contains(Flags::FIN) as u64)
     }
 
-    /// Whether it carries content or ends the stream.
+    /// Returns true if it has content or a FIN.
     #[must_use]
     pub const fn is_data(&self) -> bool {
         self.length > 0 || self.flags.contains(Flags::FIN)
     }
 
-    /// Its headers in bytes: IPv4 without options, TCP with timestamps and SACK blocks (RFC 7323 appendix A, RFC 2018 §3).
+    /// Length of its headers in bytes: IPv4 without options, TCP with timestamps and SACK blocks
+    /// (RFC 7323 appendix A, RFC 2018 §3).
     #[must_use]
     pub const fn header_length(&self) -> u32 {
         let options = if self.flags.contains(Flags::SYN) {
@@ -172,7 +175,7 @@ impl Segment {
         40 + options
     }
 
-    /// Its length as an IP packet in bytes.
+    /// Length as an IP packet in bytes.
     #[must_use]
     pub const fn wire_length(&self) -> u32 {
         self.header_length() + self.length
@@ -180,16 +183,16 @@ impl Segment {
 }
 
 impl Transmit {
-    /// Its packets in their order.
+    /// Packets in order.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + use<> {
         let whole = *self;
         (0..whole.packets).map(move |index| whole.packet(index))
     }
 
-    /// The `index`th packet.
+    /// Packet number `index`.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is no such packet.
     #[must_use]
     #[inline]
     pub fn packet(&self, index: u32) -> Packet {

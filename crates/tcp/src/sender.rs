@@ -2,15 +2,15 @@
 //!
 //! | file | what | source |
 //! |---|---|---|
-//! | `scoreboard` | what is sent and what is thought of it | RFC 2018, `tcp_sacktag_write_queue` |
-//! | `rack` | what is lost | RFC 8985 |
-//! | `rtt` | round trips and the time-out | RFC 6298, `tcp_rtt_estimator` |
-//! | `acknowledge` | an acknowledgement, from selective ranges to the window | `tcp_ack` |
+//! | `scoreboard` | sent data and their state | RFC 2018, `tcp_sacktag_write_queue` |
+//! | `rack` | loss detection | RFC 8985 |
+//! | `rtt` | round-trip time and timeout | RFC 6298, `tcp_rtt_estimator` |
+//! | `acknowledge` | acknowledgement processing | `tcp_ack` |
 //! | `recovery` | Open, Disorder, CWR, Recovery, Loss; PRR, F-RTO, undo | RFC 6937, 5682, `tcp_fastretrans_alert` |
-//! | `undo` | reductions that were for nothing | RFC 3522, 3708, `tcp_undo_cwnd_reduction` |
+//! | `undo` | spurious reductions | RFC 3522, 3708, `tcp_undo_cwnd_reduction` |
 //! | `timers` | retransmission, tail loss probe, reordering, persist | RFC 8985 §7, `tcp_timer.c` |
-//! | `transmit` | what goes out next | `tcp_write_xmit`, `tcp_xmit_retransmit_queue` |
-//! | `buffer` | how much the application may hand over | `tcp_sndbuf_expand` |
+//! | `transmit` | selection of the next transmission | `tcp_write_xmit`, `tcp_xmit_retransmit_queue` |
+//! | `buffer` | send buffer | `tcp_sndbuf_expand` |
 
 mod acknowledge;
 mod buffer;
@@ -38,7 +38,7 @@ use scoreboard::Scoreboard;
 pub(crate) use timers::SenderTimer;
 pub(crate) use transmit::Outgoing;
 
-/// The sending half.
+/// Sending half of an endpoint.
 #[derive(Debug, Clone)]
 pub(crate) struct Sender {
     mss: u32,
@@ -47,19 +47,19 @@ pub(crate) struct Sender {
     slow_start_after_idle: bool,
     established: bool,
 
-    /// Content handed over by the application, and whether it is all.
+    /// Content written by the application, and true after its end.
     written: u64,
     finished: bool,
-    /// Everything before is acknowledged (`snd_una`); this is sent next (`snd_nxt`).
+    /// Oldest unacknowledged offset (`snd_una`), and next offset to send (`snd_nxt`).
     una: u64,
     next: u64,
-    /// The last segment that moved the window, the window, and where it ends.
+    /// Last segment that updated the window, the window, and its end.
     window_seq: u64,
     window: u64,
     window_end: u64,
 
     board: Scoreboard,
-    /// The selective acknowledgements of the last segment: what they hold is marked already.
+    /// SACK blocks of the last segment, which are marked already.
     last_sacks: [Range; 3],
     congestion: Congestion,
     rate: RateEstimator,
@@ -72,7 +72,8 @@ pub(crate) struct Sender {
     pacing_rate: Option<BitRate>,
     buffer: SendBuffer,
 
-    /// Whether the last flight filled the window, the most that was out in it, and where it ends (`tcp_cwnd_validate`).
+    /// True if the last flight filled the window; its maximum in flight, and its end
+    /// (`tcp_cwnd_validate`).
     window_limited: bool,
     max_packets_out: u32,
     usage_end: u64,
@@ -81,25 +82,25 @@ pub(crate) struct Sender {
     sent_since_check: bool,
 
     timer: Option<(Instant, SenderTimer)>,
-    /// Consecutive time-outs.
-    time_outs: u32,
-    /// A packet waits for the pacing timer.
+    /// Consecutive timeouts.
+    timeouts: u32,
+    /// Time until which the pacing timer blocks a packet.
     paced_until: Option<Instant>,
-    /// A packet was refused below: wait for a sign of life.
+    /// True after a local rejection of a packet: the sender waits for the next segment or timer.
     held: bool,
     last_sent: Option<Instant>,
     limit: Limit,
-    /// Segments sent, and sent again.
+    /// Segments sent, and retransmitted.
     segments_sent: u64,
     retransmits: u64,
 
     ecn: bool,
-    /// The next new segment says that the window was reduced.
+    /// True if the next new segment carries CWR.
     cwr: bool,
 }
 
 impl Sender {
-    /// For an endpoint whose congestion control is `congestion`.
+    /// Creates the sending half with the congestion control `congestion`.
     pub(crate) fn new(config: &EndpointConfig, congestion: Congestion, now: Instant) -> Self {
         let paced = config.paced || congestion.has_own_reduction();
         Self {
@@ -134,7 +135,7 @@ impl Sender {
             used_since: now,
             sent_since_check: false,
             timer: None,
-            time_outs: 0,
+            timeouts: 0,
             paced_until: None,
             held: false,
             last_sent: None,
@@ -146,23 +147,24 @@ impl Sender {
         }
     }
 
-    /// The handshake is over: what was agreed, the peer's window, and the round trip where it could be measured.
-    pub(crate) fn establish(&mut self, now: Instant, agreed: &Agreed) {
-        self.mss = agreed.mss;
-        self.board.set_mss(agreed.mss);
-        self.ecn = agreed.ecn;
-        self.window = agreed.window;
-        self.window_end = agreed.window;
-        if let Some(rtt) = agreed.rtt {
+    /// Starts after the handshake with its negotiated parameters, the peer's window, and the
+    /// round-trip time if it could be measured.
+    pub(crate) fn establish(&mut self, now: Instant, negotiated: &NegotiatedParams) {
+        self.mss = negotiated.mss;
+        self.board.set_mss(negotiated.mss);
+        self.ecn = negotiated.ecn;
+        self.window = negotiated.window;
+        self.window_end = negotiated.window;
+        if let Some(rtt) = negotiated.rtt {
             self.rtt.sample(rtt, 0, 0);
             self.rtt.sample_min(now, rtt);
         }
-        if agreed.syn_lost {
+        if negotiated.syn_lost {
             self.congestion.set_cwnd(1);
         }
         self.congestion.on_established(&Established {
             now,
-            mss: agreed.mss,
+            mss: negotiated.mss,
             next: 0,
             srtt: self.rtt.srtt(),
             paced: self.pacer.is_enabled(),
@@ -176,7 +178,7 @@ impl Sender {
         self.established = true;
     }
 
-    /// Takes what the buffer has room for of `bytes`, and says how much.
+    /// Accepts what the buffer has room for of `bytes`; returns its size.
     pub(crate) fn write(&mut self, bytes: u64) -> u64 {
         if self.finished {
             return 0;
@@ -191,7 +193,7 @@ impl Sender {
         taken
     }
 
-    /// No more will come.
+    /// Ends the data of the application.
     pub(crate) fn finish(&mut self) {
         if !self.finished {
             self.finished = true;
@@ -199,15 +201,16 @@ impl Sender {
         }
     }
 
-    /// The host let go of packets of `truesize` bytes together.
+    /// The host freed packets with a total of `truesize` bytes.
     pub(crate) fn handle_freed(&mut self, truesize: u64) {
         self.queue.free(truesize);
         self.held = false;
     }
 
-    /// The host refused a packet, or dropped another of ours to take it. If it was the last one sent it is as if it
-    /// hadn't been (`tcp_write_xmit` leaves it at the head of the queue); in any case the window is reduced
-    /// (`tcp_enter_cwr` for `NET_XMIT_CN` and `NET_XMIT_DROP`).
+    /// The host rejected a packet, or dropped another of ours to accept it. If it was the last one
+    /// sent, the state is as before its transmission (`tcp_write_xmit` leaves it at the head of the
+    /// queue). In both cases the window is reduced (`tcp_enter_cwr` for `NET_XMIT_CN` and
+    /// `NET_XMIT_DROP`).
     pub(crate) fn handle_refused(&mut self, now: Instant, seq: u64, end: u64) {
         self.enter_cwr(now);
         let original = self.board.last().is_some_and(|last| !last.marks.any());
@@ -226,27 +229,27 @@ impl Sender {
         }
     }
 
-    /// A segment came: whatever held the sender back may be over.
+    /// A segment was received: the reason for a blocked transmission may have ended.
     pub(crate) fn wake(&mut self) {
         self.held = false;
     }
 
-    /// The application may write again.
+    /// Returns true if the application may write again.
     pub(crate) fn poll_writable(&mut self) -> bool {
         self.buffer.poll_writable(self.written - self.una.min(self.written))
     }
 
-    /// Whether all is sent and acknowledged, and the FIN with it.
+    /// Returns true if all data are sent and acknowledged, including the FIN.
     pub(crate) fn is_done(&self) -> bool {
         self.finished && self.una > self.written
     }
 
-    /// Bytes of content acknowledged.
+    /// Acknowledged bytes of content.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.una.min(self.written)
     }
 
-    /// The offset that is sent next.
+    /// Next offset to send.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
@@ -259,7 +262,7 @@ impl Sender {
         self.rtt.srtt()
     }
 
-    /// A look at it; the receiving half adds its buffer and what it received.
+    /// Snapshot; the receiving half adds its buffer and its received bytes.
     pub(crate) fn info(&self, receive_buffer: u64, received: u64) -> Info {
         let sample = &self.last_sample;
         let delivered = ByteSize::from_bytes(u64::from(sample.delivered) * u64::from(self.mss));
@@ -288,7 +291,7 @@ impl Sender {
         }
     }
 
-    /// The offset after the last that there is to send.
+    /// Offset after the last byte to send.
     fn end(&self) -> u64 {
         self.written + u64::from(self.finished)
     }
@@ -310,7 +313,8 @@ impl Sender {
         });
     }
 
-    /// Notes that the application has nothing to send though it could (`tcp_rate_check_app_limited`).
+    /// Records that the application has nothing to send although it could
+    /// (`tcp_rate_check_app_limited`).
     fn check_app_limited(&mut self) {
         let in_flight = self.board.in_flight();
         if self.written.saturating_sub(self.next) < u64::from(self.mss)
@@ -323,14 +327,15 @@ impl Sender {
     }
 }
 
-/// What a handshake agreed on.
+/// Parameters negotiated by the handshake.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Agreed {
+pub(crate) struct NegotiatedParams {
     pub(crate) mss: u32,
     pub(crate) ecn: bool,
-    /// The peer's first window in bytes.
+    /// Initial window of the peer in bytes.
     pub(crate) window: u64,
     pub(crate) rtt: Option<Duration>,
-    /// More than one SYN had to be sent again: the window begins with one segment (`tcp_init_transfer`).
+    /// True if more than one SYN was lost: the window starts with one segment
+    /// (`tcp_init_transfer`).
     pub(crate) syn_lost: bool,
 }

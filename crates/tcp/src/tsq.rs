@@ -1,21 +1,21 @@
-//! TCP Small Queues: how much of one connection may wait below it in the sending host.
+//! TCP Small Queues: limit of the data of one connection below TCP in the sending host.
 
 use crate::config::{Gso, Tsq, TsqSettings};
 use crate::gso;
 use netburn_units::{BitRate, ByteSize, Duration};
 
-/// What is charged for packets that the host has not let go of.
+/// Memory of packets that the host has not freed.
 #[derive(Debug, Clone)]
 pub(crate) struct SmallQueue {
     settings: Option<TsqSettings>,
     paced: bool,
-    /// Bytes of truesize ever handed down, and ever let go: packets leave in the order in which they came.
+    /// Bytes of truesize ever passed down, and ever freed: packets leave in order.
     sent: u64,
     freed: u64,
 }
 
 impl SmallQueue {
-    /// `paced`: whether the pacing timer or the `fq` qdisc paces.
+    /// `paced`: the pacing timer or the `fq` qdisc paces.
     pub(crate) fn new(tsq: Tsq, paced: bool) -> Self {
         Self {
             settings: tsq.settings(),
@@ -38,29 +38,31 @@ impl SmallQueue {
         self.sent - self.freed
     }
 
-    /// The mark of what was handed down last, for [`holds`](Self::holds).
+    /// Mark of the last packet that was passed down, for [`holds`](Self::holds).
     pub(crate) const fn mark(&self) -> u64 {
         self.sent
     }
 
-    /// Whether the host still holds what was handed down up to `mark` (`skb_still_in_host_queue`).
+    /// Returns true if the host still holds data passed down up to `mark`
+    /// (`skb_still_in_host_queue`).
     pub(crate) const fn holds(&self, mark: u64) -> bool {
         mark > self.freed
     }
 
-    /// The shift of the pacing rate that also sizes bursts (`sk_pacing_shift`).
+    /// Shift of the pacing rate that also determines the size of bursts (`sk_pacing_shift`).
     pub(crate) fn shift(&self) -> u8 {
-        self.settings.map_or(UNASKED, TsqSettings::burst_shift)
+        self.settings.map_or(DEFAULT_PACING_SHIFT, TsqSettings::burst_shift)
     }
 
-    /// The limit for a packet of `truesize`, `None` when there is none (`tcp_small_queue_check`). `factor` is 1 for
-    /// retransmissions, else 0.
+    /// Limit for a packet of `truesize`, `None` without a limit (`tcp_small_queue_check`). `factor`
+    /// is 1 for retransmissions, otherwise 0.
     pub(crate) fn limit(&self, truesize: u32, rate: Option<BitRate>, factor: u32) -> Option<u64> {
         Some(self.settings?.limit(truesize, rate, self.paced) << factor)
     }
 
-    /// Whether a packet of `truesize` has to wait; `outstanding` counts the records that are sent and unacknowledged: with
-    /// one or none it never waits (`tcp_rtx_queue_empty_or_single_skb`).
+    /// Returns true if a packet of `truesize` has to wait. `outstanding` is the number of sent and
+    /// unacknowledged records: with at most one it never waits
+    /// (`tcp_rtx_queue_empty_or_single_skb`).
     pub(crate) fn throttles(&self, truesize: u32, rate: Option<BitRate>, factor: u32, outstanding: usize) -> bool {
         outstanding > 1
             && self
@@ -69,22 +71,22 @@ impl SmallQueue {
     }
 }
 
-/// The shift that sockets begin with (`sock_init_data`).
-const UNASKED: u8 = 10;
+/// Default shift of sockets (`sock_init_data`).
+const DEFAULT_PACING_SHIFT: u8 = 10;
 
-/// Segments in the smallest burst (`tcp_min_tso_segs`).
-const LEAST_BURST: u32 = 2;
+/// Minimum number of segments in a burst (`tcp_min_tso_segs`).
+const MIN_BURST: u32 = 2;
 
 impl TsqSettings {
-    /// The most content of one connection, in bytes, that its host holds while there is always more to send: another burst is handed
-    /// down as long as what is there weighs no more than the limit.
+    /// Maximum content of one connection in its host, in bytes, for an unlimited sender: another
+    /// burst is passed down while the queued memory does not exceed the limit.
     ///
-    /// It grows with the pacing rate, which follows the congestion window: where small queues hold a connection back and not the
-    /// network, that rate is several times what gets through.
+    /// It grows with the pacing rate, which follows the congestion window: if small queues limit a
+    /// connection instead of the network, that rate is several times the throughput.
     #[must_use]
-    pub fn most_held(self, gso: &Gso, mss: u32, pacing_rate: BitRate, min_rtt: Option<Duration>) -> ByteSize {
+    pub fn max_queued(self, gso: &Gso, mss: u32, pacing_rate: BitRate, min_rtt: Option<Duration>) -> ByteSize {
         let rate = Some(pacing_rate);
-        let segments = gso::burst_segments(gso, mss, rate, self.burst_shift(), min_rtt, LEAST_BURST);
+        let segments = gso::burst_segments(gso, mss, rate, self.burst_shift(), min_rtt, MIN_BURST);
         let content = segments * mss;
         let weight = gso::truesize(gso, content, segments);
         let bursts = self.limit(weight, rate, false) / u64::from(weight) + 1;
@@ -92,7 +94,7 @@ impl TsqSettings {
     }
 
     fn burst_shift(self) -> u8 {
-        self.shift.unwrap_or(UNASKED)
+        self.shift.unwrap_or(DEFAULT_PACING_SHIFT)
     }
 
     fn limit(self, truesize: u32, rate: Option<BitRate>, paced: bool) -> u64 {
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_of_ones_own() {
+    fn custom_settings() {
         let settings = TsqSettings {
             shift: Some(10),
             minimum: ByteSize::from_kib(64),
@@ -171,27 +173,28 @@ mod tests {
 
     #[test]
     fn a_connection_holds_a_burst_more_than_the_limit_reaches() {
-        // So far away that bursts are no longer for it.
+        // Far enough that the round-trip time doesn't enlarge bursts.
         let far = Some(Duration::from_millis(10));
         let held = |preset: TsqPreset, mbps| {
             let rate = BitRate::from_mbps(mbps);
             preset
                 .settings()
-                .most_held(&Gso::default(), 1_448, rate, far)
+                .max_queued(&Gso::default(), 1_448, rate, far)
                 .as_bytes()
         };
-        // 1 ms of 100 Mbit/s are 12,207 bytes: 8 segments, 11,584 bytes that weigh 12,864. Two such bursts are at the limit, so a
-        // third goes down.
+        // 1 ms of 100 Mbit/s are 12,207 bytes: 8 segments, 11,584 bytes with a memory of 12,864.
+        // Two such bursts are at the limit, so a third is passed down.
         assert_eq!(held(TsqPreset::Y2013, 100), 3 * 11_584);
-        // A minimum of 128 KiB: after 10 bursts 128,640 are there, which still is below 131,072.
+        // A minimum of 128 KiB: after 10 bursts 128,640 are queued, which is still below 131,072.
         assert_eq!(held(TsqPreset::Y2013Min, 100), 11 * 11_584);
-        // 8 ms are 97,656, so a burst is as long as one may be: 45 segments, that weigh 66,440.
+        // 8 ms are 97,656, so a burst has the maximum length: 45 segments with a memory of 66,440.
         assert_eq!(held(TsqPreset::Y2025, 100), 3 * 65_160);
         // The slowest sends two segments at a time.
         assert_eq!(held(TsqPreset::Y2013, 1), 3 * 2_896);
-        // One by one, each weighs 4,352: at 100 Mbit/s and 8 ms 22 of them are below the limit.
+        // As single packets, each has a memory of 4,352: at 100 Mbit/s and 8 ms 22 of them are
+        // below the limit.
         let single = TsqPreset::Y2025.settings();
         let rate = BitRate::from_mbps(100);
-        assert_eq!(single.most_held(&Gso::off(), 1_448, rate, far).as_bytes(), 23 * 1_448);
+        assert_eq!(single.max_queued(&Gso::off(), 1_448, rate, far).as_bytes(), 23 * 1_448);
     }
 }

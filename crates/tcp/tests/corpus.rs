@@ -1,4 +1,4 @@
-//! Replays the fuzz corpus, and some thousand inputs drawn at random.
+//! Replays the fuzz corpus, and several thousand random inputs.
 
 use netburn_tcp::fuzz;
 use netburn_units::Seed;
@@ -23,7 +23,7 @@ fn drawn() {
         let length = 30 + chance.below(400);
         let mut bytes: Vec<u8> = (0..length).map(|_| chance.below(256) as u8).collect();
         if index % 3 > 0 {
-            // Neither forged segments nor aborts: then everything has to arrive.
+            // Without forged segments and aborts everything has to arrive.
             bytes
                 .iter_mut()
                 .skip(22)

@@ -1,5 +1,5 @@
-//! The states of an endpoint, against RFC 9293 §3.10.7 and the options that RFC 3168, RFC 6298 and RFC 7323 put into a
-//! handshake. Every segment is written by hand.
+//! States of an endpoint, compared with RFC 9293 §3.10.7 and the handshake options of RFC 3168, RFC
+//! 6298 and RFC 7323. Every segment is written by hand.
 
 mod common;
 
@@ -78,7 +78,7 @@ fn syn_received(config: &EndpointConfig, syn: Flags) -> Endpoint {
     end
 }
 
-/// An endpoint whose SYN was answered after 20 ms; its acknowledgement has gone.
+/// An endpoint whose SYN was answered after 20 ms; its acknowledgement was sent.
 fn established(config: &EndpointConfig, answer: Flags) -> Endpoint {
     let mut end = syn_sent(config);
     end.handle_segment(at_ms(20), &peer(answer), false);
@@ -87,9 +87,9 @@ fn established(config: &EndpointConfig, answer: Flags) -> Endpoint {
     end
 }
 
-/// §3.10.7.2: in LISTEN only a SYN without an ACK means anything. A reset is ignored.
+/// §3.10.7.2: in LISTEN only a SYN without ACK is accepted. A reset is ignored.
 #[test]
-fn a_listener_takes_a_syn_and_nothing_else() {
+fn a_listener_accepts_only_a_syn() {
     let mut end = listening(&config());
     for flags in [
         Flags::default(),
@@ -112,9 +112,10 @@ fn a_listener_takes_a_syn_and_nothing_else() {
     assert_eq!(events(&mut end), []);
 }
 
-/// §3.10.7.3: without an acknowledgement of its SYN nothing is established. Simultaneous opening is not modelled.
+/// §3.10.7.3: without an acknowledgement of its SYN no connection is established. Simultaneous
+/// opening is not modelled.
 #[test]
-fn an_opener_takes_an_answer_and_nothing_else() {
+fn an_opener_accepts_only_a_syn_ack() {
     let mut end = syn_sent(&config());
     for flags in [Flags::default(), Flags::ACK, Flags::SYN, Flags::FIN.with(Flags::ACK)] {
         end.handle_segment(at_ms(10), &peer(flags), false);
@@ -132,19 +133,20 @@ fn an_opener_takes_an_answer_and_nothing_else() {
     assert_eq!(end.poll_timeout(), None);
 }
 
-/// §3.10.7.4: what established the connection may carry content. A segment without ACK is dropped.
+/// §3.10.7.4: the segment that establishes the connection may have content. A segment without ACK
+/// is dropped.
 #[test]
 fn the_third_segment_establishes() {
     let mut end = syn_received(&config(), Flags::SYN);
     assert!(!end.is_established());
     end.handle_segment(at_ms(5), &content(Flags::default(), 0, 100), false);
     assert_eq!((drain(&mut end, at_ms(5)).len(), events(&mut end)), (0, vec![]));
-    // The peer repeats its SYN: it goes without our answer, and gets it again.
+    // The peer repeats its SYN because our answer was lost; the answer is repeated.
     end.handle_segment(at_ms(6), &peer(Flags::SYN), false);
     let again = drain(&mut end, at_ms(6));
     assert_eq!((again.len(), again[0].flags), (1, SYN_ACK));
     assert_eq!(events(&mut end), []);
-    // Also one that carries ACK is a SYN.
+    // One that carries ACK is a SYN as well.
     end.handle_segment(at_ms(7), &peer(SYN_ACK), false);
     assert_eq!(drain(&mut end, at_ms(7))[0].flags, SYN_ACK);
     assert!(!end.is_established());
@@ -154,9 +156,9 @@ fn the_third_segment_establishes() {
     assert_eq!(drain(&mut end, at_ms(20))[0].ack, 100);
 }
 
-/// §3.10.7.4: a SYN in a connection that stands is answered with an acknowledgement and not taken.
+/// §3.10.7.4: a SYN in an established connection is acknowledged and ignored.
 #[test]
-fn an_answer_that_comes_again_is_acknowledged() {
+fn a_repeated_syn_ack_is_acknowledged() {
     let mut end = established(&config(), SYN_ACK);
     end.handle_segment(at_ms(1_000), &content(SYN_ACK, 0, 100), false);
     let sent = drain(&mut end, at_ms(1_000));
@@ -165,7 +167,8 @@ fn an_answer_that_comes_again_is_acknowledged() {
     assert_eq!(end.info().srtt, Some(ms(20)));
 }
 
-/// §3.10.7: a reset ends what it meets, and no reset answers it. Whatever else comes for a dead connection is reset.
+/// §3.10.7: a reset ends the connection, and is not answered by a reset. Other segments for a
+/// closed connection are reset.
 #[test]
 fn resets() {
     let mut refused = syn_sent(&config());
@@ -194,9 +197,10 @@ fn resets() {
     }
 }
 
-/// §3.10.5: an abort resets a peer that may know of the connection, which is one that has answered or was answered.
+/// §3.10.5: an abort resets a peer that may know the connection, because it has answered or was
+/// answered.
 #[test]
-fn an_abort_resets_who_was_answered() {
+fn an_abort_resets_an_answered_peer() {
     let now = at_ms(30);
     let mut closed = established(&config(), SYN_ACK);
     closed.finish(now);
@@ -214,7 +218,7 @@ fn an_abort_resets_who_was_answered() {
         (syn_sent(&config()), 0, vec![Event::Closed]),
         (syn_received(&config(), Flags::SYN), 1, vec![Event::Closed]),
         (established(&config(), SYN_ACK), 1, vec![Event::Closed]),
-        // Both sides are finished: there is nothing to give up.
+        // Both sides are finished: there is nothing to abort.
         (closed, 0, vec![]),
     ] {
         end.abort(now);
@@ -226,10 +230,10 @@ fn an_abort_resets_who_was_answered() {
     }
 }
 
-/// RFC 3168 §6.1.1: a SYN that asks has ECE and CWR, an answer that agrees has ECE alone, and a SYN that goes again doesn't
-/// ask.
+/// RFC 3168 §6.1.1: a requesting SYN has ECE and CWR, an accepting answer has ECE alone, and a
+/// retried SYN doesn't request ECN.
 #[test]
-fn ecn_is_asked_for_and_agreed_to() {
+fn ecn_is_negotiated() {
     let asking = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
     for (ecn, flags) in [(true, asking), (false, Flags::SYN)] {
         let mut end = opening(&with_ecn(ecn));
@@ -261,8 +265,8 @@ fn ecn_is_asked_for_and_agreed_to() {
     }
 }
 
-/// Whether what an endpoint sends can be marked (ECT): data is, if anything; what only ends the stream and what goes again
-/// isn't (RFC 3168 §6.1.4, §6.1.5).
+/// Returns true if data are ECN-capable (ECT). A FIN without data and a retransmission are not (RFC
+/// 3168 §6.1.4, §6.1.5).
 fn marks_data(mut end: Endpoint, now: Instant, flags: Flags) -> bool {
     end.handle_segment(now, &peer(flags), false);
     end.write(now, 1_000);
@@ -286,7 +290,7 @@ fn marks_data(mut end: Endpoint, now: Instant, flags: Flags) -> bool {
     sent[0].ect
 }
 
-/// RFC 9293 §3.7.1: the smaller of what both take. Linux takes no less than 88 (`TCP_MIN_MSS`).
+/// RFC 9293 §3.7.1: the smaller of both. Linux's minimum is 88 (`TCP_MIN_MSS`).
 #[test]
 fn the_smaller_mss_holds() {
     for (ours, theirs, agreed) in [
@@ -313,7 +317,7 @@ fn the_smaller_mss_holds() {
 
 /// RFC 7323 §2.2: the window of a SYN isn't scaled. §3.2: the answer echoes the SYN's timestamp.
 #[test]
-fn what_a_handshake_carries() {
+fn values_of_a_handshake() {
     let mut end = opening(&config());
     let syn = end.poll_transmit(at_ms(7)).expect("a SYN").segment;
     assert_eq!((syn.timestamp, syn.echo, syn.ack), (7, 0, 0));
@@ -331,9 +335,9 @@ fn what_a_handshake_carries() {
         (9, 123, 1_448)
     );
     assert_eq!(answer.segment.window, 65_160);
-    // It carries no content and weighs nothing in the host.
+    // It has no content and no memory in the host.
     assert_eq!((answer.packets, answer.truesize, answer.segment.length), (1, 0, 0));
-    // What the peer offered in its SYN holds until it offers more.
+    // The window of the peer's SYN is valid until it offers more.
     let small = Segment {
         window: 2_000,
         ..peer(SYN_ACK)
@@ -350,8 +354,9 @@ fn what_a_handshake_carries() {
     assert_eq!(lengths, [1_448]);
 }
 
-/// RFC 6298 §3 (Karn): a SYN that went twice measures nothing. RFC 5681 §3.1: who lost more than one begins with one
-/// segment (Linux forgives the first, `tcp_init_transfer`). RFC 6298 §5: 1 s, then 2 s, then 4 s.
+/// RFC 6298 §3 (Karn): a retried SYN yields no sample. RFC 5681 §3.1: after more than one loss the
+/// window starts with one segment (Linux permits one loss, `tcp_init_transfer`). RFC 6298 §5: 1 s,
+/// then 2 s, then 4 s.
 #[test]
 fn a_handshake_that_lost_its_syn() {
     for (lost, srtt, cwnd) in [(0, Some(ms(20)), 10), (1, None, 10), (2, None, 1), (3, None, 1)] {
@@ -360,7 +365,7 @@ fn a_handshake_that_lost_its_syn() {
         for again in 0..lost {
             let due = now + ms(1_000 << again);
             assert_eq!(end.poll_timeout(), Some((due, Timer::Handshake)));
-            // Too early does nothing.
+            // An early call has no effect.
             end.handle_timeout(due - ms(1));
             assert_eq!(drain(&mut end, due - ms(1)), []);
             end.handle_timeout(due);
@@ -370,12 +375,12 @@ fn a_handshake_that_lost_its_syn() {
         end.handle_segment(now + ms(20), &peer(SYN_ACK), false);
         let info = end.info();
         assert_eq!((info.srtt, info.min_rtt, info.cwnd), (srtt, srtt, cwnd), "{lost} lost");
-        // RFC 6298 §2.2: R + 4 × R/2, which Linux raises to R + 200 ms; 1 s where nothing was measured.
+        // RFC 6298 §2.2: R + 4 × R/2, which Linux raises to R + 200 ms; 1 s without a sample.
         assert_eq!(info.rto, if lost == 0 { ms(220) } else { ms(1_000) });
     }
 }
 
-/// `tcp_synack_retries`: five repetitions at 1, 3, 7, 15 and 31 s; given up after 63 s.
+/// `tcp_synack_retries`: five retries at 1, 3, 7, 15 and 31 s; failure after 63 s.
 #[test]
 fn a_syn_ack_without_acknowledgement() {
     let mut end = syn_received(&config(), Flags::SYN);
@@ -394,8 +399,8 @@ fn a_syn_ack_without_acknowledgement() {
     assert_eq!(at, [1, 3, 7, 15, 31]);
 }
 
-/// RFC 7323 §4.3: the echo is the timestamp of the segment that the last acknowledgement waits for, also when a later one
-/// is acknowledged with it; and never an older one.
+/// RFC 7323 §4.3: the echo is the timestamp of the segment that the last acknowledgement waits for,
+/// also if a later one is acknowledged with it; never an older one.
 #[test]
 fn the_echo_is_of_what_was_missing() {
     let mut end = established(&config(), SYN_ACK);
@@ -409,7 +414,7 @@ fn the_echo_is_of_what_was_missing() {
     // Beyond a gap: the echo stays.
     end.handle_segment(at_ms(31), &stamped(101, 2_000), false);
     assert_eq!(echo(&mut end, at_ms(31)), 100);
-    // What fills the gap.
+    // The segment that fills the gap.
     end.handle_segment(at_ms(40), &stamped(110, 1_000), false);
     assert_eq!(echo(&mut end, at_ms(40)), 110);
     // An old duplicate.
@@ -417,9 +422,9 @@ fn the_echo_is_of_what_was_missing() {
     assert_eq!(echo(&mut end, at_ms(41)), 110);
 }
 
-/// RFC 9293 §3.10.7.4: what lies beyond the window or beyond the FIN is acknowledged and dropped.
+/// RFC 9293 §3.10.7.4: data beyond the window or beyond the FIN are acknowledged and dropped.
 #[test]
-fn what_can_not_be_content_is_acknowledged_and_dropped() {
+fn invalid_content_is_acknowledged_and_dropped() {
     let mut end = established(&config(), SYN_ACK);
     let acknowledged = |end: &mut Endpoint, segment: &Segment| {
         end.handle_segment(at_ms(30), segment, false);
@@ -428,11 +433,11 @@ fn what_can_not_be_content_is_acknowledged_and_dropped() {
         (sent[0].ack, sent[0].sack)
     };
     let none = Default::default();
-    // Up to 65536 bytes were offered from 0: a segment may begin there, and not a byte later.
+    // Up to 65536 bytes were offered from 0: a segment may start there, and not a byte later.
     let window = end.info().receive_buffer.as_bytes() / 2;
     assert_eq!(window, 65_536);
     assert_eq!(acknowledged(&mut end, &content(Flags::ACK, window + 1, 100)), (0, none));
-    // Something without content but with a FIN ends the stream at 1000, before the content came.
+    // A FIN without content ends the stream at 1000, before the content arrives.
     let fin = content(Flags::ACK.with(Flags::FIN), 1_000, 0);
     end.handle_segment(at_ms(30), &fin, false);
     let held = drain(&mut end, at_ms(30))[0];
@@ -455,9 +460,10 @@ fn what_can_not_be_content_is_acknowledged_and_dropped() {
     assert_eq!(events(&mut end), []);
 }
 
-/// A queue that refuses a bare acknowledgement, or anything before the connection stands, is no congestion.
+/// A local rejection of a pure acknowledgement, or before the connection is established, is no
+/// congestion.
 #[test]
-fn only_content_that_is_refused_slows_down() {
+fn only_rejected_content_reduces_the_window() {
     let now = at_ms(20);
     let mut end = syn_sent(&config());
     let mut fresh = opening(&config());
@@ -473,7 +479,7 @@ fn only_content_that_is_refused_slows_down() {
     assert_eq!(end.info().host_queue.as_bytes(), u64::from(data.truesize));
     end.handle_dropped_locally(now, &data);
     let after = end.info();
-    // RFC 5681 equation 4 with a window of ten; the packet is as if it had not been sent.
+    // RFC 5681 equation 4 with a window of ten; the state is as before the packet's transmission.
     assert_eq!(
         (after.ssthresh, after.in_flight, after.host_queue.as_bytes()),
         (5, 0, 0)
@@ -510,7 +516,7 @@ fn events_in_their_order() {
     );
     assert_eq!(drain(&mut end, at_ms(40))[0].ack, 301);
     assert!(!end.is_established());
-    // The peer says it again: it is acknowledged, and nothing is news.
+    // The peer repeats it: it is acknowledged, without an event.
     end.handle_segment(at_ms(60), &last, false);
     assert_eq!(drain(&mut end, at_ms(60))[0].ack, 301);
     assert_eq!(events(&mut end), []);

@@ -1,4 +1,4 @@
-//! What holds whatever the path does.
+//! Laws for every path.
 
 mod common;
 
@@ -78,8 +78,9 @@ fn links() -> impl Strategy<Value = Link> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Under any loss, reordering, duplication, marking and refusal: everything arrives, in order, once, both ways; what
-    /// arrived is acknowledged, and both ends close. As long as they haven't, something is due.
+    /// With any loss, reordering, duplication, marking and rejection: everything arrives, in order,
+    /// once, in both directions; arrived data are acknowledged, and both ends close. Until then, a
+    /// timer is always set.
     #[test]
     fn everything_arrives_once(
         ends in [configs(), configs()],
@@ -92,7 +93,8 @@ proptest! {
         path.finish = [true; 2];
         path.run_until(at_ms(3_600_000));
         if path.seen.iter().any(|seen| seen.failed.is_some()) {
-            // A SYN lost seven times over, or one retransmission lost fifteen times: possible only where something is lost.
+            // A SYN lost seven times, or one retransmission lost fifteen times: possible only with
+            // losses.
             prop_assert!(ways.iter().any(|way| way.loss > percent(0)), "{:?}", path.seen);
             return Ok(());
         }
@@ -105,9 +107,9 @@ proptest! {
         prop_assert_eq!(path.ends[0].info().host_queue.as_bytes(), 0);
     }
 
-    /// Without loss nothing is ever sent twice.
+    /// Without loss nothing is retransmitted.
     #[test]
-    fn nothing_is_repeated_on_a_clean_path(
+    fn no_retransmissions_on_a_clean_path(
         config in configs(),
         rate in 1u64..500,
         delay in 1u64..50,
@@ -119,13 +121,14 @@ proptest! {
         path.finish = [true; 2];
         path.run_until(at_ms(600_000));
         prop_assert!(closed(&path));
-        // A round trip that grows beyond the time-out within its first flights is the only excuse.
+        // The only exception is a round-trip time that exceeds the timeout within the first
+        // flights.
         if rate >= 10 {
             prop_assert_eq!(path.ends[0].info().retransmits, 0);
         }
     }
 
-    /// Same seed, same segments at the same instants.
+    /// The same seed yields the same segments at the same instants.
     #[test]
     fn deterministic(config in configs(), link in links(), seed in any::<u64>()) {
         let run = || {
@@ -186,10 +189,11 @@ fn fills_a_clean_link() {
     }
 }
 
-/// Where the receiver's buffer limits: window ÷ round trip.
+/// If the receiver's buffer limits: window ÷ round-trip time.
 #[test]
 fn window_over_round_trip_where_the_receiver_limits() {
-    // Even numbers of segments, so that none waits alone for its acknowledgement; half of the buffer is window.
+    // Even numbers of segments, so that no single one waits for its acknowledgement; half of the
+    // buffer is window.
     for (segments, delay) in [(46, 10), (90, 25), (362, 50)] {
         let size = ByteSize::from_bytes(2 * segments * 1_448);
         let config = EndpointConfig {
@@ -213,7 +217,7 @@ fn window_over_round_trip_where_the_receiver_limits() {
     }
 }
 
-/// What waits in the host never exceeds TSQ's limit by more than what is handed down last.
+/// The data in the host never exceed TSQ's limit by more than the last transmission.
 #[test]
 fn small_queues_stay_small() {
     for preset in TsqPreset::ALL {
@@ -238,7 +242,7 @@ fn small_queues_stay_small() {
                 let info = path.ends[0].info();
                 limit = limit.max(info.host_queue_limit.expect("a preset limits").as_bytes());
             }
-            // The largest burst: it may be twice the limit's floor, and comes on top.
+            // Maximum burst: it may be twice the minimum limit, and comes on top.
             let burst = if gso.enabled { 66_816 } else { 4_352 };
             let most = path.seen[0].host_queue_most;
             assert!(
@@ -250,8 +254,8 @@ fn small_queues_stay_small() {
     }
 }
 
-/// Reno, one packet in 1000 lost: the window is a sawtooth from W/2 to W with 3/8 W² = 1000 segments each, √(3 ÷ 2p) = 38.7
-/// on average (Mathis, Semke, Mahdavi and Ott 1997).
+/// Reno, one packet in 1000 lost: the window is a sawtooth from W/2 to W with 3/8 W² = 1000
+/// segments each, √(3 ÷ 2p) = 38.7 on average (Mathis, Semke, Mahdavi and Ott 1997).
 #[test]
 fn the_square_root_law() {
     let config = EndpointConfig {
@@ -269,11 +273,12 @@ fn the_square_root_law() {
     let got = goodput(&mut path, at_ms(5_000), at_ms(35_000));
     near(got, 38.7 * 1_448.0 / 0.020, 0.08);
     let info = path.ends[0].info();
-    // Each is repaired once, without a time-out.
+    // Each is repaired once, without a timeout.
     assert_eq!(info.retransmits, info.segments_sent / 1_000);
 }
 
-/// A tenth of the packets come up to 5 ms late, and a twentieth twice: hardly anything is sent again for it (RFC 8985 §3.3).
+/// A tenth of the packets arrive up to 5 ms late, and a twentieth twice: this causes few
+/// retransmissions (RFC 8985 §3.3).
 #[test]
 fn reordering_and_duplicates_cost_little() {
     let link = Link {
@@ -295,7 +300,7 @@ fn reordering_and_duplicates_cost_little() {
     assert!(info.retransmits * 1_000 < info.segments_sent, "{info:?}");
 }
 
-/// BBR over 50 Mbit/s with this delay each way and a long queue.
+/// BBR over 50 Mbit/s with this delay per direction and a long queue.
 fn bbr_over_50_mbps(delay: Duration) -> Path {
     let config = EndpointConfig {
         congestion: CongestionControl::Bbr,
@@ -310,10 +315,11 @@ fn bbr_over_50_mbps(delay: Duration) -> Path {
     Path::symmetric(&config, &link, 1)
 }
 
-/// BBR empties the path for 200 ms when ten seconds brought no shorter round trip. What is delivered meanwhile says nothing about
-/// the bandwidth (`bbr_update_min_rtt` sets `app_limited`), although 200 ms are more than the ten round trips for which a
-/// bandwidth counts. The link carries 50 × 1448 ÷ 1500 Mbit/s of content. BBR paces at no less than 3/4 of what it measured,
-/// which in the first round trip afterwards is a little less. A window of four packets alone would be 11.6 Mbit/s.
+/// BBR drains the path for 200 ms after ten seconds without a shorter round-trip time. Deliveries
+/// meanwhile are no sample of the bandwidth (`bbr_update_min_rtt` sets `app_limited`), although 200
+/// ms exceed the ten round trips for which a bandwidth counts. The link carries 50 × 1448 ÷ 1500
+/// Mbit/s of content. BBR paces at no less than 3/4 of its estimate, which in the first round trip
+/// afterwards is slightly lower. A window of four packets alone would be 11.6 Mbit/s.
 #[test]
 fn bbr_keeps_its_rate_while_it_measures_the_round_trip() {
     let mut path = bbr_over_50_mbps(ms(2));
@@ -329,8 +335,9 @@ fn bbr_keeps_its_rate_while_it_measures_the_round_trip() {
     assert!((200..250).contains(&measuring), "{measuring} ms");
 }
 
-/// An application that sends little says nothing about the path (`tcp_rate_check_app_limited`): after two seconds of a packet every
-/// 20 ms, which are a hundred round trips, BBR still paces at no less than 3/4 of what the link carries.
+/// An application that sends little yields no sample of the path (`tcp_rate_check_app_limited`):
+/// after two seconds of a packet every 20 ms, which are a hundred round trips, BBR still paces at
+/// no less than 3/4 of the link's rate.
 #[test]
 fn bbr_keeps_its_rate_while_the_application_sends_little() {
     let mut path = bbr_over_50_mbps(ms(2));

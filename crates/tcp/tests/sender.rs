@@ -1,6 +1,8 @@
-//! A sender whose peer is written by hand: what each acknowledgement and each timer brings, from the RFCs that the rules come from.
+//! A sender with a hand-written peer: results of each acknowledgement and each timer, from the RFCs
+//! of the rules.
 //!
-//! The round trip is 100 ms, so the time-out is 100 + 200 ms. Segments have 1000 bytes, and are named by their number.
+//! The round-trip time is 100 ms, so the timeout is 100 + 200 ms. Segments have 1000 bytes, and are
+//! named by their number.
 
 mod common;
 
@@ -34,7 +36,7 @@ struct Script {
 }
 
 impl Script {
-    /// Established at 100 ms; the application writes so many segments at once.
+    /// Established at 100 ms; the application writes `segments` segments at once.
     fn new(config: &EndpointConfig, segments: u64) -> Self {
         let mut end = Endpoint::connect(config, Instant::ZERO).expect("modelled");
         end.poll_transmit(Instant::ZERO).expect("a SYN");
@@ -53,7 +55,7 @@ impl Script {
         }
     }
 
-    /// The numbers of the segments that go out now; the host lets go of them at once.
+    /// Numbers of the segments that are sent now; the host frees them immediately.
     fn sent(&mut self) -> Vec<u64> {
         let mut all = Vec::new();
         while let Some(transmit) = self.end.poll_transmit(self.now) {
@@ -64,8 +66,8 @@ impl Script {
         all
     }
 
-    /// At `now` everything before segment `next` is acknowledged, and what lies in `sacks`; it answers what was sent at `echo`.
-    /// Returns what goes out for it.
+    /// At `now` everything before segment `next` and the segments in `sacks` are acknowledged, with
+    /// the echo of `echo`. Returns the segments sent in response.
     fn acked(&mut self, now: Instant, next: u64, sacks: &[(u64, u64)], echo: i64) -> Vec<u64> {
         self.now = now;
         let mut sack = SackBlocks::default();
@@ -89,7 +91,7 @@ impl Script {
         self.acked(at_ms(now), next, sacks, echo)
     }
 
-    /// The timer is this one, due then; returns what goes out when it has run out.
+    /// Asserts that this timer is due then; returns the segments sent after its expiry.
     fn timer(&mut self, due: i64, timer: Timer) -> Vec<u64> {
         assert_eq!(self.end.poll_timeout(), Some((at_ms(due), timer)));
         self.now = at_ms(due);
@@ -102,7 +104,7 @@ impl Script {
         self.sent()
     }
 
-    /// The window, and the threshold if there is one.
+    /// Window, and threshold if there is one.
     fn window(&self) -> (u32, Option<u32>) {
         let info = self.end.info();
         (info.cwnd, Some(info.ssthresh).filter(|ssthresh| *ssthresh < 1 << 30))
@@ -113,15 +115,16 @@ fn first(segments: u64) -> Vec<u64> {
     (0..segments).collect()
 }
 
-/// RFC 8985 §7.4: a probe that repeated the last segment and repaired a loss is a loss all the same. It is none where the probe came in
-/// addition to the original, which a duplicate SACK (RFC 2883) reports, or an acknowledgement that acknowledges nothing.
+/// RFC 8985 §7.4: a probe that retransmitted the last segment and repaired a loss counts as a loss.
+/// It does not if the probe arrived in addition to the original, which a duplicate SACK (RFC 2883)
+/// or an acknowledgement without new data reports.
 #[test]
 fn a_probe_that_repairs_a_loss_reduces_the_window() {
     let probed = || {
         let mut script = Script::new(&config(), 2);
         assert_eq!(script.sent(), [0, 1]);
         assert_eq!(script.ack(200, 1, &[], 100), []);
-        // 2 × 100 + 200 ms for a receiver that delays, but no later than the time-out.
+        // 2 × 100 + 200 ms for a delaying receiver, but at most the timeout.
         assert_eq!(script.timer(500, Timer::TailLossProbe), [1]);
         script
     };
@@ -150,13 +153,13 @@ fn a_probe_that_repairs_a_loss_reduces_the_window() {
     }
 }
 
-/// RFC 8985 §7.3: the probe is new data if there is any, beyond the window; then nothing was repaired.
+/// RFC 8985 §7.3: the probe is new data if available, beyond the window; then nothing was repaired.
 #[test]
 fn a_probe_of_new_data_reduces_nothing() {
     let mut script = Script::new(&config(), 12);
     assert_eq!(script.sent(), first(10));
     assert_eq!(script.timer(302, Timer::TailLossProbe), [10]);
-    // One probe in an episode; then the time-out.
+    // One probe per episode; then the timeout.
     assert_eq!(script.end.poll_timeout(), Some((at_ms(602), Timer::Retransmission)));
     assert_eq!(script.ack(402, 11, &[], 302), [11]);
     script.ack(502, 12, &[], 402);
@@ -164,7 +167,7 @@ fn a_probe_of_new_data_reduces_nothing() {
     assert!(cwnd >= 10 && ssthresh.is_none(), "{cwnd} {ssthresh:?}");
 }
 
-/// RFC 8985 §7.3: of a burst the last segment goes again, and no more.
+/// RFC 8985 §7.3: of a burst only the last segment is retransmitted.
 #[test]
 fn a_probe_repeats_one_segment_of_a_burst() {
     for segments in [1, 2, 4] {
@@ -181,21 +184,22 @@ fn a_probe_repeats_one_segment_of_a_burst() {
     }
 }
 
-/// RFC 5682 §2.1: after a time-out the first acknowledgement that goes on lets new data go. If the next one goes on as well the
-/// time-out was spurious; if it repeats the last one it was not, and the rest goes again.
+/// RFC 5682 §2.1: after a timeout the first acknowledgement that advances permits new data. If the
+/// next one advances as well, the timeout was spurious; if it is a duplicate, the timeout was not,
+/// and the rest is retransmitted.
 #[test]
-fn new_data_shows_whether_a_time_out_was_spurious() {
+fn new_data_shows_a_spurious_timeout() {
     let timed_out = || {
         let mut script = Script::new(&config(), 20);
         assert_eq!(script.sent(), first(10));
         assert_eq!(script.timer(302, Timer::TailLossProbe), [10]);
         assert_eq!(script.timer(602, Timer::Retransmission), [0]);
         assert_eq!((script.end.info().state, script.window()), (State::Loss, (1, Some(5))));
-        // Step 2b: two new segments, although eight before them are thought lost.
+        // Step 2b: two new segments, although eight before them are marked lost.
         assert_eq!(script.ack(702, 1, &[], 602), [11, 12]);
         script
     };
-    // Step 3b. RFC 5681 equation 4 is taken back.
+    // Step 3b. RFC 5681 equation 4 is reverted.
     let mut spurious = timed_out();
     spurious.ack(720, 2, &[], 602);
     let (cwnd, ssthresh) = spurious.window();
@@ -208,10 +212,10 @@ fn new_data_shows_whether_a_time_out_was_spurious() {
     assert_eq!((real.end.info().state, real.window().1), (State::Loss, Some(5)));
 }
 
-/// A duplicate acknowledgement is one that says nothing new (RFC 5681 §2): a window update, content of the peer's and a report of a duplicate
-/// don't tell that a time-out was real.
+/// A duplicate acknowledgement has no new information (RFC 5681 §2): a window update, content of
+/// the peer and a reported duplicate don't show that a timeout was real.
 #[test]
-fn only_a_duplicate_acknowledgement_shows_a_real_time_out() {
+fn only_a_duplicate_acknowledgement_shows_a_real_timeout() {
     let ack = Segment {
         flags: Flags::ACK,
         ack: MSS,
@@ -235,12 +239,13 @@ fn only_a_duplicate_acknowledgement_shows_a_real_time_out() {
         script.end.handle_segment(at_ms(710), &segment, false);
         script.window = segment.window;
         script.ack(720, 2, &[], 602);
-        // Eight segments and the probe are thought lost if it was real.
+        // Eight segments and the probe are marked lost if it was real.
         assert_eq!(script.window().1, real.then_some(5), "{segment:?}");
     }
 }
 
-/// RFC 9293 §3.10.7.4: the newest segment says how large the window is; an older one, or one of the same age with a smaller window, doesn't.
+/// RFC 9293 §3.10.7.4: the newest segment determines the window; an older one, or one of the same
+/// age with a smaller window, does not.
 #[test]
 fn the_newest_segment_sets_the_window() {
     let mut script = Script::new(&config(), 5);
@@ -258,7 +263,7 @@ fn the_newest_segment_sets_the_window() {
         script.end.info().peer_window.as_bytes() + ack * MSS
     };
     let offered = 1 << 30;
-    // What was offered once can't be taken back.
+    // An offered window can't be withdrawn.
     assert_eq!(window(0, 1, 20_000), offered);
     assert_eq!(window(0, 1, offered), offered + MSS);
     assert_eq!(window(100, 1, offered + 1), offered + MSS + 1);
@@ -268,10 +273,11 @@ fn the_newest_segment_sets_the_window() {
     assert_eq!(window(50, 2, offered + 5_000), offered + 5_000 + 2 * MSS);
 }
 
-/// RFC 5682 §2.1 step 3b at once: the acknowledgement of the repetition acknowledges originals with it. Without new data to tell by, an
-/// acknowledgement of the repetition alone lets slow start repair the rest.
+/// RFC 5682 §2.1 step 3b immediately: the acknowledgement of the retransmission also acknowledges
+/// originals. Without new data as evidence, an acknowledgement of the retransmission alone lets
+/// slow start repair the rest.
 #[test]
-fn originals_show_whether_a_time_out_was_spurious() {
+fn acknowledged_originals_show_a_spurious_timeout() {
     let timed_out = || {
         let mut script = Script::new(&config(), 11);
         assert_eq!(script.sent(), first(10));
@@ -292,9 +298,10 @@ fn originals_show_whether_a_time_out_was_spurious() {
     assert_eq!((real.end.info().state, real.window().1), (State::Open, Some(5)));
 }
 
-/// RFC 6298 §5.4 to §5.6. What the host still holds isn't sent twice (`skb_still_in_host_queue`), and the timer runs on.
+/// RFC 6298 §5.4 to §5.6. Data that the host still holds aren't sent twice
+/// (`skb_still_in_host_queue`), and the timer continues.
 #[test]
-fn what_is_still_in_the_host_is_not_sent_again() {
+fn data_in_the_host_are_not_retransmitted() {
     let mut script = Script::new(&config(), 1);
     let held = script.end.poll_transmit(at_ms(100)).expect("a segment");
     assert_eq!(held.segment.length, 1_000);
@@ -302,20 +309,21 @@ fn what_is_still_in_the_host_is_not_sent_again() {
     assert_eq!(script.timer(700, Timer::Retransmission), []);
     assert_eq!(script.end.poll_timeout(), Some((at_ms(1_300), Timer::Retransmission)));
     script.end.handle_freed(at_ms(800), u64::from(held.truesize));
-    // It is marked as lost, so it goes again as soon as the host has let go of it.
+    // It is marked lost, so it is retransmitted as soon as the host has freed it.
     script.now = at_ms(800);
     assert_eq!(script.sent(), [0]);
     assert_eq!(script.end.poll_timeout(), Some((at_ms(1_400), Timer::Retransmission)));
 }
 
-/// RFC 3708: a repetition that the receiver reports as a duplicate was for nothing, and the window comes back; also after the recovery.
+/// RFC 3708: a retransmission that the receiver reports as a duplicate was unnecessary, and the
+/// window is restored; also after the recovery.
 #[test]
 fn a_reported_duplicate_undoes_the_reduction() {
     let mut script = Script::new(&config(), 10);
     assert_eq!(script.sent(), first(10));
     assert_eq!(script.ack(200, 0, &[(1, 4)], 100), [0]);
     assert_eq!((script.end.info().state, script.window().1), (State::Recovery, Some(5)));
-    // Seven more are acknowledged, which is more than a window of five (RFC 5681 equation 3).
+    // Seven more are acknowledged, more than a window of five (RFC 5681 equation 3).
     assert_eq!(script.ack(250, 10, &[], 200), []);
     assert_eq!((script.end.info().state, script.window()), (State::Open, (6, Some(5))));
     for more in [0, 1] {
@@ -329,14 +337,14 @@ fn a_reported_duplicate_undoes_the_reduction() {
     }
 }
 
-/// RFC 4015 (Eifel): an acknowledgement in the middle of a recovery that answers the original undoes it. While another repetition is on
-/// its way it doesn't (`tcp_try_undo_partial`).
+/// RFC 4015 (Eifel): an acknowledgement during a recovery that belongs to the original reverts it.
+/// With another retransmission in flight it does not (`tcp_try_undo_partial`).
 #[test]
-fn an_answer_to_the_original_undoes_the_reduction() {
+fn an_acknowledgement_of_the_original_reverts_the_reduction() {
     let mut script = Script::new(&config(), 10);
     assert_eq!(script.sent(), first(10));
     assert_eq!(script.ack(200, 0, &[(1, 4)], 100), [0]);
-    // Back to ten, and one more for the one that is newly acknowledged (slow start).
+    // Ten again, and one more for the newly acknowledged one (slow start).
     assert_eq!(script.ack(250, 4, &[], 100), []);
     assert_eq!((script.end.info().state, script.window()), (State::Open, (11, None)));
 
@@ -347,7 +355,7 @@ fn an_answer_to_the_original_undoes_the_reduction() {
     assert_eq!((script.end.info().state, script.window().1), (State::Recovery, Some(5)));
 }
 
-/// RFC 2018: ranges may grow at either end, and each says everything of itself again.
+/// RFC 2018: ranges may grow at either end, and each report is complete.
 #[test]
 fn ranges_grow_at_both_ends() {
     let mut script = Script::new(&config(), 10);
@@ -363,8 +371,8 @@ fn ranges_grow_at_both_ends() {
     assert_eq!(in_flight(&[(4, 7)]), 7);
 }
 
-/// RFC 7323 §4.1 is for what went twice: otherwise the round trip is the sender's own, finer than the milliseconds of timestamps. RFC 6298
-/// §2.3: an eighth of the difference.
+/// RFC 7323 §4.1 applies to retransmissions: otherwise the round-trip time is from the sender's own
+/// clock, finer than the milliseconds of timestamps. RFC 6298 §2.3: an eighth of the difference.
 #[test]
 fn round_trips_are_finer_than_timestamps() {
     let mut script = Script::new(&config(), 10);
@@ -373,7 +381,7 @@ fn round_trips_are_finer_than_timestamps() {
     let info = script.end.info();
     assert_eq!(info.srtt, Some(Duration::from_micros(100_050)));
     assert_eq!(info.min_rtt, Some(ms(100)));
-    // Of a repetition, what it answers: 50 ms.
+    // For a retransmission, the echoed time: 50 ms.
     let mut script = Script::new(&config(), 1);
     script.sent();
     assert_eq!(script.timer(400, Timer::TailLossProbe), [0]);
@@ -381,14 +389,15 @@ fn round_trips_are_finer_than_timestamps() {
     assert_eq!(script.end.info().srtt, Some(Duration::from_micros(93_750)));
 }
 
-/// RFC 9293 §3.8.6.2.1: less than a segment isn't sent into a small window, until the timer forces it.
+/// RFC 9293 §3.8.6.2.1: less than a segment isn't sent into a small window, until the timer forces
+/// it.
 #[test]
-fn a_small_window_is_used_at_last() {
+fn a_small_window_is_used_after_the_timer() {
     let mut script = Script::new(&config(), 5);
     assert_eq!(script.sent(), first(5));
     script.window = 400;
     script.ack(200, 5, &[], 100);
-    // The window that was offered before can't be taken back: its end is 2³⁰.
+    // The previous window can't be withdrawn: its end is 2³⁰.
     assert_eq!(script.write(1), [5]);
 
     let mut end = Endpoint::connect(&config(), Instant::ZERO).expect("modelled");
@@ -417,10 +426,10 @@ fn a_small_window_is_used_at_last() {
     assert_eq!(end.poll_transmit(at_ms(400)), None);
 }
 
-/// RFC 9293 §3.8.6.1: as long as the window stays closed it is asked for less and less often; when it opens the time-out is what the
-/// round trip says (`tcp_ack_probe`).
+/// RFC 9293 §3.8.6.1: a closed window is probed at increasing intervals; when it opens the timeout
+/// follows from the round-trip time again (`tcp_ack_probe`).
 #[test]
-fn an_answer_to_a_question_about_the_window() {
+fn a_response_to_a_window_probe() {
     let mut end = Endpoint::connect(&config(), Instant::ZERO).expect("modelled");
     end.poll_transmit(Instant::ZERO).expect("a SYN");
     let closed = Segment {
@@ -447,7 +456,8 @@ fn an_answer_to_a_question_about_the_window() {
     assert_eq!(script.end.info().rto, ms(300));
 }
 
-/// A full segment never waits for the application, whose buffer is full; less than one does. A segment of 1000 bytes takes 4352.
+/// A full segment never waits for the application, whose buffer is full; a shorter one does. A
+/// segment of 1000 bytes has a memory of 4352.
 #[test]
 fn a_full_segment_is_sent_while_the_buffer_is_full() {
     for (memory, taken, limit) in [
@@ -467,10 +477,10 @@ fn a_full_segment_is_sent_while_the_buffer_is_full() {
         assert_eq!(script.sent(), first(8));
         assert_eq!(script.end.info().limit, limit);
         assert_eq!(events(&mut script.end), [Event::Connected]);
-        // With room for a third of the buffer the application is asked, once.
+        // With a third of the buffer free, the application is notified, once.
         script.ack(200, 8, &[], 100);
         assert_eq!(events(&mut script.end), [Event::Acknowledged(8_000), Event::Writable]);
-        // It fills the segment up.
+        // It fills the segment.
         assert_eq!(script.end.write(script.now, 9_000 - taken), 9_000 - taken);
         assert_eq!(script.sent(), [8]);
     }
@@ -480,8 +490,9 @@ fn events(end: &mut Endpoint) -> Vec<Event> {
     std::iter::from_fn(|| end.poll_event()).collect()
 }
 
-/// RFC 2861 §3.1: for a whole time-out no more than ten segments of twenty were used, so the window moves halfway to them, and so on; it
-/// never falls below the first window. The threshold is three quarters of the window.
+/// RFC 2861 §3.1: for a whole timeout at most ten segments of twenty were used, so the window moves
+/// halfway to them, and so on; it never falls below the initial window. The threshold is three
+/// quarters of the window.
 #[test]
 fn a_window_that_is_not_used_shrinks() {
     let mut script = Script::new(&config(), 20);

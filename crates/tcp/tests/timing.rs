@@ -1,4 +1,4 @@
-//! When what is sent, against times derived by hand from the RFCs and the kernel's rules.
+//! Transmission times, compared with times derived by hand from the RFCs and the kernel's rules.
 
 mod common;
 
@@ -38,7 +38,7 @@ fn path(config: &EndpointConfig, links: [Link; 2], bytes: u64) -> Path {
     path
 }
 
-/// Milliseconds at which the byte at `offset` was sent.
+/// Transmission times in milliseconds of the byte at `offset`.
 fn sent(path: &Path, offset: u64) -> Vec<i64> {
     let holds = |(at, seq, length): &(Instant, u64, u32)| {
         (*seq <= offset && offset < seq + u64::from(*length)).then_some(at.as_nanos() / 1_000_000)
@@ -46,9 +46,9 @@ fn sent(path: &Path, offset: u64) -> Vec<i64> {
     path.data_trace(0).iter().filter_map(holds).collect()
 }
 
-/// RFC 6298 §2.1 and §5.5: 1 s, doubled; six repetitions (`tcp_syn_retries`), given up after 127 s.
+/// RFC 6298 §2.1 and §5.5: 1 s, doubled; six retries (`tcp_syn_retries`), failure after 127 s.
 #[test]
-fn a_syn_that_nobody_answers() {
+fn an_unanswered_syn() {
     let link = Link {
         loss: percent(100),
         ..Link::default()
@@ -66,8 +66,9 @@ fn a_syn_that_nobody_answers() {
     assert_eq!(path.seen[0].failed, Some(Event::Failed(Failure::Unreachable)));
 }
 
-/// A round trip of 20 ms makes RTO 20 + 200 ms. The tail loss probe of a lone segment would be due after 2 × 20 + 200 ms,
-/// but no later than RTO (RFC 8985 §7.2). Then time-outs of 220 ms, 440, 880.
+/// A round-trip time of 20 ms yields an RTO of 20 + 200 ms. The tail loss probe of a single segment
+/// would be due after 2 × 20 + 200 ms, but at the RTO at the latest (RFC 8985 §7.2). Then timeouts
+/// of 220 ms, 440, 880.
 #[test]
 fn a_segment_that_never_arrives() {
     let config = reno();
@@ -76,12 +77,13 @@ fn a_segment_that_never_arrives() {
     assert_eq!(sent(&path, 0), [20, 240, 460, 900, 1_780]);
     path.run_until(at_ms(10_000_000));
     assert_eq!(path.seen[0].failed, Some(Event::Failed(Failure::TimedOut)));
-    // The first, the probe and fifteen repetitions.
+    // The first, the probe and fifteen retransmissions.
     assert_eq!(sent(&path, 0).len(), 17);
 }
 
-/// The last two of ten segments are lost. The last acknowledgement comes at 200 ms; 2 × 100 + 2 ms later the probe
-/// repeats the last segment. Its acknowledgement, at 502 ms, shows the ninth lost, which was sent 302 ms before it.
+/// The last two of ten segments are lost. The last acknowledgement arrives at 200 ms; 2 × 100 + 2
+/// ms later the probe retransmits the last segment. Its acknowledgement, at 502 ms, shows that the
+/// ninth is lost, which was sent 302 ms before it.
 #[test]
 fn a_lost_tail_is_probed() {
     let config = reno();
@@ -92,8 +94,9 @@ fn a_lost_tail_is_probed() {
     assert_eq!(path.seen[1].received, 10 * 1_448);
 }
 
-/// Three selective acknowledgements show a loss at once where no reordering was seen (RFC 8985 §6.2, `tcp_rack_reo_wnd`);
-/// one or two leave a quarter of the shortest round trip, and 2 ms of the timer.
+/// Three selective acknowledgements show a loss immediately if there was no reordering (RFC 8985
+/// §6.2, `tcp_rack_reo_wnd`); one or two leave a quarter of the minimum round-trip time, and 2 ms
+/// of the timer.
 #[test]
 fn a_lost_head_is_repaired() {
     let config = reno();
@@ -106,23 +109,25 @@ fn a_lost_head_is_repaired() {
     assert_eq!(sent(&path_of_three, 0), [100, 227]);
 }
 
-/// A retransmission that is lost too is told from what is sent after it, without a time-out (RFC 8985 §3.4).
+/// A lost retransmission is detected from data sent after it, without a timeout (RFC 8985 §3.4).
 #[test]
-fn a_lost_retransmission_is_repaired_without_a_time_out() {
+fn a_lost_retransmission_is_repaired_without_a_timeout() {
     let config = reno();
-    // Ten segments leave at 100 ms. The first two selective acknowledgements let one new segment go each (RFC 3042), the
-    // third brings the repetition of the first.
+    // Ten segments are sent at 100 ms. The first two selective acknowledgements permit one new
+    // segment each (RFC 3042), the third causes the retransmission of the first.
     let mut path = path(&config, dropping(50, [0, 12]), 200 * 1_448);
     path.run_until(at_ms(10_000));
     let times = sent(&path, 0);
     assert_eq!(times[..2], [100, 200]);
     assert_eq!(times.len(), 3);
-    // What was sent after it at 200 ms is acknowledged at 300; within a quarter of a round trip it is sent again.
+    // Data sent after it at 200 ms are acknowledged at 300; within a quarter of a round trip it is
+    // retransmitted.
     assert!((300..=327).contains(&times[2]), "{times:?}");
     assert_eq!(path.seen[1].received, 200 * 1_448);
 }
 
-/// RFC 5681 equation 4 and RFC 6937: a window of 10 is 5 after the loss was repaired, and never less on the way.
+/// RFC 5681 equation 4 and RFC 6937: a window of 10 is 5 after the repair, and never less in
+/// between.
 #[test]
 fn the_window_is_walked_down() {
     let config = reno();
@@ -138,8 +143,8 @@ fn the_window_is_walked_down() {
     let info = path.ends[0].info();
     assert_eq!((info.state, info.cwnd), (State::Open, 5));
     assert_eq!(info.retransmits, 1);
-    // What ends the recovery acknowledges three segments more, 1 ms later two more come: five make one. Then one more each
-    // round trip.
+    // The end of the recovery acknowledges three segments more, 1 ms later two more arrive: five
+    // make one. Then one more per round trip.
     path.run_until(at_ms(301));
     assert_eq!(path.ends[0].info().cwnd, 6);
     path.run_until(at_ms(401));
@@ -148,7 +153,7 @@ fn the_window_is_walked_down() {
     assert_eq!(path.ends[0].info().cwnd, 8);
 }
 
-/// RFC 3168 §6.1: one mark, one reduction; the receiver echoes it until it hears of that.
+/// RFC 3168 §6.1: one mark, one reduction; the receiver echoes it until the sender confirms it.
 #[test]
 fn one_mark_one_reduction() {
     let mut config = reno();
@@ -166,7 +171,7 @@ fn one_mark_one_reduction() {
         .filter(|(_, side, segment)| *side == 0 && segment.length > 0 && segment.flags.contains(Flags::CWR))
         .map(|(_, _, segment)| segment.seq)
         .collect();
-    // Said once, with the first new segment after the echo.
+    // Confirmed once, with the first new segment after the echo.
     assert_eq!(told.len(), 1, "{told:?}");
     let echoes: Vec<Instant> = path
         .trace
@@ -190,10 +195,10 @@ fn ecn_needs_both() {
     assert!(path.ends[0].info().ssthresh > 1_000_000);
 }
 
-/// The path takes 850 ms more and everything comes late: the time-out was spurious, and the window comes back
-/// (RFC 5682, RFC 4015, `tcp_try_undo_loss`).
+/// The delay of the path increases by 850 ms and everything arrives late: the timeout was spurious,
+/// and the window is restored (RFC 5682, RFC 4015, `tcp_try_undo_loss`).
 #[test]
-fn a_spurious_time_out_is_undone() {
+fn a_spurious_timeout_is_reverted() {
     let config = reno();
     let mut path = path(&config, dropping(50, []), 1 << 30);
     path.run_until(at_ms(450));
@@ -208,8 +213,9 @@ fn a_spurious_time_out_is_undone() {
     assert!(after.retransmits <= 2, "{after:?}");
 }
 
-/// The first of ten segments comes 50 ms late. It is sent again at 200 ms, but what acknowledges it at 250 ms answers the
-/// original: the window comes back (RFC 4015, `tcp_try_undo_recovery`).
+/// The first of ten segments arrives 50 ms late. It is retransmitted at 200 ms, but its
+/// acknowledgement at 250 ms belongs to the original: the window is restored (RFC 4015,
+/// `tcp_try_undo_recovery`).
 #[test]
 fn a_late_segment_costs_no_window() {
     let config = reno();
@@ -223,7 +229,7 @@ fn a_late_segment_costs_no_window() {
     let info = path.ends[0].info();
     assert_eq!(info.state, State::Open);
     assert!(info.cwnd >= 10 && info.ssthresh > 1_000_000, "{info:?}");
-    // The receiver tells of the duplicate at 250 ms (RFC 2883).
+    // The receiver reports the duplicate at 250 ms (RFC 2883).
     let duplicate = |(at, side, segment): &(Instant, usize, Segment)| {
         *side == 1
             && *at == at_ms(250)
@@ -236,9 +242,10 @@ fn a_late_segment_costs_no_window() {
     assert!(path.trace.iter().any(duplicate));
 }
 
-/// RFC 9293 §3.8.6.1: a closed window is asked for after an RTO of 1 s, then after twice as long, and again.
+/// RFC 9293 §3.8.6.1: a closed window is probed after an RTO of 1 s, then after twice as long, and
+/// again.
 #[test]
-fn a_closed_window_is_asked_for() {
+fn a_closed_window_is_probed() {
     let mut end = Endpoint::connect(&reno(), Instant::ZERO).expect("modelled");
     end.poll_transmit(Instant::ZERO).expect("a SYN");
     let answer = Segment {
@@ -271,7 +278,7 @@ fn a_closed_window_is_asked_for() {
     assert_eq!(end.poll_transmit(at_ms(1_100)), None);
 }
 
-/// RFC 2861, `tcp_cwnd_restart`: half for every RTO of idleness, not below the initial window.
+/// RFC 2861, `tcp_cwnd_restart`: half for every RTO of idle time, not below the initial window.
 #[test]
 fn the_window_shrinks_while_idle() {
     for (restarts, expected) in [(true, 10), (false, 80)] {
@@ -294,9 +301,10 @@ fn the_window_shrinks_while_idle() {
     }
 }
 
-/// A host's queue that refuses packets slows the sender down and costs nothing but that (`NET_XMIT_DROP`).
+/// A host's queue that rejects packets slows the sender down, without other effects
+/// (`NET_XMIT_DROP`).
 #[test]
-fn what_the_host_refuses_is_not_lost() {
+fn locally_rejected_packets_are_not_lost() {
     let mut config = reno();
     config.tsq = Tsq::Off;
     let link = Link {

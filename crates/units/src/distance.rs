@@ -1,6 +1,6 @@
 //! Distances.
 
-use crate::quantity::{self, QuantityError, Size, Unit, Written, unit, written};
+use crate::quantity::{self, FormatUnit, QuantityError, Size, Unit, format_unit, unit};
 use std::fmt;
 use std::str::FromStr;
 
@@ -42,12 +42,17 @@ const UNITS: &[Unit] = &[
     },
 ];
 
-const WRITTEN: &[Written] = &[written("km", 1_000_000, 6), written("m", 1_000, 3), written("mm", 1, 0)];
+const FORMAT_UNITS: &[FormatUnit] = &[
+    format_unit("km", 1_000_000, 6),
+    format_unit("m", 1_000, 3),
+    format_unit("mm", 1, 0),
+];
 
 impl FromStr for Distance {
     type Err = QuantityError;
 
-    /// Reads `"6 m"`, `"20 ft"`, `"1.5km"`. A foot is 304.8 mm; feet are rounded to the nearest millimetre.
+    /// Parses `"6 m"`, `"20 ft"`, `"1.5km"`. A foot is 304.8 mm; feet are rounded to the nearest
+    /// millimetre.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let millimetres = quantity::parse(text, UNITS, "6 m")?;
         u64::try_from(millimetres)
@@ -58,6 +63,6 @@ impl FromStr for Distance {
 
 impl fmt::Display for Distance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        quantity::format(self.0, WRITTEN, f)
+        quantity::format(self.0, FORMAT_UNITS, f)
     }
 }

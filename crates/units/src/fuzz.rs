@@ -1,14 +1,14 @@
-//! The one entry point for a fuzzer.
+//! Entry point for the fuzzer.
 
 use crate::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, QuantityError};
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
-/// Reads bytes as each quantity: whatever is taken is written so that it reads back as the same value, and whatever is
-/// refused is refused in a line.
+/// Parses bytes as each quantity. An accepted value is formatted so that it parses to the same
+/// value; an error message is a single line.
 ///
 /// # Panics
-/// When it isn't.
+/// If one of these rules is violated.
 pub fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     holds::<BitRate>(&text);

@@ -1,12 +1,13 @@
-//! Quantities as types: integers with names, and how people write them.
+//! Quantities as integer types with units, and their text form.
 //!
-//! [`Instant`] and [`Duration`] are nanoseconds, [`BitRate`] is bits per second, [`ByteSize`] bytes, [`Dbm`]
-//! hundredths of a decibel-milliwatt, [`Probability`] parts per billion, [`Distance`] millimetres. Each is written
-//! and read as people write it (`"5min"`, `"25 Mbit/s"`, `"128KiB"`, `"-62 dBm"`, `"1 %"`, `"6 m"`): a number without
-//! its unit is an error that says which units would do. What is written is exact, and reads back as the same value.
+//! [`Instant`] and [`Duration`] are nanoseconds, [`BitRate`] is bits per second, [`ByteSize`]
+//! bytes, [`Dbm`] hundredths of a decibel-milliwatt, [`Probability`] parts per billion,
+//! [`Distance`] millimetres. The text form is a number and a unit (`"5min"`, `"25 Mbit/s"`,
+//! `"128KiB"`, `"-62 dBm"`, `"1 %"`, `"6 m"`). A number without its unit is an error that lists the
+//! known units. Formatting is exact, and the text parses to the same value.
 //!
-//! [`Seed`] hands out one named stream of random numbers per cause, so that adding a draw in one place changes
-//! nothing elsewhere.
+//! [`Seed`] provides one named stream of random numbers per cause, so that an additional draw in
+//! one place changes nothing elsewhere.
 //!
 //! No clock, no float: floats appear only in the `as_*_f64` getters, for display and statistics.
 

@@ -39,7 +39,7 @@ const UNITS: &[Unit] = &[unit(&["dBm"], 100)];
 impl FromStr for Dbm {
     type Err = QuantityError;
 
-    /// Reads `"-62 dBm"`, `"16.02dBm"`. Within ±200 dBm.
+    /// Parses `"-62 dBm"`, `"16.02dBm"`. Range: ±200 dBm.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let hundredths = quantity::parse(text, UNITS, "-62 dBm")?;
         match i32::try_from(hundredths) {

@@ -11,9 +11,9 @@ pub struct Probability(u32);
 const ONE: u32 = 1_000_000_000;
 
 impl Probability {
-    /// Never.
+    /// Probability 0.
     pub const ZERO: Probability = Probability(0);
-    /// Always.
+    /// Probability 1.
     pub const ONE: Probability = Probability(ONE);
 
     /// `parts` per billion; `None` above one billion.
@@ -40,7 +40,7 @@ const UNITS: &[Unit] = &[unit(&["%"], 10_000_000), unit(&["ppm"], 1_000)];
 impl FromStr for Probability {
     type Err = QuantityError;
 
-    /// Reads `"1 %"`, `"0.1%"`, `"50 ppm"`.
+    /// Parses `"1 %"`, `"0.1%"`, `"50 ppm"`.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let parts = quantity::parse(text, UNITS, "1 %")?;
         u32::try_from(parts)

@@ -1,48 +1,49 @@
-//! How people write a quantity: a decimal number, perhaps a space, and a unit.
+//! Text form of a quantity: a decimal number, an optional space, and a unit.
 
-/// Why a text is not the quantity it should be. The message says what would be right. A long text is cut.
+/// Reason why a text is not a valid quantity. The message contains what is expected. A long text is
+/// truncated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
-    /// A number stands alone.
-    #[error("`{found}` lacks its unit; write it as `{example}`")]
+    /// A number without a unit.
+    #[error("missing unit: found `{found}`, expected for example `{example}`")]
     MissingUnit {
-        /// The text as found.
+        /// Input text.
         found: String,
-        /// A correct way to write such a quantity.
+        /// Example of a valid quantity.
         example: &'static str,
     },
-    /// The unit is none of the known ones.
-    #[error("unknown unit `{unit}` in `{found}`; known here: {known}")]
+    /// Unknown unit.
+    #[error("unknown unit `{unit}` in `{found}`; expected one of {known}")]
     UnknownUnit {
-        /// The text as found.
+        /// Input text.
         found: String,
-        /// Its unit part.
+        /// Unit in the text.
         unit: String,
-        /// The units that would do.
+        /// Known units.
         known: String,
     },
-    /// It does not begin with a decimal number.
-    #[error("`{found}` does not begin with a plain number; write it as `{example}`")]
+    /// The text does not begin with a decimal number.
+    #[error("invalid number: found `{found}`, expected for example `{example}`")]
     NotANumber {
-        /// The text as found.
+        /// Input text.
         found: String,
-        /// A correct way to write such a quantity.
+        /// Example of a valid quantity.
         example: &'static str,
     },
-    /// The value does not fit, or is negative where it can't be.
+    /// The value is too large, or negative where only positive values are valid.
     #[error("`{found}` is out of range: {why}")]
     OutOfRange {
-        /// The text as found.
+        /// Input text.
         found: String,
-        /// What the range is.
+        /// Valid range.
         why: &'static str,
     },
-    /// The number has more digits than are read, or than the type resolves.
+    /// The number has more digits than are parsed, or than the type resolves.
     #[error("`{found}` has too many digits: {why}")]
     Digits {
-        /// The text as found.
+        /// Input text.
         found: String,
-        /// How many there can be.
+        /// Maximum number of digits.
         why: &'static str,
     },
 }
@@ -53,15 +54,15 @@ impl QuantityError {
     }
 }
 
-/// A unit that is read: how it is written, and its size in base steps.
+/// Unit for parsing: its symbol, and its size in base steps.
 pub(crate) struct Unit {
     pub(crate) names: &'static [&'static str],
     pub(crate) size: Size,
 }
 
-/// The size of a unit in base steps.
+/// Size of a unit in base steps.
 pub(crate) enum Size {
-    /// A whole number of steps; what is finer than a step is refused.
+    /// Integer number of steps; a value finer than one step is rejected.
     Exact(u64),
     /// `numerator / denominator` steps; rounded to the nearest step.
     Rounded { numerator: u64, denominator: u64 },
@@ -74,22 +75,23 @@ pub(crate) const fn unit(names: &'static [&'static str], size: u64) -> Unit {
     }
 }
 
-/// A unit that is written: its name, its size in base steps and how many decimals it may have.
-pub(crate) struct Written {
+/// Unit for formatting: its symbol, its size in base steps and its maximum number of decimals.
+pub(crate) struct FormatUnit {
     pub(crate) name: &'static str,
     pub(crate) size: u64,
     pub(crate) decimals: u32,
 }
 
-pub(crate) const fn written(name: &'static str, size: u64, decimals: u32) -> Written {
-    Written { name, size, decimals }
+pub(crate) const fn format_unit(name: &'static str, size: u64, decimals: u32) -> FormatUnit {
+    FormatUnit { name, size, decimals }
 }
 
-/// As many digits as the largest `u64` has: what we write we can read.
+/// Number of digits of the largest `u64`: every formatted value can be parsed.
 const DIGITS: usize = 20;
 const TOO_LONG: &str = "at most 20 digits";
 
-/// Reads `text` in base steps of a quantity whose units are `units`. `example` is how one is written rightly.
+/// Parses `text` in base steps of a quantity whose units are `units`. `example` is a valid
+/// quantity.
 pub(crate) fn parse(text: &str, units: &[Unit], example: &'static str) -> Result<i128, QuantityError> {
     let trimmed = text.trim();
     let (negative, body) = match trimmed.strip_prefix(['-', '\u{2212}']) {
@@ -150,8 +152,9 @@ pub(crate) fn parse(text: &str, units: &[Unit], example: &'static str) -> Result
     Ok(if negative { -value } else { value })
 }
 
-/// A plain decimal as its significant digits and how many of them (and of zeros before them) stand behind the point.
-/// `None` unless it is `12`, `1.5` or `.5`, with `_` between digits at most.
+/// Splits a plain decimal into its significant digits and the number of digits (including leading
+/// zeros) after the point. Returns `None` unless the text has the form `12`, `1.5` or `.5`, with
+/// optional `_` between digits.
 fn decimal(text: &str) -> Option<(String, usize)> {
     let (whole, fraction) = match text.split_once('.') {
         Some((_, "")) => return None,
@@ -167,16 +170,16 @@ fn decimal(text: &str) -> Option<(String, usize)> {
     Some((digits.trim_start_matches('0').to_owned(), fraction.len()))
 }
 
-/// A row of digits without the `_` between them; `None` where one stands elsewhere, or something else does.
+/// Digits without the `_` between them; `None` for a misplaced `_` or another character.
 fn group(text: &str) -> Option<String> {
     let misplaced = text.starts_with('_') || text.ends_with('_') || text.contains("__");
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'_');
     (plain && !misplaced).then(|| text.replace('_', ""))
 }
 
-/// Writes `value` base steps exactly, in the unit of `units` that takes the fewest digits and is no larger than the
-/// value; of equals the first. The last unit is one step.
-pub(crate) fn format(value: u64, units: &[Written], f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// Formats `value` base steps exactly, in the unit of `units` that needs the fewest digits and is
+/// not larger than the value; the first of equal ones. The last unit is one step.
+pub(crate) fn format(value: u64, units: &[FormatUnit], f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
     let (last, larger) = units.split_last().expect("a quantity has units");
     let mut best = value.to_string();
     let mut name = last.name;
@@ -194,8 +197,8 @@ fn digits(text: &str) -> usize {
     text.bytes().filter(u8::is_ascii_digit).count()
 }
 
-/// `value` in `unit`, when it is at least one of it and needs no more decimals than the unit may have.
-fn exactly(value: u64, unit: &Written) -> Option<String> {
+/// `value` in `unit`, if it is at least one unit and needs no more decimals than the unit permits.
+fn exactly(value: u64, unit: &FormatUnit) -> Option<String> {
     if value < unit.size {
         return None;
     }
@@ -213,7 +216,7 @@ fn exactly(value: u64, unit: &Written) -> Option<String> {
     Some(text.trim_end_matches('0').to_owned())
 }
 
-/// Enough of a text to recognise it by.
+/// Beginning of a text, for messages.
 fn cut(text: &str) -> String {
     const KEPT: usize = 40;
     match text.char_indices().nth(KEPT) {

@@ -1,11 +1,11 @@
-//! Rates of data.
+//! Data rates.
 
-use crate::quantity::{self, QuantityError, Unit, Written, unit, written};
+use crate::quantity::{self, FormatUnit, QuantityError, Unit, format_unit, unit};
 use crate::{ByteSize, Duration};
 use std::fmt;
 use std::str::FromStr;
 
-/// A rate of data in bits per second (decimal: 1 Mbit/s is 1 000 000 bit/s).
+/// Data rate in bits per second (decimal: 1 Mbit/s is 1 000 000 bit/s).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BitRate(u64);
 
@@ -38,8 +38,8 @@ impl BitRate {
         self.0 as f64 / 1e6
     }
 
-    /// How long `size` takes at this rate, rounded up to a nanosecond; `None` when the rate is nothing or the time
-    /// does not fit.
+    /// Transmission time of `size` at this rate, rounded up to a nanosecond; `None` if the rate is
+    /// zero or the time overflows.
     #[must_use]
     pub fn time_for(self, size: ByteSize) -> Option<Duration> {
         let bits = u128::from(size.as_bytes()) * 8;
@@ -47,7 +47,7 @@ impl BitRate {
         u64::try_from(nanos).ok().map(Duration::from_nanos)
     }
 
-    /// The mean rate of `size` moved in `span`, rounded down; `None` when `span` is nothing.
+    /// Mean rate of `size` over `span`, rounded down; `None` if `span` is zero.
     #[must_use]
     pub fn mean(size: ByteSize, span: Duration) -> Option<BitRate> {
         let bits = u128::from(size.as_bytes()) * 8 * 1_000_000_000;
@@ -63,17 +63,17 @@ const UNITS: &[Unit] = &[
     unit(&["bit/s", "bps", "b/s"], 1),
 ];
 
-const WRITTEN: &[Written] = &[
-    written("Gbit/s", 1_000_000_000, 9),
-    written("Mbit/s", 1_000_000, 6),
-    written("kbit/s", 1_000, 3),
-    written("bit/s", 1, 0),
+const FORMAT_UNITS: &[FormatUnit] = &[
+    format_unit("Gbit/s", 1_000_000_000, 9),
+    format_unit("Mbit/s", 1_000_000, 6),
+    format_unit("kbit/s", 1_000, 3),
+    format_unit("bit/s", 1, 0),
 ];
 
 impl FromStr for BitRate {
     type Err = QuantityError;
 
-    /// Reads `"25 Mbit/s"`, `"1Gbit/s"`, `"300kbps"`.
+    /// Parses `"25 Mbit/s"`, `"1Gbit/s"`, `"300kbps"`.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let bits = quantity::parse(text, UNITS, "25 Mbit/s")?;
         u64::try_from(bits)
@@ -84,6 +84,6 @@ impl FromStr for BitRate {
 
 impl fmt::Display for BitRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        quantity::format(self.0, WRITTEN, f)
+        quantity::format(self.0, FORMAT_UNITS, f)
     }
 }

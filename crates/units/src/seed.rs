@@ -1,16 +1,16 @@
-//! Random numbers that are the same everywhere: one named stream per cause.
+//! Random numbers that are equal on all platforms: one named stream per cause.
 
 use crate::Duration;
 use rand_core::Rng;
 use rand_pcg::Pcg64;
 
-/// What all chance in a run comes from. It is always known and kept in the record.
+/// Seed of all random numbers of a run. It is always known and stored in the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Seed(pub u64);
 
 impl Seed {
-    /// The stream for one cause ("backoff", "phase") of the `index`th of those who draw for it. Streams of different
-    /// causes or indices are independent: drawing more from one changes no other.
+    /// Stream for one cause ("backoff", "phase") of the user number `index`. Streams of different
+    /// causes or indices are independent: an additional draw from one changes no other.
     #[must_use]
     pub fn stream(self, cause: &str, index: u64) -> Stream {
         let name = fnv1a(cause.as_bytes());
@@ -19,8 +19,9 @@ impl Seed {
         Stream(Pcg64::new(state, sequence))
     }
 
-    /// The seed of the `round`th repeat of a run; the first (0) is the run's own. All others are below 2⁵³, so that programs whose
-    /// numbers are 64-bit floats (JavaScript, `jq`) read them exactly from a document.
+    /// Seed of run number `round` of a run set; the first run (0) has the set's own seed. All
+    /// others are below 2⁵³, so that programs whose numbers are 64-bit floats (JavaScript, `jq`)
+    /// read them exactly from a document.
     #[must_use]
     pub fn repeat(self, round: u64) -> Seed {
         if round == 0 {
@@ -31,20 +32,21 @@ impl Seed {
     }
 }
 
-/// The bits of a whole number that a 64-bit float holds exactly: the length of its significand (IEEE 754 binary64).
+/// Number of bits of an integer that a 64-bit float represents exactly: the length of its
+/// significand (IEEE 754 binary64).
 const EXACT_IN_FLOATS: u32 = f64::MANTISSA_DIGITS;
 
-/// A stream of random numbers: PCG XSL RR 128/64 (O'Neill 2014), the same on every platform.
+/// Stream of random numbers: PCG XSL RR 128/64 (O'Neill 2014), equal on every platform.
 #[derive(Debug, Clone)]
 pub struct Stream(Pcg64);
 
 impl Stream {
-    /// The next 64 random bits.
+    /// Next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A whole number in `0..bound`, without bias (Lemire 2019). Zero when `bound` is zero.
+    /// Integer in `0..bound`, without bias (Lemire 2019). Zero if `bound` is zero.
     pub fn below(&mut self, bound: u64) -> u64 {
         if bound == 0 {
             return 0;
@@ -59,18 +61,18 @@ impl Stream {
         }
     }
 
-    /// A duration from nothing to just below `bound`.
+    /// Duration from zero to just below `bound`.
     pub fn duration_below(&mut self, bound: Duration) -> Duration {
         Duration::from_nanos(self.below(bound.as_nanos()))
     }
 
-    /// Whether something of this probability happens.
+    /// Draws an event: true with this probability.
     pub fn happens(&mut self, probability: crate::Probability) -> bool {
         self.below(1_000_000_000) < u64::from(probability.as_ppb())
     }
 }
 
-/// FNV-1a, 64 bits: a name as a number.
+/// FNV-1a, 64 bits: hash of a name.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -139,7 +141,7 @@ mod tests {
             let repeats: Vec<u64> = (1..1_000).map(|round| seed.repeat(round).0).collect();
             for repeat in &repeats {
                 assert!(*repeat < 1 << 53, "{repeat}");
-                // As JavaScript reads it.
+                // As JavaScript parses the number.
                 assert_eq!(*repeat as f64 as u64, *repeat);
             }
             let distinct: std::collections::BTreeSet<&u64> = repeats.iter().collect();

@@ -1,6 +1,6 @@
 //! Amounts of data.
 
-use crate::quantity::{self, QuantityError, Unit, Written, unit, written};
+use crate::quantity::{self, FormatUnit, QuantityError, Unit, format_unit, unit};
 use std::fmt;
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub struct ByteSize(u64);
 
 impl ByteSize {
-    /// Nothing.
+    /// Zero bytes.
     pub const ZERO: ByteSize = ByteSize(0);
 
     /// `bytes` bytes.
@@ -67,22 +67,22 @@ const UNITS: &[Unit] = &[
     unit(&["B", "bytes"], 1),
 ];
 
-const WRITTEN: &[Written] = &[
-    written("TiB", 1 << 40, 3),
-    written("TB", 1_000_000_000_000, 9),
-    written("GiB", 1 << 30, 3),
-    written("GB", 1_000_000_000, 9),
-    written("MiB", 1 << 20, 3),
-    written("MB", 1_000_000, 6),
-    written("KiB", 1 << 10, 3),
-    written("kB", 1_000, 3),
-    written("B", 1, 0),
+const FORMAT_UNITS: &[FormatUnit] = &[
+    format_unit("TiB", 1 << 40, 3),
+    format_unit("TB", 1_000_000_000_000, 9),
+    format_unit("GiB", 1 << 30, 3),
+    format_unit("GB", 1_000_000_000, 9),
+    format_unit("MiB", 1 << 20, 3),
+    format_unit("MB", 1_000_000, 6),
+    format_unit("KiB", 1 << 10, 3),
+    format_unit("kB", 1_000, 3),
+    format_unit("B", 1, 0),
 ];
 
 impl FromStr for ByteSize {
     type Err = QuantityError;
 
-    /// Reads `"128KiB"`, `"1 GiB"`, `"1.5 MB"`, `"64 B"`.
+    /// Parses `"128KiB"`, `"1 GiB"`, `"1.5 MB"`, `"64 B"`.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let bytes = quantity::parse(text, UNITS, "128 KiB")?;
         u64::try_from(bytes)
@@ -92,8 +92,8 @@ impl FromStr for ByteSize {
 }
 
 impl fmt::Display for ByteSize {
-    /// Exactly, in binary or decimal units, whichever take fewer digits.
+    /// Exact, in binary or decimal units, whichever needs fewer digits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        quantity::format(self.0, WRITTEN, f)
+        quantity::format(self.0, FORMAT_UNITS, f)
     }
 }

@@ -1,6 +1,6 @@
 //! Instants and durations: nanoseconds since the run began.
 
-use crate::quantity::{self, QuantityError, Unit, Written, unit, written};
+use crate::quantity::{self, FormatUnit, QuantityError, Unit, format_unit, unit};
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 use std::str::FromStr;
@@ -16,7 +16,7 @@ pub struct Duration(u64);
 const FITS: &str = "a time that fits 64 bits of nanoseconds";
 
 impl Instant {
-    /// The run's beginning.
+    /// Begin of the run.
     pub const ZERO: Instant = Instant(0);
 
     /// `nanos` nanoseconds after the run began.
@@ -60,7 +60,7 @@ impl Instant {
         self.0 as f64 / 1e9
     }
 
-    /// The time from `earlier` to here, `None` when `earlier` is later.
+    /// Time from `earlier` to this instant, `None` if `earlier` is later.
     #[must_use]
     #[inline]
     pub fn checked_since(self, earlier: Instant) -> Option<Duration> {
@@ -68,10 +68,10 @@ impl Instant {
         u64::try_from(nanos).ok().map(Duration)
     }
 
-    /// The time from `earlier` to here.
+    /// Time from `earlier` to this instant.
     ///
     /// # Panics
-    /// When `earlier` is later: swapped operands are a fault of ours, never a distance.
+    /// If `earlier` is later: swapped operands are a programming error, never a distance.
     #[must_use]
     #[track_caller]
     #[inline]
@@ -96,7 +96,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
 
     /// `nanos` nanoseconds.
@@ -152,7 +152,7 @@ impl Duration {
         self.0 as f64 / 1e6
     }
 
-    /// Whether there is no time in it.
+    /// Returns true if the duration is zero.
     #[must_use]
     #[inline]
     pub const fn is_zero(self) -> bool {
@@ -173,7 +173,7 @@ impl Duration {
         self.0.checked_sub(other.0).map(Duration)
     }
 
-    /// The difference, or no time at all when `other` is longer.
+    /// The difference, or zero if `other` is longer.
     #[must_use]
     #[inline]
     pub fn saturating_sub(self, other: Duration) -> Duration {
@@ -273,20 +273,20 @@ const UNITS: &[Unit] = &[
     unit(&["h"], 3_600_000_000_000),
 ];
 
-// Minutes and hours only where they are whole: nobody reads 1.35 min.
-const WRITTEN: &[Written] = &[
-    written("h", 3_600_000_000_000, 0),
-    written("min", 60_000_000_000, 0),
-    written("s", 1_000_000_000, 9),
-    written("ms", 1_000_000, 6),
-    written("us", 1_000, 3),
-    written("ns", 1, 0),
+// Minutes and hours only for whole numbers: 1.35 min is hard to read.
+const FORMAT_UNITS: &[FormatUnit] = &[
+    format_unit("h", 3_600_000_000_000, 0),
+    format_unit("min", 60_000_000_000, 0),
+    format_unit("s", 1_000_000_000, 9),
+    format_unit("ms", 1_000_000, 6),
+    format_unit("us", 1_000, 3),
+    format_unit("ns", 1, 0),
 ];
 
 impl FromStr for Duration {
     type Err = QuantityError;
 
-    /// Reads `"5min"`, `"1.5 s"`, `"131 ms"`, `"50us"`, `"2 h"`.
+    /// Parses `"5min"`, `"1.5 s"`, `"131 ms"`, `"50us"`, `"2 h"`.
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let nanos = quantity::parse(text, UNITS, "5 s")?;
         u64::try_from(nanos)
@@ -300,7 +300,7 @@ impl fmt::Display for Duration {
         if self.0 == 0 {
             return f.pad("0 s");
         }
-        quantity::format(self.0, WRITTEN, f)
+        quantity::format(self.0, FORMAT_UNITS, f)
     }
 }
 

@@ -20,12 +20,12 @@ fn earlier_minus_later_is_an_error() {
 
 #[test]
 #[should_panic(expected = "Instant(4000000000) is later than Instant(-3000000000)")]
-fn swapped_operands_are_our_fault() {
+fn swapped_operands_panic() {
     let _ = Instant::from_secs(-3).since(Instant::from_secs(4));
 }
 
 #[test]
-fn what_does_not_fit_is_none() {
+fn volume_overflow_is_none() {
     let nano = Duration::from_nanos(1);
     let longest = Duration::from_nanos(u64::MAX);
     assert_eq!(Instant::from_nanos(i64::MAX).checked_add(nano), None);
@@ -49,7 +49,7 @@ fn refuses<Q>(make: fn() -> Q) {
 }
 
 #[test]
-fn constructors_refuse_to_wrap() {
+fn constructors_reject_overflow() {
     refuses(|| Duration::from_secs(18_446_744_074));
     refuses(|| Duration::from_micros(u64::MAX));
     refuses(|| Instant::from_secs(9_223_372_037));
@@ -109,7 +109,7 @@ fn for_display() {
 
 proptest! {
     #[test]
-    fn forth_and_back_is_where_it_was(at: i64, span: u64) {
+    fn adding_and_subtracting_is_the_identity(at: i64, span: u64) {
         let (at, span) = (Instant::from_nanos(at), Duration::from_nanos(span));
         if let Some(later) = at.checked_add(span) {
             prop_assert_eq!(later.since(at), span);
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn of_two_instants_one_is_not_later(one: i64, other: i64) {
+    fn one_of_two_instants_is_not_later(one: i64, other: i64) {
         let (one, other) = (Instant::from_nanos(one), Instant::from_nanos(other));
         let spans = [one.checked_since(other), other.checked_since(one)];
         prop_assert_eq!(spans.iter().flatten().count(), if one == other { 2 } else { 1 });
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_moved_in_its_time_has_its_rate(bits in 1u64..100_000_000_000, bytes in 1u64..1 << 40) {
+    fn the_mean_rate_inverts_the_time(bits in 1u64..100_000_000_000, bytes in 1u64..1 << 40) {
         let size = ByteSize::from_bytes(bytes);
         let Some(time) = BitRate::from_bps(bits).time_for(size) else { return Ok(()) };
         // The time is rounded up, by less than a nanosecond: the mean is at most the rate, and above it a nanosecond sooner.

@@ -1,4 +1,4 @@
-//! The parsers on the committed inputs, then on pseudo-random ones made of what quantities are made of.
+//! The parsers on the committed inputs, then on pseudo-random ones composed of parts of quantities.
 
 use netburn_units::Seed;
 use netburn_units::fuzz::check;

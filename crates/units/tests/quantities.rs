@@ -1,4 +1,4 @@
-//! How quantities are read and written.
+//! Parsing and formatting of quantities.
 
 use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Instant, Probability, QuantityError};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ fn error<Q: FromStr<Err = QuantityError> + Debug>(text: &str) -> String {
 }
 
 #[test]
-fn durations_are_read_as_people_write_them() {
+fn durations_are_parsed() {
     for (text, nanos) in [
         ("5min", 300_000_000_000),
         ("5 m", 300_000_000_000),
@@ -36,7 +36,7 @@ fn durations_are_read_as_people_write_them() {
 }
 
 #[test]
-fn other_quantities_are_read_as_people_write_them() {
+fn other_quantities_are_parsed() {
     for (text, bits) in [
         ("25 Mbit/s", 25_000_000),
         ("1Gbit/s", 1_000_000_000),
@@ -92,7 +92,7 @@ fn other_quantities_are_read_as_people_write_them() {
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn invalid_segments_are_rejected() {
     for text in [
         "",
         " ",
@@ -139,15 +139,18 @@ fn nonsense_is_refused() {
 }
 
 #[test]
-fn errors_say_what_would_be_right() {
-    assert_eq!(error::<Duration>("5"), "`5` lacks its unit; write it as `5 s`");
+fn errors_contain_the_expected_form() {
+    assert_eq!(
+        error::<Duration>("5"),
+        "missing unit: found `5`, expected for example `5 s`"
+    );
     assert_eq!(
         error::<Duration>("5 parsecs"),
-        "unknown unit `parsecs` in `5 parsecs`; known here: s, ms, us, ns, min, h"
+        "unknown unit `parsecs` in `5 parsecs`; expected one of s, ms, us, ns, min, h"
     );
     assert_eq!(
         error::<Duration>("1,5 s"),
-        "`1,5 s` does not begin with a plain number; write it as `5 s`"
+        "invalid number: found `1,5 s`, expected for example `5 s`"
     );
     assert_eq!(
         error::<Duration>("-1 s"),
@@ -177,7 +180,10 @@ fn errors_say_what_would_be_right() {
         error::<Probability>("100.1 %"),
         "`100.1 %` is out of range: a share is 0 to 100 %"
     );
-    assert_eq!(error::<Probability>("0.01"), "`0.01` lacks its unit; write it as `1 %`");
+    assert_eq!(
+        error::<Probability>("0.01"),
+        "missing unit: found `0.01`, expected for example `1 %`"
+    );
     assert_eq!(
         error::<Distance>("-1 m"),
         "`-1 m` is out of range: a distance is not negative"
@@ -185,7 +191,7 @@ fn errors_say_what_would_be_right() {
 }
 
 #[test]
-fn an_error_shows_only_the_beginning_of_a_long_text() {
+fn an_error_truncates_a_long_text() {
     let long = format!("5 {}", "x".repeat(1_000_000));
     assert!(error::<Duration>(&long).len() < 250);
     let digits = format!("{} s", "9".repeat(1_000_000));
@@ -193,7 +199,7 @@ fn an_error_shows_only_the_beginning_of_a_long_text() {
 }
 
 #[test]
-fn quantities_are_written_exactly_and_short() {
+fn quantities_are_formatted_exactly_and_short() {
     let duration = |nanos| Duration::from_nanos(nanos).to_string();
     assert_eq!(duration(0), "0 s");
     assert_eq!(duration(300_000_000_000), "5 min");
@@ -269,7 +275,7 @@ fn steps() -> impl Strategy<Value = u64> {
 
 proptest! {
     #[test]
-    fn what_is_written_reads_back_as_the_same(value in steps(), power in -20_000i32..=20_000, parts in 0u32..=1_000_000_000) {
+    fn formatting_round_trips(value in steps(), power in -20_000i32..=20_000, parts in 0u32..=1_000_000_000) {
         returns(&Duration::from_nanos(value))?;
         returns(&BitRate::from_bps(value))?;
         returns(&ByteSize::from_bytes(value))?;
@@ -279,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn a_decimal_is_read_at_its_value(whole in 0u64..1_000_000, thousandths in 0u64..1_000) {
+    fn decimals_are_parsed_exactly(whole in 0u64..1_000_000, thousandths in 0u64..1_000) {
         let text = format!("{whole}.{thousandths:03} s");
         prop_assert_eq!(text.parse(), Ok(Duration::from_millis(whole * 1_000 + thousandths)));
     }

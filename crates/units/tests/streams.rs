@@ -38,7 +38,8 @@ fn a_draw_from_one_stream_changes_no_other() {
 
 #[test]
 fn causes_indices_seeds_and_repeats_all_differ() {
-    // 2000 streams: the chance that any two honest ones share one of their first numbers is 2000² / 2⁶⁵, 10⁻¹³.
+    // 2000 streams: the probability that any two independent ones share one of their first numbers
+    // is 2000² / 2⁶⁵, 10⁻¹³.
     let mut first = BTreeSet::new();
     let mut streams = 0;
     for seed in 0..10 {
@@ -113,7 +114,7 @@ fn chance_happens_as_often_as_it_should() {
 }
 
 #[test]
-fn nothing_below_nothing() {
+fn a_bound_of_zero_yields_zero() {
     let mut stream = Seed(1).stream("bound", 0);
     assert_eq!(stream.below(0), 0);
     assert_eq!(stream.below(1), 0);

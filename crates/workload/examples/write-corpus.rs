@@ -1,11 +1,12 @@
-//! Writes the fuzz corpus anew: each kind under drivers of several characters, and the shortest inputs there are. To
-//! be run when the decoder of `fuzz::check` changes: an old corpus then means something else.
+//! Writes the fuzz corpus: each kind under several driver behaviours, and the shortest inputs. To
+//! be run when the decoder of `fuzz::check` changes, because that changes the meaning of an old
+//! corpus.
 
 use std::path::Path;
 
 fn main() -> std::io::Result<()> {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/driver");
-    // Steps as `fuzz` decodes them: what happens, and how or when.
+    // Steps as `fuzz` decodes them: the input, and its parameter or time.
     let prompt = [[0, 0], [5, 0], [6, 40], [9, 0], [13, 0]].concat();
     let slow = [[0, 0], [3, 60], [5, 1], [6, 255], [3, 200], [11, 255], [13, 3]].concat();
     let silent = [[0, 0], [3, 90], [0, 0]].concat();
@@ -43,7 +44,7 @@ fn main() -> std::io::Result<()> {
     }
     std::fs::write(corpus.join("empty"), [])?;
     std::fs::write(corpus.join("one-byte"), [1])?;
-    // A run without any time in it, and one whose settling is its end.
+    // A run of zero length, and one whose settling is at its end.
     std::fs::write(
         corpus.join("no-time"),
         [2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],

@@ -1,13 +1,13 @@
-//! When each of many machines wants to be woken: one heap, ordered by instant and then by sequence number.
+//! Deadlines of many machines: one heap, ordered by instant and then by sequence number.
 
 use netburn_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The deadlines of machines numbered from 0.
+/// Deadlines of machines, which are numbered from 0.
 ///
-/// A machine's deadline that moves later leaves its old entry in the heap; [`pop`](Self::pop) puts it where it belongs
-/// then. So a time-out that every byte puts off costs nothing until it would have come.
+/// If a machine's deadline moves later, its old entry stays in the heap; [`pop`](Self::pop) then
+/// reinserts it. So a timeout that every byte postpones costs nothing until its original time.
 #[derive(Debug, Default)]
 pub struct Deadlines {
     heap: BinaryHeap<Reverse<(Instant, u64, usize)>>,
@@ -17,14 +17,14 @@ pub struct Deadlines {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Machine {
-    /// When it wants to be woken.
+    /// Requested deadline.
     wanted: Option<Instant>,
-    /// Its valid entry in the heap, never later than `wanted`.
+    /// Valid entry in the heap, never later than `wanted`.
     entry: Option<(Instant, u64)>,
 }
 
 impl Deadlines {
-    /// Deadlines of `count` machines, none of which wants anything yet.
+    /// Deadlines of `count` machines, none of which has one yet.
     #[must_use]
     pub fn new(count: usize) -> Self {
         Deadlines {
@@ -33,7 +33,7 @@ impl Deadlines {
         }
     }
 
-    /// `machine` wants to be woken at `at`, or not at all. One that wasn't there yet is from now on.
+    /// Sets or clears the deadline of `machine`. A new machine number is added.
     pub fn set(&mut self, machine: usize, at: Option<Instant>) {
         if machine >= self.machines.len() {
             self.machines.resize(machine + 1, Machine::default());
@@ -47,15 +47,16 @@ impl Deadlines {
         }
     }
 
-    /// No deadline comes before this; `None` when there are none. It may be earlier than the first deadline is.
+    /// Lower bound of all deadlines; `None` without deadlines. It can be earlier than the first
+    /// deadline.
     #[must_use]
     #[inline]
     pub fn next(&self) -> Option<Instant> {
         self.heap.peek().map(|Reverse((at, _, _))| *at)
     }
 
-    /// Takes the next machine whose deadline has come; those of one instant in the order in which they were set. It
-    /// wants nothing more until it is [`set`](Self::set) again.
+    /// Removes the next machine whose deadline has passed; those of one instant in the order in
+    /// which they were set. The machine has no deadline until the next [`set`](Self::set).
     #[inline]
     pub fn pop(&mut self, now: Instant) -> Option<(Instant, usize)> {
         match self.next() {
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_put_off_again_and_again_keeps_the_heap_small() {
+    fn postponed_deadlines_keep_the_heap_small() {
         let mut deadlines = Deadlines::new(1);
         for millis in 0..10_000 {
             deadlines.set(0, Some(at(millis + 30_000)));
@@ -143,7 +144,7 @@ mod tests {
                 let mut expected: Vec<_> =
                     (0..4).filter_map(|m| list[m].filter(|w| *w <= at(now)).map(|w| (w, m))).collect();
                 prop_assert!(expected.iter().all(|(_, m)| list[*m].take().is_some()));
-                // Never before an earlier one, unless it was set to a time that had passed already.
+                // Never before an earlier deadline, unless it was set to a past time.
                 due.sort();
                 expected.sort();
                 prop_assert_eq!(due, expected);

@@ -1,14 +1,14 @@
-//! What a use of the network asks for and when, its goals, and how one operation and a whole run are judged.
+//! Workloads: their schedule, their goals, and the judgement of operations and runs.
 //!
-//! Pure: no clock, no socket, no thread. [`Workload`] is a state machine that a shell drives: real HTTP in `traffic`,
-//! modelled TCP in `simulate`. [`judge()`] turns what was measured into a verdict.
+//! Pure: no clock, no socket, no thread. [`Workload`] is a state machine with two drivers: real
+//! HTTP in `traffic`, modelled TCP in `simulate`. [`judge()`] computes a verdict from the samples.
 //!
-//! - [`deadlines`]: when each of many machines wants to be woken.
-//! - [`config`]: the six uses, every number with its unit and default.
-//! - [`machine`]: when requests fall due, what may be outstanding, what counts as an operation.
+//! - [`deadlines`]: timeouts of many machines.
+//! - [`config`]: the six built-in workloads, every number with its unit and default.
+//! - [`machine`]: due times, the limit of outstanding requests, and the definition of an operation.
 //! - [`player`]: the buffer of a video player: bytes in, stalls out.
-//! - [`operation`]: what came of one thing that a person waited for.
-//! - [`mod@judge`]: goals, met shares, verdicts.
+//! - [`operation`]: the result of one operation.
+//! - [`mod@judge`]: goals, shares met, verdicts.
 
 #![deny(
     clippy::disallowed_macros,
@@ -30,4 +30,4 @@ pub use config::{Config, ConfigError, Connections, Goal, Kind, PlayerConfig, Pri
 pub use deadlines::Deadlines;
 pub use judge::{GoalResult, Tally, Verdict, judge, windows, worst};
 pub use machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Wake, Workload};
-pub use operation::{Failure, FarTimes, Operation, Outcome, Stall};
+pub use operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};

@@ -1,80 +1,83 @@
-//! What came of one operation: one thing that a person waited for.
+//! Result of one operation.
 
 use netburn_units::{Duration, Instant};
 
-/// One operation, from the instant it was due.
+/// One operation, from its due time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Its number within the workload, from 0 in the order of falling due.
+    /// Number within the workload, from 0 in the order of due times.
     pub sequence: u64,
-    /// When it fell due: what latency counts from.
+    /// Due time: the base of latency.
     pub due: Instant,
-    /// When its first request was handed to the driver; `None` when it never began.
+    /// Time of its first request to the driver; `None` if it never began.
     pub started: Option<Instant>,
-    /// When the last of its connections was ready; `None` when none was dialled or none got ready.
+    /// Time at which the last of its connections was established; `None` if none was dialled or
+    /// none was established.
     pub connected: Option<Instant>,
-    /// When its first byte arrived.
+    /// Time of its first byte.
     pub first_byte: Option<Instant>,
-    /// When it ended: the last byte of its last object, the answer of a probe, or the failure.
+    /// Time of its end: the last byte of its last object, the reply to a probe, or the failure.
     pub finished: Option<Instant>,
-    /// Bytes of content moved, complete or not.
+    /// Bytes of content moved, also of an incomplete operation.
     pub bytes: u64,
-    /// How it ended.
+    /// Outcome.
     pub outcome: Outcome,
-    /// For a probe: when the far end got it and sent it back, by the far end's clock.
-    pub far: Option<FarTimes>,
+    /// For a probe: the server's timestamps, from the server's clock.
+    pub far: Option<RemoteTimestamps>,
 }
 
-/// A probe's times at the far end, in nanoseconds of that end's own clock.
+/// Server timestamps of a probe, in nanoseconds of the server's own clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FarTimes {
-    /// When the datagram arrived there.
+pub struct RemoteTimestamps {
+    /// Time at which the server received the datagram.
     pub received: i64,
-    /// When it was sent back.
+    /// Time at which the server sent the reply.
     pub sent: i64,
 }
 
-/// How an operation ended.
+/// Outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
-    /// All of it arrived.
+    /// The operation is complete.
     Finished,
-    /// It broke; a miss of every goal.
+    /// The operation failed: a miss of every goal.
     Failed(Failure),
-    /// Nothing came for the workload's time-out.
+    /// No progress for the workload's timeout.
     TimedOut,
-    /// It was never begun: too many were outstanding when it fell due.
+    /// The operation never began: too many were outstanding when it was due.
     NotStarted,
-    /// Still under way when the run ended, and older than its goal: a miss.
+    /// In flight when the run ended, and older than its goal: a goal miss.
     Unfinished,
-    /// Still under way (or waiting) when the run ended, and younger than its goal, or without one: not counted.
+    /// In flight (or queued) when the run ended, and younger than its goal, or without one: not
+    /// counted (censored).
     Cut,
 }
 
-/// Why an operation failed.
+/// Reason of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Failure {
-    /// The connection could not be made.
+    /// The connection could not be established.
     Dial,
     /// The connection broke.
     Connection,
-    /// The server answered with something other than what was asked for.
+    /// The server returned an unexpected response.
     Answer,
-    /// The driver was told to stop.
+    /// The driver was stopped.
     Stopped,
 }
 
-/// A time in which a player had nothing to play. Waiting to start isn't one, unless it never did: then all of the time is.
+/// A time in which a player's buffer was empty. The initial buffering is not a stall, unless
+/// playback never starts: then all of the time is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
-    /// When the buffer ran empty.
+    /// Time at which the buffer became empty.
     pub began: Instant,
-    /// How long until it went on, or until the run's end.
+    /// Duration until playback resumed, or until the end of the run.
     pub length: Duration,
 }
 
 impl Operation {
-    /// From when it was due to when it ended, for one that finished.
+    /// Time from the due time to the end, for a finished operation.
     #[must_use]
     pub fn latency(&self) -> Option<Duration> {
         match self.outcome {

@@ -1,25 +1,27 @@
-//! A video player's buffer: bytes in, stalls out.
+//! Buffer of a video player: bytes in, stalls out.
 
 use crate::config::PlayerConfig;
 use crate::operation::Stall;
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// A player that waits until enough is buffered, plays at a constant rate, and stands still when it runs empty until
-/// enough is buffered again.
+/// A player that buffers, plays at a constant rate, stalls when its buffer is empty, and resumes
+/// when enough is buffered.
 ///
-/// **Call order:** `handle_*` in the order of time; [`poll_timeout`](Self::poll_timeout) says when it will run empty,
-/// and [`handle_timeout`](Self::handle_timeout) is due then; [`stop`](Self::stop) once, at the end.
+/// **Call order:** `handle_*` in the order of time; [`handle_timeout`](Self::handle_timeout) at the
+/// time of [`poll_timeout`](Self::poll_timeout), when the buffer becomes empty;
+/// [`stop`](Self::stop) once, at the end.
 ///
-/// Media is counted in billionths of a bit, so that what plays in a whole number of nanoseconds is a whole number; the
-/// only rounding is that it runs empty at the next whole nanosecond.
+/// Media are counted in billionths of a bit, so that the amount played in an integer number of
+/// nanoseconds is an integer. The only rounding: the buffer becomes empty at the next whole
+/// nanosecond.
 #[derive(Debug, Clone)]
 pub struct Player {
-    /// Bits per second, which is also the media that plays in a nanosecond.
+    /// Bits per second, which is also the amount of media played in a nanosecond.
     rate: u128,
-    /// Media that must be buffered to begin or go on.
+    /// Media required to start or resume.
     enough: u128,
-    /// The most that is held.
+    /// Maximum of the buffer.
     max_buffer: u128,
     /// Media buffered at `at`.
     level: u128,
@@ -32,7 +34,7 @@ pub struct Player {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It has not begun yet.
+    /// Playback has not started yet.
     StartingUp,
     Playing,
     Stalled {
@@ -45,7 +47,7 @@ enum State {
 const BYTE: u128 = 8 * 1_000_000_000;
 
 impl Player {
-    /// A player that is switched on at `now` with nothing buffered.
+    /// Creates a player that starts at `now` with an empty buffer.
     #[must_use]
     pub fn new(config: PlayerConfig, now: Instant) -> Self {
         let rate = u128::from(config.rate.as_bps().max(1));
@@ -63,25 +65,25 @@ impl Player {
         }
     }
 
-    /// How long it took from being switched on until it began to play; `None` until then.
+    /// Time from `new` to the start of playback; `None` until then.
     #[must_use]
     pub fn startup(&self) -> Option<Duration> {
         self.startup
     }
 
-    /// How long it can go on with what it holds, rounded down to a nanosecond.
+    /// Playback time of the buffer, rounded down to a nanosecond.
     #[must_use]
     pub fn buffered(&self) -> Duration {
         Duration::from_nanos(u64::try_from(self.level / self.rate).unwrap_or(u64::MAX))
     }
 
-    /// `bytes` of media arrived.
+    /// `bytes` of media were received.
     pub fn handle_bytes(&mut self, now: Instant, bytes: u64) {
         self.play_until(now);
         if self.state == State::Stopped {
             return;
         }
-        // Bytes that come at the very instant it would run empty keep it going.
+        // Bytes that arrive at the instant at which the buffer becomes empty prevent a stall.
         self.level = self.level.saturating_add(u128::from(bytes) * BYTE).min(self.max_buffer);
         if self.level < self.enough {
             return;
@@ -99,7 +101,7 @@ impl Player {
         }
     }
 
-    /// Time has come to `now`.
+    /// Processes the time up to `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.play_until(now);
         if self.state == State::Playing && self.level == 0 {
@@ -107,8 +109,8 @@ impl Player {
         }
     }
 
-    /// It is switched off at `now`; a stall under way ends here. Waiting to start is no stall, but never to have
-    /// started is one from beginning to end: whoever watched saw nothing.
+    /// Stops the player at `now`; a current stall ends here. Initial buffering is not a stall, but
+    /// a player that never started has stalled for the whole time: the viewer saw nothing.
     pub fn stop(&mut self, now: Instant) {
         self.play_until(now);
         match self.state {
@@ -119,12 +121,12 @@ impl Player {
         self.state = State::Stopped;
     }
 
-    /// The next stall that has ended. One without length is none.
+    /// Next stall that has ended. One of zero length is omitted.
     pub fn poll_stall(&mut self) -> Option<Stall> {
         self.stalls.pop_front()
     }
 
-    /// When it will run empty if nothing more comes.
+    /// Time at which the buffer becomes empty if no more bytes arrive.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
@@ -133,13 +135,13 @@ impl Player {
         }
     }
 
-    /// The first whole nanosecond at which nothing is left.
+    /// The first whole nanosecond at which the buffer is empty.
     fn empty_at(&self) -> Option<Instant> {
         let nanos = u64::try_from(self.level.div_ceil(self.rate)).ok()?;
         self.at.checked_add(Duration::from_nanos(nanos))
     }
 
-    /// Plays what is there up to `now`. Where it ran empty before that, a stall began then.
+    /// Plays the buffer up to `now`. If the buffer became empty before, a stall began then.
     fn play_until(&mut self, now: Instant) {
         let Some(span) = now.checked_since(self.at) else {
             return;

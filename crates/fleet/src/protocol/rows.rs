@@ -6,7 +6,7 @@ mod link;
 use link::LinkWire;
 use netburn_record::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
 use netburn_units::Instant;
-use netburn_workload::{Failure, FarTimes, Operation, Outcome};
+use netburn_workload::{Failure, Operation, Outcome, RemoteTimestamps};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -258,7 +258,7 @@ impl From<OperationWire> for OperationRow {
                 finished: at(finished),
                 bytes,
                 outcome: outcome.into(),
-                far: far.map(|(received, sent)| FarTimes { received, sent }),
+                far: far.map(|(received, sent)| RemoteTimestamps { received, sent }),
             },
         }
     }

@@ -6,7 +6,7 @@ use netburn_record::{
     Bssid, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, Modulation, Moved, OperationRow, Phy, Row, Side,
 };
 use netburn_units::Instant;
-use netburn_workload::{Failure, FarTimes, Operation, Outcome};
+use netburn_workload::{Failure, Operation, Outcome, RemoteTimestamps};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ fn every_row() -> Vec<Row> {
         finished: longest,
         bytes: u64::MAX,
         outcome,
-        far: Some(FarTimes {
+        far: Some(RemoteTimestamps {
             received: i64::MIN,
             sent: i64::MIN,
         }),
@@ -469,7 +469,7 @@ proptest! {
                 finished: at(finished),
                 bytes,
                 outcome,
-                far: far.map(|(received, sent)| FarTimes { received, sent }),
+                far: far.map(|(received, sent)| RemoteTimestamps { received, sent }),
             },
         });
         let message = ToController::Rows(Rows { sequence: 1, batch: batch(std::slice::from_ref(&row)) });

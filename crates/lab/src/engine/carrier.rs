@@ -17,7 +17,7 @@ use netburn_linux::cpu::{self, MachineTimes, ThreadId};
 use netburn_linux::diag::Diag;
 use netburn_linux::wait::{Wait, run_first};
 use netburn_linux::{Monotonic, raw, set_timer_slack};
-use netburn_medium::air::{Expected, Foresight};
+use netburn_medium::air::{DeliveryBound, Expected};
 use netburn_network::Endpoint;
 use netburn_record::self_check::standstill_limit;
 use netburn_scenario::Plan;
@@ -224,22 +224,22 @@ impl Carrier {
         let look = self.work.standstills.next_poll();
         let mut latest = look.map_or(tick, |look| running.when(look).min(tick));
         if much {
-            let soonest = running.switch.network().soonest(running.now());
+            let soonest = running.switch.network().earliest_delivery(running.now());
             let soonest = foreseen.map_or(soonest, |first| soonest.min(first.at));
             latest = latest.min(self.looks.next(running.when(soonest)));
         }
-        let Some(Foresight { at, what }) = foreseen else {
+        let Some(DeliveryBound { at, what }) = foreseen else {
             return Some(latest);
         };
         // What follows closely on a delivery is gathered, as network devices do before they interrupt.
         let gathered = running.delivered + GATHER;
         let wake = match what {
             // The next look is soon enough.
-            Expected::Perhaps | Expected::Hardly if much => return Some(latest),
+            Expected::Possible | Expected::Unlikely if much => return Some(latest),
             _ if at < gathered => gathered,
             Expected::Delivery if much => at - WAKING,
-            Expected::Delivery | Expected::Perhaps => at - SPIN,
-            Expected::Hardly => at + GATHER,
+            Expected::Delivery | Expected::Possible => at - SPIN,
+            Expected::Unlikely => at + GATHER,
         };
         Some(running.when(wake).min(latest))
     }

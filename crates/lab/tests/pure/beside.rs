@@ -47,7 +47,7 @@ fn a_capture_shows_the_marks_that_arrive() {
     let mark = |packet: Vec<u8>| Facts::of(&packet).unwrap().ecn == Ecn::Ce;
     let arrived = taps.iter().filter(|tap| tap.inbound);
     let marked = arrived.filter(|tap| mark(tap.packet())).count();
-    let made = switch.network().station_seen(0).down.marked;
+    let made = switch.network().station_stats(0).down.marked;
     assert!(made > 20, "{made} at {now}");
     // What is marked and still on its way has not arrived.
     assert!(marked > 0 && marked as u64 <= made, "{marked} of {made}");

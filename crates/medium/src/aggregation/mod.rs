@@ -1,7 +1,8 @@
 //! A-MPDU, A-MSDU and BlockAck (802.11-2020 clauses 9.7, 9.3.2.2, 10.25).
 //!
-//! [`mpdu`] says how long frames are and what an aggregate may hold; [`sender`] keeps a BlockAck agreement's sending side
-//! (sequence numbers, window, what must be sent again); [`reorder`] its receiving side, which releases in order.
+//! [`mpdu`] computes lengths of frames and the limits of an aggregate. [`sender`] is the originator
+//! of a BlockAck agreement (sequence numbers, window, retransmissions). [`reorder`] is its
+//! recipient, which releases packets in order.
 
 pub mod mpdu;
 pub mod reorder;

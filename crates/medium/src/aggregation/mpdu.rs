@@ -1,4 +1,4 @@
-//! Frames and aggregates, and how long they are.
+//! Frames and aggregates, and their lengths.
 
 use super::Sending;
 use crate::packet::Queued;
@@ -6,26 +6,26 @@ use crate::phy::Format;
 use crate::queue::Tin;
 use netburn_units::{Duration, Instant};
 
-/// The header and trailer of data frames.
+/// Header and trailer of data frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Framing {
     /// MAC header in bytes: 26 with QoS control (802.11-2020 figure 9-28), 24 without.
     pub header: u32,
-    /// What encryption adds: 16 (CCMP: 8 of header, 8 of MIC), or nothing.
+    /// Encryption overhead in bytes: 16 (CCMP: 8 of header, 8 of MIC), or 0.
     pub encryption: u32,
 }
 
 /// LLC and SNAP before the network layer's packet.
 const LLC_SNAP: u32 = 8;
-/// The frame check sequence.
+/// Frame check sequence.
 const FCS: u32 = 4;
-/// The delimiter before each MPDU of an A-MPDU.
+/// Delimiter before each MPDU of an A-MPDU.
 const DELIMITER: u32 = 4;
-/// The subframe header of an A-MSDU: addresses and length.
+/// Subframe header of an A-MSDU: addresses and length.
 const SUBFRAME: u32 = 14;
 
 impl Framing {
-    /// QoS data without encryption: what the published comparisons have.
+    /// QoS data without encryption, as in the published comparisons.
     pub const QOS: Framing = Framing {
         header: 26,
         encryption: 0,
@@ -35,44 +35,44 @@ impl Framing {
         header: 26,
         encryption: 16,
     };
-    /// Plain data, without QoS or encryption. Nodes that send it contend by DCF's rules.
+    /// Data without QoS and encryption. Nodes that send it contend with DCF.
     pub const PLAIN: Framing = Framing {
         header: 24,
         encryption: 0,
     };
 
-    /// Whether frames are QoS data, whose senders contend by EDCA.
+    /// Returns true for QoS data, whose senders contend with EDCA.
     #[must_use]
     pub const fn has_qos(&self) -> bool {
         self.header > Framing::PLAIN.header
     }
 
-    /// The length of an MPDU that carries one packet.
+    /// Length of an MPDU that carries one packet.
     #[must_use]
     pub const fn mpdu(&self, packet: u32) -> u32 {
         self.header + self.encryption + LLC_SNAP + packet + FCS
     }
 
-    /// The length of an A-MSDU subframe without its padding.
+    /// Length of an A-MSDU subframe without its padding.
     #[must_use]
     pub const fn subframe(packet: u32) -> u32 {
         SUBFRAME + LLC_SNAP + packet
     }
 
-    /// The length of an MPDU around an A-MSDU of `subframes` bytes.
+    /// Length of an MPDU around an A-MSDU of `subframes` bytes.
     #[must_use]
     pub const fn around(&self, subframes: u32) -> u32 {
         self.header + self.encryption + subframes + FCS
     }
 }
 
-/// The length of an MPDU within an A-MPDU: its delimiter, and padding to 4 bytes.
+/// Length of an MPDU within an A-MPDU: with its delimiter, padded to 4 bytes.
 #[must_use]
 pub const fn in_aggregate(mpdu: u32) -> u64 {
     (DELIMITER + mpdu).next_multiple_of(4) as u64
 }
 
-/// The length of the last MPDU of an A-MPDU: with its delimiter, not padded.
+/// Length of the last MPDU of an A-MPDU: with its delimiter, not padded.
 #[must_use]
 pub const fn last_in_aggregate(mpdu: u32) -> u64 {
     (DELIMITER + mpdu) as u64
@@ -81,51 +81,53 @@ pub const fn last_in_aggregate(mpdu: u32) -> u64 {
 /// One MPDU: a packet, or several in an A-MSDU.
 #[derive(Debug)]
 pub struct Mpdu<P> {
-    /// Its number within the agreement; never wraps.
+    /// Sequence number within the agreement, without wraparound.
     pub sequence: u64,
-    /// How often it was sent.
+    /// Number of transmissions so far.
     pub tries: u32,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub length: u32,
-    /// What it carries, until the receiver has it.
+    /// Its packet, until the receiver has it.
     pub packet: Option<Queued<P>>,
     /// Further packets of an A-MSDU.
     pub more: Vec<Queued<P>>,
-    /// Of each packet when it was put together, its flow and its bytes: the first one's, and the others' of an A-MSDU.
+    /// Flow and bytes of the first packet when the MPDU was built. The others of an A-MSDU are in
+    /// `more_content`.
     pub content: (u32, u32),
     /// See [`content`](Self::content).
     pub more_content: Vec<(u32, u32)>,
 }
 
 impl<P> Mpdu<P> {
-    /// The flow and bytes of each packet that it was put together from.
+    /// Flow and bytes of each packet when the MPDU was built.
     pub fn contents(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         std::iter::once(self.content).chain(self.more_content.iter().copied())
     }
 }
 
-/// What an aggregate may hold.
+/// Limits of an aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Whether frames are aggregated at all.
+    /// True if A-MPDUs are used.
     pub ampdu: bool,
-    /// The most MPDUs in one aggregate; at most the window.
+    /// Maximum number of MPDUs in an aggregate; at most the window.
     pub frames: u32,
-    /// The BlockAck window: MPDUs from the first that is not acknowledged on that may be under way (802.11-2020 clause
-    /// 10.25.6.7). 64 (HT, VHT), 256 (HE), 1024 (EHT).
+    /// BlockAck window: maximum number of MPDUs in flight, from the first unacknowledged one
+    /// (802.11-2020 clause 10.25.6.7). 64 (HT, VHT), 256 (HE), 1024 (EHT).
     pub window: u32,
-    /// The longest PPDU: the driver's cap, at most 5.484 ms (L-SIG, 802.11-2020 clause 9.4.2.55.6).
+    /// Maximum duration of a PPDU: the driver's limit, at most 5.484 ms (L-SIG, 802.11-2020 clause
+    /// 9.4.2.55.6).
     pub time: Duration,
-    /// The longest A-MPDU in bytes: 65 535 (HT), 1 048 575 (VHT), 6 500 631 (HE), 15 523 200 (EHT).
+    /// Maximum A-MPDU in bytes: 65 535 (HT), 1 048 575 (VHT), 6 500 631 (HE), 15 523 200 (EHT).
     pub bytes: u64,
-    /// The longest A-MSDU in bytes: 3839 or 7935 (HT), 11 398 (VHT on); nothing: none are made.
+    /// Maximum A-MSDU in bytes: 3839 or 7935 (HT), 11 398 (VHT and later); 0 disables A-MSDU.
     pub amsdu: u32,
-    /// How often an MPDU is sent before it is dropped.
+    /// Maximum number of transmissions of an MPDU.
     pub tries: u32,
 }
 
 impl Limits {
-    /// The longest PPDU there can be (aPPDUMaxTime).
+    /// Maximum duration of a PPDU in the standard (aPPDUMaxTime).
     pub const PPDU: Duration = Duration::from_micros(5_484);
 
     /// No aggregation; 7 tries (the default of dot11ShortRetryLimit).
@@ -139,7 +141,7 @@ impl Limits {
         tries: 7,
     };
 
-    /// Bytes of PSDU that there is room for.
+    /// Maximum PSDU in bytes.
     #[must_use]
     pub fn room(&self, format: &Format) -> u64 {
         let bytes = if self.ampdu { self.bytes } else { u64::MAX };
@@ -147,31 +149,32 @@ impl Limits {
     }
 }
 
-/// MPDUs that go in one PPDU.
+/// MPDUs of one PPDU.
 #[derive(Debug)]
 pub struct Aggregate<P> {
-    /// Whom and what it is for.
+    /// Receiver and TID.
     pub tin: Tin,
-    /// The MPDUs, by rising sequence number.
+    /// MPDUs, by ascending sequence number.
     pub mpdus: Vec<Mpdu<P>>,
-    /// How it is sent.
+    /// Vector and its durations.
     pub sending: Sending,
-    /// How often in a row it was sent, or announced by RTS, and not answered.
+    /// Consecutive transmissions of data or RTS without a response.
     pub failures: u32,
-    /// Whether it is shorter than it could be, to try a rate out.
+    /// True if it is shorter than possible because it probes a rate.
     pub probe: bool,
-    /// Bytes of its PSDU.
+    /// Length of its PSDU in bytes.
     pub length: u64,
-    /// How long its PPDU lasts.
+    /// Duration of its PPDU.
     pub duration: Duration,
-    /// The airtime that the queue was told the hardware had been given with it.
-    pub handed: Duration,
-    /// When it was put together.
+    /// Airtime that was reported to the queue for it.
+    pub estimated_airtime: Duration,
+    /// Time at which it was built.
     pub since: Instant,
 }
 
 impl<P> Aggregate<P> {
-    /// It is sent another way. Returns the MPDUs at its end that don't fit `limits` then; at least one stays.
+    /// Changes the vector. Returns the MPDUs at its end that exceed `limits` then; at least one
+    /// stays.
     pub fn send_by(&mut self, sending: Sending, limits: &Limits) -> Vec<Mpdu<P>> {
         self.sending = sending;
         let room = limits.room(&sending.format);
@@ -188,7 +191,7 @@ impl<P> Aggregate<P> {
         rest
     }
 
-    /// Reckons its length and duration from its MPDUs.
+    /// Computes length and duration from its MPDUs.
     pub fn measure(&mut self) {
         self.length = match self.mpdus.split_last() {
             None => 0,
@@ -201,9 +204,9 @@ impl<P> Aggregate<P> {
         self.duration = self.sending.format.duration(self.length);
     }
 
-    /// How long its answer lasts.
+    /// Duration of its response.
     #[must_use]
-    pub fn answer(&self) -> Duration {
-        self.sending.answer(self.mpdus.len())
+    pub fn response(&self) -> Duration {
+        self.sending.response(self.mpdus.len())
     }
 }

@@ -1,12 +1,13 @@
-//! The receiving side of a BlockAck agreement: duplicates out, the rest in order (clause 10.25.6).
+//! Recipient of a BlockAck agreement: discards duplicates and releases the rest in order (clause
+//! 10.25.6).
 
 use std::collections::VecDeque;
 
-/// A reorder buffer for what one MPDU carries.
+/// Reorder buffer for the content of MPDUs.
 #[derive(Debug)]
 pub struct Reorder<T> {
     next: u64,
-    /// What lies beyond `next`: the first is for `next` itself and always a hole.
+    /// Content after `next`: the first entry is for `next` itself and always empty.
     held: VecDeque<Option<T>>,
 }
 
@@ -20,7 +21,7 @@ impl<T> Default for Reorder<T> {
 }
 
 impl<T> Reorder<T> {
-    /// Whether the MPDU of this number is new.
+    /// Returns true if the MPDU of this number was not received before.
     #[must_use]
     pub fn is_new(&self, sequence: u64) -> bool {
         let Some(ahead) = sequence.checked_sub(self.next) else {
@@ -29,12 +30,12 @@ impl<T> Reorder<T> {
         !matches!(self.held.get(ahead as usize), Some(Some(_)))
     }
 
-    /// What waits for something before it.
+    /// Content that waits for an earlier MPDU.
     pub fn held(&self) -> impl Iterator<Item = &T> {
         self.held.iter().flatten()
     }
 
-    /// Takes what arrived in the MPDU of this number; what may go up in order goes to `release`.
+    /// Adds the content of a received MPDU; passes what is in order to `release`.
     pub fn receive(&mut self, sequence: u64, content: T, mut release: impl FnMut(T)) {
         let Some(ahead) = sequence.checked_sub(self.next) else {
             return;
@@ -53,7 +54,8 @@ impl<T> Reorder<T> {
         self.held[ahead] = Some(content);
     }
 
-    /// The sender won't send anything below `start` any more (BlockAckReq, or its window has moved).
+    /// Moves the window: the sender will not send anything below `start` (BlockAckReq, or its
+    /// window has moved).
     pub fn move_to(&mut self, start: u64, mut release: impl FnMut(T)) {
         while self.next < start {
             if let Some(Some(content)) = self.held.pop_front() {
@@ -90,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn in_order_whatever_the_arrival() {
+    fn in_order_for_any_arrival() {
         assert_eq!(feed(&[0, 1, 2]), [0, 1, 2]);
         assert_eq!(feed(&[2, 1, 0, 3]), [0, 1, 2, 3]);
         assert_eq!(feed(&[1, 1, 0, 0, 1, 2]), [0, 1, 2]);

@@ -1,4 +1,4 @@
-//! The sending side of a BlockAck agreement.
+//! Originator of a BlockAck agreement.
 
 use super::{Aggregate, Framing, Limits, Mpdu, Sending, mpdu};
 use crate::packet::Queued;
@@ -6,19 +6,21 @@ use crate::queue::{Readiness, Tin, Unsent};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Sequence numbers, window, and what waits to be sent again.
+/// Sequence numbers, window, and retransmissions.
 #[derive(Debug)]
 pub struct Sender<P> {
-    /// To go before anything new, by rising sequence number: failed ones, and one that was taken from the queue but did not fit.
+    /// MPDUs that precede new packets, by ascending sequence number: failed ones, and one that was
+    /// built and did not fit.
     waiting: VecDeque<Mpdu<P>>,
     /// A packet taken from the queue that did not fit.
     held: Option<Queued<P>>,
     next: u64,
-    /// Of each MPDU from the window's start to `next`: whether it is settled. The first isn't.
+    /// For each MPDU from the window's start to `next`: true if it is not settled. The first is
+    /// never settled.
     unsettled: VecDeque<bool>,
-    /// How many of them.
+    /// Number of unsettled MPDUs.
     open: usize,
-    /// What is under way tries a rate out.
+    /// True while an aggregate in flight is a probe.
     probing: bool,
 }
 
@@ -36,16 +38,16 @@ impl<P> Default for Sender<P> {
 }
 
 impl<P> Sender<P> {
-    /// Whether something waits here, above the queue.
+    /// Returns true if packets wait here, ahead of the queue.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty() || self.held.is_some()
     }
 
-    /// What waits here, above the queue.
+    /// Packets that wait here, ahead of the queue.
     #[must_use]
     pub fn unsent(&self) -> Unsent {
-        // Retransmissions have lower sequence numbers than what has never been sent, so they are in front.
+        // Retransmissions have lower sequence numbers than new packets, so they are first.
         let first = match self.waiting.front() {
             Some(mpdu) if mpdu.tries > 0 => return Unsent::Retransmission,
             Some(mpdu) => mpdu.packet.as_ref(),
@@ -56,9 +58,10 @@ impl<P> Sender<P> {
         })
     }
 
-    /// Whether an aggregate may be put together now. While another is under way, only if the window has room for half of what an
-    /// aggregate holds: one that the window cuts short would take a turn on the air that a full one, a moment later, makes better
-    /// use of. Behind a probe of the rate control, none: if the probe is lost, the window stays where it is.
+    /// Readiness for another aggregate. While one is in flight, another is ready only if the window
+    /// has room for half of its maximum. A shorter one would use a transmit opportunity that a full
+    /// one, a moment later, uses better. While a probe of the rate control is in flight, none is
+    /// ready: if the probe is lost, the window does not move.
     #[must_use]
     pub fn readiness(&self, limits: &Limits) -> Readiness {
         if !limits.ampdu {
@@ -73,22 +76,23 @@ impl<P> Sender<P> {
         }
     }
 
-    /// Packets that wait here.
+    /// Number of packets that wait here.
     #[must_use]
     pub fn packets(&self) -> usize {
         let of = |mpdu: &Mpdu<P>| usize::from(mpdu.packet.is_some()) + mpdu.more.len();
         self.waiting.iter().map(of).sum::<usize>() + usize::from(self.held.is_some())
     }
 
-    /// The lowest number that isn't settled: the start of the window.
+    /// Lowest unsettled number: the start of the window.
     #[must_use]
     pub fn window_start(&self) -> u64 {
         self.next - self.unsettled.len() as u64
     }
 
-    /// Puts an aggregate together: first what waits, then what `more` gives, as far as `limits` go, and no more than `most` MPDUs. The first
-    /// packet goes even if it is too long for them, unless it `must_fit`. `more` is told how many bytes there is room for, and may keep a packet
-    /// that is longer; one that it gives all the same waits here. `mpdus` is an empty vector to be filled.
+    /// Builds an aggregate: waiting MPDUs first, then packets from `more`, within `limits` and with
+    /// at most `most` MPDUs. The first packet is sent even if it exceeds the limits, unless it
+    /// `must_fit`. `more` receives the number of bytes with room and may keep a longer packet; a
+    /// longer packet that it returns waits here. `mpdus` is an empty vector to be filled.
     #[expect(
         clippy::too_many_arguments,
         reason = "one call site; a struct would only rename the arguments"
@@ -106,7 +110,7 @@ impl<P> Sender<P> {
         mut more: impl FnMut(u32) -> Option<Queued<P>>,
     ) -> Option<Aggregate<P>> {
         let room = limits.room(&sending.format);
-        // The longest MPDU that may begin.
+        // Maximum length of an MPDU that starts an aggregate.
         let alone = room.saturating_sub(if sending.sends_bare() {
             0
         } else {
@@ -132,9 +136,10 @@ impl<P> Sender<P> {
                 None if self.next >= window_end && !self.unsettled.is_empty() => break,
                 None => {
                     let first = mpdus.is_empty();
-                    let most = match must_fit && first {
-                        true => alone.saturating_sub(framing.mpdu(0)),
-                        false => u32::MAX,
+                    let most = if must_fit && first {
+                        alone.saturating_sub(framing.mpdu(0))
+                    } else {
+                        u32::MAX
                     };
                     let Some(packet) = self.held.take().or_else(|| more(most)) else {
                         break;
@@ -143,18 +148,20 @@ impl<P> Sender<P> {
                         self.held = Some(packet);
                         break;
                     }
-                    // An A-MSDU that begins a PPDU must not be longer than that may be.
-                    let amsdu = match first {
-                        true => limits.amsdu.min(alone.saturating_sub(framing.around(0))),
-                        false => limits.amsdu,
+                    // An A-MSDU at the start of a PPDU must not exceed the PPDU's limit.
+                    let amsdu = if first {
+                        limits.amsdu.min(alone.saturating_sub(framing.around(0)))
+                    } else {
+                        limits.amsdu
                     };
                     self.frame(packet, amsdu, framing, &mut more)
                 }
             };
             // The last one isn't padded.
-            let too_long = match mpdus.is_empty() {
-                true => must_fit && mpdu.length > alone,
-                false => length + mpdu::last_in_aggregate(mpdu.length) > room,
+            let too_long = if mpdus.is_empty() {
+                must_fit && mpdu.length > alone
+            } else {
+                length + mpdu::last_in_aggregate(mpdu.length) > room
             };
             if too_long {
                 self.waiting.push_front(mpdu);
@@ -174,7 +181,7 @@ impl<P> Sender<P> {
             probe: self.probing,
             length: 0,
             duration: Duration::ZERO,
-            handed: Duration::ZERO,
+            estimated_airtime: Duration::ZERO,
             since: now,
             mpdus,
         };
@@ -182,7 +189,7 @@ impl<P> Sender<P> {
         Some(aggregate)
     }
 
-    /// A new MPDU with the next number: one packet, or as many as an A-MSDU of `amsdu` bytes holds.
+    /// Builds an MPDU with the next number: one packet, or an A-MSDU of up to `amsdu` bytes.
     fn frame(
         &mut self,
         packet: Queued<P>,
@@ -220,9 +227,9 @@ impl<P> Sender<P> {
         mpdu
     }
 
-    /// An MPDU is done with: acknowledged, or given up.
+    /// Settles an MPDU: acknowledged, or given up.
     pub fn settle(&mut self, sequence: u64) {
-        // Numbers follow each other without a gap.
+        // Numbers are consecutive.
         let at = sequence.checked_sub(self.window_start()).map(|at| at as usize);
         if let Some(settled) = at.and_then(|at| self.unsettled.get_mut(at)) {
             self.open -= usize::from(!std::mem::replace(settled, true));
@@ -232,7 +239,7 @@ impl<P> Sender<P> {
         }
     }
 
-    /// MPDUs, by rising number, go back to be sent again.
+    /// Queues MPDUs, by ascending number, for retransmission.
     pub fn send_again(&mut self, mpdus: impl DoubleEndedIterator<Item = Mpdu<P>>) {
         for mpdu in mpdus.rev() {
             let at = self.waiting.partition_point(|other| other.sequence < mpdu.sequence);

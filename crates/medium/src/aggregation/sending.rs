@@ -1,43 +1,45 @@
-//! A vector and what follows from it.
+//! A vector and its derived values.
 
 use crate::phy::{Format, Modulation, PhyError, TxVector, response};
 use netburn_units::Duration;
 
-/// How a PPDU is sent, what its length costs, and how long its answer lasts. Reckoned once per vector.
+/// Vector of a PPDU, with its format and the durations of its responses. Computed once per vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sending {
-    /// The vector.
+    /// Vector.
     pub vector: TxVector,
-    /// What it comes to.
+    /// Format of the vector.
     pub format: Format,
-    /// An ACK to it.
+    /// Duration of an ACK in response.
     pub ack: Duration,
-    /// A BlockAck to it.
+    /// Duration of a BlockAck in response.
     pub block_ack: Duration,
 }
 
 impl Sending {
-    /// By `vector`, with BlockAcks of a window of `window` MPDUs, on a PHY that is clocked `clock` times slower than usual.
+    /// Computes the values of `vector`, with BlockAcks for a window of `window` MPDUs, on a PHY
+    /// whose clock is `clock` times slower.
     ///
     /// # Errors
-    /// When the standard has no such vector.
+    /// If the standard doesn't have this vector.
     pub fn new(vector: &TxVector, window: u32, clock: u64) -> Result<Self, PhyError> {
-        let answer = response::to(vector);
+        let response = response::vector_for(vector);
         Ok(Sending {
             vector: *vector,
             format: vector.format()?.slower(clock),
-            ack: response::duration(&answer, response::ACK) * clock,
-            block_ack: response::duration(&answer, response::block_ack(window)) * clock,
+            ack: response::duration(&response, response::ACK) * clock,
+            block_ack: response::duration(&response, response::block_ack(window)) * clock,
         })
     }
 
-    /// How long the answer to so many MPDUs lasts: ACK for one, BlockAck for more.
+    /// Duration of the response to this number of MPDUs: ACK for one, BlockAck for more.
     #[must_use]
-    pub const fn answer(&self, mpdus: usize) -> Duration {
+    pub const fn response(&self, mpdus: usize) -> Duration {
         if mpdus == 1 { self.ack } else { self.block_ack }
     }
 
-    /// Whether a lone MPDU is sent as it is. VHT and later send it in an A-MPDU of one.
+    /// Returns true if a single MPDU is sent without an A-MPDU. VHT and later send an A-MPDU of
+    /// one.
     #[must_use]
     pub(super) const fn sends_bare(&self) -> bool {
         matches!(

@@ -1,13 +1,14 @@
-//! Who gets the medium: filling the hardware, contending for it, internal collisions, and the backoff afterwards (clause 10.23.2).
+//! Channel access: filling the hardware, contention, internal collisions, and the backoff
+//! afterwards (clause 10.23.2).
 
 use super::Air;
 use super::Event;
-use super::channel::Who;
+use super::channel::ContenderOwner;
 use crate::packet::NodeId;
 use netburn_units::Instant;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// Lets a category contend if it has something to send and doesn't yet.
+    /// Starts the contention of a category if it has something to send and doesn't contend yet.
     pub(super) fn contend(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
         if node.categories[category].waiting || node.categories[category].hardware.is_empty() {
@@ -30,7 +31,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         contention.wait(contender);
     }
 
-    /// Gives the hardware of a category what it has room for.
+    /// Fills the hardware of a category.
     pub(super) fn fill(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
         node.fill(now, category);
@@ -39,7 +40,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
-    /// Gives the hardware what it has room for, the highest category first, and lets those contend but `except`.
+    /// Fills the hardware, the highest category first, and starts their contention, except for the
+    /// category `except`.
     pub(super) fn fill_all(&mut self, now: Instant, id: NodeId, except: Option<usize>) {
         for category in (0..4).rev() {
             self.fill(now, id, category);
@@ -50,7 +52,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.report_drops(now, id);
     }
 
-    /// Those whose backoff is done send; of one node's, the highest category.
+    /// Starts the transmissions whose backoff has ended; of one node, the highest category.
     pub(super) fn handle_backoff(&mut self, now: Instant) {
         for index in 0..self.channels.len() {
             if self.channels[index].contention.next_due().is_none_or(|at| at > now) {
@@ -59,12 +61,12 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             let mut winners = std::mem::take(&mut self.winners);
             self.channels[index].contention.winners(now, &mut winners);
             for (place, contender) in winners.iter().enumerate() {
-                match self.channels[index].who[contender.0 as usize] {
-                    Who::Others => self.others_begin(now, index),
-                    Who::Node(id, category) => {
-                        // Contenders are numbered by node and rising category.
+                match self.channels[index].owners[contender.0 as usize] {
+                    ContenderOwner::Obss => self.obss_begin(now, index),
+                    ContenderOwner::Node(id, category) => {
+                        // Contenders are numbered by node and ascending category.
                         let higher = winners[place + 1..].iter().any(|other| {
-                            matches!(self.channels[index].who[other.0 as usize], Who::Node(same, _) if same == id)
+                            matches!(self.channels[index].owners[other.0 as usize], ContenderOwner::Node(same, _) if same == id)
                         });
                         self.nodes[id.index()].categories[category].waiting = false;
                         if higher || self.nodes[id.index()].exchange.is_some() {
@@ -80,8 +82,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
-    /// A higher category of the same node was given the medium (clause 10.23.2.4): as after a collision on the air, but
-    /// nothing was sent.
+    /// A higher category of the same node has won the channel (clause 10.23.2.4): as after a
+    /// collision on the air, but without a transmission.
     pub(super) fn internal_collision(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
         let slot = &mut node.categories[category];

@@ -1,4 +1,4 @@
-//! What may change while the air is used.
+//! Changes of the air at run time.
 
 use super::Air;
 use crate::config::AdapterRate;
@@ -10,10 +10,10 @@ use crate::rate::RateChoice;
 use netburn_units::Instant;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// How `from` sends to `to` from now on, whatever the signal.
+    /// Sets a fixed vector from `from` to `to`, for every signal.
     ///
     /// # Errors
-    /// When the standard has no such vector.
+    /// If the standard doesn't have this vector.
     pub fn set_vector(&mut self, from: NodeId, to: NodeId, vector: TxVector) -> Result<(), PhyError> {
         match self.nodes[from.index()].link(to) {
             Some(link) => link.set_vector(vector),
@@ -21,18 +21,18 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
-    /// How good the signal of `from` is at `to` from now on, in decibels over noise.
+    /// Sets the SNR of `from` at `to`, in dB.
     pub fn set_snr(&mut self, from: NodeId, to: NodeId, snr_db: Option<f64>) {
         if let Some(link) = self.nodes[from.index()].link(to) {
             link.set_snr(snr_db);
         }
     }
 
-    /// How `from` chooses its rate to `to` from now on: what was learnt is forgotten. `vector` as in
+    /// Replaces the rate control from `from` to `to`; its statistics are lost. `vector` as in
     /// [`LinkConfig`](super::LinkConfig).
     ///
     /// # Errors
-    /// When the standard has no such vector.
+    /// If the standard doesn't have this vector.
     pub fn set_rate(&mut self, from: NodeId, to: NodeId, vector: TxVector, rate: RateChoice) -> Result<(), PhyError> {
         match self.nodes[from.index()].link(to) {
             Some(link) => link.set_rate(vector, rate),
@@ -40,12 +40,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
-    /// What a node's adapter can move from now on. What it holds is moved on at the old rate.
+    /// Sets the throughput limits of a node's adapter. Packets in it complete at the old rate.
     pub fn set_limit(&mut self, node: NodeId, limit: AdapterRate) {
         self.nodes[node.index()].set_limit(limit);
     }
 
-    /// A node's transmit queue from now on. What waits in the old one is dropped; what the hardware has goes out.
+    /// Replaces a node's transmit queue. Packets in the old queue are dropped; those in the
+    /// hardware are sent.
     pub fn set_queue(&mut self, now: Instant, node: NodeId, queue: Box<dyn TransmitQueue<P>>) {
         self.handle_timeout(now);
         self.due = None;
@@ -58,7 +59,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.fill_all(now, node, None);
     }
 
-    /// The CoDel parameters of a station at a node's queue from now on, where that has such.
+    /// Sets the CoDel parameters of a station at a node's queue, if the queue has them.
     pub fn set_codel(&mut self, node: NodeId, station: NodeId, codel: CodelParameters) {
         for tid in 0..8 {
             self.nodes[node.index()]
@@ -67,18 +68,18 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
-    /// A station's weight in a node's schedule by airtime, where its queue has one.
+    /// Sets a station's weight in a node's airtime scheduler, if its queue has one.
     pub fn set_weight(&mut self, node: NodeId, station: NodeId, weight: u32) {
         self.nodes[node.index()].queue.set_weight(station, weight);
     }
 
-    /// The share of a channel that others take from now on, 0 to 0.95.
+    /// Sets the share of a channel that other networks use, 0 to 0.95.
     pub fn set_busy(&mut self, now: Instant, channel: usize, share: f64) {
         self.handle_timeout(now);
         self.due = None;
         let now = self.now;
-        if self.channels[channel].others.set_share(share) {
-            self.others_next(now, channel);
+        if self.channels[channel].obss.set_share(share) {
+            self.schedule_obss(now, channel);
         }
     }
 }

@@ -1,47 +1,47 @@
-//! A channel while it is used: who hears whom, and what is on the air.
+//! State of a channel: hearing groups, and transmissions on the air.
 
 use super::config::{AirConfig, ChannelConfig};
-use super::others::{OTHERS_AIFSN, Others};
+use super::obss::{OBSS_AIFSN, Obss};
 use super::output::ChannelAccount;
 use crate::edca::{Contender, Contention, Timing};
 use crate::packet::NodeId;
 use crate::phy::{Guard, Modulation, TxVector, Width, response};
 use netburn_units::{Duration, Instant};
 
-/// Who contends under a name.
+/// Owner of a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Who {
-    /// A node's category, by its place.
+pub(super) enum ContenderOwner {
+    /// A node's category, by its index.
     Node(NodeId, usize),
-    /// Those whom the scenario doesn't know.
-    Others,
+    /// Other networks.
+    Obss,
 }
 
-/// One transmission on the air.
+/// A transmission on the air.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Flight {
+pub(super) struct OnAir {
     pub(super) kind: Kind,
-    /// The sender; `None`: others.
+    /// Sender; `None`: another network.
     pub(super) from: Option<NodeId>,
     pub(super) to: Option<NodeId>,
     pub(super) start: Instant,
     pub(super) end: Instant,
-    /// Until when those who can read it leave the medium alone.
+    /// End of the NAV of stations that can decode it.
     pub(super) nav: Instant,
-    /// Something else reached the receiver at the same time.
+    /// True if another transmission overlaps at the receiver.
     pub(super) lost: bool,
-    /// Hearing groups that something else reached at the same time, a bit each.
+    /// Hearing groups in which another transmission overlaps, one bit each.
     broken: u64,
 }
 
-/// What is sent.
+/// Type of a transmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Rts,
     Cts,
     Data,
     Response,
-    Others,
+    Obss,
 }
 
 #[derive(Debug)]
@@ -51,20 +51,22 @@ pub(super) struct Channel {
     eifs: Duration,
     pub(super) failures_known_at_once: bool,
     pub(super) contention: Contention,
-    pub(super) who: Vec<Who>,
-    /// Which hearing groups sense a node, a bit each; the last entry is the others, whom all sense.
+    pub(super) owners: Vec<ContenderOwner>,
+    /// Hearing groups that sense a node, one bit each; the last entry is for other networks, which
+    /// all groups sense.
     sensed_by: Vec<u64>,
     groups: usize,
     group_of: Vec<Option<usize>>,
-    flights: Vec<(u32, Flight)>,
-    next_flight: u32,
+    on_air: Vec<(u32, OnAir)>,
+    next_id: u32,
     since: Instant,
     pub(super) account: ChannelAccount,
-    pub(super) others: Others,
+    pub(super) obss: Obss,
 }
 
 impl Channel {
-    /// Channel `index` of `config`, with the hearing group of each of its nodes (others have none).
+    /// Channel `index` of `config`, with the hearing group of each of its nodes (nodes of other
+    /// channels have none).
     pub(super) fn new(begin: Instant, config: &AirConfig, index: usize) -> (Self, Vec<Option<usize>>) {
         let ChannelConfig {
             timing,
@@ -72,10 +74,10 @@ impl Channel {
             busy,
             failures_known_at_once,
         } = &config.channels[index];
-        let (groups, group_of) = config.ways_of_hearing(index);
+        let (groups, group_of) = config.hearing_groups(index);
         assert!(
-            groups.len() <= AirConfig::MOST_WAYS_OF_HEARING,
-            "at most 64 ways of hearing on one channel"
+            groups.len() <= AirConfig::MAX_HEARING_GROUPS,
+            "at most 64 hearing groups on one channel"
         );
         let mut sensed_by = vec![0_u64; config.nodes.len() + 1];
         for (group, heard) in groups.iter().enumerate() {
@@ -85,7 +87,8 @@ impl Channel {
             sensed_by[config.nodes.len()] |= 1 << group;
         }
         let eifs = eifs.map_or(Duration::ZERO, |modulation| {
-            // SIFS of 10 µs is 2.4 GHz's (clause 18), where OFDM frames end with an extension of 6 µs.
+            // A SIFS of 10 µs is that of 2.4 GHz (clause 18), where OFDM frames end with an
+            // extension of 6 µs.
             let signal_extension =
                 timing.sifs == Timing::OFDM_2G.sifs * timing.clock && !matches!(modulation, Modulation::Dsss(_));
             let vector = TxVector {
@@ -99,44 +102,44 @@ impl Channel {
             timing.sifs + response::duration(&vector, response::ACK) * timing.clock
         });
         let mut contention = Contention::new(*timing, groups.len().max(1));
-        let contender = contention.add(0, OTHERS_AIFSN, true);
+        let contender = contention.add(0, OBSS_AIFSN, true);
         let chance = config.seed.stream("others", index as u64);
         let channel = Channel {
             timing: *timing,
             eifs,
             failures_known_at_once: *failures_known_at_once,
             contention,
-            who: vec![Who::Others],
+            owners: vec![ContenderOwner::Obss],
             sensed_by,
             groups: groups.len(),
             group_of: group_of.clone(),
-            flights: Vec::new(),
-            next_flight: 0,
+            on_air: Vec::new(),
+            next_id: 0,
             since: begin,
             account: ChannelAccount::default(),
-            others: Others::new(contender, *busy, timing.clock, chance),
+            obss: Obss::new(contender, *busy, timing.clock, chance),
         };
         (channel, group_of)
     }
 
-    pub(super) fn contend(&mut self, group: usize, aifsn: u32, edca: bool, who: Who) -> Contender {
-        self.who.push(who);
+    pub(super) fn contend(&mut self, group: usize, aifsn: u32, edca: bool, owner: ContenderOwner) -> Contender {
+        self.owners.push(owner);
         self.contention.add(group, aifsn, edca)
     }
 
-    /// Puts a transmission on the air and returns its name.
-    pub(super) fn start(&mut self, mut flight: Flight) -> u32 {
-        let sensed = self.sensed(flight.from);
-        let now = flight.start;
+    /// Adds a transmission and returns its ID.
+    pub(super) fn start(&mut self, mut frame: OnAir) -> u32 {
+        let sensed = self.sensed(frame.from);
+        let now = frame.start;
         self.count(now);
-        for (_, other) in &mut self.flights {
+        for (_, other) in &mut self.on_air {
             let both = sensed & self.sensed_by[index(other.from, &self.sensed_by)];
-            flight.broken |= both;
+            frame.broken |= both;
             other.broken |= both;
-            flight.lost |= reaches(
+            frame.lost |= reaches(
                 &self.group_of,
                 self.sensed_by[index(other.from, &self.sensed_by)],
-                flight.to,
+                frame.to,
             );
             other.lost |= reaches(&self.group_of, sensed, other.to);
         }
@@ -145,48 +148,49 @@ impl Channel {
                 self.contention.sense(now, group);
             }
         }
-        self.next_flight = self.next_flight.wrapping_add(1);
-        self.flights.push((self.next_flight, flight));
-        self.next_flight
+        self.next_id = self.next_id.wrapping_add(1);
+        self.on_air.push((self.next_id, frame));
+        self.next_id
     }
 
-    /// Takes a transmission off the air.
-    pub(super) fn end(&mut self, name: u32) -> Flight {
+    /// Removes a transmission.
+    pub(super) fn end(&mut self, name: u32) -> OnAir {
         let at = self
-            .flights
+            .on_air
             .iter()
             .position(|(other, _)| *other == name)
             .expect("on the air");
-        let flight = self.flights[at].1;
-        self.count(flight.end);
-        self.flights.swap_remove(at);
-        let sensed = self.sensed(flight.from);
+        let frame = self.on_air[at].1;
+        self.count(frame.end);
+        self.on_air.swap_remove(at);
+        let sensed = self.sensed(frame.from);
         for group in 0..self.groups {
             let bit = 1 << group;
             if sensed & bit != 0 {
-                let (nav, extra) = match flight.broken & bit != 0 {
-                    true => (flight.end, self.eifs),
-                    false => (flight.nav, Duration::ZERO),
+                let (nav, extra) = if frame.broken & bit != 0 {
+                    (frame.end, self.eifs)
+                } else {
+                    (frame.nav, Duration::ZERO)
                 };
-                self.contention.clear(flight.end, group, nav, extra);
+                self.contention.clear(frame.end, group, nav, extra);
             }
         }
-        flight
+        frame
     }
 
-    /// What a transmission on the air is.
+    /// Type of a transmission on the air.
     pub(super) fn kind(&self, name: u32) -> Option<Kind> {
-        let flight = self.flights.iter().find(|(other, _)| *other == name);
-        flight.map(|(_, flight)| flight.kind)
+        let frame = self.on_air.iter().find(|(other, _)| *other == name);
+        frame.map(|(_, frame)| frame.kind)
     }
 
-    /// Until when nobody can begin to send; `None`: somebody can already.
+    /// Earliest time at which a node can start a transmission; `None`: a node can already.
     pub(super) fn busy_until(&self) -> Option<Instant> {
-        // Where some don't hear what others do, they may send meanwhile.
+        // Nodes that don't hear all others may send meanwhile.
         let all_hear = self.groups == 1;
-        self.flights
+        self.on_air
             .iter()
-            .map(|(_, flight)| flight.end)
+            .map(|(_, frame)| frame.end)
             .max()
             .filter(|_| all_hear)
     }
@@ -195,21 +199,21 @@ impl Channel {
         self.sensed_by[index(from, &self.sensed_by)]
     }
 
-    /// Accounts for the time since the last change.
+    /// Accounts the time since the last change.
     fn count(&mut self, now: Instant) {
-        if !self.flights.is_empty() {
+        if !self.on_air.is_empty() {
             let span = now.since(self.since);
             let account = &mut self.account;
             account.busy += span;
-            match &self.flights[..] {
+            match &self.on_air[..] {
                 [(_, alone)] => match alone.kind {
                     Kind::Data => account.data += span,
                     Kind::Rts | Kind::Cts | Kind::Response => account.control += span,
-                    Kind::Others => account.others += span,
+                    Kind::Obss => account.others += span,
                 },
                 several => {
                     account.overlapped += span;
-                    let data = several.iter().filter(|(_, flight)| flight.kind == Kind::Data);
+                    let data = several.iter().filter(|(_, frame)| frame.kind == Kind::Data);
                     account.overlapped_data += span * data.count() as u64;
                 }
             }
@@ -218,9 +222,9 @@ impl Channel {
     }
 }
 
-impl Flight {
+impl OnAir {
     pub(super) fn new(kind: Kind, from: Option<NodeId>, to: Option<NodeId>, start: Instant, length: Duration) -> Self {
-        Flight {
+        OnAir {
             kind,
             from,
             to,
@@ -232,7 +236,7 @@ impl Flight {
         }
     }
 
-    /// Those who can read it leave the medium alone for so long after its end.
+    /// Adds a NAV of `span` after its end.
     pub(super) fn reserving(mut self, span: Duration) -> Self {
         self.nav = self.end + span;
         self
@@ -243,7 +247,8 @@ fn index(from: Option<NodeId>, sensed_by: &[u64]) -> usize {
     from.map_or(sensed_by.len() - 1, NodeId::index)
 }
 
-/// Whether a transmission that the groups `sensed` hear is heard at `to`: by its receiver, or because `to` itself sends it.
+/// Returns true if `to` hears a transmission that the groups `sensed` hear: as its receiver, or as
+/// its sender.
 fn reaches(group_of: &[Option<usize>], sensed: u64, to: Option<NodeId>) -> bool {
     let group = to.and_then(|to| group_of[to.index()]);
     group.is_some_and(|group| sensed & (1 << group) != 0)

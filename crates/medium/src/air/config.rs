@@ -1,4 +1,4 @@
-//! How an [`Air`](super::Air) is laid out.
+//! Configuration of an [`Air`](super::Air).
 
 use crate::aggregation::{Framing, Limits};
 use crate::config::{AdapterRate, HardwareQueue};
@@ -8,27 +8,29 @@ use crate::rate::RateChoice;
 use netburn_units::{Duration, Seed};
 use std::collections::BTreeSet;
 
-/// The channels and who is on them.
+/// Channels and nodes.
 #[derive(Debug, Clone)]
 pub struct AirConfig {
-    /// The channels. Transmissions on different ones don't meet.
+    /// Channels. Transmissions on different channels don't interfere.
     pub channels: Vec<ChannelConfig>,
-    /// The stations and access point radios; a [`NodeId`](crate::packet::NodeId) is a place in this list.
+    /// Stations and access point radios; a [`NodeId`](crate::packet::NodeId) is an index of this
+    /// list.
     pub nodes: Vec<NodeConfig>,
     /// Pairs of nodes of one channel that can't hear each other.
     pub hidden: Vec<(usize, usize)>,
-    /// What all chance comes from.
+    /// Seed of all random numbers.
     pub seed: Seed,
 }
 
 impl AirConfig {
-    /// The most ways of hearing on one channel.
-    pub const MOST_WAYS_OF_HEARING: usize = 64;
+    /// Maximum number of hearing groups on one channel.
+    pub const MAX_HEARING_GROUPS: usize = 64;
 
-    /// The ways of hearing on a channel: nodes that hear the same others, themselves included, sense the medium alike. For each way the nodes that
-    /// are heard, and for each node its way; nodes of other channels have none.
+    /// Hearing groups of a channel: nodes that hear the same nodes, including themselves, sense the
+    /// medium alike. Returns the nodes heard by each group, and the group of each node; nodes of
+    /// other channels have none.
     #[must_use]
-    pub fn ways_of_hearing(&self, channel: usize) -> (Vec<Vec<usize>>, Vec<Option<usize>>) {
+    pub fn hearing_groups(&self, channel: usize) -> (Vec<Vec<usize>>, Vec<Option<usize>>) {
         let members: Vec<usize> = (0..self.nodes.len())
             .filter(|node| self.nodes[*node].channel == channel)
             .collect();
@@ -53,56 +55,58 @@ impl AirConfig {
 /// One channel.
 #[derive(Debug, Clone)]
 pub struct ChannelConfig {
-    /// Its interframe spaces.
+    /// Interframe spaces.
     pub timing: Timing,
-    /// What EIFS is reckoned with: the lowest basic rate. `None`: broken frames cost no more than others.
+    /// Modulation of the ACK for EIFS: the lowest basic rate. `None`: no EIFS after undecodable
+    /// frames.
     pub eifs: Option<Modulation>,
-    /// Share of the air that others take, 0 to 0.95.
+    /// Share of the airtime that other networks use, 0 to 0.95.
     pub busy: f64,
-    /// Whether those whose frame goes unanswered know it at its end and wait from there like everybody else, for EIFS where that is: what models
-    /// of saturation assume. By the standard they wait for the end of their ACK time-out and AIFS.
+    /// True if senders without a response know it at the end of their frame and wait from there
+    /// like all others, for EIFS if it applies. Models of saturation assume this. By the standard
+    /// they wait for the end of their ACK timeout and AIFS.
     pub failures_known_at_once: bool,
 }
 
 /// A station or an access point's radio.
 #[derive(Debug, Clone)]
 pub struct NodeConfig {
-    /// Its channel's place in the list.
+    /// Index of its channel.
     pub channel: usize,
-    /// Its EDCA parameters by category.
+    /// EDCA parameters by category.
     pub edca: [EdcaParameters; 4],
-    /// What its hardware holds.
+    /// Limit of its hardware queue.
     pub hardware: HardwareQueue,
-    /// PSDUs of this many bytes and more are preceded by RTS and CTS.
+    /// PSDUs of at least this many bytes are preceded by RTS and CTS.
     pub rts_threshold: Option<u64>,
-    /// RTS and CTS rate.
+    /// Rate of RTS and CTS.
     pub rts_rate: Modulation,
     /// Frame headers.
     pub framing: Framing,
-    /// What its adapter can move, whatever the air permits.
+    /// Throughput limits of its adapter.
     pub limit: AdapterRate,
-    /// Where it can send to.
+    /// Links to other nodes.
     pub links: Vec<LinkConfig>,
 }
 
 /// A link from one node to another.
 #[derive(Debug, Clone)]
 pub struct LinkConfig {
-    /// The receiver's place in the list.
+    /// Index of the receiver.
     pub to: usize,
-    /// How it sends, or, where the rate is chosen, the fastest that both sides have.
+    /// Vector of its PPDUs; with rate control, the fastest vector that both ends have.
     pub vector: TxVector,
-    /// How its rate is chosen.
+    /// Rate control.
     pub rate: RateChoice,
-    /// The signal at the receiver over the noise in the width of `vector`, in decibels, where the power is shared by as many streams as
-    /// `vector` has; `None`: nothing is lost to noise.
+    /// SNR at the receiver in dB, for the width of `vector` and with the power shared by its
+    /// streams; `None`: no losses due to noise.
     pub snr_db: Option<f64>,
-    /// What its aggregates may hold.
+    /// Limits of its aggregates.
     pub limits: Limits,
 }
 
 impl ChannelConfig {
-    /// A channel in 5 or 6 GHz, with EIFS, of which others take nothing.
+    /// A channel in 5 or 6 GHz, with EIFS and without other networks.
     #[must_use]
     pub fn ofdm() -> Self {
         ChannelConfig {
@@ -114,5 +118,5 @@ impl ChannelConfig {
     }
 }
 
-/// How long others' transmissions last on a channel of which they take a share.
-pub(super) const OTHERS_FRAME: Duration = Duration::from_micros(1_500);
+/// Duration of a transmission of other networks.
+pub(super) const OBSS_FRAME: Duration = Duration::from_micros(1_500);

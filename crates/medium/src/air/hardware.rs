@@ -1,4 +1,4 @@
-//! What the hardware holds below the transmit queue, per access category.
+//! Hardware queue below the transmit queue, per access category.
 
 use crate::aggregation::Aggregate;
 use crate::config::HardwareQueue;
@@ -8,19 +8,21 @@ use crate::queue::tins::Tins;
 use netburn_units::Duration;
 use std::collections::VecDeque;
 
-/// Aggregates that are ready, and, for hardware that takes single packets, the packets that it will put together itself.
+/// Aggregates that are ready, and, for hardware that accepts single packets, the packets from which
+/// it builds aggregates.
 #[derive(Debug)]
 pub(super) struct Hardware<P> {
     limit: HardwareQueue,
-    /// It puts aggregates together itself, from packets handed to it one by one.
+    /// True if it builds aggregates itself, from single packets.
     by_packet: bool,
     ready: VecDeque<Aggregate<P>>,
     store: Store<P>,
-    /// MPDUs of the aggregate that is on the air.
+    /// MPDUs of the aggregate on the air.
     on_air: usize,
 }
 
-/// Packets in the order of arrival. An aggregate is for the first one's tin and takes further packets of that tin.
+/// Packets in the order of arrival. An aggregate starts with the first packet and takes further
+/// packets of its tin.
 #[derive(Debug)]
 struct Store<P> {
     lists: Tins<List<P>>,
@@ -30,13 +32,13 @@ struct Store<P> {
 
 #[derive(Debug)]
 struct List<P> {
-    /// Each with the airtime that the queue was told the hardware had been given with it.
+    /// Each packet with its estimated airtime reported to the queue.
     packets: VecDeque<(Queued<P>, Duration)>,
-    /// Places in the order whose packets have gone already with an earlier one's aggregate.
+    /// Positions in the order whose packets were sent already with an earlier one's aggregate.
     gone: u32,
 }
 
-/// Packets that count as an aggregate where hardware that holds so many aggregates is given packets.
+/// Packets that count as one aggregate if hardware limited in aggregates accepts packets.
 const PER_AGGREGATE: u32 = 64;
 
 impl<P> Store<P> {
@@ -47,7 +49,7 @@ impl<P> Store<P> {
 }
 
 impl<P> Hardware<P> {
-    /// `by_packet`: packets come to it one by one, whatever kind it is.
+    /// `by_packet`: it accepts single packets, for every kind of limit.
     pub(super) fn new(limit: HardwareQueue, by_packet: bool) -> Self {
         Hardware {
             limit,
@@ -62,12 +64,12 @@ impl<P> Hardware<P> {
         }
     }
 
-    /// Whether it puts aggregates together itself, from packets handed to it one by one.
+    /// Returns true if it builds aggregates itself, from single packets.
     pub(super) fn takes_packets(&self) -> bool {
         self.by_packet
     }
 
-    /// Whether it takes more, where so many `packets` with so much `airtime` are to come already.
+    /// Returns true if it has room for more, with `packets` of `airtime` already on their way.
     pub(super) fn has_room(&self, packets: u32, airtime: Duration) -> bool {
         let packets = self.store.packets + packets;
         match self.limit {
@@ -90,7 +92,7 @@ impl<P> Hardware<P> {
         self.ready.is_empty() && self.store.packets == 0
     }
 
-    /// Packets that it holds and that no aggregate does.
+    /// Packets outside of aggregates.
     pub(super) fn packets(&self) -> usize {
         let ready = self.ready.iter().flat_map(|aggregate| &aggregate.mpdus);
         let ready: usize = ready.map(|m| usize::from(m.packet.is_some()) + m.more.len()).sum();
@@ -101,32 +103,32 @@ impl<P> Hardware<P> {
         self.ready.push_back(aggregate);
     }
 
-    /// An aggregate that failed and is tried again before all others.
+    /// Adds a failed aggregate in front, for a retry.
     pub(super) fn push_again(&mut self, aggregate: Aggregate<P>) {
         self.ready.push_front(aggregate);
     }
 
-    pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>, handed: Duration) {
+    pub(super) fn push_packet(&mut self, tin: Tin, packet: Queued<P>, estimated_airtime: Duration) {
         let list = self.store.lists.entry(tin, || List {
             packets: VecDeque::new(),
             gone: 0,
         });
-        list.packets.push_back((packet, handed));
+        list.packets.push_back((packet, estimated_airtime));
         self.store.order.push_back(tin);
         self.store.packets += 1;
     }
 
-    /// The aggregate whose turn it is.
+    /// Next aggregate.
     pub(super) fn pop(&mut self) -> Option<Aggregate<P>> {
         self.ready.pop_front()
     }
 
-    /// An aggregate of so many MPDUs is on the air; of none, no one is.
+    /// Sets the number of MPDUs of the aggregate on the air; 0: none.
     pub(super) fn set_on_air(&mut self, mpdus: usize) {
         self.on_air = mpdus;
     }
 
-    /// The tin of the packet whose turn it is.
+    /// Tin of the first packet.
     pub(super) fn first_tin(&mut self) -> Option<Tin> {
         while let Some(tin) = self.store.order.front().copied() {
             let list = self.store.lists.get_mut(tin).expect("a place in the order has a list");
@@ -139,7 +141,7 @@ impl<P> Hardware<P> {
         None
     }
 
-    /// The next packet of that tin, if it has no more than `most` bytes, and what it was handed over with.
+    /// Next packet of that tin with at most `most` bytes, and its estimated airtime.
     pub(super) fn pop_packet(&mut self, tin: Tin, most: u32) -> Option<(Queued<P>, Duration)> {
         let list = self.store.lists.get_mut(tin)?;
         list.packets
@@ -181,7 +183,8 @@ mod tests {
         Duration::from_millis(millis)
     }
 
-    /// Queues packets with an estimated airtime of 1 ms each while there is room for one more, 1000 at most.
+    /// Queues packets with an estimated airtime of 1 ms each while there is room for one more, 1000
+    /// at most.
     fn taken(hardware: &mut Hardware<u32>) -> u32 {
         (0..1_000)
             .find(|number| {
@@ -194,10 +197,10 @@ mod tests {
             .unwrap_or(1_000)
     }
 
-    /// So many frames, those on the air included; 64 packets for each aggregate; as much airtime as is estimated, and one packet in any case;
-    /// everything.
+    /// Limits: a number of frames, including those on the air; 64 packets for each aggregate; an
+    /// estimated airtime, but at least one packet; none.
     #[test]
-    fn hardware_takes_what_it_has_room_for() {
+    fn hardware_accepts_up_to_its_limit() {
         for (limit, most) in [
             (HardwareQueue::Frames(8), 8),
             (HardwareQueue::Frames(0), 1),
@@ -213,20 +216,20 @@ mod tests {
             assert_eq!(hardware.packets(), most as usize);
             assert!(!hardware.is_empty());
         }
-        // What is to come already counts.
+        // Packets on their way count.
         let frames = Hardware::<u32>::new(HardwareQueue::Frames(8), true);
         assert!(frames.has_room(7, ms(9)) && !frames.has_room(8, Duration::ZERO));
         let aggregates = Hardware::<u32>::new(HardwareQueue::Aggregates(1), true);
         assert!(aggregates.has_room(63, ms(9)) && !aggregates.has_room(64, Duration::ZERO));
         let time = Hardware::<u32>::new(HardwareQueue::Time(ms(5)), true);
         assert!(time.has_room(1, Duration::from_micros(4_999)) && !time.has_room(1, ms(5)));
-        // What is on the air does as well.
+        // Frames on the air count as well.
         let mut frames = Hardware::new(HardwareQueue::Frames(8), true);
         frames.set_on_air(6);
         assert_eq!(taken(&mut frames), 2);
     }
 
-    /// Aggregates that the driver puts together: the one on the air is one of them.
+    /// Aggregates that the driver builds: the one on the air counts.
     #[test]
     fn the_aggregate_on_the_air_is_one_of_them() {
         for (limit, on_air, room) in [
@@ -245,10 +248,10 @@ mod tests {
         }
     }
 
-    /// First in, first out, but that an aggregate takes what is there for its own tin: those have lost their places then. A packet that doesn't fit
-    /// stays.
+    /// First in, first out, except that an aggregate takes all packets of its tin, which leave
+    /// their positions. A packet that doesn't fit stays.
     #[test]
-    fn places_of_packets_that_went_with_others_are_gone() {
+    fn aggregated_packets_leave_their_positions() {
         let mut hardware = Hardware::new(HardwareQueue::Unlimited, true);
         for (number, to) in (0..).zip([1, 2, 1, 2, 1]) {
             hardware.push_packet(tin(to), packet(to, number), ms(1));

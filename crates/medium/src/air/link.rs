@@ -1,4 +1,5 @@
-//! A link while it is used: how it sends now, what its frames cost, and both ends of its BlockAck agreements.
+//! State of a link: its current vector, the cost of its frames, and both ends of its BlockAck
+//! agreements.
 
 use super::config::LinkConfig;
 use crate::aggregation::{Aggregate, Limits, Reorder, Sender, Sending};
@@ -8,35 +9,37 @@ use crate::queue::Readiness;
 use crate::rate::{Fixed, RateAlgorithm, RateChoice, RateSet, Report, gain_db};
 use netburn_units::{Duration, Instant, Stream};
 
-/// So many lengths and vectors are remembered: full segments, their acknowledgements, at the rate in use and at those tried out.
+/// Size of the cache: full segments and their acknowledgements, at the current rate and at probed
+/// rates.
 const SUCCESSES: usize = 8;
 
-/// One direction between two nodes, as its sender sees it.
+/// One direction between two nodes, from the sender's view.
 #[derive(Debug)]
 pub(super) struct Link<P> {
     pub(super) to: NodeId,
-    /// The vector that the signal is given for.
+    /// Vector to which the SNR applies.
     reference: TxVector,
     snr_db: Option<f64>,
-    /// What the node waits for the medium on average, and SIFS.
+    /// Average channel access time of the node, plus SIFS.
     access: Duration,
-    /// How many times slower than usual the PHY is clocked.
+    /// Clock divider of the PHY.
     clock: u64,
-    /// What its rate choice draws from.
+    /// Random stream of its rate control.
     chance: Stream,
     rate: Box<dyn RateAlgorithm>,
-    /// What was chosen last.
+    /// Most recent choice.
     pub(super) sending: Sending,
     pub(super) limits: Limits,
     pub(super) senders: [Sender<P>; 8],
-    /// The receiving side, which the receiver keeps.
+    /// Recipient side, owned by the receiver.
     pub(super) reorder: [Reorder<Received<P>>; 8],
-    /// The success of the last lengths asked for, at the vectors asked for, and the place of the next.
+    /// Cache of the success probability by vector and length, and the index of the next entry to
+    /// replace.
     successes: Vec<(TxVector, u32, f64)>,
     next_success: usize,
 }
 
-/// What one MPDU brought: its packets.
+/// Packets of one received MPDU.
 #[derive(Debug)]
 pub(super) struct Received<P> {
     pub(super) first: Packet<P>,
@@ -64,14 +67,14 @@ impl<P> Link<P> {
         })
     }
 
-    /// It always sends this way from now on.
+    /// Sets a fixed vector.
     pub(super) fn set_vector(&mut self, vector: TxVector) -> Result<(), PhyError> {
         self.sending = Sending::new(&vector, self.limits.window, self.clock)?;
         self.rate = Box::new(Fixed(vector));
         Ok(())
     }
 
-    /// How it chooses its rate from now on, up to `vector`.
+    /// Replaces the rate control, with rates up to `vector`.
     pub(super) fn set_rate(&mut self, vector: TxVector, rate: RateChoice) -> Result<(), PhyError> {
         self.sending = Sending::new(&vector, self.limits.window, self.clock)?;
         self.reference = vector;
@@ -81,18 +84,20 @@ impl<P> Link<P> {
         Ok(())
     }
 
-    /// The signal at the receiver from now on.
+    /// Sets the SNR at the receiver.
     pub(super) fn set_snr(&mut self, snr_db: Option<f64>) {
         self.snr_db = snr_db;
         self.rate.handle_signal(snr_db);
         self.forget_successes();
     }
 
-    /// How a PPDU is sent that went unanswered `failures` times, and the most MPDUs it may carry.
+    /// Chooses the vector of a PPDU with `failures` transmissions without a response, and its
+    /// maximum number of MPDUs.
     pub(super) fn choose(&mut self, now: Instant, failures: u32) -> (Sending, u32) {
         let choice = self.rate.choose(now, failures);
         if choice.vector != self.sending.vector
-            // A vector that there isn't would be a fault of the algorithm: it goes on as before.
+            // A vector that doesn't exist would be an error of the algorithm: the link keeps the
+            // previous one.
             && let Ok(sending) = Sending::new(&choice.vector, self.limits.window, self.clock)
         {
             self.sending = sending;
@@ -103,7 +108,7 @@ impl<P> Link<P> {
         (self.sending, frames)
     }
 
-    /// The data of a PPDU were sent, and `arrived` of its MPDUs acknowledged.
+    /// Reports a data PPDU, of which `arrived` MPDUs were acknowledged.
     pub(super) fn report(&mut self, now: Instant, aggregate: &Aggregate<P>, arrived: u32, reserved: bool) {
         let report = Report {
             vector: aggregate.sending.vector,
@@ -119,7 +124,7 @@ impl<P> Link<P> {
         self.next_success = 0;
     }
 
-    /// The chance that an MPDU of `length` bytes, sent by `vector`, isn't lost to noise.
+    /// Probability that an MPDU of `length` bytes, sent by `vector`, isn't lost to noise.
     pub(super) fn success(&mut self, vector: &TxVector, length: u32) -> f64 {
         let Some(snr_db) = self.snr_db else { return 1.0 };
         let known = self
@@ -140,8 +145,8 @@ impl<P> Link<P> {
         chance
     }
 
-    /// The airtime that a packet is reckoned to take before it is known what it will be sent with: its bits, and its part of what
-    /// comes with an aggregate of 16 (Linux, `net/mac80211/airtime.c`, for HT and later).
+    /// Estimated airtime of a packet before its vector is known: its bits, and its share of the
+    /// overhead of an aggregate of 16 (Linux, `net/mac80211/airtime.c`, for HT and later).
     pub(super) fn estimate(&self, packet: u32) -> Duration {
         let Sending { format, block_ack, .. } = &self.sending;
         let whole = format.duration(u64::from(packet));
@@ -150,12 +155,12 @@ impl<P> Link<P> {
         whole.saturating_sub(fixed) + (fixed + *block_ack) / share
     }
 
-    /// Whether something of this TID waits to go before what the queue holds.
+    /// Returns true if packets of this TID wait ahead of the queue.
     pub(super) fn is_waiting(&self, tid: u8) -> bool {
         self.senders[usize::from(tid)].is_waiting()
     }
 
-    /// Whether an aggregate of this TID may be put together.
+    /// Readiness for an aggregate of this TID.
     pub(super) fn readiness(&self, tid: u8) -> Readiness {
         self.senders[usize::from(tid)].readiness(&self.limits)
     }

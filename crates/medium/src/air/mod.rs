@@ -1,22 +1,23 @@
-//! The medium as one machine: channels, the nodes on them, and everything that is on the air.
+//! The medium as one machine: channels, their nodes, and all transmissions on the air.
 //!
-//! [`config`] lays it out; [`output`] is what comes out. Inside, [`channel`] knows who hears whom and what is on the air,
-//! [`node`] what a station has to send, [`link`] how, [`hardware`] what is ready below the queue, [`adapter`] what its bus holds up.
-//! A frame's way leads through [`access`] (who may send), [`txop`] (what is sent then), [`exchange`] (frame by frame), [`reception`] (what
-//! arrives) and [`outcome`] (what follows). [`others`] are networks that nobody described; [`foresight`] is for drivers
-//! in real time.
+//! [`config`] describes it; [`output`] contains its outputs. Inside, [`channel`] has the hearing
+//! groups and the transmissions on the air, [`node`] the state of a station, [`link`] that of its
+//! links, [`hardware`] the hardware queue, [`host_bus`] the adapter's bus to the host. A frame
+//! passes [`access`] (contention), [`txop`] (start of a transmit opportunity), [`exchange`] (frame
+//! sequence), [`reception`] (delivery) and [`outcome`] (completion). [`obss`] models other
+//! networks; [`delivery_bound`] is for real-time drivers.
 
 mod access;
-mod adapter;
 mod change;
 mod channel;
 pub mod config;
+mod delivery_bound;
 mod exchange;
-mod foresight;
 mod hardware;
+mod host_bus;
 mod link;
 mod node;
-mod others;
+mod obss;
 mod outcome;
 pub mod output;
 mod reception;
@@ -24,13 +25,13 @@ mod sent;
 mod txop;
 
 pub use config::{AirConfig, ChannelConfig, LinkConfig, NodeConfig};
-pub use foresight::{Expected, Foresight};
+pub use delivery_bound::{DeliveryBound, Expected};
 pub use output::{Account, ChannelAccount, Output, Transmission};
 
 use crate::packet::{DropReason, NodeId, Packet, Queued};
 use crate::phy::PhyError;
 use crate::queue::TransmitQueue;
-use channel::{Channel, Flight, Who};
+use channel::{Channel, ContenderOwner, OnAir};
 use link::Received;
 use netburn_units::{BitRate, Duration, Instant, Stream};
 use node::Node;
@@ -39,8 +40,8 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// The air.
 ///
-/// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then come back with a packet or at
-/// [`poll_timeout`](Self::poll_timeout).
+/// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then wait for
+/// a packet or for [`poll_timeout`](Self::poll_timeout).
 #[derive(Debug)]
 pub struct Air<P> {
     nodes: Vec<Node<P>>,
@@ -52,31 +53,31 @@ pub struct Air<P> {
     loss: Stream,
     now: Instant,
     winners: Vec<crate::edca::Contender>,
-    /// What is to go up, while it is collected.
+    /// Buffer for received content in order.
     released: Vec<Received<P>>,
-    /// What is due next, since it was last reckoned: nothing has happened since then.
+    /// Cached result of `next_due`; outer `None`: invalidated by a state change.
     due: Option<Option<(Instant, Wake)>>,
 }
 
-/// Why the air wants to be woken.
+/// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
-    /// A transmission, or a wait for an answer, ends, or a packet has crossed an adapter's bus.
+    /// A transmission or a response timeout ends, or a packet has crossed an adapter's bus.
     Frame,
-    /// A backoff is done.
+    /// A backoff ends.
     Backoff,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A transmission ends.
-    End { channel: usize, flight: u32 },
-    /// SIFS after a frame, its answer begins, or the data after CTS, or the next frame of a TXOP.
+    End { channel: usize, frame: u32 },
+    /// SIFS after a frame: its response, the data after CTS, or the next frame of a TXOP begins.
     Begin { node: NodeId, step: Step },
-    /// No answer came.
-    TimeOut { node: NodeId },
-    /// The others have something to send.
-    Others { channel: usize },
+    /// No response was received.
+    Timeout { node: NodeId },
+    /// A frame of another network arrives.
+    Obss { channel: usize },
     /// A packet has crossed the bus to the hardware of `node`.
     Up { node: NodeId },
     /// A packet has crossed the bus to the host of `node`.
@@ -85,7 +86,7 @@ enum Event {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
-    /// The receiver answers RTS of `node`.
+    /// The receiver answers the RTS of `node`.
     Cts,
     /// `node` sends its data.
     Data,
@@ -94,25 +95,26 @@ enum Step {
 }
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// Lays the air out, with one transmit queue per node.
+    /// Creates the air, with one transmit queue per node.
     ///
     /// # Errors
-    /// When a link's vector is none that the standard has.
+    /// If the standard doesn't have the vector of a link.
     ///
     /// # Panics
-    /// When there aren't as many queues as nodes, or more than [`AirConfig::MOST_WAYS_OF_HEARING`] on a channel.
+    /// If the numbers of queues and nodes differ, or with more than
+    /// [`AirConfig::MAX_HEARING_GROUPS`] on a channel.
     pub fn new(config: &AirConfig, queues: Vec<Box<dyn TransmitQueue<P>>>) -> Result<Self, PhyError> {
-        Self::beginning(Instant::ZERO, config, queues)
+        Self::starting_at(Instant::ZERO, config, queues)
     }
 
-    /// The same, where time begins at `begin` and not at 0.
+    /// As [`new`](Self::new), with time starting at `begin` instead of 0.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
     ///
     /// # Panics
     /// As for [`new`](Self::new).
-    pub fn beginning(
+    pub fn starting_at(
         begin: Instant,
         config: &AirConfig,
         queues: Vec<Box<dyn TransmitQueue<P>>>,
@@ -127,7 +129,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             let id = NodeId(u16::try_from(index).expect("fewer than 65 536 nodes"));
             let contend = |category: usize| {
                 let aifsn = node.edca[category].aifsn;
-                channels[node.channel].contend(group, aifsn, node.framing.has_qos(), Who::Node(id, category))
+                channels[node.channel].contend(group, aifsn, node.framing.has_qos(), ContenderOwner::Node(id, category))
             };
             let contenders = [0, 1, 2, 3].map(contend);
             nodes.push(Node::new(config, index, contenders, queue)?);
@@ -146,18 +148,18 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             due: None,
         };
         for channel in 0..air.channels.len() {
-            air.others_next(begin, channel);
+            air.schedule_obss(begin, channel);
         }
         Ok(air)
     }
 
-    /// A packet for `to` enters the transmit queue of `from`.
+    /// Adds a packet for `to` to the transmit queue of `from`.
     pub fn handle_packet(&mut self, now: Instant, from: NodeId, to: NodeId, packet: Packet<P>) {
         self.handle_timeout(now);
         self.due = None;
         let now = self.now;
         let node = &mut self.nodes[from.index()];
-        let category = crate::edca::AccessCategory::of_tid(packet.tid).index();
+        let category = crate::edca::AccessCategory::from_tid(packet.tid).index();
         node.arrivals += 1;
         let queued = Queued {
             to,
@@ -175,7 +177,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.report_drops(now, from);
     }
 
-    /// Time has come to `now`: everything that happens until then happens, in its order.
+    /// Processes all events up to `now`, in the order of time.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((at, wake)) = self.next_due() {
             if at > now {
@@ -194,27 +196,29 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.now = self.now.max(now);
     }
 
-    /// The next thing that happened.
+    /// Next output.
     pub fn poll_output(&mut self) -> Option<Output<P>> {
         self.outputs.pop_front()
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), and why; `None` while nothing is to be sent.
+    /// Time of the next [`handle_timeout`](Self::handle_timeout), and its reason; `None` while
+    /// nothing is to be sent.
     pub fn poll_timeout(&mut self) -> Option<(Instant, Wake)> {
         self.next_due()
     }
 
-    /// From now on, data transmissions are kept for [`poll_transmission`](Self::poll_transmission).
+    /// Enables [`poll_transmission`](Self::poll_transmission).
     pub fn trace(&mut self) {
         self.trace.get_or_insert_default();
     }
 
-    /// The next data transmission that ended.
+    /// Next data transmission that ended.
     pub fn poll_transmission(&mut self) -> Option<Transmission> {
         self.trace.as_mut()?.pop_front()
     }
 
-    /// The data rate of what `from` sent to `to` last, or would send first; `None` where there is no link.
+    /// Data rate of the last transmission from `from` to `to`, or of the first one before it;
+    /// `None` without a link.
     #[must_use]
     pub fn rate(&self, from: NodeId, to: NodeId) -> Option<BitRate> {
         let node = &self.nodes[from.index()];
@@ -222,20 +226,21 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         Some(node.links[usize::from(place)].sending.format.rate)
     }
 
-    /// What a node's share of the air was spent on.
+    /// Account of a node.
     #[must_use]
     pub fn account(&self, node: NodeId) -> Account {
         self.nodes[node.index()].account
     }
 
-    /// What became of a channel's time.
+    /// Account of a channel's time.
     #[must_use]
     pub fn channel_account(&self, channel: usize) -> ChannelAccount {
         self.channels[channel].account
     }
 
-    /// Packets that a node was given and that haven't come to their end: in its queue, its hardware, to be sent again, and at their
-    /// receivers waiting for others before them; and those that its adapter holds for its host.
+    /// Number of a node's packets that are not complete: in its queue, in its hardware, waiting for
+    /// retransmission, and at their receivers waiting for earlier ones; and those in its adapter
+    /// for its host.
     #[must_use]
     pub fn backlog(&self, node: NodeId) -> usize {
         let node = &self.nodes[node.index()];
@@ -268,7 +273,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let mut due = self.events.peek().map(|Reverse((at, ..))| (*at, Wake::Frame));
         for channel in &mut self.channels {
             if let Some(at) = channel.contention.next_due() {
-                // A backoff that was done before its contender had anything to send is due now.
+                // A backoff that ended before its contender had anything to send is due now.
                 let backoff = (at.max(self.now), Wake::Backoff);
                 due = Some(due.map_or(backoff, |due| due.min(backoff)));
             }
@@ -282,7 +287,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.events.push(Reverse((at, self.sequence, event)));
     }
 
-    /// Passes on what a node's queue has dropped.
+    /// Reports the drops of a node's queue.
     fn report_drops(&mut self, now: Instant, from: NodeId) {
         let node = &mut self.nodes[from.index()];
         if node.drops.is_empty() {
@@ -300,11 +305,11 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
-    /// Puts a frame on the air and returns when it ends.
-    fn fly(&mut self, flight: Flight, channel: usize) -> Instant {
-        let end = flight.end;
-        let name = self.channels[channel].start(flight);
-        self.schedule(end, Event::End { channel, flight: name });
+    /// Starts a transmission and returns its end.
+    fn transmit(&mut self, frame: OnAir, channel: usize) -> Instant {
+        let end = frame.end;
+        let name = self.channels[channel].start(frame);
+        self.schedule(end, Event::End { channel, frame: name });
         end
     }
 

@@ -1,8 +1,8 @@
-//! A station or access point radio while it is used.
+//! State of a station or access point radio.
 
-use super::adapter::{Down, Pace};
 use super::config::{AirConfig, LinkConfig};
 use super::hardware::Hardware;
+use super::host_bus::{RxBus, Serializer};
 use super::link::Link;
 use super::output::Account;
 use crate::aggregation::{Aggregate, Framing, Limits, Mpdu, Sending};
@@ -18,36 +18,36 @@ pub(super) struct Node<P> {
     pub(super) channel: usize,
     pub(super) categories: [Category<P>; 4],
     pub(super) links: Vec<Link<P>>,
-    /// The place in `links` of a receiver, by its node number.
+    /// Index in `links`, by the receiver's node number.
     pub(super) link_to: Vec<Option<u16>>,
     pub(super) queue: Box<dyn TransmitQueue<P>>,
     pub(super) exchange: Option<Exchange<P>>,
     pub(super) framing: Framing,
     pub(super) sifs: Duration,
-    /// The retry limit of its links; failures in a row are counted up to it.
+    /// Retry limit of its links; the maximum of consecutive failures.
     pub(super) retry_limit: u32,
     pub(super) rts_threshold: Option<u64>,
     pub(super) rts_rate: Modulation,
     pub(super) account: Account,
-    /// Packets that entered its queue.
+    /// Number of packets that entered its queue.
     pub(super) arrivals: u64,
     pub(super) backoff: Stream,
     pub(super) drops: Drops<P>,
-    pub(super) down: Option<Down<P>>,
-    up: Option<Pace>,
-    /// Packets that may cross together.
+    pub(super) down: Option<RxBus<P>>,
+    up: Option<Serializer>,
+    /// Maximum number of packets in a bus transfer.
     transfer: u32,
-    /// The packets on their way up, of one category; none while the bus is free.
+    /// Packets on the transmit bus, with their category; none while the bus is free.
     bus: (usize, Vec<Crossing<P>>),
-    /// When they will be through, for the air to take note of.
+    /// Completion time of a transfer that has just started.
     through: Option<Instant>,
-    /// Vectors to build aggregates in.
+    /// Pool of vectors for aggregates.
     pub(super) spare: Vec<Vec<Mpdu<P>>>,
-    /// An emptied vector to note in what arrived.
+    /// Empty vector for the arrived MPDUs.
     pub(super) spare_arrived: Vec<bool>,
 }
 
-/// A packet between the transmit queue and the hardware: for whom, and the airtime that the queue was told.
+/// A packet on the transmit bus, with its tin and the airtime reported to the queue.
 #[derive(Debug)]
 struct Crossing<P> {
     tin: Tin,
@@ -65,33 +65,39 @@ pub(super) struct Category<P> {
     pub(super) waiting: bool,
 }
 
-/// A frame exchange under way.
+/// A frame exchange in progress.
 #[derive(Debug)]
 pub(super) struct Exchange<P> {
     pub(super) category: usize,
     pub(super) aggregate: Aggregate<P>,
-    /// Which MPDUs arrived, once the data have.
+    /// Arrival of each MPDU, after the data.
     pub(super) arrived: Vec<bool>,
-    /// Until when the TXOP lasts.
+    /// End of the TXOP.
     pub(super) txop_end: Instant,
-    /// The medium is the node's already: by RTS and CTS, or by the frame before in a TXOP.
+    /// True if the node owns the medium already: after RTS and CTS, or after an earlier frame of a
+    /// TXOP.
     pub(super) reserved: bool,
-    /// The data were sent: the exchange didn't end with RTS.
+    /// True if the data were sent: the exchange didn't end with RTS.
     pub(super) data_sent: bool,
 }
 
-/// What an aggregate of a category may hold: its PPDU and the answer must fit into a TXOP.
-pub(super) fn limits_within(limits: &Limits, sending: &Sending, parameters: &EdcaParameters, sifs: Duration) -> Limits {
+/// Limits of an aggregate in a TXOP: its PPDU and the response must fit.
+pub(super) fn limits_in_txop(
+    limits: &Limits,
+    sending: &Sending,
+    parameters: &EdcaParameters,
+    sifs: Duration,
+) -> Limits {
     let mut limits = *limits;
     if !parameters.txop.is_zero() {
-        let answer = sending.block_ack.max(sending.ack) + sifs;
-        limits.time = limits.time.min(parameters.txop.saturating_sub(answer));
+        let response = sending.block_ack.max(sending.ack) + sifs;
+        limits.time = limits.time.min(parameters.txop.saturating_sub(response));
     }
     limits
 }
 
 impl<P> Node<P> {
-    /// Node `index` of a layout, on a channel with `timing`.
+    /// Node `index` of a configuration, on a channel with `timing`.
     pub(super) fn new(
         layout: &AirConfig,
         index: usize,
@@ -134,8 +140,8 @@ impl<P> Node<P> {
             arrivals: 0,
             backoff: layout.seed.stream("backoff", index as u64),
             drops: Vec::new(),
-            down: config.limit.down.map(Down::new),
-            up: config.limit.up.map(Pace::new),
+            down: config.limit.down.map(RxBus::new),
+            up: config.limit.up.map(Serializer::new),
             transfer: config.limit.transfer.unwrap_or(1).max(1),
             bus: (0, Vec::new()),
             through: None,
@@ -149,17 +155,17 @@ impl<P> Node<P> {
         self.links.get_mut(usize::from(place))
     }
 
-    /// A number of slots, 0 to the category's window.
+    /// Draws a number of slots, 0 to the category's window.
     pub(super) fn draw(&mut self, category: usize) -> u32 {
         let window = u64::from(self.categories[category].window.slots());
         self.backoff.below(window + 1) as u32
     }
 
-    /// Gives the category's hardware what it has room for.
+    /// Fills the category's hardware.
     pub(super) fn fill(&mut self, now: Instant, category: usize) {
         let name = AccessCategory::ALL[category];
         let busy = !self.bus.1.is_empty();
-        // What crosses the bus from now on, by now.
+        // Packets and airtime that this call put on the bus.
         let (mut crossing, mut airtime) = (0, Duration::ZERO);
         while self.categories[category].hardware.has_room(crossing, airtime) {
             let (links, link_to) = (&self.links, &self.link_to);
@@ -170,9 +176,10 @@ impl<P> Node<P> {
                 };
                 let link = &links[usize::from(place)];
                 match link.readiness(tin.tid) {
-                    // Hardware that takes packets keeps them until the window has room; retransmissions wait for it here.
+                    // Hardware that accepts packets keeps them until the window has room;
+                    // retransmissions wait for it here.
                     _ if takes_packets && !link.is_waiting(tin.tid) => Readiness::Now,
-                    // Such hardware must not run empty meanwhile.
+                    // Such hardware must not become empty meanwhile.
                     Readiness::Soon if takes_packets => Readiness::Later,
                     readiness => readiness,
                 }
@@ -190,7 +197,7 @@ impl<P> Node<P> {
                 };
                 let length = packet.packet.length;
                 let estimate = self.link(tin.to).map_or(Duration::ZERO, |link| link.estimate(length));
-                self.queue.handed(tin, estimate);
+                self.queue.on_pushed_to_hw(tin, estimate);
                 if let Some(up) = &mut self.up {
                     self.through = Some(up.pass(now, length));
                     self.bus.0 = category;
@@ -210,23 +217,23 @@ impl<P> Node<P> {
         }
     }
 
-    /// What its adapter can move from now on.
+    /// Sets the throughput limits of its adapter.
     pub(super) fn set_limit(&mut self, limit: AdapterRate) {
         self.transfer = limit.transfer.unwrap_or(1).max(1);
         match (&mut self.up, limit.up) {
             (Some(up), Some(rate)) => up.set_rate(rate),
-            (up, rate) => *up = rate.map(Pace::new),
+            (up, rate) => *up = rate.map(Serializer::new),
         }
         match (&mut self.down, limit.down) {
             (Some(down), Some(rate)) => down.set_rate(rate),
-            (None, Some(rate)) => self.down = Some(Down::new(rate)),
-            // What it holds for the host still has to come out.
+            (None, Some(rate)) => self.down = Some(RxBus::new(rate)),
+            // Packets in its buffer still have to be delivered.
             (Some(down), None) => down.set_rate(BitRate::from_bps(u64::MAX)),
             (None, None) => {}
         }
     }
 
-    /// Tells a queue that replaced another what the air itself holds above it.
+    /// Reports waiting packets to a queue that replaced another.
     pub(super) fn restore_unsent(&mut self, now: Instant) {
         for link in &self.links {
             for tid in (0..8).filter(|tid| link.is_waiting(*tid)) {
@@ -236,12 +243,12 @@ impl<P> Node<P> {
         }
     }
 
-    /// When the packets will be through that have just begun to cross the bus.
+    /// Completion time of the packets that have just started to cross the bus.
     pub(super) fn take_through(&mut self) -> Option<Instant> {
         self.through.take()
     }
 
-    /// The packets on the bus have reached the hardware.
+    /// Moves the packets on the bus to the hardware.
     pub(super) fn cross(&mut self) {
         let (category, packets) = &mut self.bus;
         let hardware = &mut self.categories[*category].hardware;
@@ -250,13 +257,13 @@ impl<P> Node<P> {
         }
     }
 
-    /// Packets in the adapter, either way.
+    /// Number of packets in the adapter, in both directions.
     pub(super) fn in_adapter(&self) -> usize {
-        self.bus.1.len() + self.down.as_ref().map_or(0, Down::packets)
+        self.bus.1.len() + self.down.as_ref().map_or(0, RxBus::packets)
     }
 
-    /// The aggregate that the category sends next. What the hardware puts together only now is made to fit what is `left` of a TXOP for it and
-    /// its answer, or isn't made.
+    /// Next aggregate of the category. An aggregate that the hardware builds only now is limited to
+    /// the rest `left` of a TXOP, including its response, or isn't built.
     pub(super) fn take(&mut self, now: Instant, category: usize, left: Option<Duration>) -> Option<Aggregate<P>> {
         if let Some(aggregate) = self.categories[category].hardware.pop() {
             return Some(aggregate);
@@ -265,7 +272,8 @@ impl<P> Node<P> {
         self.build(now, category, tin, true, left)
     }
 
-    /// Begins an exchange of the category's aggregate; `reserved` when the medium is the node's already.
+    /// Starts an exchange for the category's aggregate; `reserved` if the node owns the medium
+    /// already.
     #[inline]
     pub(super) fn begin(&mut self, category: usize, aggregate: Aggregate<P>, txop_end: Instant, reserved: bool) {
         let hardware = &mut self.categories[category].hardware;
@@ -280,7 +288,7 @@ impl<P> Node<P> {
         });
     }
 
-    /// An aggregate for a tin, from the queue or from what the hardware holds.
+    /// Builds an aggregate for a tin, from the queue or from the hardware's packets.
     fn build(
         &mut self,
         now: Instant,
@@ -305,12 +313,12 @@ impl<P> Node<P> {
             hardware, parameters, ..
         } = &mut categories[category];
         let (sending, most) = link.choose(now, 0);
-        let mut limits = limits_within(&link.limits, &sending, parameters, *sifs);
+        let mut limits = limits_in_txop(&link.limits, &sending, parameters, *sifs);
         if let Some(left) = left {
-            let answer = if limits.ampdu { sending.block_ack } else { sending.ack };
-            limits.time = limits.time.min(left.saturating_sub(answer));
+            let response = if limits.ampdu { sending.block_ack } else { sending.ack };
+            limits.time = limits.time.min(left.saturating_sub(response));
         }
-        let mut handed = Duration::ZERO;
+        let mut estimated_airtime = Duration::ZERO;
         let sender = &mut link.senders[usize::from(tin.tid)];
         let mut aggregate = sender.build(
             now,
@@ -321,27 +329,30 @@ impl<P> Node<P> {
             most,
             left.is_some(),
             spare,
-            |most| match held {
-                true => hardware.pop_packet(tin, most).map(|(packet, estimate)| {
-                    handed += estimate;
-                    packet
-                }),
-                false => queue.dequeue(now, tin, drops),
+            |most| {
+                if held {
+                    hardware.pop_packet(tin, most).map(|(packet, estimate)| {
+                        estimated_airtime += estimate;
+                        packet
+                    })
+                } else {
+                    queue.dequeue(now, tin, drops)
+                }
             },
         );
         queue.set_unsent(now, tin, sender.unsent());
         match &mut aggregate {
-            Some(aggregate) if held => aggregate.handed = handed,
+            Some(aggregate) if held => aggregate.estimated_airtime = estimated_airtime,
             Some(aggregate) => {
-                aggregate.handed = aggregate.duration;
-                queue.handed(tin, aggregate.handed);
+                aggregate.estimated_airtime = aggregate.duration;
+                queue.on_pushed_to_hw(tin, aggregate.estimated_airtime);
             }
-            None => queue.finished(tin, handed),
+            None => queue.on_completed(tin, estimated_airtime),
         }
         aggregate
     }
 
-    /// Keeps an emptied vector for the next aggregate.
+    /// Returns a vector to the pool.
     pub(super) fn recycle(&mut self, mut mpdus: Vec<Mpdu<P>>) {
         mpdus.clear();
         if self.spare.len() < 8 {

@@ -1,6 +1,6 @@
-//! What follows an exchange: success or failure, what is done with, what goes again and what is given up.
+//! Completion of a frame exchange: acknowledged, retried or dropped MPDUs.
 
-use super::node::{Exchange, limits_within};
+use super::node::{Exchange, limits_in_txop};
 use super::sent::Sent;
 use super::{Account, Air, Output};
 use crate::aggregation::Mpdu;
@@ -9,7 +9,7 @@ use netburn_units::Instant;
 use std::collections::VecDeque;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// The acknowledgement came.
+    /// Processes the received acknowledgement.
     pub(super) fn handle_success(&mut self, now: Instant, id: NodeId) {
         let node = &mut self.nodes[id.index()];
         let exchange = node.exchange.as_mut().expect("an acknowledgement ends an exchange");
@@ -23,15 +23,16 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
-    /// No acknowledgement came, or no CTS.
+    /// Processes a missing acknowledgement or CTS.
     pub(super) fn handle_failure(&mut self, now: Instant, id: NodeId) {
         let node = &mut self.nodes[id.index()];
         let exchange = node.exchange.as_mut().expect("a time-out ends an exchange");
         let category = exchange.category;
-        // None was acknowledged, whatever arrived.
+        // No MPDU was acknowledged, even if some arrived.
         exchange.arrived.clear();
         if !exchange.data_sent {
-            // RTS without CTS counts like a try (dot11ShortRetryLimit): else no one would give up a receiver that has gone.
+            // RTS without CTS counts as a try (dot11ShortRetryLimit): otherwise a sender would
+            // never give up an absent receiver.
             for mpdu in &mut exchange.aggregate.mpdus {
                 mpdu.tries += 1;
             }
@@ -43,7 +44,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.back_off(now, id, category, by_itself);
     }
 
-    /// Takes the exchange apart: acknowledged MPDUs are done, the others go back or are given up.
+    /// Ends the exchange: acknowledged MPDUs are settled, the others are retried or dropped.
     pub(super) fn settle(&mut self, now: Instant, id: NodeId, acknowledged: bool) {
         let node = &mut self.nodes[id.index()];
         let Exchange {
@@ -54,7 +55,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             data_sent,
             ..
         } = node.exchange.take().expect("an exchange to settle");
-        let (tin, to, handed) = (aggregate.tin, aggregate.tin.to, aggregate.handed);
+        let (tin, to, estimated_airtime) = (aggregate.tin, aggregate.tin.to, aggregate.estimated_airtime);
         let place = node.link_to[to.index()].expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
         if data_sent {
@@ -79,28 +80,29 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
         arrived.clear();
         node.spare_arrived = arrived;
-        // What was given up, now or before, must not hold up what came after it any longer than the window does (BlockAckReq).
+        // An MPDU that was given up, now or before, must not block later ones longer than the
+        // window does (BlockAckReq).
         let start = sender.window_start();
         let released = &mut self.released;
         link.reorder[usize::from(tin.tid)].move_to(start, |content| released.push(content));
         let slot = &mut node.categories[category];
         slot.hardware.set_on_air(0);
         if kept.is_empty() {
-            node.queue.finished(tin, handed);
+            node.queue.on_completed(tin, estimated_airtime);
             node.recycle(aggregate.mpdus);
         } else if acknowledged || given_up || aggregate.probe {
             sender.send_again(kept.drain(..));
-            node.queue.finished(tin, handed);
+            node.queue.on_completed(tin, estimated_airtime);
             node.queue.set_unsent(now, tin, sender.unsent());
             node.recycle(aggregate.mpdus);
         } else {
-            // Nothing was acknowledged: the hardware tries the same again, as much of it as fits at the rate that is due now. (What
-            // tried a rate out goes with a full aggregate next.)
+            // Nothing was acknowledged: the hardware retries the same aggregate, as far as it fits
+            // at the new rate. (A probe is retried in a full aggregate.)
             aggregate.mpdus.append(&mut kept);
             aggregate.failures += 1;
             let (sending, _) = link.choose(now, aggregate.failures);
             if sending.vector != aggregate.sending.vector {
-                let limits = limits_within(&link.limits, &sending, &slot.parameters, node.sifs);
+                let limits = limits_in_txop(&link.limits, &sending, &slot.parameters, node.sifs);
                 let rest = aggregate.send_by(sending, &limits);
                 if !rest.is_empty() {
                     let sender = &mut link.senders[usize::from(tin.tid)];
@@ -113,12 +115,12 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         node.recycle(kept);
         sent.flush(&mut self.outputs);
         self.release(now, id, to);
-        // What leaves the queue for one category may let packets of another to the front.
+        // Packets that leave the queue for one category may expose packets of another.
         self.fill_all(now, id, Some(category));
     }
 }
 
-/// An MPDU that was tried as often as it may be.
+/// Drops an MPDU that reached its maximum number of tries.
 fn drop_mpdu<P>(
     now: Instant,
     from: NodeId,

@@ -1,100 +1,102 @@
-//! What comes out of the air.
+//! Outputs of the air.
 
 use crate::packet::{DropReason, NodeId, Packet};
 use crate::phy::TxVector;
 use netburn_units::{Duration, Instant};
 
-/// Something that happened.
+/// Output of the air.
 #[derive(Debug)]
 pub enum Output<P> {
-    /// A packet reached its receiver.
+    /// A packet was delivered.
     Delivered {
-        /// When.
+        /// Time.
         at: Instant,
-        /// The sender.
+        /// Sender.
         from: NodeId,
-        /// The receiver.
+        /// Receiver.
         to: NodeId,
         /// The packet, with its ECN mark.
         packet: Packet<P>,
     },
     /// A packet was dropped.
     Dropped {
-        /// When.
+        /// Time.
         at: Instant,
-        /// The sender, who dropped it; but for [`DropReason::AdapterFull`] the receiver did.
+        /// Sender, which dropped it, except for [`DropReason::AdapterFull`], where the receiver
+        /// dropped it.
         from: NodeId,
-        /// Whom it was for.
+        /// Receiver.
         to: NodeId,
-        /// Why.
+        /// Reason.
         reason: DropReason,
-        /// The packet, unless the receiver has it already and only the sender doesn't know.
+        /// The packet, unless the receiver already has it and only the acknowledgements were lost.
         packet: Option<Packet<P>>,
     },
-    /// Packets of one flow have left a sender for good, acknowledged or given up: what its host may free.
+    /// Packets of one flow are complete at the sender, acknowledged or dropped: its host may free
+    /// them.
     Sent {
-        /// When.
+        /// Time.
         at: Instant,
-        /// The sender.
+        /// Sender.
         from: NodeId,
-        /// The receiver.
+        /// Receiver.
         to: NodeId,
-        /// The flow.
+        /// Flow.
         flow: u32,
-        /// How many packets.
+        /// Number of packets.
         packets: u32,
         /// Their bytes.
         bytes: u32,
     },
 }
 
-/// A look at one data PPDU, for traces, captures and tests.
+/// Record of one data PPDU, for traces, captures and tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transmission {
-    /// When it began.
+    /// Start.
     pub at: Instant,
-    /// How long it lasted.
+    /// Duration.
     pub duration: Duration,
-    /// The sender.
+    /// Sender.
     pub from: NodeId,
-    /// The receiver.
+    /// Receiver.
     pub to: NodeId,
-    /// TID of what it carried.
+    /// TID of its packets.
     pub tid: u8,
-    /// How it was sent.
+    /// Vector.
     pub vector: TxVector,
-    /// MPDUs in it.
+    /// Number of MPDUs.
     pub mpdus: u32,
-    /// Of which arrived.
+    /// Number of MPDUs that arrived.
     pub arrived: u32,
-    /// Whether it met another transmission.
+    /// True if it collided with another transmission.
     pub collided: bool,
-    /// Bytes of its PSDU.
+    /// Length of its PSDU in bytes.
     pub length: u64,
 }
 
-/// What a node's share of the air was spent on, and what came of it.
+/// Account of a node: its airtime and results.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Account {
     /// Airtime of data PPDUs sent.
     pub sent: Duration,
     /// Airtime of data PPDUs addressed to it.
     pub received: Duration,
-    /// Data PPDUs addressed to it.
+    /// Number of data PPDUs addressed to it.
     pub received_transmissions: u64,
     /// MPDUs in those.
     pub received_mpdus: u64,
     /// MPDUs in those that did not arrive.
     pub received_retries: u64,
-    /// Data PPDUs sent.
+    /// Number of data PPDUs sent.
     pub transmissions: u64,
-    /// Of which met others.
+    /// Number of those that collided.
     pub collisions: u64,
-    /// MPDUs in them.
+    /// MPDUs in those.
     pub mpdus: u64,
-    /// MPDUs that had to be sent again.
+    /// Number of MPDU retransmissions.
     pub retries: u64,
-    /// Packets that reached their receiver.
+    /// Packets delivered to their receiver.
     pub delivered: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
@@ -104,23 +106,24 @@ pub struct Account {
     pub marks: u64,
 }
 
-/// What became of a channel's time, up to when its state last changed.
+/// Account of a channel's time, up to its last change of state.
 ///
-/// `data` + `control` + `others` + `overlapped` = `busy`, to the nanosecond. The rest of the time that has gone by is idle: interframe spaces,
-/// backoff, waits for answers that don't come, and time in which nobody had anything to send. When nothing is on the air, what the nodes have
-/// [`sent`](Account::sent) is `data` + `overlapped_data`.
+/// `data` + `control` + `others` + `overlapped` = `busy`, to the nanosecond. The rest of the time
+/// is idle: interframe spaces, backoff, timeouts for missing responses, and time without anything
+/// to send. While nothing is on the air, the sum of the nodes' [`sent`](Account::sent) is `data` +
+/// `overlapped_data`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ChannelAccount {
-    /// Time in which at least one transmission was on the air.
+    /// Time with at least one transmission on the air.
     pub busy: Duration,
-    /// Of which with data alone.
+    /// Part of it with data alone.
     pub data: Duration,
-    /// Of which with RTS, CTS, ACK or BlockAck alone.
+    /// Part of it with RTS, CTS, ACK or BlockAck alone.
     pub control: Duration,
-    /// Of which with a transmission of others alone, whom the scenario doesn't know.
+    /// Part of it with a transmission of another network alone.
     pub others: Duration,
-    /// Of which with more than one: collisions.
+    /// Part of it with more than one transmission: collisions.
     pub overlapped: Duration,
-    /// Airtime of data in collisions; where two data PPDUs meet, both count.
+    /// Airtime of data in collisions; of two colliding data PPDUs both count.
     pub overlapped_data: Duration,
 }

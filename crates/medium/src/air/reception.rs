@@ -1,7 +1,7 @@
-//! What a receiver makes of data: which MPDUs arrive, and what of them goes up to its host, in order.
+//! Reception of data: which MPDUs arrive, and delivery to the host in order.
 
-use super::adapter::Down;
-use super::channel::Flight;
+use super::channel::OnAir;
+use super::host_bus::RxBus;
 use super::link::Received;
 use super::{Account, Air, Event, Output, Transmission};
 use crate::packet::{DropReason, NodeId, Packet};
@@ -9,10 +9,11 @@ use netburn_units::Instant;
 use std::collections::VecDeque;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// The data of an exchange have ended: which MPDUs arrived, and what of them goes up. Whether any did.
-    pub(super) fn handle_data(&mut self, now: Instant, flight: &Flight, lost: bool) -> bool {
-        let id = flight.from.expect("data have a sender");
-        let to = flight.to.expect("data have a receiver");
+    /// Processes the end of an exchange's data: MPDU losses and delivery. Returns true if at least
+    /// one MPDU arrived.
+    pub(super) fn handle_data(&mut self, now: Instant, frame: &OnAir, lost: bool) -> bool {
+        let id = frame.from.expect("data have a sender");
+        let to = frame.to.expect("data have a receiver");
         let node = &mut self.nodes[id.index()];
         let exchange = node.exchange.as_mut().expect("data belong to an exchange");
         let tin = exchange.aggregate.tin;
@@ -29,7 +30,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             }
             arrived += 1;
             let reorder = &mut link.reorder[usize::from(tin.tid)];
-            // What was received already and only its acknowledgement lost brings nothing.
+            // A retransmission of an MPDU whose acknowledgement was lost has no content.
             let Some(first) = mpdu.packet.take() else { continue };
             let content = Received {
                 first: first.packet,
@@ -43,7 +44,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         node.account.retries += u64::from(mpdus - arrived);
         if let Some(trace) = &mut self.trace {
             trace.push_back(Transmission {
-                at: flight.start,
+                at: frame.start,
                 duration: exchange.aggregate.duration,
                 from: id,
                 to,
@@ -63,12 +64,12 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         receiver.account.received_retries += u64::from(mpdus - arrived);
         receiver
             .queue
-            .charge(crate::queue::Tin { to: id, tid: tin.tid }, duration);
+            .charge_airtime(crate::queue::Tin { to: id, tid: tin.tid }, duration);
         self.release(now, id, to);
         arrived > 0
     }
 
-    /// What MPDUs brought goes up, at once or through the receiver's adapter.
+    /// Delivers the content of MPDUs, directly or through the receiver's adapter.
     pub(super) fn release(&mut self, now: Instant, from: NodeId, to: NodeId) {
         let mut released = std::mem::take(&mut self.released);
         for content in released.drain(..) {
@@ -97,10 +98,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.released = released;
     }
 
-    /// A packet has come through the adapter of `to` to its host.
+    /// Delivers a packet that has passed the adapter of `to`.
     pub(super) fn handle_down(&mut self, now: Instant, to: NodeId) {
         let down = self.nodes[to.index()].down.as_mut();
-        let Some((from, packet, next)) = down.and_then(Down::pop) else {
+        let Some((from, packet, next)) = down.and_then(RxBus::pop) else {
             return;
         };
         if let Some(at) = next {
@@ -117,7 +118,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 }
 
-/// A packet has reached its receiver's host.
+/// Reports a packet delivered to its receiver's host.
 fn deliver<P>(
     now: Instant,
     from: NodeId,

@@ -1,4 +1,4 @@
-//! What has left a sender for good, gathered by flow.
+//! Packets that are complete at a sender, grouped by flow.
 
 use super::output::Output;
 use crate::aggregation::Mpdu;
@@ -6,7 +6,7 @@ use crate::packet::NodeId;
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
-/// Packets of one flow after the other.
+/// Consecutive packets of one flow.
 #[derive(Debug)]
 pub(super) struct Sent {
     at: Instant,
@@ -29,7 +29,7 @@ impl Sent {
         }
     }
 
-    /// One more MPDU has left.
+    /// Adds the packets of an MPDU.
     pub(super) fn add<P, Q>(&mut self, mpdu: &Mpdu<P>, outputs: &mut VecDeque<Output<Q>>) {
         for (flow, bytes) in mpdu.contents() {
             if flow != self.flow {
@@ -41,7 +41,7 @@ impl Sent {
         }
     }
 
-    /// Tells of what was gathered, if anything was.
+    /// Reports the group, if there is one.
     pub(super) fn flush<Q>(&mut self, outputs: &mut VecDeque<Output<Q>>) {
         if self.packets > 0 {
             outputs.push_back(Output::Sent {

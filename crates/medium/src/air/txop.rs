@@ -1,4 +1,5 @@
-//! A TXOP: the first exchange of one who has won the medium, and those that follow as long as they fit (clause 10.23.2.8).
+//! TXOP: the first exchange after winning the medium, and further ones as far as they fit (clause
+//! 10.23.2.8).
 
 use super::{Air, Event, Step};
 use crate::aggregation::Aggregate;
@@ -6,7 +7,7 @@ use crate::packet::NodeId;
 use netburn_units::Instant;
 
 impl<P: std::fmt::Debug + Send> Air<P> {
-    /// The medium is the node's: it sends what is first of that category.
+    /// Starts a TXOP: the node sends the first aggregate of that category.
     pub(super) fn begin_access(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
         let txop_end = now + node.categories[category].parameters.txop;
@@ -36,7 +37,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
-    /// Sends the next frame of a TXOP if one is ready and fits. Whether it does.
+    /// Sends the next frame of a TXOP if one is ready and fits. Returns true if it was sent.
     pub(super) fn continue_txop(&mut self, now: Instant, id: NodeId, category: usize, txop_end: Instant) -> bool {
         let node = &mut self.nodes[id.index()];
         if node.categories[category].parameters.txop.is_zero() || node.categories[category].hardware.is_empty() {
@@ -50,7 +51,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             self.fill_all(now, id, Some(category));
             return false;
         };
-        if aggregate.duration + aggregate.answer() > left {
+        if aggregate.duration + aggregate.response() > left {
             node.categories[category].hardware.push_again(aggregate);
             return false;
         }

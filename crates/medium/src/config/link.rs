@@ -3,33 +3,34 @@
 use super::phy::Band;
 use netburn_units::{BitRate, Dbm, Distance};
 
-/// How good a link is: exactly one of three ways to say so.
+/// Quality of a link, in one of three forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quality {
-    /// The power of the access point's signal at the station, −110 to 0 dBm.
+pub enum LinkQuality {
+    /// Power of the access point's signal at the station, −110 to 0 dBm.
     Signal(Dbm),
-    /// How far the station is from the access point; the signal follows from path loss.
+    /// Distance of the station from the access point; the path-loss model computes the signal.
     Distance(Distance),
-    /// The MCS that is used whatever the signal, counted per stream; no frame is lost to noise.
+    /// Fixed MCS per stream, independent of the signal; no frame is lost to noise.
     Mcs(u8),
 }
 
-/// How the rate of a transmission is chosen.
+/// Rate control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum RateControl {
-    /// Always the same: the MCS given, or the best for the signal at the beginning.
+    /// Fixed: the given MCS, or the best for the initial signal.
     Fixed,
-    /// The best for the signal at each moment, known without trying.
+    /// Ideal: the best rate for the current signal, without probing.
     Ideal,
-    /// By trying, as Linux's `minstrel_ht` does. The default.
+    /// Probing, as Linux's `minstrel_ht`. The default.
     #[default]
     Minstrel,
 }
 
-/// How a station picks among the radios of a network.
+/// Choice of a station among the radios of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum RadioSelection {
-    /// The highest band it speaks. The default: what clients mostly do near an access point.
+    /// Highest band that the station supports. The default: the usual behaviour of clients near an
+    /// access point.
     #[default]
     HighestBand,
     /// The radio with the strongest signal.
@@ -38,14 +39,15 @@ pub enum RadioSelection {
     Band(Band),
 }
 
-/// What a station's adapter can move, whatever the air permits. Default: no limit either way.
+/// Throughput limits of a station's adapter, independent of the air. Default: no limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AdapterRate {
     /// Station to access point.
     pub up: Option<BitRate>,
     /// Access point to station.
     pub down: Option<BitRate>,
-    /// Packets that cross upwards together, at least 1: a USB driver puts what waits into one transfer, and the adapter has none of
-    /// them before it has all. `None`: each by itself. `ath9k_htc`: 20 (`MAX_TX_AGGR_NUM`).
+    /// Maximum number of packets in one bus transfer towards the air, at least 1. A USB driver puts
+    /// all waiting packets into one transfer, and the adapter receives none of them before the
+    /// transfer ends. `None`: one packet each. `ath9k_htc`: 20 (`MAX_TX_AGGR_NUM`).
     pub transfer: Option<u32>,
 }

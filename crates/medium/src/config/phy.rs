@@ -1,4 +1,4 @@
-//! What the physical layers permit: bands, channels, widths, streams, guard intervals, MCS.
+//! Valid settings of the physical layers: bands, channels, widths, streams, guard intervals, MCS.
 
 /// A frequency band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,7 +11,7 @@ pub enum Band {
     Ghz6,
 }
 
-/// An amendment's physical layer, by its letters.
+/// Physical layer of an amendment, by its letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Standard {
     /// 802.11b: HR/DSSS, 2.4 GHz (802.11-2020 clause 16).
@@ -30,7 +30,7 @@ pub enum Standard {
     Be,
 }
 
-/// A channel's width.
+/// Channel width.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Width {
     /// 20 MHz (22 MHz for 802.11b).
@@ -45,7 +45,7 @@ pub enum Width {
     Mhz320,
 }
 
-/// A guard interval between OFDM symbols.
+/// Guard interval between OFDM symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Guard {
     /// 0.4 µs: the short one of 802.11n and ac.
@@ -59,10 +59,10 @@ pub enum Guard {
 }
 
 impl Band {
-    /// All of them.
+    /// All bands.
     pub const ALL: [Band; 3] = [Band::Ghz2_4, Band::Ghz5, Band::Ghz6];
 
-    /// As radios are named: `2g`, `5g`, `6g`.
+    /// Name in radio names: `2g`, `5g`, `6g`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl Band {
         }
     }
 
-    /// The primary channel taken when none is said: 6, 36 and 37 (a preferred scanning channel).
+    /// Default primary channel: 6, 36 and 37 (a preferred scanning channel).
     #[must_use]
     pub const fn default_channel(self) -> u16 {
         match self {
@@ -82,7 +82,7 @@ impl Band {
         }
     }
 
-    /// Whether this is the number of a 20 MHz channel of the band (802.11-2020 annex E).
+    /// Returns true for the number of a 20 MHz channel of the band (802.11-2020 annex E).
     #[must_use]
     pub fn has_channel(self, channel: u16) -> bool {
         match self {
@@ -96,7 +96,7 @@ impl Band {
         }
     }
 
-    /// The band's channels, for people.
+    /// List of the band's channels, for messages.
     #[must_use]
     pub const fn channels(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Band {
         }
     }
 
-    /// What a new access point speaks in this band when nothing is said: 802.11n on 2.4 GHz, ac on 5, ax on 6.
+    /// Default standard of a new access point: 802.11n on 2.4 GHz, ac on 5, ax on 6.
     #[must_use]
     pub const fn default_standard(self) -> Standard {
         match self {
@@ -116,7 +116,7 @@ impl Band {
         }
     }
 
-    /// The width taken when nothing is said: 20, 80 and 160 MHz, or the standard's widest if that is less.
+    /// Default width: 20, 80 and 160 MHz, or the standard's maximum if that is less.
     #[must_use]
     pub fn default_width(self, standard: Standard) -> Width {
         let usual = match self {
@@ -129,7 +129,7 @@ impl Band {
 }
 
 impl Standard {
-    /// All of them, oldest first.
+    /// All standards, oldest first.
     pub const ALL: [Standard; 7] = [
         Standard::B,
         Standard::A,
@@ -140,7 +140,7 @@ impl Standard {
         Standard::Be,
     ];
 
-    /// As it is written: `802.11ac`.
+    /// Name, as `802.11ac`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -154,7 +154,8 @@ impl Standard {
         }
     }
 
-    /// Whether it is spoken in `band`. A station of 802.11ac speaks n at 2.4 GHz; that is not ac.
+    /// Returns true if the standard is defined in `band`. A station of 802.11ac uses n at 2.4 GHz;
+    /// that is not ac.
     #[must_use]
     pub const fn in_band(self, band: Band) -> bool {
         match self {
@@ -165,7 +166,7 @@ impl Standard {
         }
     }
 
-    /// The widest channel in `band`.
+    /// Maximum width in `band`.
     #[must_use]
     pub const fn widest(self, band: Band) -> Width {
         match (self, band) {
@@ -176,9 +177,9 @@ impl Standard {
         }
     }
 
-    /// The most spatial streams.
+    /// Maximum number of spatial streams.
     #[must_use]
-    pub const fn most_streams(self) -> u8 {
+    pub const fn max_streams(self) -> u8 {
         match self {
             Standard::A | Standard::B | Standard::G => 1,
             Standard::N => 4,
@@ -186,10 +187,10 @@ impl Standard {
         }
     }
 
-    /// The highest MCS, counted per stream (what 802.11n writes as MCS 15 is MCS 7 on two streams). For 802.11b and
-    /// a/g, which have rates but no MCS, the index of the rate: 1, 2, 5.5, 11 and 6 … 54 Mbit/s.
+    /// Highest MCS per stream (MCS 15 of 802.11n is MCS 7 on two streams). For 802.11b and a/g,
+    /// which have rates but no MCS, the index of the rate: 1, 2, 5.5, 11 and 6 … 54 Mbit/s.
     #[must_use]
-    pub const fn highest_mcs(self) -> u8 {
+    pub const fn max_mcs(self) -> u8 {
         match self {
             Standard::B => 3,
             Standard::A | Standard::G | Standard::N => 7,
@@ -199,11 +200,11 @@ impl Standard {
         }
     }
 
-    /// Whether `mcs` exists at this width and number of streams. Of 802.11ac some do not (802.11-2020 §21.5: a symbol
-    /// must hold a whole number of coded bits per encoder).
+    /// Returns true if `mcs` exists at this width and number of streams. Some of 802.11ac do not
+    /// (802.11-2020 §21.5: a symbol must contain an integer number of coded bits per encoder).
     #[must_use]
     pub const fn has_mcs(self, mcs: u8, width: Width, streams: u8) -> bool {
-        if mcs > self.highest_mcs() || streams == 0 || streams > self.most_streams() {
+        if mcs > self.max_mcs() || streams == 0 || streams > self.max_streams() {
             return false;
         }
         match (self, width, mcs) {
@@ -215,7 +216,7 @@ impl Standard {
         }
     }
 
-    /// Which generation it is of, counted as in "Wi-Fi 4": 802.11b is 1, a and g are 3, n is 4, be is 7.
+    /// Wi-Fi generation, as in "Wi-Fi 4": 802.11b is 1, a and g are 3, n is 4, be is 7.
     #[must_use]
     pub const fn generation(self) -> u8 {
         match self {
@@ -237,7 +238,7 @@ impl Standard {
         }
     }
 
-    /// The guard interval taken when none is said: the shortest.
+    /// Default guard interval: the shortest.
     #[must_use]
     pub const fn default_guard(self) -> Guard {
         match self {
@@ -246,7 +247,7 @@ impl Standard {
         }
     }
 
-    /// Whether the standard has this guard interval.
+    /// Returns true if the standard has this guard interval.
     #[must_use]
     pub const fn has_guard(self, guard: Guard) -> bool {
         match self {
@@ -256,8 +257,8 @@ impl Standard {
         }
     }
 
-    /// MPDUs that a BlockAck window holds: the most that one A-MPDU carries. 64 for 802.11n and ac, 256 for ax, 1024
-    /// for be, one where there is no aggregation.
+    /// BlockAck window in MPDUs, which is also the maximum of one A-MPDU. 64 for 802.11n and ac,
+    /// 256 for ax, 1024 for be, one without aggregation.
     #[must_use]
     pub const fn block_ack_window(self) -> u16 {
         match self {
@@ -268,9 +269,10 @@ impl Standard {
         }
     }
 
-    /// The largest A-MSDU in bytes: 7935 for 802.11n, 11 398 from ac on (the largest MPDU is 11 454 B), none before.
+    /// Maximum A-MSDU in bytes: 7935 for 802.11n, 11 398 from ac on (the maximum MPDU is 11 454 B),
+    /// none before.
     #[must_use]
-    pub const fn largest_amsdu(self) -> Option<u16> {
+    pub const fn max_amsdu(self) -> Option<u16> {
         match self {
             Standard::A | Standard::B | Standard::G => None,
             Standard::N => Some(7935),
@@ -280,7 +282,7 @@ impl Standard {
 }
 
 impl Width {
-    /// All of them, narrowest first.
+    /// All widths, narrowest first.
     pub const ALL: [Width; 5] = [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160, Width::Mhz320];
 
     /// In MHz.
@@ -297,7 +299,7 @@ impl Width {
 }
 
 impl Guard {
-    /// All of them, shortest first.
+    /// All guard intervals, shortest first.
     pub const ALL: [Guard; 4] = [Guard::Ns400, Guard::Ns800, Guard::Ns1600, Guard::Ns3200];
 
     /// In nanoseconds.
@@ -336,10 +338,10 @@ mod tests {
         }
     }
 
-    /// What each standard has, by the tables that the methods name: generation, aCWmin, streams, highest MCS, BlockAck window, A-MSDU in bytes,
-    /// default guard interval, and guard intervals.
+    /// Values of each standard, from the tables that the methods name: generation, aCWmin, streams,
+    /// highest MCS, BlockAck window, A-MSDU in bytes, default guard interval, and guard intervals.
     #[test]
-    fn what_each_standard_has() {
+    fn values_of_each_standard() {
         use Guard::{Ns400, Ns800, Ns1600, Ns3200};
         for (standard, generation, cw_min, window, amsdu, default, guards) in [
             (Standard::B, 1, 31, 1, None, Ns800, vec![Ns800]),
@@ -373,7 +375,7 @@ mod tests {
                 "{name}"
             );
             assert_eq!(
-                (standard.block_ack_window(), standard.largest_amsdu()),
+                (standard.block_ack_window(), standard.max_amsdu()),
                 (window, amsdu),
                 "{name}"
             );

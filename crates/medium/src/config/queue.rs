@@ -1,53 +1,55 @@
-//! Transmit queues, and what the hardware below them holds.
+//! Transmit queues, and limits of the hardware queue below them.
 
 use netburn_units::{ByteSize, Duration};
 
-/// A transmit queue of an access point or a station.
+/// Transmit queue of an access point or a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum QueueKind {
-    /// One queue for the whole device, new packets dropped when full. The default of access points: what stands on a
-    /// shelf does no better.
+    /// One queue for the whole device, tail drop. The default of access points, as typical products
+    /// behave.
     #[default]
     Fifo,
     /// Three queues by priority, the lowest number first (Linux `pfifo_fast`).
     PfifoFast,
-    /// A queue per station, served round robin, one aggregate a turn.
+    /// A queue per station, round robin, one aggregate per turn.
     StationRr,
-    /// FQ-CoDel over the device (RFC 8290). The default of stations: what Linux has used since systemd 217.
+    /// FQ-CoDel over the device (RFC 8290). The default of stations: Linux's default since systemd
+    /// 217.
     FqCodel,
     /// mac80211's FQ-CoDel per station and traffic identifier (Linux 4.9).
     FqMac,
-    /// The same, scheduled by a deficit of airtime used, sent and received (Linux 4.11).
+    /// As `FqMac`, scheduled by a deficit of airtime used, sent and received (Linux 4.11).
     Airtime,
 }
 
-/// The most a transmit queue holds; what comes beyond is dropped.
+/// Limit of a transmit queue; further packets are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// So many packets.
+    /// Number of packets.
     Packets(u32),
-    /// So many bytes.
+    /// Number of bytes.
     Bytes(ByteSize),
 }
 
-/// What the hardware takes ahead of time, below the transmit queue. It is first in, first out, per access category of
-/// a radio, and nothing above it can take a packet back.
+/// Limit of the hardware queue below the transmit queue. The hardware queue is first in, first out,
+/// per access category of a radio, and packets can't be removed from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HardwareQueue {
-    /// So many aggregates. Default 2, as ath9k keeps (`ATH_AGGR_MIN_QDEPTH`).
+    /// Number of aggregates. Default 2, as in ath9k (`ATH_AGGR_MIN_QDEPTH`).
     Aggregates(u32),
-    /// So many frames, those of the aggregate on the air included: 8 is ath9k's depth without aggregation
-    /// (`ATH_NON_AGGR_MIN_QDEPTH`), some 1424 what ath10k's firmware took for all stations together before airtime queue limits.
+    /// Number of frames, including those of the aggregate on the air: 8 is ath9k's depth without
+    /// aggregation (`ATH_NON_AGGR_MIN_QDEPTH`), about 1424 is that of ath10k's firmware for all
+    /// stations together before airtime queue limits.
     Frames(u32),
-    /// So much airtime.
+    /// Estimated airtime.
     Time(Duration),
-    /// All it is given: firmware whose depth nothing bounds.
+    /// No limit: firmware with an unlimited queue.
     Unlimited,
 }
 
-/// Airtime queue limits (Linux 5.5, `IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`, `_H`, `IEEE80211_AQL_THRESHOLD`): a station's
-/// queue may hand airtime to the hardware while its own pending airtime is below `low`, or below `high` while all
-/// stations' together is below `total`.
+/// Airtime queue limits (Linux 5.5, `IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`, `_H`,
+/// `IEEE80211_AQL_THRESHOLD`). A station's queue may pass packets to the hardware while its pending
+/// airtime is below `low`, or below `high` while the sum over all stations is below `total`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aql {
     /// Default 5 ms.
@@ -59,7 +61,7 @@ pub struct Aql {
 }
 
 impl QueueKind {
-    /// All of them.
+    /// All queues.
     pub const ALL: [QueueKind; 6] = [
         QueueKind::Fifo,
         QueueKind::PfifoFast,
@@ -69,7 +71,7 @@ impl QueueKind {
         QueueKind::Airtime,
     ];
 
-    /// As it is written.
+    /// Name in scenario files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,8 +84,8 @@ impl QueueKind {
         }
     }
 
-    /// How much it holds when nothing is said: 1000 packets (Linux `txqueuelen`) for the plain ones, 10 240 for
-    /// `fq-codel` (its `limit`), 8192 for `fq-mac` and `airtime` (`include/net/fq_impl.h`).
+    /// Default limit: 1000 packets (Linux `txqueuelen`) for the plain ones, 10 240 for `fq-codel`
+    /// (its `limit`), 8192 for `fq-mac` and `airtime` (`include/net/fq_impl.h`).
     #[must_use]
     pub const fn default_limit(self) -> QueueLimit {
         QueueLimit::Packets(match self {

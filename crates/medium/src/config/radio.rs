@@ -3,59 +3,63 @@
 use super::phy::{Band, Guard, Standard, Width};
 use netburn_units::{ByteSize, Dbm, Duration, Probability};
 
-/// One radio: what it speaks, where, and how it sends.
+/// Settings of one radio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RadioConfig {
-    /// Its band.
+    /// Band.
     pub band: Band,
-    /// What it speaks. Default: 802.11n on 2.4 GHz, ac on 5 GHz, ax on 6 GHz.
+    /// Standard. Default: 802.11n on 2.4 GHz, ac on 5 GHz, ax on 6 GHz.
     pub standard: Standard,
-    /// The number of its primary 20 MHz channel (802.11-2020 annex E). Default 6, 36 or 37.
+    /// Number of its primary 20 MHz channel (802.11-2020 annex E). Default 6, 36 or 37.
     pub channel: u16,
-    /// The width of its channel. Default 20 MHz on 2.4 GHz, 80 on 5 GHz, 160 on 6 GHz, as far as the standard goes.
+    /// Channel width. Default 20 MHz on 2.4 GHz, 80 on 5 GHz, 160 on 6 GHz, limited by the
+    /// standard.
     pub width: Width,
-    /// Spatial streams, 1 to 8. Default 2, the commonest; 1 for 802.11a, b and g.
+    /// Spatial streams, 1 to 8. Default 2, the most common number; 1 for 802.11a, b and g.
     pub streams: u8,
     /// Guard interval. Default: the standard's shortest.
     pub guard: Guard,
-    /// Transmit power. Default 20 dBm, the limit of EN 300 328 at 2.4 GHz and a usual setting elsewhere.
+    /// Transmit power. Default 20 dBm, the limit of EN 300 328 at 2.4 GHz and a usual setting
+    /// elsewhere.
     pub power: Dbm,
-    /// How frames are put together.
+    /// Aggregation.
     pub aggregation: Aggregation,
-    /// Frames (A-MPDUs) of this size and more are preceded by RTS/CTS. Default `None`, never, as in Linux.
+    /// Frames (A-MPDUs) of at least this size are preceded by RTS/CTS. Default `None`, never, as in
+    /// Linux.
     pub rts: Option<ByteSize>,
-    /// Share of the air that others take, networks that the scenario does not model. Default 0.
+    /// Share of the airtime that other networks use. Default 0.
     pub channel_busy: Probability,
 }
 
 /// Aggregation on transmit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aggregation {
-    /// The longest that one aggregate lasts on the air. Default 4 ms, the cap of Linux's ath9k and ath10k; the standard
-    /// ends at 5.484 ms (802.11-2020 §19.3.9.2.4: L-SIG's 4095 bytes at 6 Mbit/s).
+    /// Maximum duration of an aggregate. Default 4 ms, the limit of Linux's ath9k and ath10k; the
+    /// standard's maximum is 5.484 ms (802.11-2020 §19.3.9.2.4: L-SIG's 4095 bytes at 6 Mbit/s).
     pub time: Duration,
-    /// The most MPDUs in one aggregate; one means none. Default `None`: the standard's BlockAck window.
+    /// Maximum number of MPDUs in an aggregate; 1 disables aggregation. Default `None`: the
+    /// standard's BlockAck window.
     pub frames: Option<u16>,
-    /// The largest A-MSDU. Default `None`: each MPDU carries one packet, as Linux's ath9k does.
+    /// Maximum A-MSDU. Default `None`: each MPDU carries one packet, as in Linux's ath9k.
     pub amsdu: Option<ByteSize>,
 }
 
 impl RadioConfig {
-    /// The defaults of a band.
+    /// Defaults of a band.
     #[must_use]
-    pub fn of_band(band: Band) -> Self {
-        Self::of_standard(band, band.default_standard())
+    pub fn for_band(band: Band) -> Self {
+        Self::for_standard(band, band.default_standard())
     }
 
-    /// The defaults of a standard in a band.
+    /// Defaults of a standard in a band.
     #[must_use]
-    pub fn of_standard(band: Band, standard: Standard) -> Self {
+    pub fn for_standard(band: Band, standard: Standard) -> Self {
         RadioConfig {
             band,
             standard,
             channel: band.default_channel(),
             width: band.default_width(standard),
-            streams: standard.most_streams().min(2),
+            streams: standard.max_streams().min(2),
             guard: standard.default_guard(),
             power: Dbm::from_dbm(20),
             aggregation: Aggregation::default(),
@@ -67,7 +71,7 @@ impl RadioConfig {
 
 impl Default for RadioConfig {
     fn default() -> Self {
-        Self::of_band(Band::Ghz5)
+        Self::for_band(Band::Ghz5)
     }
 }
 

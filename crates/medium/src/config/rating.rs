@@ -1,10 +1,10 @@
-//! The figure on the box.
+//! Speed rating of a product.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A speed rating in the shape of `AC1750`: letters that stand for a generation and the sum of its radios' rates in
-/// Mbit/s, rounded up. What it probably means is not said here.
+/// Speed rating of the form `AC1750`: letters for a generation and the sum of its radios' rates in
+/// Mbit/s, rounded up. [`rating`](crate::rating) interprets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rating {
     /// `N`, `AC`, `AX` or `BE`.
@@ -13,27 +13,27 @@ pub struct Rating {
     pub figure: u32,
 }
 
-/// A text that is no rating.
+/// A text that is not a rating.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoRating;
+pub struct ParseRatingError;
 
 impl FromStr for Rating {
-    type Err = NoRating;
+    type Err = ParseRatingError;
 
-    /// Reads `"AC1750"`, in capitals or not.
-    fn from_str(text: &str) -> Result<Self, NoRating> {
-        let at = text.find(|c: char| !c.is_ascii_alphabetic()).ok_or(NoRating)?;
+    /// Parses `"AC1750"`, in upper or lower case.
+    fn from_str(text: &str) -> Result<Self, ParseRatingError> {
+        let at = text.find(|c: char| !c.is_ascii_alphabetic()).ok_or(ParseRatingError)?;
         let (letters, digits) = text.split_at(at);
         let letters = ["N", "AC", "AX", "BE"]
             .into_iter()
             .find(|known| known.eq_ignore_ascii_case(letters))
-            .ok_or(NoRating)?;
+            .ok_or(ParseRatingError)?;
         if !(3..=5).contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_digit()) {
-            return Err(NoRating);
+            return Err(ParseRatingError);
         }
-        let figure = digits.parse().map_err(|_| NoRating)?;
+        let figure = digits.parse().map_err(|_| ParseRatingError)?;
         if figure < 100 {
-            return Err(NoRating);
+            return Err(ParseRatingError);
         }
         Ok(Rating { letters, figure })
     }
@@ -45,13 +45,13 @@ impl fmt::Display for Rating {
     }
 }
 
-impl fmt::Display for NoRating {
+impl fmt::Display for ParseRatingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("no speed rating: `N`, `AC`, `AX` or `BE` and three to five digits, as in `AC1750`")
     }
 }
 
-impl std::error::Error for NoRating {}
+impl std::error::Error for ParseRatingError {}
 
 #[cfg(test)]
 mod tests {
@@ -65,7 +65,7 @@ mod tests {
         for text in [
             "", "AC", "1750", "AD1750", "AC17.5", "AC12", "AC123456", "AC 1750", "AC0050", "АС1750",
         ] {
-            assert_eq!(text.parse::<Rating>(), Err(NoRating), "{text}");
+            assert_eq!(text.parse::<Rating>(), Err(ParseRatingError), "{text}");
         }
     }
 }

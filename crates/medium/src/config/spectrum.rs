@@ -1,14 +1,15 @@
-//! Which frequencies a channel covers.
+//! Frequencies of a channel.
 
 use super::phy::{Band, Width};
 
-/// What a channel covers, in MHz: from the first up to the second.
+/// Frequency range of a channel in MHz: lower and upper end.
 pub type Span = (u16, u16);
 
 impl Band {
-    /// What a channel of `width` around the primary 20 MHz channel `primary` covers: the block of that width that the primary belongs
-    /// to (802.11-2020 table E-1; 802.11ax-2021 for 6 GHz). In 2.4 GHz, where 40 MHz go either way, upwards from channels
-    /// 1 to 7 and downwards from 8 to 13. `None` when there is no such channel.
+    /// Frequency range of a channel of `width` with the primary 20 MHz channel `primary`: the block
+    /// of that width that contains the primary (802.11-2020 table E-1; 802.11ax-2021 for 6 GHz). In
+    /// 2.4 GHz, where 40 MHz channels extend in either direction: upwards from channels 1 to 7 and
+    /// downwards from 8 to 13. `None` if there is no such channel.
     #[must_use]
     pub fn block(self, primary: u16, width: Width) -> Option<Span> {
         if !self.has_channel(primary) {
@@ -17,7 +18,7 @@ impl Band {
         let mhz = width.as_mhz();
         match self {
             Band::Ghz2_4 => {
-                // Channel 14 stands apart (Japan, 802.11b).
+                // Channel 14 is separate (Japan, 802.11b).
                 let centre = if primary == 14 { 2_484 } else { 2_407 + 5 * primary };
                 match width {
                     Width::Mhz20 => Some((centre - 10, centre + 10)),
@@ -27,7 +28,8 @@ impl Band {
                 }
             }
             Band::Ghz5 => {
-                // 20 MHz channels of each stretch of the band that channels are bonded in, and how many there are.
+                // 20 MHz channels of each range of the band in which channels are bonded, and their
+                // number.
                 let (first, count) = match primary {
                     36..=64 => (36, 8),
                     100..=144 => (100, 12),
@@ -41,14 +43,15 @@ impl Band {
     }
 }
 
-/// The block of `channels` 20 MHz channels that the one at `place` belongs to, of `count` from `low` MHz on.
+/// Block of `channels` 20 MHz channels that contains the one at `place`, of `count` from `low` MHz
+/// up.
 fn bonded(low: u16, place: u16, count: u16, channels: u16) -> Option<Span> {
     let first = place / channels * channels;
     let block = (low + 20 * first, low + 20 * (first + channels));
     (first + channels <= count).then_some(block)
 }
 
-/// Whether two spans have frequencies in common.
+/// Returns true if two ranges overlap.
 #[must_use]
 pub const fn overlap(one: Span, other: Span) -> bool {
     one.0 < other.1 && other.0 < one.1
@@ -58,9 +61,10 @@ pub const fn overlap(one: Span, other: Span) -> bool {
 mod tests {
     use super::*;
 
-    /// Centre frequencies as annex E lists them: channel 42 (5210 MHz) is the 80 MHz around 36 to 48, 50 (5250) the 160 around 36 to 64,
-    /// 138 (5690) the 80 around 132 to 144, 155 (5775), 163 (5815) the 160 from 149 on; in 6 GHz channel 7 (5985) the 80 from 1 on,
-    /// 31 (6105) the first 320 MHz.
+    /// Centre frequencies from annex E: channel 42 (5210 MHz) is the 80 MHz around 36 to 48, 50
+    /// (5250) the 160 around 36 to 64, 138 (5690) the 80 around 132 to 144, 155 (5775), 163 (5815)
+    /// the 160 from 149 up; in 6 GHz channel 7 (5985) the 80 from 1 up, 31 (6105) the first 320
+    /// MHz.
     #[test]
     fn centres_of_annex_e() {
         for (band, primary, width, centre) in [

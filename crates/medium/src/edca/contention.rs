@@ -1,13 +1,15 @@
-//! Backoff without counting slots one by one.
+//! Backoff without counting single slots.
 //!
-//! Stations that hear the same others see the medium busy and idle at the same instants: a *hearing group*. Within a
-//! group, contenders with the same AIFS count their slots down together, so that a *class* needs one counter of the idle
-//! slots that have gone by, and a contender only the reading at which it may send. A transmission costs one update per
-//! group and class, whatever the number of stations; the next to send is the least reading of a class's heap.
+//! Stations that hear the same stations see the medium busy and idle at the same instants: a
+//! *hearing group*. Within a group, contenders with the same AIFS count their slots down together.
+//! So a *class* needs one counter of elapsed idle slots, and a contender only the counter value at
+//! which it may send. A transmission costs one update per group and class, for any number of
+//! stations; the next sender is the minimum of a class's heap.
 //!
-//! EDCA counts at slot boundaries, the end of AIFS being the first (clause 10.23.2.4): one who sees another begin to send at a boundary has
-//! counted there as well. DCF counts slots that have gone by idle (clause 10.3.4.3): it hasn't. The difference is one slot in every busy period, for
-//! all but the one who sends, and decides how often a low priority gets its turn.
+//! EDCA counts at slot boundaries, starting with the end of AIFS (clause 10.23.2.4): a contender
+//! that sees a transmission start at a boundary has counted there as well. DCF counts elapsed idle
+//! slots (clause 10.3.4.3): it has not. The difference is one slot in every busy period, for all
+//! except the sender, and determines how often a low priority wins.
 
 use super::Timing;
 use super::group::{Class, Entry, Group, Round};
@@ -15,25 +17,26 @@ use netburn_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Names one that contends: a station's access category.
+/// Identifies a contender: a station's access category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Contender(pub u32);
 
-/// The contention on one channel.
+/// Contention on one channel.
 ///
-/// **Call order:** when [`next_due`](Self::next_due) is due, take the [`winners`](Self::winners) of that instant, then report what
-/// each hearing group senses with [`sense`](Self::sense) and [`clear`](Self::clear) in the order of time.
+/// **Call order:** at the time of [`next_due`](Self::next_due), take the [`winners`](Self::winners)
+/// of that instant, then report what each hearing group senses with [`sense`](Self::sense) and
+/// [`clear`](Self::clear) in the order of time.
 #[derive(Debug)]
 pub struct Contention {
     timing: Timing,
     groups: Vec<Group>,
     contenders: Vec<Entry>,
-    /// What is due next, since it was last reckoned: nothing that bears on it has happened since then.
+    /// Cached result of `next_due`; outer `None`: invalidated by a state change.
     next: Option<Option<Instant>>,
 }
 
 impl Contention {
-    /// No one contends yet; `groups` hearing groups.
+    /// Creates a contention without contenders, with `groups` hearing groups.
     #[must_use]
     pub fn new(timing: Timing, groups: usize) -> Self {
         let group = || Group {
@@ -51,7 +54,7 @@ impl Contention {
         }
     }
 
-    /// One more contender, of a hearing group, with its AIFSN, by the rules of EDCA or of DCF. Its backoff is done.
+    /// Adds a contender of a hearing group, with its AIFSN, for EDCA or DCF. Its backoff has ended.
     pub fn add(&mut self, group: usize, aifsn: u32, edca: bool) -> Contender {
         let aifs = self.timing.aifs(aifsn);
         let home = self.class(group, aifs, edca, false);
@@ -67,9 +70,10 @@ impl Contention {
         Contender(u32::try_from(self.contenders.len() - 1).expect("fewer than 2^32 contenders"))
     }
 
-    /// The contender counts `slots`, which were drawn for it, down from `now` on, whether it has something to send or not
-    /// (post-backoff). One that has, and comes from a failure of its own, doesn't wait for EIFS, but for AIFS from `now`,
-    /// where its wait for an answer has ended (clause 10.23.2.4).
+    /// Starts the countdown of `slots`, which were drawn for the contender, at `now`, with or
+    /// without something to send (post-backoff). A contender with something to send after a failure
+    /// of its own doesn't wait for EIFS, but for AIFS from `now`, the end of its response timeout
+    /// (clause 10.23.2.4).
     pub fn back_off(&mut self, now: Instant, contender: Contender, slots: u32, own_failure: bool) {
         let Entry {
             group, home, waiting, ..
@@ -92,8 +96,8 @@ impl Contention {
         }
     }
 
-    /// Whether one that begins to have something to send must draw a backoff first: its last one is done and the medium is
-    /// busy (clause 10.23.2.2 a).
+    /// Returns true if a contender that gets something to send must draw a backoff first: its last
+    /// one has ended and the medium is busy (clause 10.23.2.2 a).
     #[must_use]
     pub fn must_draw(&self, now: Instant, contender: Contender) -> bool {
         let entry = &self.contenders[contender.0 as usize];
@@ -102,7 +106,7 @@ impl Contention {
         done && (group.is_busy() || now < group.start(entry.class))
     }
 
-    /// The contender has something to send.
+    /// Sets the contender waiting: it has something to send.
     pub fn wait(&mut self, contender: Contender) {
         let entry = &mut self.contenders[contender.0 as usize];
         if entry.waiting {
@@ -115,13 +119,14 @@ impl Contention {
         self.next = None;
     }
 
-    /// The contender has nothing to send any more.
+    /// Cancels the waiting: the contender has nothing to send.
     pub fn cancel(&mut self, contender: Contender) {
         self.contenders[contender.0 as usize].waiting = false;
         self.next = None;
     }
 
-    /// A transmission that the group hears has begun. It notices after aCCATime; who is done until then sends too, and collides.
+    /// Reports the start of a transmission that the group hears. The group detects it after
+    /// aCCATime; contenders whose backoff ends before then send too, and collide.
     pub fn sense(&mut self, now: Instant, group: usize) {
         let group = &mut self.groups[group];
         if group.sensed == 0 {
@@ -131,8 +136,9 @@ impl Contention {
         group.sensed += 1;
     }
 
-    /// A transmission that the group heard has ended. `nav`: until when the group knows the medium to be taken.
-    /// `broken`: what the group waits beyond AIFS because it could not read it (EIFS − DIFS), nothing if it could.
+    /// Reports the end of a transmission that the group heard. `nav`: end of the NAV. `broken`:
+    /// additional wait beyond AIFS because the group could not decode it (EIFS − DIFS), zero if it
+    /// could.
     pub fn clear(&mut self, now: Instant, group: usize, nav: Instant, broken: Duration) {
         let group = &mut self.groups[group];
         group.notice(&mut self.contenders, self.timing.slot);
@@ -142,16 +148,16 @@ impl Contention {
         self.next = None;
     }
 
-    /// The instant at which the next contender's backoff is done, `None` while none can be.
+    /// End of the next contender's backoff, `None` while none can end.
     #[inline]
     pub fn next_due(&mut self) -> Option<Instant> {
         match self.next {
             Some(next) => next,
-            None => self.reckon(),
+            None => self.recompute(),
         }
     }
 
-    fn reckon(&mut self) -> Option<Instant> {
+    fn recompute(&mut self) -> Option<Instant> {
         let slot = self.timing.slot;
         let mut next: Option<Instant> = None;
         for group in self.groups.iter_mut().filter(|group| !group.is_busy()) {
@@ -169,8 +175,8 @@ impl Contention {
         next
     }
 
-    /// Takes those whose backoff is done at `now`; they no longer wait. An own backoff that was done earlier lets its
-    /// contender send at once.
+    /// Takes the contenders whose backoff has ended at `now`; they no longer wait. If its backoff
+    /// ended earlier, a contender may send immediately.
     pub fn winners(&mut self, now: Instant, into: &mut Vec<Contender>) {
         let slot = self.timing.slot;
         for group in self.groups.iter_mut().filter(|group| !group.is_busy()) {
@@ -197,7 +203,7 @@ impl Contention {
         into.sort_unstable();
     }
 
-    /// The class of a group with this AIFS, made if need be.
+    /// Index of a group's class with this AIFS; created if necessary.
     fn class(&mut self, group: usize, aifs: Duration, edca: bool, exempt: bool) -> usize {
         let classes = &mut self.groups[group].classes;
         let found = classes
@@ -224,16 +230,18 @@ mod tests {
         Instant::from_micros(micros)
     }
 
-    /// A transmission begins, and is noticed.
+    /// A transmission begins and is detected.
     fn busy(contention: &mut Contention, micros: i64) {
         contention.sense(us(micros), 0);
         assert_eq!(contention.next_due(), None);
     }
 
-    /// After a collision one waits for EIFS, until 100 + 60 + 34 = 194 µs, the other from its time-out at 145 on: its slots are those from 134 on in
-    /// steps of 9, from 179. Done at 188 it is noticed at 192, before 194; done at 197 it hasn't noticed yet who began at 194.
+    /// After a collision one waits for EIFS, until 100 + 60 + 34 = 194 µs, the other from its
+    /// timeout at 145: its slots are those from 134 in steps of 9, starting at 179. If it ends at
+    /// 188, it is detected at 192, before 194; if it ends at 197, it hasn't detected the
+    /// transmission of 194 yet.
     #[test]
-    fn nothing_is_noticed_at_once() {
+    fn transmissions_are_detected_with_a_delay() {
         for (slots, first, second) in [(1, 188, None), (2, 194, Some(197))] {
             let mut contention = Contention::new(Timing::OFDM, 1);
             let (a, b) = (contention.add(0, 2, false), contention.add(0, 2, false));
@@ -254,8 +262,9 @@ mod tests {
         }
     }
 
-    /// Two stations with 3 and 5 slots left after a busy period that ends at 100 µs: the first sends at
-    /// 100 + 34 + 27 = 161 µs; after that transmission, until 500 µs, the other has 2 left: 500 + 34 + 18 = 552 µs.
+    /// Two stations with 3 and 5 remaining slots after a busy period that ends at 100 µs: the first
+    /// sends at 100 + 34 + 27 = 161 µs; after that transmission, until 500 µs, the other has 2
+    /// left: 500 + 34 + 18 = 552 µs.
     #[test]
     fn slots_freeze_while_busy() {
         let mut contention = Contention::new(Timing::OFDM, 1);
@@ -276,7 +285,8 @@ mod tests {
         assert_eq!(contention.next_due(), Some(us(552)));
     }
 
-    /// The same two under EDCA: when the first sends, the other has counted at 134, 143, 152 and 161 µs, and has 1 left.
+    /// The same two with EDCA: when the first sends, the other has counted at 134, 143, 152 and 161
+    /// µs, and has 1 left.
     #[test]
     fn edca_counts_at_the_end_of_aifs() {
         let mut contention = Contention::new(Timing::OFDM, 1);
@@ -295,7 +305,8 @@ mod tests {
         assert_eq!(contention.next_due(), Some(us(500 + 34 + 9)));
     }
 
-    /// Equal readings of different AIFS collide when their slots coincide: AIFSN 2 with 4 slots, AIFSN 3 with 3.
+    /// Contenders with different AIFS collide when their slots coincide: AIFSN 2 with 4 slots,
+    /// AIFSN 3 with 3.
     #[test]
     fn ties_across_classes() {
         let mut contention = Contention::new(Timing::OFDM, 1);
@@ -313,8 +324,8 @@ mod tests {
         assert_eq!(winners, [a, b]);
     }
 
-    /// A backoff that ran out while there was nothing to send: the next packet goes at once, on an idle medium; on a busy
-    /// one a backoff must be drawn.
+    /// A backoff that ended while there was nothing to send: the next packet is sent immediately on
+    /// an idle medium; on a busy one a backoff must be drawn.
     #[test]
     fn post_backoff() {
         let mut contention = Contention::new(Timing::OFDM, 1);
@@ -334,8 +345,9 @@ mod tests {
         assert!(contention.must_draw(us(1_001), a));
     }
 
-    /// After a collision the others wait for EIFS (94 µs with ACK at 6 Mbit/s: 16 + 44 + 34), the sender from the end of its
-    /// wait for an answer for AIFS; from the next busy period on they count together.
+    /// After a collision the others wait for EIFS (94 µs with ACK at 6 Mbit/s: 16 + 44 + 34), the
+    /// sender for AIFS from the end of its response timeout; from the next busy period they count
+    /// together.
     #[test]
     fn eifs() {
         let mut contention = Contention::new(Timing::OFDM, 1);
@@ -350,13 +362,14 @@ mod tests {
         contention.clear(us(100), 0, us(100), Duration::from_micros(60));
         contention.wait(a);
         contention.back_off(us(145), a, 8, true);
-        // The other: 100 + 60 + 34 + 27. The sender: from 145 + 34 = 179 = 134 + 5 × 9 on, 8 slots: 251.
+        // The other: 100 + 60 + 34 + 27. The sender: from 145 + 34 = 179 = 134 + 5 × 9, 8 slots:
+        // 251.
         assert_eq!(contention.next_due(), Some(us(221)));
         contention.winners(us(221), &mut winners);
         assert_eq!(winners, [b]);
         busy(&mut contention, 221);
         contention.clear(us(400), 0, us(400), Duration::ZERO);
-        // It notices at 225; of its 8 slots, ⌊(225 − 179) / 9⌋ = 5 have gone by.
+        // It detects the transmission at 225; of its 8 slots, ⌊(225 − 179) / 9⌋ = 5 have elapsed.
         assert_eq!(contention.next_due(), Some(us(400 + 34 + 27)));
     }
 }

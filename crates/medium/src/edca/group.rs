@@ -1,69 +1,69 @@
-//! A hearing group and its classes: how far each has counted down, and who is done first.
+//! A hearing group and its classes: slot counters, and the next end of a backoff.
 
 use super::Contender;
 use netburn_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What stations that hear the same others know of the medium.
+/// State of the medium for stations that hear the same stations.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// Transmissions on the air that are heard, or will be.
+    /// Number of transmissions on the air that the group hears.
     pub(super) sensed: u32,
-    /// When the first of them will have been noticed: until then the group counts on.
+    /// Time at which the first of them is detected: until then the group counts on.
     pub(super) notices: Option<Instant>,
-    /// When the last one ended, or the NAV does if that is later.
+    /// End of the last transmission, or of the NAV if that is later.
     pub(super) idle_since: Instant,
-    /// What a broken reception adds to the wait: EIFS − DIFS.
+    /// Additional wait after an undecodable reception: EIFS − DIFS.
     pub(super) extra: Duration,
     pub(super) classes: Vec<Class>,
 }
 
-/// Contenders of a group that wait for the same AIFS.
+/// Contenders of a group with the same AIFS.
 #[derive(Debug)]
 pub(super) struct Class {
     pub(super) aifs: Duration,
-    /// Whether it counts at the end of AIFS.
+    /// True if it counts at the end of AIFS.
     pub(super) edca: bool,
-    /// Its contenders failed just now: they know it by their missing answer and don't wait for EIFS.
+    /// True for contenders that failed just now: their missing response excludes them from EIFS.
     pub(super) exempt: bool,
-    /// Idle slots gone by before the present idle period.
+    /// Idle slots elapsed before the current idle period.
     pub(super) slots: u64,
-    /// (reading at which it sends, generation, contender).
+    /// (counter value at which it sends, generation, contender).
     pub(super) heap: BinaryHeap<Reverse<(u64, u32, Contender)>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) group: usize,
-    /// The class it belongs to but for the time after a collision of its own.
+    /// Its class, except during the time after a collision of its own.
     pub(super) home: usize,
     pub(super) class: usize,
-    /// The reading of its class at which its backoff is done.
+    /// Counter value of its class at which its backoff ends.
     pub(super) target: u64,
-    /// The reading from which it counts, where that isn't when it began.
+    /// Counter value at which its countdown starts.
     pub(super) from: u64,
-    /// Counts entries to the heap, so that stale ones are known.
+    /// Number of heap entries, to detect stale ones.
     pub(super) generation: u32,
     pub(super) waiting: bool,
 }
 
-/// How part of a slot counts.
+/// Rounding of a partial slot.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Round {
-    /// Only whole slots have gone by.
+    /// Only complete slots count.
     Down,
-    /// One that begins to count does so at the next slot's beginning.
+    /// A countdown starts at the next slot boundary.
     Up,
 }
 
 impl Group {
-    /// Whether it knows the medium to be busy.
+    /// Returns true if it has detected that the medium is busy.
     pub(super) const fn is_busy(&self) -> bool {
         self.sensed > 0 && self.notices.is_none()
     }
 
-    /// It has noticed what was on the air: nobody counts any more.
+    /// Detects the transmission: all counters stop.
     pub(super) fn notice(&mut self, contenders: &mut [Entry], slot: Duration) {
         let Some(at) = self.notices else { return };
         for class in 0..self.classes.len() {
@@ -74,7 +74,7 @@ impl Group {
         self.return_home(contenders);
     }
 
-    /// Those who did not wait for EIFS count on with the others, with what they have left.
+    /// Returns contenders without EIFS to their normal class, with their remaining slots.
     pub(super) fn return_home(&mut self, contenders: &mut [Entry]) {
         for class in 0..self.classes.len() {
             if !self.classes[class].exempt {
@@ -94,14 +94,14 @@ impl Group {
         }
     }
 
-    /// When a class's first slot of this idle period begins.
+    /// Start of a class's first slot in this idle period.
     pub(super) fn start(&self, class: usize) -> Instant {
         let class = &self.classes[class];
         let extra = if class.exempt { Duration::ZERO } else { self.extra };
         self.idle_since + extra + class.aifs
     }
 
-    /// Idle slots that have gone by for a class.
+    /// Elapsed idle slots of a class.
     pub(super) fn reading(&self, class: usize, now: Instant, slot: Duration, round: Round) -> u64 {
         let before = self.classes[class].slots;
         if self.is_busy() {
@@ -117,7 +117,7 @@ impl Group {
             }
     }
 
-    /// The instant at which the first backoff of the group is done.
+    /// End of the first backoff of the group.
     pub(super) fn next_due(&mut self, contenders: &[Entry], slot: Duration) -> Option<Instant> {
         let mut first: Option<Instant> = None;
         for class in 0..self.classes.len() {

@@ -1,7 +1,8 @@
-//! EDCA: who may send next (802.11-2020 clause 10.23.2).
+//! EDCA: channel access (802.11-2020 clause 10.23.2).
 //!
-//! [`parameters`] holds the numbers of the four access categories; [`contention`] says whose backoff is done, [`group`] counts it down for
-//! those that hear the same; [`window`] grows with failures.
+//! [`parameters`] has the values of the four access categories; [`contention`] computes the next
+//! end of a backoff, [`group`] counts down for the stations of a hearing group; [`window`] is the
+//! contention window.
 
 pub mod contention;
 mod group;

@@ -1,8 +1,8 @@
-//! The access categories and their numbers.
+//! Access categories and their parameters.
 
 use netburn_units::Duration;
 
-/// The four access categories, lowest priority first: the order in which an internal collision is decided.
+/// The four access categories, lowest priority first: the order that decides an internal collision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessCategory {
     /// AC_BK.
@@ -24,9 +24,9 @@ impl AccessCategory {
         AccessCategory::Voice,
     ];
 
-    /// The category of a traffic identifier 0 to 7 (802.11-2020 table 10-1).
+    /// Access category of a traffic identifier 0 to 7 (802.11-2020 table 10-1).
     #[must_use]
-    pub const fn of_tid(tid: u8) -> AccessCategory {
+    pub const fn from_tid(tid: u8) -> AccessCategory {
         match tid & 7 {
             1 | 2 => AccessCategory::Background,
             0 | 3 => AccessCategory::BestEffort,
@@ -35,26 +35,27 @@ impl AccessCategory {
         }
     }
 
-    /// Its place in [`ALL`](Self::ALL).
+    /// Index in [`ALL`](Self::ALL).
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// The interframe spaces of a band's PHY (802.11-2020 tables 17-21, 18-5, 16-4).
+/// Interframe spaces of a band's PHY (802.11-2020 tables 17-21, 18-5, 16-4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// aSlotTime.
     pub slot: Duration,
     /// aSIFSTime.
     pub sifs: Duration,
-    /// aCCATime: how long a transmission is on the air before others notice it.
+    /// aCCATime: time until other stations detect a transmission.
     pub detect: Duration,
-    /// aRxPHYStartDelay, which the ACK time-out waits for.
+    /// aRxPHYStartDelay, part of the ACK timeout.
     pub receive_start: Duration,
-    /// How many times slower the PHY is clocked than the durations of [`phy`](crate::phy) say: 1; 2 and 4 for half-clocked and quarter-clocked OFDM
-    /// in 10 and 5 MHz (clause 17.2.3.3), 10 for S1G. Every PPDU lasts so many times longer; the other times here are given as they are.
+    /// Clock divider of the PHY relative to the durations of [`phy`](crate::phy): 1; 2 and 4 for
+    /// half-clocked and quarter-clocked OFDM in 10 and 5 MHz (clause 17.2.3.3), 10 for S1G. Every
+    /// PPDU lasts this many times longer; the other times here already include it.
     pub clock: u64,
 }
 
@@ -84,7 +85,7 @@ impl Timing {
         clock: 1,
     };
 
-    /// The same, `times` slower: all of it lasts so many times longer.
+    /// The same with a clock divider of `times`: all durations are multiplied by it.
     #[must_use]
     pub fn slower(&self, times: u64) -> Self {
         Timing {
@@ -102,14 +103,14 @@ impl Timing {
         self.sifs + self.slot * u64::from(aifsn)
     }
 
-    /// How long a sender waits after its frame's end for the answer to begin.
+    /// Timeout from the end of a frame to the start of its response.
     #[must_use]
     pub fn response_timeout(&self) -> Duration {
         self.sifs + self.slot + self.receive_start
     }
 }
 
-/// One access category's numbers.
+/// Parameters of one access category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EdcaParameters {
     /// AIFSN: slots after SIFS; 1 to 15 (an AP's may be 1, a station's at least 2).
@@ -118,14 +119,14 @@ pub struct EdcaParameters {
     pub cw_min: u32,
     /// CWmax.
     pub cw_max: u32,
-    /// How long one win of the medium may last; nothing: one frame exchange.
+    /// TXOP limit; zero: one frame exchange.
     pub txop: Duration,
 }
 
 impl EdcaParameters {
-    /// The default set of 802.11-2020 table 9-155 for a PHY with `cw_min` (15 for OFDM, 31 for DSSS) and CWmax 1023,
-    /// with a TXOP limit of nothing for background and best effort, as the 2012 edition has it and most access points
-    /// announce it.
+    /// Default set of 802.11-2020 table 9-155 for a PHY with `cw_min` (15 for OFDM, 31 for DSSS)
+    /// and CWmax 1023. The TXOP limit for background and best effort is 0, as in the 2012 edition
+    /// and as most access points announce it.
     #[must_use]
     pub fn default_set(cw_min: u32) -> [EdcaParameters; 4] {
         let new = |aifsn, cw_min, cw_max, txop| EdcaParameters {
@@ -148,7 +149,8 @@ impl EdcaParameters {
 mod tests {
     use super::*;
 
-    /// 802.11-2012 table 8-105: TXOP limits for OFDM and for DSSS, windows of a quarter, a half and the whole of aCWmin.
+    /// 802.11-2012 table 8-105: TXOP limits for OFDM and for DSSS, windows of a quarter, a half and
+    /// the whole of aCWmin.
     #[test]
     fn the_default_sets() {
         let set = |cw_min| {

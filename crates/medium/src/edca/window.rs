@@ -1,11 +1,11 @@
-//! The contention window of one who contends: how it grows with failures (802.11-2020 clause 10.23.2.2).
+//! Contention window and its growth with failures (802.11-2020 clause 10.23.2.2).
 
 use super::EdcaParameters;
 
-/// CW and QSRC, the count of failures in a row.
+/// CW and QSRC, the counter of consecutive failures.
 ///
-/// They belong to the category, not to a frame: that a frame is given up changes neither. After as many failures as the retry limit says the window
-/// is as small as at first again with the next one.
+/// They belong to the category, not to a frame: dropping a frame changes neither. After the number
+/// of failures in the retry limit, the next failure resets the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     slots: u32,
@@ -13,7 +13,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Before any failure.
+    /// State before any failure.
     #[must_use]
     pub const fn new(parameters: &EdcaParameters) -> Self {
         Window {
@@ -22,18 +22,19 @@ impl Window {
         }
     }
 
-    /// The most slots that a backoff may draw (CW).
+    /// Maximum number of slots of a backoff (CW).
     #[must_use]
     pub const fn slots(&self) -> u32 {
         self.slots
     }
 
-    /// A frame was answered.
+    /// Reports a response to a frame.
     pub const fn succeed(&mut self, parameters: &EdcaParameters) {
         *self = Window::new(parameters);
     }
 
-    /// One was not, or lost against a higher category of its own station. `limit`: dot11ShortRetryLimit.
+    /// Reports a missing response, or an internal collision with a higher category. `limit`:
+    /// dot11ShortRetryLimit.
     pub fn fail(&mut self, parameters: &EdcaParameters, limit: u32) {
         if self.failures >= limit {
             *self = Window::new(parameters);
@@ -48,9 +49,10 @@ impl Window {
 mod tests {
     use super::*;
 
-    /// CWmin 15, CWmax 1023, limit 7: 2^QSRC · 16 − 1 up to 1023, which is reached with the sixth failure; the eighth starts again.
+    /// CWmin 15, CWmax 1023, limit 7: 2^QSRC · 16 − 1 up to 1023, which is reached with the sixth
+    /// failure; the eighth resets it.
     #[test]
-    fn grows_and_starts_again() {
+    fn grows_and_resets() {
         let parameters = EdcaParameters::default_set(15)[1];
         let mut window = Window::new(&parameters);
         let mut seen = vec![window.slots()];

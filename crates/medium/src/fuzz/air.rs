@@ -1,4 +1,4 @@
-//! Operations on an [`Air`], decoded from bytes, and the laws that hold whatever they are.
+//! Operations on an [`Air`], decoded from bytes, and the laws that must hold for all of them.
 
 use super::Bytes;
 use crate::aggregation::{Framing, Limits};
@@ -21,11 +21,12 @@ use crate::rate::{MinstrelParameters, RateChoice};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
 use std::collections::BTreeMap;
 
-/// Runs the operations and checks the laws: every packet is exactly once delivered, dropped or still queued; what one flow of a TID gets
-/// comes in order; a channel is never busy for longer than time has gone by; waking at the time asked for leads on.
+/// Runs the operations and checks the laws. Every packet is delivered once, dropped once, or still
+/// queued. Packets of one flow and TID arrive in order. A channel is never busy for longer than the
+/// elapsed time. Handling a timeout at its time makes progress.
 ///
 /// # Panics
-/// When a law is broken.
+/// If a law is violated.
 pub fn check(bytes: &[u8]) {
     let mut bytes = Bytes::new(bytes);
     let config = layout(&mut bytes);
@@ -52,9 +53,9 @@ struct World {
     config: AirConfig,
     offered: usize,
     ended: usize,
-    /// Packets under way: flow and TID.
+    /// Packets in flight: sender, receiver, flow and TID.
     packets: BTreeMap<u32, (NodeId, NodeId, u32, u8)>,
-    /// The last packet that each flow got.
+    /// Last packet that each flow received.
     last: BTreeMap<(NodeId, NodeId, u32, u8), u32>,
 }
 
@@ -122,7 +123,8 @@ impl World {
     fn offer(&mut self, from: NodeId, to: NodeId, length: u32, tid: u8, flow: u32, ecn: Ecn) {
         let number = self.offered as u32;
         self.offered += 1;
-        // Distinct by receiver and TID, so that no two tins meet in one flow, whose packets would then be spread over two.
+        // Different for each receiver and TID, because two tins in one flow would be spread over
+        // two queues.
         let flow = flow + 3 * (u32::from(tid) + 8 * u32::from(to.0));
         self.packets.insert(number, (from, to, flow, tid));
         let packet = Packet {
@@ -135,7 +137,7 @@ impl World {
         self.air.handle_packet(self.now, from, to, packet);
     }
 
-    /// To the next time-out; waking then must lead on.
+    /// Advances to the next timeout, which must make progress.
     fn step(&mut self) {
         let Some((at, _)) = self.air.poll_timeout() else { return };
         assert!(at >= self.now, "the past is over: {at} at {}", self.now);
@@ -206,7 +208,7 @@ impl World {
         }
     }
 
-    /// Without more input the air comes to rest, where nothing keeps it busy.
+    /// Without further input the air becomes idle, unless other networks keep it busy.
     fn finish(&mut self) {
         let busy = self.config.channels.iter().any(|channel| channel.busy > 0.0);
         for _ in 0..200_000 {
@@ -225,7 +227,7 @@ impl World {
         }
     }
 
-    /// At rest, what the nodes have sent is what their channels were busy with data.
+    /// While idle, the airtime sent by the nodes equals the data time of their channels.
     fn account(&self) {
         for (channel, _) in self.config.channels.iter().enumerate() {
             let nodes = self.config.nodes.iter().enumerate();
@@ -252,7 +254,7 @@ fn layout(bytes: &mut Bytes) -> AirConfig {
         let peers = (0..count).filter(|peer| *peer != node && on[*peer] == on[node]);
         let mut links = Vec::new();
         for peer in peers {
-            // Now and then one that can't be reached.
+            // Sometimes an unreachable one.
             if bytes.below(8) != 7 {
                 links.push(link(peer, bytes));
             }
@@ -278,7 +280,7 @@ fn layout(bytes: &mut Bytes) -> AirConfig {
             limit: AdapterRate {
                 up: bytes.one_of(&[None, None, Some(BitRate::from_mbps(7))]),
                 down: bytes.one_of(&[None, None, Some(BitRate::from_mbps(3))]),
-                // Not drawn, so that the corpus means what it did.
+                // Not drawn, so that the corpus keeps its meaning.
                 transfer: [None, Some(2), Some(20)][node % 3],
             },
             links,
@@ -360,7 +362,8 @@ fn queue(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
     queue_of(bytes, 7)
 }
 
-/// One that takes another's place: without an eye on limits, since it never handed over what the hardware has.
+/// Replacement queue: without checks of limits, because it did not pass the packets to the
+/// hardware.
 fn unlimited(bytes: &mut Bytes) -> Box<dyn TransmitQueue<u32>> {
     queue_of(bytes, 6)
 }
@@ -397,7 +400,7 @@ fn queue_of(bytes: &mut Bytes, kinds: usize) -> Box<dyn TransmitQueue<u32>> {
     }
 }
 
-/// Airtime fairness under limits, with an eye on the limits: nothing is handed over beyond them.
+/// Airtime fairness with limits; checks that no packet is passed on beyond them.
 #[derive(Debug)]
 struct Limited(Airtime<u32>);
 
@@ -417,19 +420,19 @@ impl TransmitQueue<u32> for Limited {
     fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent) {
         self.0.set_unsent(now, tin, unsent);
     }
-    fn handed(&mut self, tin: Tin, airtime: Duration) {
+    fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
         let aql = Aql::default();
         let (own, total) = self.0.pending(tin.to, tin.category());
         assert!(own < aql.low || own < aql.high && total < aql.total, "{own} of {total}");
-        self.0.handed(tin, airtime);
+        self.0.on_pushed_to_hw(tin, airtime);
     }
-    fn finished(&mut self, tin: Tin, airtime: Duration) {
+    fn on_completed(&mut self, tin: Tin, airtime: Duration) {
         let (own, _) = self.0.pending(tin.to, tin.category());
         assert!(airtime <= own, "{airtime} of {own}");
-        self.0.finished(tin, airtime);
+        self.0.on_completed(tin, airtime);
     }
-    fn charge(&mut self, tin: Tin, airtime: Duration) {
-        self.0.charge(tin, airtime);
+    fn charge_airtime(&mut self, tin: Tin, airtime: Duration) {
+        self.0.charge_airtime(tin, airtime);
     }
     fn packets(&self) -> usize {
         self.0.packets()

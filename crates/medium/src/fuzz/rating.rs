@@ -1,12 +1,12 @@
-//! Any text as a rating and as antennas.
+//! Arbitrary text as a rating and as antennas.
 
 use crate::config::Rating;
 use crate::rating::{Antennas, chain, decode};
 
-/// Reads the bytes as both, and follows what is one to its end.
+/// Parses the bytes as both, and processes valid ones completely.
 ///
 /// # Panics
-/// When a text that was read isn't written the same, or a decoded sum is far from its figure.
+/// If a parsed text isn't formatted the same, or a decoded sum is far from its rating.
 pub fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (nodes, text) = match text.split_once('/') {

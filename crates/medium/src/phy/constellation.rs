@@ -1,7 +1,7 @@
-//! What the OFDM PHYs share: bits per subcarrier and coding rate by MCS (802.11-2020 tables 19-27 and 21-29,
-//! 802.11ax-2021 table 27-53, 802.11be table 36-70).
+//! Common tables of the OFDM PHYs: bits per subcarrier and coding rate by MCS (802.11-2020 tables
+//! 19-27 and 21-29, 802.11ax-2021 table 27-53, 802.11be table 36-70).
 
-/// A coding rate as (numerator, denominator).
+/// Coding rate as (numerator, denominator).
 pub type CodingRate = (u64, u64);
 
 /// Coded bits per subcarrier and stream (N_BPSCS), and the coding rate, of MCS 0 to 13.
@@ -24,6 +24,6 @@ const MCS: [(u64, CodingRate); 14] = [
 
 /// Coded bits per subcarrier and stream, and the coding rate, of an MCS; `None` above 13.
 #[must_use]
-pub fn of(mcs: u8) -> Option<(u64, CodingRate)> {
+pub fn for_mcs(mcs: u8) -> Option<(u64, CodingRate)> {
     MCS.get(usize::from(mcs)).copied()
 }

@@ -3,7 +3,7 @@
 use super::Format;
 use netburn_units::{BitRate, Duration};
 
-/// The rates.
+/// Rates of DSSS and CCK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rate {
     /// 1 Mbit/s (DBPSK).
@@ -17,10 +17,10 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// All, lowest first.
+    /// All rates, lowest first.
     pub const ALL: [Rate; 4] = [Rate::M1, Rate::M2, Rate::M5_5, Rate::M11];
 
-    /// As a rate.
+    /// Bit rate.
     #[must_use]
     pub const fn rate(self) -> BitRate {
         BitRate::from_bps(match self {
@@ -32,8 +32,8 @@ impl Rate {
     }
 }
 
-/// The PLCP preamble and header: 144 + 48 µs long, 72 + 24 µs short (the 1 Mbit/s rate has the long one only), then the
-/// PSDU in whole microseconds (clause 16.3.4, TXTIME).
+/// The PLCP preamble and header: 144 + 48 µs long, 72 + 24 µs short (the 1 Mbit/s rate has the long
+/// one only), then the PSDU in whole microseconds (clause 16.3.4, TXTIME).
 pub(super) fn format(rate: Rate, short_preamble: bool) -> Format {
     let short = short_preamble && rate != Rate::M1;
     Format {

@@ -4,7 +4,7 @@ use super::constellation;
 use super::{Coded, Format, PhyError, TxVector, check_streams, he};
 use netburn_units::Duration;
 
-/// The most streams.
+/// Maximum number of streams.
 const STREAMS: u8 = 8;
 
 /// Legacy preamble and L-SIG (20 µs), RL-SIG (4), U-SIG (8), EHT-STF (4).
@@ -16,7 +16,7 @@ const SIG_BITS: u64 = 52;
 fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {
     let streams = check_streams(vector.streams, STREAMS)?;
     let subcarriers = he::subcarriers(vector.width).unwrap_or(3_920);
-    let (bits, coding) = constellation::of(mcs).ok_or(PhyError::Mcs {
+    let (bits, coding) = constellation::for_mcs(mcs).ok_or(PhyError::Mcs {
         mcs,
         streams: vector.streams,
         mhz: vector.width.as_mhz(),
@@ -31,7 +31,8 @@ pub(super) fn format(vector: &TxVector, mcs: u8) -> Result<Format, PhyError> {
     he::full_width(vector, coded(vector, mcs)?, BEFORE_SIG, sig(mcs))
 }
 
-/// EHT-SIG, sent no faster than the data: MCS 0 carries 26 bits in a symbol of 4 µs, MCS 1 carries 52.
+/// EHT-SIG, sent at most as fast as the data: MCS 0 carries 26 bits in a symbol of 4 µs, MCS 1
+/// carries 52.
 fn sig(mcs: u8) -> Duration {
     let bits = if mcs == 0 { 26 } else { 52 };
     Duration::from_micros(4 * SIG_BITS.div_ceil(bits))

@@ -6,7 +6,7 @@ use super::{
 };
 use netburn_units::Duration;
 
-/// The most streams.
+/// Maximum number of streams.
 const STREAMS: u8 = 8;
 
 /// Legacy preamble and L-SIG (20 µs), RL-SIG (4), HE-SIG-A (8), HE-STF (4).
@@ -18,7 +18,7 @@ const SERVICE: u64 = 16;
 fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {
     let streams = check_streams(vector.streams, STREAMS)?;
     let subcarriers = subcarriers(vector.width).ok_or_else(|| no_width(vector.width, "20, 40, 80 and 160 MHz"))?;
-    let (bits, coding) = constellation::of(mcs).filter(|_| mcs <= 11).ok_or(PhyError::Mcs {
+    let (bits, coding) = constellation::for_mcs(mcs).filter(|_| mcs <= 11).ok_or(PhyError::Mcs {
         mcs,
         streams: vector.streams,
         mhz: vector.width.as_mhz(),
@@ -28,14 +28,14 @@ fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {
     Ok((subcarriers * bits * streams, coding, symbol(vector.guard)?))
 }
 
-/// TXTIME of clause 27.4.3, without packet extension (nominal packet padding 0, the default of a receiver that asks for
-/// none).
+/// TXTIME of clause 27.4.3, without packet extension (nominal packet padding 0, the default of a
+/// receiver that requests none).
 pub(super) fn format(vector: &TxVector, mcs: u8) -> Result<Format, PhyError> {
     full_width(vector, coded(vector, mcs)?, BEFORE_TRAINING, Duration::ZERO)
 }
 
-/// What HE and EHT share: LTFs, then LDPC symbols (N_SYM of clause 27.3.12.5.1: padding to a whole symbol, no extra LDPC
-/// symbol).
+/// Common part of HE and EHT: LTFs, then LDPC symbols (N_SYM of clause 27.3.12.5.1: padding to a
+/// whole symbol, no extra LDPC symbol).
 pub(super) fn full_width(
     vector: &TxVector,
     coded: Coded,
@@ -67,7 +67,7 @@ pub(super) fn subcarriers(width: Width) -> Option<u64> {
     }
 }
 
-/// The symbol time: 12.8 µs and the guard interval.
+/// Symbol time: 12.8 µs and the guard interval.
 pub(super) fn symbol(guard: Guard) -> Result<Duration, PhyError> {
     match guard {
         Guard::Ns400 => Err(no_guard(guard, "800, 1600 and 3200 ns")),
@@ -75,8 +75,8 @@ pub(super) fn symbol(guard: Guard) -> Result<Duration, PhyError> {
     }
 }
 
-/// The LTFs: 2x (6.4 µs) with guard intervals of 0.8 and 1.6 µs, 4x (12.8 µs) with 3.2 (table 27-1: the formats that
-/// every HE station receives).
+/// LTFs: 2x (6.4 µs) with guard intervals of 0.8 and 1.6 µs, 4x (12.8 µs) with 3.2 (table 27-1: the
+/// formats that every HE station supports).
 fn training(vector: &TxVector) -> Duration {
     let each = match vector.guard {
         Guard::Ns3200 => 12_800,

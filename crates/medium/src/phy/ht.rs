@@ -6,14 +6,14 @@ use super::{
 };
 use netburn_units::Duration;
 
-/// The most streams.
+/// Maximum number of streams.
 const STREAMS: u8 = 4;
 
 /// Legacy preamble and L-SIG (20 µs), HT-SIG (8), HT-STF (4).
 const BEFORE_TRAINING: Duration = Duration::from_micros(32);
 
-/// Above this rate a second BCC encoder is used (table 19-27 ff., N_ES), whatever the guard interval: 300 Mbit/s with
-/// the long one are 1200 data bits per symbol.
+/// Above this rate a second BCC encoder is used (table 19-27 ff., N_ES), for every guard interval:
+/// 300 Mbit/s with the long one are 1200 data bits per symbol.
 const BITS_PER_ENCODER: u64 = 1_200;
 
 fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {
@@ -23,7 +23,7 @@ fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {
         Width::Mhz40 => 108,
         other => return Err(no_width(other, "20 and 40 MHz")),
     };
-    let (bits, coding) = constellation::of(mcs).filter(|_| mcs <= 7).ok_or(PhyError::Mcs {
+    let (bits, coding) = constellation::for_mcs(mcs).filter(|_| mcs <= 7).ok_or(PhyError::Mcs {
         mcs,
         streams: vector.streams,
         mhz: vector.width.as_mhz(),
@@ -51,7 +51,7 @@ pub(super) fn format(vector: &TxVector, mcs: u8) -> Result<Format, PhyError> {
     })
 }
 
-/// The symbol time.
+/// Symbol time.
 pub(super) fn symbol(guard: Guard) -> Result<Duration, PhyError> {
     match guard {
         Guard::Ns400 | Guard::Ns800 => Ok(Duration::from_nanos(3_200 + u64::from(guard.as_nanos()))),

@@ -1,11 +1,12 @@
 //! The physical layer: data rates and PPDU durations, exactly as the standard computes them.
 //!
-//! A [`TxVector`] says how a PPDU is sent (the standard's TXVECTOR, the part that decides its length in time);
-//! [`TxVector::ppdu`] gives its [`PpduTime`], field by field, so that a comparison with a source that leaves a field
-//! out can say which.
+//! A [`TxVector`] describes a PPDU (the part of the standard's TXVECTOR that determines its
+//! duration). [`TxVector::ppdu`] returns its [`PpduTime`], field by field, so that a comparison can
+//! name the fields that a source omits.
 //!
-//! One file per PHY, named as IEEE 802.11 names it: [`dsss`] (clauses 15 and 16), [`ofdm`] (17 and 18), [`ht`] (19),
-//! [`vht`] (21), [`he`] (27), [`eht`] (36). [`constellation`] holds what they share: bits per subcarrier and coding rates.
+//! One file per PHY, named as in IEEE 802.11: [`dsss`] (clauses 15 and 16), [`ofdm`] (17 and 18),
+//! [`ht`] (19), [`vht`] (21), [`he`] (27), [`eht`] (36). [`constellation`] has their common tables:
+//! bits per subcarrier and coding rates.
 
 pub mod constellation;
 pub mod dsss;
@@ -19,7 +20,7 @@ pub mod vht;
 pub use crate::config::{Guard, Width};
 use netburn_units::{BitRate, Duration};
 
-/// The modulation class, with what within it decides the rate.
+/// Modulation class, with the rate within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Modulation {
     /// 802.11b: DSSS at 1 and 2 Mbit/s, HR/DSSS (CCK) at 5.5 and 11.
@@ -48,87 +49,87 @@ pub enum Modulation {
     },
 }
 
-/// How a PPDU is sent.
+/// Transmit parameters of a PPDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TxVector {
     /// Modulation class and rate within it.
     pub modulation: Modulation,
     /// Channel width. DSSS and OFDM: 20 MHz.
     pub width: Width,
-    /// Guard interval. DSSS and OFDM have one only; any value is ignored there.
+    /// Guard interval. DSSS and OFDM have one only; the value is ignored there.
     pub guard: Guard,
     /// Spatial streams: 1 to 4 (HT), 1 to 8 (VHT, HE, EHT), 1 (DSSS, OFDM).
     pub streams: u8,
-    /// Whether the radio is in 2.4 GHz, where every OFDM PPDU ends with a signal extension of 6 µs.
+    /// True in 2.4 GHz, where every OFDM PPDU ends with a signal extension of 6 µs.
     pub signal_extension: bool,
-    /// DSSS only: the short preamble (96 µs in place of 192).
+    /// DSSS only: short preamble (96 µs instead of 192).
     pub short_preamble: bool,
 }
 
-/// Why no PPDU can be sent that way.
+/// Invalid transmit parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PhyError {
     /// The MCS doesn't exist in this PHY, or not for this width and number of streams.
-    #[error("MCS {mcs} isn't valid for {streams} stream(s) in {mhz} MHz; valid MCS there: 0 to {highest}{except}", except = .except.map(|m| format!(" but not {m}")).unwrap_or_default())]
+    #[error("invalid MCS {mcs} for {streams} stream(s) in {mhz} MHz; expected 0 to {highest}{except}", except = .except.map(|m| format!(" but not {m}")).unwrap_or_default())]
     Mcs {
-        /// What was asked for.
+        /// Requested MCS.
         mcs: u8,
-        /// Of how many streams.
+        /// Number of streams.
         streams: u8,
-        /// In which width.
+        /// Width in MHz.
         mhz: u16,
-        /// The highest that is valid there.
+        /// Highest valid MCS.
         highest: u8,
-        /// One below it that isn't.
+        /// Invalid MCS below it.
         except: Option<u8>,
     },
-    /// The PHY doesn't have so many streams.
-    #[error("{streams} spatial streams aren't possible; this PHY has 1 to {most}")]
+    /// The PHY doesn't have this number of streams.
+    #[error("unsupported number of spatial streams: found {streams}, expected 1 to {most}")]
     Streams {
-        /// What was asked for.
+        /// Requested number.
         streams: u8,
-        /// The most there are.
+        /// Maximum number.
         most: u8,
     },
     /// The PHY doesn't have that width.
-    #[error("a width of {mhz} MHz isn't possible; this PHY has {valid}")]
+    #[error("unsupported width: found {mhz} MHz, expected {valid}")]
     Width {
-        /// What was asked for, in MHz.
+        /// Requested width in MHz.
         mhz: u16,
-        /// The widths there are.
+        /// Valid widths.
         valid: &'static str,
     },
     /// The PHY doesn't have that guard interval.
-    #[error("a guard interval of {nanos} ns isn't possible; this PHY has {valid}")]
+    #[error("unsupported guard interval: found {nanos} ns, expected {valid}")]
     Guard {
-        /// What was asked for, in ns.
+        /// Requested guard interval in ns.
         nanos: u16,
-        /// Those there are.
+        /// Valid guard intervals.
         valid: &'static str,
     },
 }
 
-/// How long a PPDU lasts, field by field.
+/// Duration of a PPDU, field by field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PpduTime {
-    /// Everything before the data field, the SIG-B of VHT and EHT-SIG included.
+    /// Fields before the data field, including VHT-SIG-B and EHT-SIG.
     pub preamble: Duration,
-    /// Of which: VHT-SIG-B, or EHT-SIG; nothing in other PHYs.
+    /// Part of `preamble`: VHT-SIG-B or EHT-SIG; zero in other PHYs.
     pub second_signal: Duration,
-    /// Of which: the long training fields of the PHY's own format.
+    /// Part of `preamble`: long training fields of the PHY's own format.
     pub training: Duration,
-    /// Data symbols; nothing for DSSS.
+    /// Number of data symbols; 0 for DSSS.
     pub symbols: u64,
-    /// The data field as its symbols last.
+    /// Duration of the data symbols.
     pub data: Duration,
-    /// What the short guard interval's rounding up to whole 4 µs adds (HT: eq. 19-91, VHT: eq. 21-107).
+    /// Rounding to whole 4 µs with the short guard interval (HT: eq. 19-91, VHT: eq. 21-107).
     pub rounding: Duration,
     /// The packet extension (HE, EHT) and the signal extension (2.4 GHz).
     pub extension: Duration,
 }
 
 impl PpduTime {
-    /// From the first to the last instant on the air (TXTIME).
+    /// Duration on the air (TXTIME).
     #[must_use]
     pub fn total(&self) -> Duration {
         self.preamble + self.data + self.rounding + self.extension
@@ -136,7 +137,7 @@ impl PpduTime {
 }
 
 impl PpduTime {
-    fn of(format: &Format, length: u64) -> Self {
+    fn new(format: &Format, length: u64) -> Self {
         let symbols = format.symbols(length);
         let data = format.symbol * symbols;
         PpduTime {
@@ -151,18 +152,20 @@ impl PpduTime {
     }
 }
 
-/// What a [`TxVector`] comes to: all that the time of a PPDU depends on but its length. Reckoned once per vector.
+/// Format of a [`TxVector`]: all parameters of a PPDU's duration except its length. Computed once
+/// per vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
-    /// Everything before the data field.
+    /// Fields before the data field.
     pub preamble: Duration,
-    /// Of which: VHT-SIG-B or EHT-SIG.
+    /// Part of `preamble`: VHT-SIG-B or EHT-SIG.
     pub second_signal: Duration,
-    /// Of which: the training fields of the PHY's own format.
+    /// Part of `preamble`: training fields of the PHY's own format.
     pub training: Duration,
-    /// One symbol, guard interval included; 1 µs for DSSS.
+    /// Symbol time including the guard interval; 1 µs for DSSS.
     pub symbol: Duration,
-    /// Twice the data bits per symbol (N_DBPS): the 5.5 Mbit/s of HR/DSSS are 5½ bits a microsecond.
+    /// Twice the data bits per symbol (N_DBPS): the 5.5 Mbit/s of HR/DSSS are 5½ bits per
+    /// microsecond.
     pub twice_data_bits: u64,
     /// SERVICE and tail bits.
     pub overhead_bits: u64,
@@ -170,19 +173,20 @@ pub struct Format {
     pub round_to: Duration,
     /// Packet extension and signal extension.
     pub extension: Duration,
-    /// The data rate.
+    /// Data rate.
     pub rate: BitRate,
 }
 
 impl Format {
-    /// The time on the air (TXTIME) of a PSDU of `length` bytes.
+    /// Duration on the air (TXTIME) of a PSDU of `length` bytes.
     #[must_use]
     pub fn duration(&self, length: u64) -> Duration {
         let data = self.symbol * self.symbols(length);
         self.preamble + data + self.rounding(data) + self.extension
     }
 
-    /// The same by a clock that is `times` slower (half-clocked, quarter-clocked OFDM: clause 17.2.3.3).
+    /// The same with a clock divider of `times` (half-clocked, quarter-clocked OFDM: clause
+    /// 17.2.3.3).
     #[must_use]
     pub fn slower(&self, times: u64) -> Self {
         Format {
@@ -197,7 +201,7 @@ impl Format {
         }
     }
 
-    /// The longest PSDU whose PPDU lasts no longer than `limit`; `None` when not even an empty one fits.
+    /// Maximum PSDU whose PPDU lasts at most `limit`; `None` if not even an empty one fits.
     #[must_use]
     pub fn longest(&self, limit: Duration) -> Option<u64> {
         let data = limit.checked_sub(self.preamble + self.extension)?;
@@ -217,10 +221,10 @@ impl Format {
 }
 
 impl TxVector {
-    /// All that the time of a PPDU sent this way depends on but its length.
+    /// Format of PPDUs with these parameters.
     ///
     /// # Errors
-    /// When the standard has no such combination.
+    /// If the standard has no such combination.
     pub fn format(&self) -> Result<Format, PhyError> {
         match self.modulation {
             Modulation::Dsss(rate) => Ok(dsss::format(rate, self.short_preamble)),
@@ -232,24 +236,24 @@ impl TxVector {
         }
     }
 
-    /// The data rate (bit/s, rounded down).
+    /// Data rate (bit/s, rounded down).
     ///
     /// # Errors
-    /// When the standard has no such combination.
+    /// If the standard has no such combination.
     pub fn rate(&self) -> Result<BitRate, PhyError> {
         self.format().map(|format| format.rate)
     }
 
-    /// The time on the air of a PPDU that carries a PSDU of `length` bytes.
+    /// Duration of a PPDU with a PSDU of `length` bytes.
     ///
     /// # Errors
-    /// When the standard has no such combination.
+    /// If the standard has no such combination.
     pub fn ppdu(&self, length: u64) -> Result<PpduTime, PhyError> {
-        self.format().map(|format| PpduTime::of(&format, length))
+        self.format().map(|format| PpduTime::new(&format, length))
     }
 }
 
-/// Coded bits per symbol (N_CBPS), the coding rate, and the symbol time.
+/// Coded bits per symbol (N_CBPS), coding rate, and symbol time.
 type Coded = (u64, constellation::CodingRate, Duration);
 
 /// Whole data bits per symbol (N_DBPS).
@@ -257,13 +261,13 @@ fn data_bits((coded, (numerator, denominator), _): Coded) -> u64 {
     coded * numerator / denominator
 }
 
-/// The data rate, from the exact bits per symbol.
+/// Data rate, from the exact bits per symbol.
 fn rate((coded, (numerator, denominator), symbol): Coded) -> BitRate {
     let bits = u128::from(coded) * u128::from(numerator) * 1_000_000_000;
     BitRate::from_bps((bits / (u128::from(denominator) * u128::from(symbol.as_nanos()))) as u64)
 }
 
-/// A guard interval that a PHY doesn't have.
+/// Error: unsupported guard interval.
 fn no_guard(guard: Guard, valid: &'static str) -> PhyError {
     PhyError::Guard {
         nanos: guard.as_nanos(),
@@ -271,7 +275,7 @@ fn no_guard(guard: Guard, valid: &'static str) -> PhyError {
     }
 }
 
-/// A width that a PHY doesn't have.
+/// Error: unsupported width.
 fn no_width(width: Width, valid: &'static str) -> PhyError {
     PhyError::Width {
         mhz: width.as_mhz(),
@@ -279,7 +283,7 @@ fn no_width(width: Width, valid: &'static str) -> PhyError {
     }
 }
 
-/// Checks the number of streams against the most a PHY has.
+/// Checks the number of streams against the maximum of the PHY.
 fn check_streams(streams: u8, most: u8) -> Result<u64, PhyError> {
     if (1..=most).contains(&streams) {
         Ok(u64::from(streams))

@@ -3,7 +3,7 @@
 use super::Format;
 use netburn_units::{BitRate, Duration};
 
-/// The rates in 20 MHz.
+/// Rates in 20 MHz.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rate {
     /// 6 Mbit/s: BPSK 1/2.
@@ -27,11 +27,11 @@ pub enum Rate {
 /// Bits of the SERVICE field and of the tail (table 17-5).
 const SERVICE_AND_TAIL: u64 = 16 + 6;
 
-/// The signal extension of OFDM PPDUs in 2.4 GHz (clause 18.3.2.4).
+/// Signal extension of OFDM PPDUs in 2.4 GHz (clause 18.3.2.4).
 pub(super) const SIGNAL_EXTENSION: Duration = Duration::from_micros(6);
 
 impl Rate {
-    /// All, lowest first.
+    /// All rates, lowest first.
     pub const ALL: [Rate; 8] = [
         Rate::M6,
         Rate::M9,
@@ -58,7 +58,7 @@ impl Rate {
         }
     }
 
-    /// As a rate: one symbol lasts 4 µs.
+    /// Bit rate: one symbol lasts 4 µs.
     #[must_use]
     pub const fn rate(self) -> BitRate {
         BitRate::from_bps(self.data_bits() * 250_000)
@@ -80,7 +80,7 @@ pub(super) fn format(rate: Rate, signal_extension: bool) -> Format {
     }
 }
 
-/// The signal extension where there is one.
+/// The signal extension, if there is one.
 pub(super) fn extension(present: bool) -> Duration {
     if present { SIGNAL_EXTENSION } else { Duration::ZERO }
 }

@@ -1,4 +1,4 @@
-//! Control frames and the rates they are sent at.
+//! Control frames and their rates.
 
 use super::{Guard, Modulation, TxVector, Width, constellation, dsss, ofdm};
 use netburn_units::Duration;
@@ -21,10 +21,11 @@ pub const fn block_ack(window: u32) -> u64 {
     }
 }
 
-/// The rate of the response to a PPDU: the highest mandatory rate (6, 12, 24 Mbit/s; 1, 2, 5.5, 11 for DSSS) that is no faster
-/// than what it answers (802.11-2020 clause 10.6.6.5.2, the non-HT reference rate of table 10-10).
+/// Vector of the response to a PPDU: the highest mandatory rate (6, 12, 24 Mbit/s; 1, 2, 5.5, 11
+/// for DSSS) that is not faster than the PPDU (802.11-2020 clause 10.6.6.5.2, the non-HT reference
+/// rate of table 10-10).
 #[must_use]
-pub fn to(answered: &TxVector) -> TxVector {
+pub fn vector_for(answered: &TxVector) -> TxVector {
     let modulation = match answered.modulation {
         Modulation::Dsss(rate) => Modulation::Dsss(rate),
         Modulation::Ofdm(rate) => Modulation::Ofdm(basic(rate)),
@@ -35,7 +36,7 @@ pub fn to(answered: &TxVector) -> TxVector {
     legacy(modulation, answered)
 }
 
-/// A frame in legacy format on the band and with the preamble of `like`.
+/// Vector of a frame in legacy format with the band and the preamble of `like`.
 #[must_use]
 pub fn legacy(modulation: Modulation, like: &TxVector) -> TxVector {
     TxVector {
@@ -48,7 +49,7 @@ pub fn legacy(modulation: Modulation, like: &TxVector) -> TxVector {
     }
 }
 
-/// How long a control frame of `bytes` lasts.
+/// Duration of a control frame of `bytes`.
 #[must_use]
 pub fn duration(vector: &TxVector, bytes: u64) -> Duration {
     vector.ppdu(bytes).expect("legacy formats have every rate").total()
@@ -65,7 +66,7 @@ fn basic(rate: ofdm::Rate) -> ofdm::Rate {
 
 /// The non-HT reference rate (table 10-10): same constellation and coding rate; 64-QAM 5/6 and beyond count as 54 Mbit/s.
 fn reference(mcs: u8) -> ofdm::Rate {
-    match constellation::of(mcs) {
+    match constellation::for_mcs(mcs) {
         Some((1, _)) => ofdm::Rate::M6,
         Some((2, (1, 2))) => ofdm::Rate::M12,
         Some((2, _)) => ofdm::Rate::M18,
@@ -76,7 +77,7 @@ fn reference(mcs: u8) -> ofdm::Rate {
     }
 }
 
-/// The lowest basic rate of the band, which EIFS is reckoned with (clause 10.3.2.3.7).
+/// Lowest basic rate of the band, which determines EIFS (clause 10.3.2.3.7).
 #[must_use]
 pub fn lowest(two_point_four_with_dsss: bool) -> Modulation {
     if two_point_four_with_dsss {

@@ -5,7 +5,7 @@ use super::{Coded, Format, PhyError, TxVector, Width, check_streams, data_bits, 
 use crate::config::Standard;
 use netburn_units::Duration;
 
-/// The most streams.
+/// Maximum number of streams.
 const STREAMS: u8 = 8;
 
 /// Legacy preamble and L-SIG (20 µs), VHT-SIG-A (8), VHT-STF (4).
@@ -31,13 +31,15 @@ fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {
     };
     let valid = |mcs: u8| Standard::Ac.has_mcs(mcs, vector.width, vector.streams);
     let highest = if valid(9) { 9 } else { 8 };
-    let (bits, coding) = constellation::of(mcs).filter(|_| valid(mcs)).ok_or(PhyError::Mcs {
-        mcs,
-        streams: vector.streams,
-        mhz: vector.width.as_mhz(),
-        highest,
-        except: (0..highest).find(|mcs| !valid(*mcs)),
-    })?;
+    let (bits, coding) = constellation::for_mcs(mcs)
+        .filter(|_| valid(mcs))
+        .ok_or(PhyError::Mcs {
+            mcs,
+            streams: vector.streams,
+            mhz: vector.width.as_mhz(),
+            highest,
+            except: (0..highest).find(|mcs| !valid(*mcs)),
+        })?;
     Ok((subcarriers * bits * streams, coding, ht::symbol(vector.guard)?))
 }
 

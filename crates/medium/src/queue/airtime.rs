@@ -1,5 +1,5 @@
-//! fq-mac scheduled by airtime (Linux 4.11, `ieee80211_next_txq`): a deficit per station of airtime sent and received,
-//! stations that just became active first, and airtime queue limits (5.5).
+//! fq-mac scheduled by airtime (Linux 4.11, `ieee80211_next_txq`): a deficit per station of airtime
+//! sent and received, stations that just became active first, and airtime queue limits (5.5).
 
 use super::codel::CodelParameters;
 use super::fq::FqParameters;
@@ -11,7 +11,7 @@ use crate::packet::{NodeId, Queued};
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
-/// The weight of a station that none was given: microseconds of airtime added to a deficit at each turn
+/// Default weight of a station: microseconds of airtime added to a deficit in each round
 /// (`IEEE80211_DEFAULT_AIRTIME_WEIGHT`).
 pub const DEFAULT_WEIGHT: u32 = 256;
 
@@ -23,13 +23,13 @@ pub struct Airtime<P> {
     weights: BTreeMap<NodeId, u32>,
     /// By station and category, in nanoseconds.
     deficits: BTreeMap<(NodeId, AccessCategory), i64>,
-    /// Airtime that the hardware holds, by station and category.
+    /// Airtime in the hardware, by station and category.
     pending: BTreeMap<(NodeId, AccessCategory), Duration>,
     pending_total: Duration,
 }
 
 impl<P> Airtime<P> {
-    /// With these numbers; `aql`: limits on what the hardware is given, `None`: its own.
+    /// Creates the queue. `aql`: airtime queue limits; `None`: the hardware's own limit.
     #[must_use]
     pub fn new(parameters: FqParameters, codel: CodelParameters, aql: Option<Aql>) -> Self {
         Airtime {
@@ -42,24 +42,25 @@ impl<P> Airtime<P> {
         }
     }
 
-    /// A station's weight: its share of the air is in proportion to it. 1 to 65 535.
+    /// Sets a station's weight, 1 to 65 535: its airtime share is proportional to it.
     pub fn set_weight(&mut self, station: NodeId, weight: u32) {
         self.weights.insert(station, weight.max(1));
     }
 
-    /// The CoDel parameters of one station's tin from now on.
+    /// Sets the CoDel parameters of one station's tin.
     pub fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
         self.queue.set_codel(tin, codel);
     }
 
-    /// Airtime that the hardware holds for a station, and for all.
+    /// Airtime in the hardware for a station, and for all.
     #[must_use]
     pub fn pending(&self, station: NodeId, category: AccessCategory) -> (Duration, Duration) {
         let own = self.pending.get(&(station, category)).copied().unwrap_or_default();
         (own, self.pending_total)
     }
 
-    /// Whether the limits let the station's queue give the hardware more (`ieee80211_txq_airtime_check`).
+    /// Returns true if the limits permit the station's queue to pass more to the hardware
+    /// (`ieee80211_txq_airtime_check`).
     fn below_limit(&self, tin: Tin) -> bool {
         let Some(aql) = &self.aql else { return true };
         let (own, total) = self.pending(tin.to, tin.category());
@@ -74,7 +75,7 @@ impl<P> Airtime<P> {
 impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
     fn enqueue(&mut self, _now: Instant, packet: Queued<P>, drops: &mut Drops<P>) {
         let tin = self.queue.put(packet, drops);
-        // In front: it goes to the back only once its deficit is spent.
+        // In front: it moves to the end only after its deficit is used up.
         self.queue.turns[tin.category().index()].join_first(tin);
     }
 
@@ -87,11 +88,12 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
                 continue;
             }
             let weight = self.weight(tin.to);
-            let readiness = match self.below_limit(tin) {
-                true => may(tin),
-                false => Readiness::Later,
+            let readiness = if self.below_limit(tin) {
+                may(tin)
+            } else {
+                Readiness::Later
             };
-            // What the hardware holds for it will be charged once it is sent (Linux since 2022).
+            // Airtime in the hardware is charged after the transmission (Linux since 2022).
             let pending = self.pending(tin.to, category).0.as_nanos() as i64;
             let deficit = self.deficits.entry((tin.to, category)).or_insert(weight);
             let spent = *deficit < pending;
@@ -101,12 +103,12 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
             if !spent {
                 match readiness {
                     Readiness::Now => return Some(tin),
-                    // Another station in its place would have more than its weight's share of the air.
+                    // Another station at its position would exceed its weight's share of the air.
                     Readiness::Soon => return None,
                     Readiness::Later => {}
                 }
             }
-            // After one round without a station that may be served, whatever its deficit, there is none.
+            // After one round without a ready station, at any deficit, there is none.
             passed_over = if readiness == Readiness::Later {
                 passed_over + 1
             } else {
@@ -143,12 +145,12 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         }
     }
 
-    fn handed(&mut self, tin: Tin, airtime: Duration) {
+    fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
         *self.pending.entry((tin.to, tin.category())).or_default() += airtime;
         self.pending_total += airtime;
     }
 
-    fn finished(&mut self, tin: Tin, airtime: Duration) {
+    fn on_completed(&mut self, tin: Tin, airtime: Duration) {
         if let Some(pending) = self.pending.get_mut(&(tin.to, tin.category())) {
             let airtime = airtime.min(*pending);
             *pending = *pending - airtime;
@@ -156,7 +158,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for Airtime<P> {
         }
     }
 
-    fn charge(&mut self, tin: Tin, airtime: Duration) {
+    fn charge_airtime(&mut self, tin: Tin, airtime: Duration) {
         let weight = self.weight(tin.to);
         let deficit = self.deficits.entry((tin.to, tin.category())).or_insert(weight);
         *deficit -= airtime.as_nanos() as i64;

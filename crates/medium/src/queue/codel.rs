@@ -1,38 +1,39 @@
-//! CoDel: drops by how long packets have waited (RFC 8289), as Linux has it (`codel_impl.h`).
+//! CoDel: drops by waiting time (RFC 8289), as in Linux (`codel_impl.h`).
 
 use super::Drops;
 use crate::packet::{DropReason, Ecn, Queued};
 use netburn_units::{Duration, Instant};
 
-/// CoDel's numbers.
+/// Parameters of CoDel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodelParameters {
-    /// The standing wait that is good: 5 ms (RFC 8289 section 4.3); 20 ms in mac80211.
+    /// Target of the standing queue: 5 ms (RFC 8289 section 4.3); 20 ms in mac80211.
     pub target: Duration,
-    /// How long it may be worse: 100 ms (section 4.2).
+    /// Interval above target before the first drop: 100 ms (section 4.2).
     pub interval: Duration,
-    /// Whether packets that can be are marked in place of being dropped.
+    /// True if ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// A backlog of no more than this is never dropped from: one packet of the largest size; 0 in mac80211.
+    /// No drops at a backlog of at most this: one packet of the maximum size; 0 in mac80211.
     pub mtu: u64,
 }
 
 impl CodelParameters {
-    /// As the `fq_codel` qdisc has it: 5 ms, 100 ms, ECN.
+    /// The `fq_codel` qdisc: 5 ms, 100 ms, ECN.
     pub const QDISC: CodelParameters = CodelParameters {
         target: Duration::from_millis(5),
         interval: Duration::from_millis(100),
         ecn: true,
         mtu: 1_514,
     };
-    /// As mac80211 has it: 20 ms, 100 ms, ECN.
+    /// mac80211: 20 ms, 100 ms, ECN.
     pub const MAC80211: CodelParameters = CodelParameters {
         target: Duration::from_millis(20),
         interval: Duration::from_millis(100),
         ecn: true,
         mtu: 0,
     };
-    /// What mac80211 used from 2016 to 2025 for a station below 6 Mbit/s per station of its interface: 50 ms, 300 ms, no ECN.
+    /// mac80211 from 2016 to 2025 for a station below 6 Mbit/s per station of its interface: 50 ms,
+    /// 300 ms, no ECN.
     pub const MAC80211_SLOW: CodelParameters = CodelParameters {
         target: Duration::from_millis(50),
         interval: Duration::from_millis(300),
@@ -41,29 +42,29 @@ impl CodelParameters {
     };
 }
 
-/// The state of one queue under CoDel.
+/// CoDel state of one queue.
 #[derive(Debug, Clone, Default)]
 pub struct Codel {
-    /// Drops since dropping began.
+    /// Drops since the start of the dropping state.
     count: u64,
-    /// Its value when dropping last began.
+    /// Its value at the last start of the dropping state.
     last_count: u64,
     dropping: bool,
     drop_next: Instant,
-    /// When the wait will have been above target for an interval.
+    /// Time at which the waiting time will have been above target for an interval.
     first_above: Option<Instant>,
 }
 
-/// A queue that CoDel takes packets from.
+/// A queue under CoDel.
 pub trait Source<P> {
-    /// Its first packet.
+    /// Removes the first packet.
     fn pop(&mut self) -> Option<Queued<P>>;
-    /// Bytes that wait in it.
+    /// Queued bytes.
     fn bytes(&self) -> u64;
 }
 
 impl Codel {
-    /// The next packet to send; those dropped on the way go to `drops`.
+    /// Next packet to send; dropped packets are added to `drops`.
     pub fn dequeue<P>(
         &mut self,
         now: Instant,
@@ -116,7 +117,7 @@ impl Codel {
             }
             self.dropping = true;
             let delta = self.count - self.last_count;
-            // Dropping ended not long ago: go on at the rate that worked then.
+            // The dropping state ended recently: continue at its last rate.
             let recent = now
                 .checked_since(self.drop_next)
                 .is_none_or(|since| since < parameters.interval * 16);
@@ -127,7 +128,7 @@ impl Codel {
         Some(packet)
     }
 
-    /// Whether the wait has been above target for an interval.
+    /// Returns true if the waiting time has been above target for an interval.
     fn is_above<P>(&mut self, now: Instant, parameters: &CodelParameters, packet: &Queued<P>, bytes: u64) -> bool {
         if now.since(packet.since) < parameters.target || bytes <= parameters.mtu {
             self.first_above = None;
@@ -142,7 +143,7 @@ impl Codel {
         }
     }
 
-    /// The next drop: `interval / √count` after `from` (section 4.4).
+    /// Time of the next drop: `interval / √count` after `from` (section 4.4).
     fn control_law(&self, from: Instant, parameters: &CodelParameters) -> Instant {
         let interval = u128::from(parameters.interval.as_nanos());
         let step = (interval * interval / u128::from(self.count.max(1))).isqrt();
@@ -150,7 +151,7 @@ impl Codel {
     }
 }
 
-/// Marks a packet in place of dropping it, where both ends take part.
+/// Marks a packet instead of dropping it, if it is ECN-capable.
 fn mark<P>(parameters: &CodelParameters, packet: &mut Queued<P>) -> bool {
     let markable = parameters.ecn && packet.packet.ecn.markable();
     if markable {
@@ -191,9 +192,10 @@ mod tests {
         }
     }
 
-    /// A standing wait of 50 ms, one packet a millisecond. First above target at 50 ms, so dropping begins 100 ms later, at 150;
-    /// then after 100/√1 = 100 ms, 100/√2 = 70.7 ms, 100/√3 = 57.7 ms, 100/√4 = 50 ms, each at the next millisecond:
-    /// 150, 250, 320.7 → 321, 378.4 → 379, 428.4 → 429.
+    /// A standing queue of 50 ms, one packet per millisecond. First above target at 50 ms, so
+    /// dropping starts 100 ms later, at 150; then after 100/√1 = 100 ms, 100/√2 = 70.7 ms, 100/√3 =
+    /// 57.7 ms, 100/√4 = 50 ms, each at the next millisecond: 150, 250, 320.7 → 321, 378.4 → 379,
+    /// 428.4 → 429.
     #[test]
     fn drop_times_by_hand() {
         let mut codel = Codel::default();
@@ -209,7 +211,8 @@ mod tests {
             codel.dequeue(now, &CodelParameters::QDISC, &mut source, &mut drops);
             for _ in drops.drain(..) {
                 dropped_at.push(millis);
-                // Each drop shortens the queue by a packet; keep the wait where it was.
+                // Each drop shortens the queue by a packet; the test keeps the waiting time
+                // constant.
                 let since = source.0.front().map_or(now, |first| first.since);
                 source.0.push_front(packet(0, since, Ecn::NotEct));
             }
@@ -218,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_in_place_of_drops() {
+    fn marks_instead_of_drops() {
         let mut codel = Codel::default();
         let mut source = Plain(VecDeque::new());
         let mut drops = Vec::new();

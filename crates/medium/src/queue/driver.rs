@@ -1,43 +1,44 @@
-//! The driver's lists below a queueing discipline that knows no stations: one per station and TID, filled from the discipline
-//! in its order as long as there is room.
+//! Lists of the driver below a queue discipline without station queues: one per station and TID,
+//! filled in the order of the discipline while there is room.
 
+use super::round_robin::RoundRobin;
 use super::tins::Tins;
-use super::turns::Turns;
 use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, Queued};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Packets that the lists hold together: ath9k before 4.11 (`MAX_QDEPTH`: a quarter of its 512 buffers, less a reserve).
+/// Packets in all lists together: ath9k before 4.11 (`MAX_QDEPTH`: a quarter of its 512 buffers,
+/// minus a reserve).
 pub const ATH9K_DEPTH: u16 = 123;
 
-/// A queueing discipline over the whole device.
+/// A queue discipline for the whole device.
 pub trait Discipline<P>: std::fmt::Debug + Send {
-    /// Takes a packet.
+    /// Adds a packet.
     fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>);
-    /// The next packet, whoever it is for.
+    /// Next packet, for any receiver.
     fn dequeue(&mut self, now: Instant, drops: &mut Drops<P>) -> Option<Queued<P>>;
-    /// Drops all that waits: another queue takes its place.
+    /// Drops all packets, because the queue is replaced.
     fn clear(&mut self, drops: &mut Drops<P>);
-    /// Packets that wait.
+    /// Number of queued packets.
     fn packets(&self) -> usize;
     /// Their bytes.
     fn bytes(&self) -> u64;
 }
 
-/// Which list is served next.
+/// Order in which lists are served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Order {
-    /// The one whose first packet came first: a device that is one queue and, for the station at its head, looks as far as the
-    /// lists hold for more to aggregate.
+    /// By the arrival of the first packet: a device with a single queue that takes further packets
+    /// for the first station from its lists.
     #[default]
     Arrival,
-    /// In turn, as ath9k did before 4.11.
+    /// Round robin, as ath9k before 4.11.
     RoundRobin,
 }
 
-/// A discipline on the driver's lists.
+/// A discipline above the driver's lists.
 #[derive(Debug)]
 pub struct Device<P, D> {
     discipline: D,
@@ -46,8 +47,8 @@ pub struct Device<P, D> {
     held: usize,
     held_bytes: u64,
     lists: Tins<List<P>>,
-    /// Tins with something to send, in the order of their turn, by category.
-    turns: [Turns; 4],
+    /// Tins with something to send, in round-robin order, by category.
+    turns: [RoundRobin; 4],
 }
 
 #[derive(Debug)]
@@ -57,7 +58,7 @@ struct List<P> {
 }
 
 impl<P, D: Discipline<P>> Device<P, D> {
-    /// `discipline` over lists that hold `depth` packets together (at least one).
+    /// Creates `discipline` above lists for `depth` packets together (at least one).
     pub fn new(discipline: D, depth: usize, order: Order) -> Self {
         Device {
             discipline,
@@ -96,12 +97,12 @@ impl<P> List<P> {
         }
     }
 
-    /// The place in the order of arrival of what goes next; `None` while there is nothing to send.
+    /// Arrival number of the next packet; `None` without packets.
     fn arrival(&self) -> Option<u64> {
         match self.unsent {
             Unsent::Nothing => self.packets.front().map(|packet| packet.arrival),
             Unsent::LeftOver { arrival } => Some(arrival),
-            // It came before everything that waits.
+            // Older than all queued packets.
             Unsent::Retransmission => Some(0),
         }
     }
@@ -161,7 +162,7 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         }
     }
 
-    fn charge(&mut self, _tin: Tin, _airtime: Duration) {}
+    fn charge_airtime(&mut self, _tin: Tin, _airtime: Duration) {}
 
     fn packets(&self) -> usize {
         self.held + self.discipline.packets()

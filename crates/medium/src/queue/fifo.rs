@@ -1,4 +1,4 @@
-//! One queue for the whole device: new packets are dropped when it is full.
+//! One queue for the whole device, with tail drop.
 
 use super::Drops;
 use super::driver::Discipline;
@@ -16,7 +16,7 @@ pub struct Fifo<P> {
 }
 
 impl<P> Fifo<P> {
-    /// A queue that holds `limit`.
+    /// Creates a queue with this limit.
     #[must_use]
     pub fn new(limit: QueueLimit) -> Self {
         Fifo {

@@ -1,5 +1,6 @@
-//! Flow queueing by deficit round robin with new flows first (RFC 8290), in the form Linux shares between the `fq_codel` qdisc
-//! and mac80211 (`fq_impl.h`): a set of flows, hashed into, and *tins* that each serve their own among them.
+//! Flow queueing by deficit round robin with new flows first (RFC 8290), in the form Linux shares
+//! between the `fq_codel` qdisc and mac80211 (`fq_impl.h`): a set of hashed flows, and *tins* that
+//! each serve their own flows.
 
 use super::codel::{Codel, CodelParameters, Source};
 use super::tins::Tins;
@@ -8,18 +9,19 @@ use crate::packet::{DropReason, Queued};
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
-/// The numbers of a set of flows.
+/// Parameters of a set of flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FqParameters {
-    /// Flows that packets are hashed into.
+    /// Number of flows of the hash table.
     pub flows: u32,
-    /// Bytes a flow may send in its turn.
+    /// Bytes per turn of a flow.
     pub quantum: u32,
-    /// Packets held together.
+    /// Limit of packets.
     pub packets: u32,
-    /// Memory held together, as the kernel counts it (truesize), in bytes.
+    /// Limit of memory as the kernel counts it (truesize), in bytes.
     pub memory: u64,
-    /// Packets dropped at once from the fattest flow when one too many came, at most and no more than half of it.
+    /// Maximum number of packets dropped together from the largest flow on overflow, and at most
+    /// half of it.
     pub batch: u32,
 }
 
@@ -42,13 +44,13 @@ impl FqParameters {
     };
 }
 
-/// Flows and the tins that serve them.
+/// Flows and their tins.
 #[derive(Debug)]
 pub struct Fq<P> {
     parameters: FqParameters,
     flows: Vec<Flow<P>>,
     tins: Tins<TinState>,
-    /// Flows with packets in them.
+    /// Flows with packets.
     busy: Vec<u32>,
     packets: u32,
     bytes: u64,
@@ -61,9 +63,9 @@ struct Flow<P> {
     bytes: u64,
     deficit: i64,
     codel: Codel,
-    /// The tin that serves it while it has packets or a place in a list.
+    /// Tin that serves it while it has packets or a position in a list.
     tin: Option<Tin>,
-    /// Its place in `busy` and one more; 0: none.
+    /// Its index in `busy` plus one; 0: none.
     busy: u32,
 }
 
@@ -71,7 +73,7 @@ struct Flow<P> {
 struct TinState {
     new: VecDeque<u32>,
     old: VecDeque<u32>,
-    /// The flow of packets whose own flow serves another tin.
+    /// Flow for packets whose own flow serves another tin.
     fallback: u32,
     packets: u32,
     codel: CodelParameters,
@@ -103,7 +105,7 @@ impl<P> Source<P> for Flow<P> {
 }
 
 impl<P> Fq<P> {
-    /// Empty flows.
+    /// Creates empty flows.
     #[must_use]
     pub fn new(parameters: FqParameters) -> Self {
         Fq {
@@ -117,12 +119,13 @@ impl<P> Fq<P> {
         }
     }
 
-    /// The CoDel parameters of a tin from now on.
+    /// Sets the CoDel parameters of a tin.
     pub fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
         self.tin(tin, codel).codel = codel;
     }
 
-    /// Takes a packet for `tin`, whose CoDel parameters are `codel` if it is new. Drops from the fattest flow when full.
+    /// Adds a packet for `tin`; `codel` are the CoDel parameters of a new tin. Drops from the
+    /// largest flow on overflow.
     pub fn enqueue(&mut self, tin: Tin, codel: CodelParameters, packet: Queued<P>, drops: &mut Drops<P>) {
         let hashed = spread(packet.packet.flow) % self.parameters.flows.max(1);
         let fallback = self.tin(tin, codel).fallback;
@@ -153,7 +156,7 @@ impl<P> Fq<P> {
         }
     }
 
-    /// The next packet of `tin`.
+    /// Next packet of `tin`.
     pub fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>> {
         loop {
             let state = self.tins.get_mut(tin)?;
@@ -167,10 +170,11 @@ impl<P> Fq<P> {
             if flow.deficit <= 0 {
                 let quantum = i64::from(self.parameters.quantum);
                 list.pop_front();
-                // A flow without others has all its turns at once.
-                let turns = match state.new.is_empty() && state.old.is_empty() {
-                    true => 1 - flow.deficit / quantum,
-                    false => 1,
+                // A single flow gets all its turns at once.
+                let turns = if state.new.is_empty() && state.old.is_empty() {
+                    1 - flow.deficit / quantum
+                } else {
+                    1
                 };
                 flow.deficit += turns * quantum;
                 state.old.push_back(index);
@@ -200,7 +204,8 @@ impl<P> Fq<P> {
                     self.memory -= truesize(packet.packet.length);
                     return Some(packet);
                 }
-                // An emptied new flow goes through the old ones once, so that it can't starve them (RFC 8290 section 4.2).
+                // An emptied new flow passes the list of old ones once, so that it can't starve
+                // them (RFC 8290 section 4.2).
                 None if is_new && !state.old.is_empty() => {
                     state.new.pop_front();
                     state.old.push_back(index);
@@ -217,25 +222,25 @@ impl<P> Fq<P> {
         }
     }
 
-    /// Packets of a tin.
+    /// Number of packets of a tin.
     #[must_use]
     pub fn tin_packets(&self, tin: Tin) -> u32 {
         self.tins.get(tin).map_or(0, |state| state.packets)
     }
 
-    /// Packets in all.
+    /// Total number of packets.
     #[must_use]
     pub fn packets(&self) -> usize {
         self.packets as usize
     }
 
-    /// Bytes in all.
+    /// Total number of bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Drops all that waits. Not to be used afterwards.
+    /// Drops all packets. The set must not be used afterwards.
     pub fn clear(&mut self, drops: &mut Drops<P>) {
         let waiting = self.flows.iter_mut().flat_map(|flow| flow.packets.drain(..));
         drops.extend(waiting.map(|packet| (packet, DropReason::QueueReplaced)));
@@ -256,7 +261,7 @@ impl<P> Fq<P> {
         })
     }
 
-    /// Drops from the head of the flow with the most bytes: one packet, or a batch where the parameters say so.
+    /// Drops from the head of the flow with the most bytes: one packet, or a batch.
     fn drop_from_fattest(&mut self, drops: &mut Drops<P>) {
         let fattest = self
             .busy
@@ -287,7 +292,7 @@ impl<P> Fq<P> {
     }
 }
 
-/// A flow has no packets any more.
+/// Removes a flow without packets.
 fn idle<P>(busy: &mut Vec<u32>, flows: &mut [Flow<P>], index: u32) {
     let place = flows[index as usize].busy;
     if place == 0 {
@@ -300,8 +305,8 @@ fn idle<P>(busy: &mut Vec<u32>, flows: &mut [Flow<P>], index: u32) {
     flows[index as usize].busy = 0;
 }
 
-/// Spreads flows over the hash table, as the kernel's hash does: neighbouring numbers must not be sure of places of their own (the
-/// finaliser of MurmurHash3, 32 bits).
+/// Spreads flows over the hash table, as the kernel's hash does: neighbouring numbers must not
+/// always get different flows (the finaliser of MurmurHash3, 32 bits).
 fn spread(flow: u32) -> u32 {
     let mut hash = flow;
     hash = (hash ^ hash >> 16).wrapping_mul(0x85eb_ca6b);
@@ -309,8 +314,8 @@ fn spread(flow: u32) -> u32 {
     hash ^ hash >> 16
 }
 
-/// What the kernel reckons a received packet of this length to take: a buffer of a power of two around its data, headroom and
-/// shared info, and the `sk_buff`.
+/// Memory of a received packet of this length in the kernel: a buffer of a power of two around its
+/// data, headroom and shared info, and the `sk_buff`.
 fn truesize(length: u32) -> u64 {
     u64::from((length + 64 + 320).next_power_of_two()) + 256
 }

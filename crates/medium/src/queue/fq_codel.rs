@@ -7,7 +7,7 @@ use super::{Drops, Tin};
 use crate::packet::{NodeId, Queued};
 use netburn_units::Instant;
 
-/// The one tin that serves all flows of the device.
+/// The single tin for all flows of the device.
 const DEVICE: Tin = Tin { to: NodeId(0), tid: 0 };
 
 /// The `fq_codel` qdisc.
@@ -18,7 +18,7 @@ pub struct FqCodel<P> {
 }
 
 impl<P> FqCodel<P> {
-    /// With these numbers.
+    /// Creates the queue.
     #[must_use]
     pub fn new(parameters: FqParameters, codel: CodelParameters) -> Self {
         FqCodel {

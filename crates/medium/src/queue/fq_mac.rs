@@ -1,26 +1,26 @@
-//! mac80211's FQ-CoDel per station and TID (Linux 4.9), served round robin, one aggregate a turn.
+//! mac80211's FQ-CoDel per station and TID (Linux 4.9), round robin, one aggregate per turn.
 
 use super::codel::CodelParameters;
 use super::fq::{Fq, FqParameters};
+use super::round_robin::RoundRobin;
 use super::tins::Tins;
-use super::turns::Turns;
 use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
 use crate::edca::AccessCategory;
 use crate::packet::Queued;
 use netburn_units::{Duration, Instant};
 
-/// FQ-CoDel per station: a set of flows shared by all tins, and turns.
+/// FQ-CoDel per station: a set of flows shared by all tins, and a round-robin order.
 #[derive(Debug)]
 pub struct FqMac<P> {
     pub(super) fq: Fq<P>,
     pub(super) codel: CodelParameters,
-    pub(super) turns: [Turns; 4],
-    /// Of each tin: whether the air holds packets for it above the queue.
+    pub(super) turns: [RoundRobin; 4],
+    /// For each tin: true if packets wait ahead of the queue.
     pub(super) unsent: Tins<bool>,
 }
 
 impl<P> FqMac<P> {
-    /// With these numbers.
+    /// Creates the queue.
     #[must_use]
     pub fn new(parameters: FqParameters, codel: CodelParameters) -> Self {
         FqMac {
@@ -31,8 +31,8 @@ impl<P> FqMac<P> {
         }
     }
 
-    /// The CoDel parameters of one station's tin from now on: the exception for slow stations that Linux made from 2016 to
-    /// 2025 ([`CodelParameters::MAC80211_SLOW`]).
+    /// Sets the CoDel parameters of one station's tin: the exception for slow stations in Linux
+    /// from 2016 to 2025 ([`CodelParameters::MAC80211_SLOW`]).
     pub fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
         self.fq.set_codel(tin, codel);
     }
@@ -93,7 +93,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for FqMac<P> {
         }
     }
 
-    fn charge(&mut self, _tin: Tin, _airtime: Duration) {}
+    fn charge_airtime(&mut self, _tin: Tin, _airtime: Duration) {}
 
     fn packets(&self) -> usize {
         self.fq.packets()

@@ -1,8 +1,9 @@
-//! Transmit queues: what waits at an access point or a station, and who is served next.
+//! Transmit queues: waiting packets of an access point or a station, and their order.
 //!
-//! Every discipline is a type of its own behind [`TransmitQueue`]. Those that Linux keeps above the driver, and that don't
-//! know stations ([`fifo`], [`pfifo_fast`], [`fq_codel`]), sit on the driver's own lists ([`driver`]); [`station_rr`], [`fq_mac`]
-//! and [`airtime`] keep a queue per station themselves. [`codel`] and [`fq`] are what they share.
+//! Every discipline is a type of its own with the trait [`TransmitQueue`]. Those that Linux has
+//! above the driver, without station queues ([`fifo`], [`pfifo_fast`], [`fq_codel`]), use the
+//! driver's lists ([`driver`]). [`station_rr`], [`fq_mac`] and [`airtime`] have a queue per
+//! station. [`codel`] and [`fq`] are their common parts.
 
 pub mod airtime;
 pub mod codel;
@@ -12,114 +13,117 @@ pub mod fq;
 pub mod fq_codel;
 pub mod fq_mac;
 pub mod pfifo_fast;
+mod round_robin;
 pub mod station_rr;
 pub(crate) mod tins;
-mod turns;
 
 use crate::edca::AccessCategory;
 use crate::packet::{DropReason, NodeId, Queued};
 use crate::queue::codel::CodelParameters;
 use netburn_units::{Duration, Instant};
 
-/// A station and traffic identifier: what one aggregate is for, and one BlockAck agreement.
+/// A station and traffic identifier: the unit of an aggregate and of a BlockAck agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tin {
-    /// The receiver.
+    /// Receiver.
     pub to: NodeId,
-    /// 0 to 7.
+    /// TID, 0 to 7.
     pub tid: u8,
 }
 
 impl Tin {
-    /// The access category of its TID.
+    /// Access category of its TID.
     #[must_use]
     pub const fn category(self) -> AccessCategory {
-        AccessCategory::of_tid(self.tid)
+        AccessCategory::from_tid(self.tid)
     }
 }
 
-/// Whether an aggregate for a tin can be put together.
+/// Readiness of a tin for an aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readiness {
-    /// Now.
+    /// Ready.
     Now,
-    /// Only a short one: a full one when an aggregate of the same tin, which the hardware holds, has ended. Leaving the
-    /// hardware's place empty until then costs no time on the air.
+    /// Only a short aggregate is possible; a full one after the end of an aggregate of the same tin
+    /// in the hardware. Leaving the hardware's position empty until then costs no airtime.
     Soon,
-    /// Not now.
+    /// Not ready.
     Later,
 }
 
-/// What the air holds for a tin above the queue: taken from it, and not on its way yet.
+/// Packets of a tin that wait ahead of the queue: taken from it, and not on the air yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsent {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// Packets that did not fit into the last aggregate. They keep their place in the order of arrival.
+    /// Packets that did not fit into the last aggregate. They keep their position in the order of
+    /// arrival.
     LeftOver {
         /// [`Queued::arrival`] of the first of them.
         arrival: u64,
     },
-    /// MPDUs that failed and are due for retransmission. They go before every new packet.
+    /// MPDUs that are due for retransmission. They precede every new packet.
     Retransmission,
 }
 
 impl Unsent {
-    /// Whether there is anything.
+    /// Returns true if packets wait.
     #[must_use]
     pub const fn is_some(self) -> bool {
         !matches!(self, Unsent::Nothing)
     }
 }
 
-/// What a queue threw away, for the air to report.
+/// Dropped packets of a queue, which the air reports.
 pub type Drops<P> = Vec<(Queued<P>, DropReason)>;
 
 /// A transmit queue.
 ///
-/// **Call order:** [`enqueue`](Self::enqueue) at any time; to fill the hardware, [`next`](Self::next), then
-/// [`dequeue`](Self::dequeue) of that tin until the aggregate is full or nothing is left.
+/// **Call order:** [`enqueue`](Self::enqueue) at any time; to fill the hardware,
+/// [`next`](Self::next), then [`dequeue`](Self::dequeue) of that tin until the aggregate is full or
+/// the tin is empty.
 pub trait TransmitQueue<P>: std::fmt::Debug + Send {
-    /// Takes a packet. What is dropped for it, itself or another, goes to `drops`.
+    /// Adds a packet. Packets dropped for it, or the packet itself, are added to `drops`.
     fn enqueue(&mut self, now: Instant, packet: Queued<P>, drops: &mut Drops<P>);
 
-    /// The tin that the next aggregate of this category is for, among those that `may` be served. `None` when there is none, and
-    /// when the place is for one that will be ready soon.
+    /// Tin of the next aggregate of this category, among those that are ready by `may`. `None` if
+    /// there is none, or if the position is kept for one that will be ready soon.
     fn next(&mut self, now: Instant, category: AccessCategory, may: &mut dyn FnMut(Tin) -> Readiness) -> Option<Tin>;
 
-    /// The next packet for `tin`. CoDel's drops go to `drops`, its marks into the packet.
+    /// Next packet for `tin`. CoDel's drops are added to `drops`; its marks are set in the packet.
     fn dequeue(&mut self, now: Instant, tin: Tin, drops: &mut Drops<P>) -> Option<Queued<P>>;
 
-    /// What the air itself holds for `tin` from now on. It counts as backlog.
+    /// Sets the packets of `tin` that wait ahead of the queue. They count as backlog.
     fn set_unsent(&mut self, now: Instant, tin: Tin, unsent: Unsent);
 
-    /// An aggregate that will take `airtime` went to the hardware.
-    fn handed(&mut self, tin: Tin, airtime: Duration) {
+    /// Reports an aggregate with this estimated airtime that was passed to the hardware.
+    fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
         let _ = (tin, airtime);
     }
 
-    /// An aggregate that was [`handed`](Self::handed) over with `airtime` has left the hardware.
-    fn finished(&mut self, tin: Tin, airtime: Duration) {
+    /// Reports that an aggregate of [`on_pushed_to_hw`](Self::on_pushed_to_hw) has left the
+    /// hardware.
+    fn on_completed(&mut self, tin: Tin, airtime: Duration) {
         let _ = (tin, airtime);
     }
 
-    /// `tin` was on the air for `airtime`, as sender or as receiver.
-    fn charge(&mut self, tin: Tin, airtime: Duration);
+    /// Charges `airtime` to `tin`, as sender or as receiver.
+    fn charge_airtime(&mut self, tin: Tin, airtime: Duration);
 
-    /// A station's weight from now on, where the discipline has weights.
+    /// Sets a station's weight, if the discipline has weights.
     fn set_weight(&mut self, station: NodeId, weight: u32) {
         let _ = (station, weight);
     }
 
-    /// The CoDel parameters of one station's tin from now on, where the discipline has such.
+    /// Sets the CoDel parameters of one station's tin, if the discipline has them.
     fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
         let _ = (tin, codel);
     }
 
-    /// Drops all that waits: another queue takes its place.
+    /// Drops all packets, because the queue is replaced.
     fn clear(&mut self, drops: &mut Drops<P>);
 
-    /// Packets that wait.
+    /// Number of queued packets.
     fn packets(&self) -> usize;
 
     /// Their bytes.

@@ -1,7 +1,7 @@
-//! Three queues by priority, the first that has something served first, as in Linux's `pfifo_fast`.
+//! Three queues with strict priority, as in Linux's `pfifo_fast`.
 //!
-//! Bands go by access category, so that what a scenario calls video goes before best effort. Linux's own table (`prio2band`) has only
-//! priorities 6 and 7 in the first band.
+//! The access category determines the band, so that video in a scenario precedes best effort.
+//! Linux's own table (`prio2band`) has only priorities 6 and 7 in the first band.
 
 use super::Drops;
 use super::driver::Discipline;
@@ -10,14 +10,15 @@ use crate::config::QueueLimit;
 use crate::packet::Queued;
 use netburn_units::Instant;
 
-/// Three bands: 0 for video and voice, 1 for best effort, 2 for background. Each holds the limit.
+/// Three bands: 0 for video and voice, 1 for best effort, 2 for background. The limit applies to
+/// each.
 #[derive(Debug)]
 pub struct PfifoFast<P> {
     bands: [Fifo<P>; 3],
 }
 
 impl<P> PfifoFast<P> {
-    /// Three empty bands that hold `limit` each.
+    /// Creates three empty bands with this limit each.
     #[must_use]
     pub fn new(limit: QueueLimit) -> Self {
         PfifoFast {
@@ -26,7 +27,7 @@ impl<P> PfifoFast<P> {
     }
 }
 
-/// The band of a TID.
+/// Band of a TID.
 const fn band(tid: u8) -> usize {
     match tid {
         4..=7 => 0,

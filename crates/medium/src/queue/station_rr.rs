@@ -1,7 +1,7 @@
-//! A queue per station and TID, served round robin, one aggregate a turn.
+//! A queue per station and TID, round robin, one aggregate per turn.
 
+use super::round_robin::RoundRobin;
 use super::tins::Tins;
-use super::turns::Turns;
 use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
 use crate::config::QueueLimit;
 use crate::edca::AccessCategory;
@@ -9,12 +9,12 @@ use crate::packet::{DropReason, Queued};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Round robin. Each tin's queue holds the limit, new packets are dropped.
+/// Round robin. The limit applies to each tin's queue, with tail drop.
 #[derive(Debug)]
 pub struct StationRr<P> {
     limit: QueueLimit,
     tins: Tins<State<P>>,
-    turns: [Turns; 4],
+    turns: [RoundRobin; 4],
     packets: usize,
     bytes: u64,
 }
@@ -23,12 +23,12 @@ pub struct StationRr<P> {
 struct State<P> {
     packets: VecDeque<Queued<P>>,
     bytes: u64,
-    /// Whether the air holds packets for it above the queue.
+    /// True if packets wait ahead of the queue.
     unsent: bool,
 }
 
 impl<P> StationRr<P> {
-    /// No queues yet; each will hold `limit`.
+    /// Creates an empty set of queues with this limit each.
     #[must_use]
     pub fn new(limit: QueueLimit) -> Self {
         StationRr {
@@ -113,7 +113,7 @@ impl<P: std::fmt::Debug + Send> TransmitQueue<P> for StationRr<P> {
         }
     }
 
-    fn charge(&mut self, _tin: Tin, _airtime: Duration) {}
+    fn charge_airtime(&mut self, _tin: Tin, _airtime: Duration) {}
 
     fn packets(&self) -> usize {
         self.packets

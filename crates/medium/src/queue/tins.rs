@@ -1,11 +1,11 @@
-//! Something for each tin: found by a number, not by comparing.
+//! Map from tins to values, indexed by numbers.
 
 use super::Tin;
 
-/// What is known of tins, by tin.
+/// Values by tin.
 #[derive(Debug)]
 pub(crate) struct Tins<T> {
-    /// By receiver and TID: the place in `entries` and one more; 0: none.
+    /// By receiver and TID: index in `entries` plus one; 0: none.
     places: Vec<u16>,
     entries: Vec<(Tin, T)>,
 }
@@ -29,7 +29,7 @@ impl<T> Tins<T> {
         Some(&mut self.entries[place].1)
     }
 
-    /// What is known of a tin; what `make` says, if nothing is yet.
+    /// Value of a tin, created by `make` if there is none.
     pub(crate) fn entry(&mut self, tin: Tin, make: impl FnOnce() -> T) -> &mut T {
         let place = match self.place(tin) {
             Some(place) => place,
@@ -38,7 +38,7 @@ impl<T> Tins<T> {
         &mut self.entries[place].1
     }
 
-    /// All that is known, in the order of tins.
+    /// All values, in the order of tins.
     pub(crate) fn in_order(&mut self) -> impl Iterator<Item = &mut T> {
         self.entries.sort_unstable_by_key(|(tin, _)| *tin);
         for (place, (tin, _)) in (1..).zip(&self.entries) {
@@ -47,7 +47,7 @@ impl<T> Tins<T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    /// All that is known.
+    /// All values.
     pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.entries.iter().map(|(_, value)| value)
     }
@@ -67,7 +67,7 @@ impl<T> Tins<T> {
     }
 }
 
-/// TIDs that a receiver has at most: four bits of QoS control.
+/// Maximum number of TIDs of a receiver: four bits of QoS control.
 const TIDS: usize = 16;
 
 fn number(tin: Tin) -> usize {

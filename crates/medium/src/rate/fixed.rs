@@ -1,10 +1,10 @@
-//! Always the same rate.
+//! Fixed rate.
 
 use super::{Choice, RateAlgorithm};
 use crate::phy::TxVector;
 use netburn_units::Instant;
 
-/// Always this vector.
+/// Always uses this vector.
 #[derive(Debug, Clone, Copy)]
 pub struct Fixed(pub TxVector);
 

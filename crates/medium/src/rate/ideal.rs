@@ -1,10 +1,11 @@
-//! The best rate for the signal, known without trying.
+//! Ideal rate control: the best rate for the signal, without probing.
 
 use super::{Choice, RateAlgorithm, RateSet};
 use crate::phy::TxVector;
 use netburn_units::Instant;
 
-/// What has the best expected goodput at the signal of the moment: a bound that no real sender reaches, which has to find out.
+/// Rate with the best expected goodput at the current signal: an upper bound that real senders
+/// don't reach, because they have to probe.
 #[derive(Debug)]
 pub struct Ideal {
     set: RateSet,
@@ -12,7 +13,7 @@ pub struct Ideal {
 }
 
 impl Ideal {
-    /// Chooses from `set`; `snr_db` as the set's fastest vector sees it, `None`: nothing is lost.
+    /// Chooses from `set`. `snr_db` applies to the set's fastest vector; `None`: no losses.
     #[must_use]
     pub fn new(set: RateSet, snr_db: Option<f64>) -> Self {
         let best = set.best(snr_db).vector;

@@ -1,7 +1,8 @@
-//! Which rate the next PPDU is sent at.
+//! Rate control.
 //!
-//! Every way to choose is a state machine of its own behind [`RateAlgorithm`]: [`fixed`], [`ideal`] (knows the signal) and
-//! [`minstrel`] (knows only what came back). [`set`] holds the rates there are to choose from, and what each costs.
+//! Every algorithm is a state machine of its own with the trait [`RateAlgorithm`]: [`fixed`],
+//! [`ideal`] (knows the signal) and [`minstrel`] (knows only responses). [`set`] has the available
+//! rates and their costs.
 
 pub mod fixed;
 pub mod ideal;
@@ -17,63 +18,65 @@ use crate::config::RateControl;
 use crate::phy::TxVector;
 use netburn_units::{Instant, Stream};
 
-/// How a link's rate is chosen.
+/// Rate control of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum RateChoice {
     /// Always the link's vector.
     #[default]
     Fixed,
-    /// The best for the signal at each moment, known without trying; the link's vector is the fastest there is.
+    /// The best rate for the current signal, without probing; the link's vector is the maximum.
     Ideal,
-    /// By trying; the link's vector is the fastest there is.
+    /// Probing; the link's vector is the maximum.
     Minstrel(MinstrelParameters),
 }
 
-/// How the next PPDU is to be sent.
+/// Choice for the next PPDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
-    /// The vector.
+    /// Vector.
     pub vector: TxVector,
-    /// The most MPDUs it may carry, where that is less than the link allows: a probe is kept short.
+    /// Maximum number of MPDUs, if smaller than the link's limit: a probe is short.
     pub frames: Option<u32>,
 }
 
-/// What a sender knows of a PPDU once it has, or hasn't, been answered. Whether it met another transmission or only too weak a
-/// signal, no sender knows.
+/// Result of a PPDU as its sender knows it. A sender can't distinguish a collision from a weak
+/// signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
-    /// How it was sent.
+    /// Vector.
     pub vector: TxVector,
-    /// MPDUs in it.
+    /// Number of MPDUs.
     pub attempted: u32,
-    /// MPDUs acknowledged; nothing when no answer came.
+    /// Number of acknowledged MPDUs; 0 without a response.
     pub arrived: u32,
-    /// Whether the medium was reserved by RTS and CTS before: then what is lost is hardly lost to a collision.
+    /// True if RTS and CTS reserved the medium before: then a collision is unlikely.
     pub reserved: bool,
 }
 
-/// A way to choose.
+/// Rate control algorithm.
 ///
-/// **Call order:** [`choose`](Self::choose) when a PPDU is put together and when it is tried again; [`report`](Self::report) after
-/// each time that its data were sent. Several PPDUs may be chosen for before the first is reported.
+/// **Call order:** [`choose`](Self::choose) when a PPDU is built and when it is retried;
+/// [`report`](Self::report) after each transmission of its data. Several PPDUs may be chosen before
+/// the first is reported.
 pub trait RateAlgorithm: std::fmt::Debug + Send {
-    /// How the next PPDU is sent, which went unanswered `failures` times so far.
+    /// Chooses the vector of the next PPDU, which had `failures` transmissions without a response
+    /// so far.
     fn choose(&mut self, now: Instant, failures: u32) -> Choice;
 
-    /// What became of a PPDU.
+    /// Reports the result of a PPDU.
     fn report(&mut self, now: Instant, report: &Report) {
         let _ = (now, report);
     }
 
-    /// The signal at the receiver in decibels over noise, as the set's fastest vector sees it. Only what is meant to know without
-    /// trying may look.
+    /// Reports the SNR at the receiver in dB for the set's fastest vector. Only algorithms without
+    /// probing may use it.
     fn handle_signal(&mut self, snr_db: Option<f64>) {
         let _ = snr_db;
     }
 }
 
 impl RateChoice {
-    /// The algorithm, to choose from `set`; `chance` is what it draws from.
+    /// Creates the algorithm for `set`; `chance` is its random stream.
     #[must_use]
     pub fn start(self, set: RateSet, snr_db: Option<f64>, chance: Stream) -> Box<dyn RateAlgorithm> {
         match self {

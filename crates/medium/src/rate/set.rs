@@ -1,16 +1,17 @@
-//! The rates that a link can choose from.
+//! Rates available to a link.
 
 use crate::aggregation::{Limits, mpdu};
 use crate::error;
 use crate::phy::{Format, Modulation, TxVector, Width, dsss, ofdm, response};
 use netburn_units::{BitRate, Duration};
 
-/// The MPDU that goodput is reckoned with: 1500 bytes, encrypted.
+/// MPDU length for goodput: 1500 bytes, encrypted.
 pub const REFERENCE_MPDU: u32 = 1_554;
-/// What of it is payload.
+/// Payload of it.
 const REFERENCE_PAYLOAD: u32 = 1_500;
 
-/// The rates, slowest first; of equals the one with fewer streams and the narrower one first, which needs less signal.
+/// Rates, slowest first; of equal ones those with fewer streams and smaller width first, which need
+/// less signal.
 #[derive(Debug, Clone)]
 pub struct RateSet {
     entries: Vec<Entry>,
@@ -18,32 +19,32 @@ pub struct RateSet {
     tries: u32,
 }
 
-/// One rate, and what it costs.
+/// One rate, and its cost.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// The vector.
+    /// Vector.
     pub vector: TxVector,
-    /// Its data rate.
+    /// Data rate.
     pub rate: BitRate,
-    /// MPDUs of the reference length that a full aggregate holds.
+    /// MPDUs of the reference length in a full aggregate.
     pub frames: u32,
-    /// The BlockAck window; `None` without aggregation.
+    /// BlockAck window; `None` without aggregation.
     window: Option<u32>,
     format: Format,
-    /// All of an exchange but its data PPDU.
+    /// Duration of an exchange without its data PPDU.
     overhead: Duration,
 }
 
 impl RateSet {
-    /// All rates of `fastest`'s PHY that are no faster in anything: up to its width, streams and MCS, with its guard interval.
-    /// `limits`: what aggregates may hold; `access`: what comes before a PPDU and between it and its answer (AIFS, the mean
-    /// backoff, SIFS).
+    /// All rates of `fastest`'s PHY up to its width, streams and MCS, with its guard interval.
+    /// `limits`: limits of aggregates; `access`: time before a PPDU and between it and its response
+    /// (AIFS, the mean backoff, SIFS).
     #[must_use]
     pub fn up_to(fastest: &TxVector, limits: &Limits, access: Duration) -> Self {
         RateSet::clocked(fastest, limits, access, 1)
     }
 
-    /// The same on a PHY that is clocked `clock` times slower than usual.
+    /// The same on a PHY with the clock divider `clock`.
     #[must_use]
     pub fn clocked(fastest: &TxVector, limits: &Limits, access: Duration, clock: u64) -> Self {
         let mut entries: Vec<Entry> = vectors(fastest)
@@ -58,32 +59,32 @@ impl RateSet {
         }
     }
 
-    /// The rates.
+    /// Rates.
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The vector that the set goes up to.
+    /// Fastest vector of the set.
     #[must_use]
     pub const fn fastest(&self) -> TxVector {
         self.fastest
     }
 
-    /// Whether MPDUs are aggregated.
+    /// Returns true if A-MPDUs are used.
     #[must_use]
     pub fn aggregates(&self) -> bool {
         self.entries.iter().any(|entry| entry.window.is_some())
     }
 
-    /// How often an MPDU is sent before it is dropped.
+    /// Maximum number of transmissions of an MPDU.
     #[must_use]
     pub const fn tries(&self) -> u32 {
         self.tries
     }
 
-    /// The entry with the best expected goodput when the signal is `snr_db` over noise for the fastest vector; without a signal,
-    /// of those for which nothing is lost.
+    /// Entry with the best expected goodput at the SNR `snr_db` for the fastest vector; without a
+    /// signal, among all entries without losses.
     #[must_use]
     pub fn best(&self, snr_db: Option<f64>) -> &Entry {
         let mut best = (&self.entries[0], 0.0);
@@ -96,7 +97,7 @@ impl RateSet {
         best.0
     }
 
-    /// The chance that an MPDU of the reference length arrives at an entry's rate.
+    /// Probability that an MPDU of the reference length arrives at an entry's rate.
     #[must_use]
     pub fn success(&self, entry: &Entry, snr_db: Option<f64>) -> f64 {
         snr_db.map_or(1.0, |snr_db| {
@@ -110,7 +111,7 @@ impl Entry {
     fn new(vector: TxVector, limits: &Limits, access: Duration, clock: u64) -> Option<Self> {
         let format = vector.format().ok()?.slower(clock);
         let room = format.longest(limits.time).unwrap_or(0);
-        let (frames, answer) = if limits.ampdu {
+        let (frames, response) = if limits.ampdu {
             let most = room.min(limits.bytes) / mpdu::in_aggregate(REFERENCE_MPDU);
             let frames = most.clamp(1, u64::from(limits.frames.max(1))) as u32;
             (frames, response::block_ack(limits.window))
@@ -123,11 +124,12 @@ impl Entry {
             frames,
             window: limits.ampdu.then_some(limits.window),
             format,
-            overhead: access + response::duration(&response::to(&vector), answer) * clock,
+            overhead: access + response::duration(&response::vector_for(&vector), response) * clock,
         })
     }
 
-    /// MPDUs that the aggregates of a saturated sender hold on average, where each MPDU arrives with the chance `success`.
+    /// Average number of MPDUs in a saturated sender's aggregates, if each MPDU arrives with
+    /// probability `success`.
     #[must_use]
     pub fn expected_frames(&self, success: f64) -> f64 {
         let most = f64::from(self.frames);
@@ -135,8 +137,8 @@ impl Entry {
             .map_or(1.0, |window| most.min(per_round(f64::from(window), success)))
     }
 
-    /// The expected goodput in bit/s of aggregates of which each MPDU arrives with the chance `success`, by a sender alone on the
-    /// air that fills aggregates to the share `fullness` (0 to 1) of what a saturated one does.
+    /// Expected goodput in bit/s if each MPDU arrives with probability `success`, for a single
+    /// sender whose aggregates have the share `fullness` (0 to 1) of a saturated sender's size.
     #[must_use]
     pub fn goodput(&self, fullness: f64, success: f64) -> f64 {
         let frames = ((self.expected_frames(success) * fullness) as u64).max(1);
@@ -150,18 +152,21 @@ impl Entry {
     }
 }
 
-/// MPDUs that a window of `window` lets a saturated sender send in each aggregate, where each arrives with the chance `success`.
+/// MPDUs per aggregate that a window of `window` permits a saturated sender, if each arrives with
+/// probability `success`.
 ///
-/// The window begins at the first MPDU that is not acknowledged, so a loss keeps new ones out. In a steady state `new` MPDUs enter with
-/// each aggregate. Of these, `new` · (1 − success)ʲ still wait for an acknowledgement after j aggregates, and the whole group has one
-/// after Σ 1 − exp(−`new` · (1 − success)ʲ) aggregates on average. The window holds as many groups as that.
+/// The window starts at the first unacknowledged MPDU, so a loss blocks new ones. In a steady state
+/// `new` MPDUs enter with each aggregate. Of these, `new` · (1 − success)ʲ are still unacknowledged
+/// after j aggregates, and the whole group is acknowledged after Σ 1 − exp(−`new` · (1 − success)ʲ)
+/// aggregates on average. The window contains that number of groups.
 fn per_round(window: f64, success: f64) -> f64 {
     let loss = 1.0 - success;
     if loss <= 0.0 || success <= 0.0 {
         return window;
     }
     let mut new = window * success;
-    // The sum grows with the logarithm of `new`, so this converges: each step at least halves the error.
+    // The sum grows with the logarithm of `new`, so this converges: each step at least halves the
+    // error.
     for _ in 0..5 {
         let (mut rounds, mut left) = (1.0, new * loss);
         while left > 0.01 && rounds < window {
@@ -173,8 +178,8 @@ fn per_round(window: f64, success: f64) -> f64 {
     new / success
 }
 
-/// How many decibels more of signal over noise per stream `vector` has than `reference` where the transmitted power is the same: noise
-/// grows with the width, and streams share the power.
+/// Difference in SNR per stream between `vector` and `reference` at the same transmit power, in dB:
+/// noise grows with the width, and streams share the power.
 #[must_use]
 pub fn gain_db(reference: &TxVector, vector: &TxVector) -> f64 {
     if (reference.width, reference.streams) == (vector.width, vector.streams) {
@@ -252,7 +257,7 @@ mod tests {
         assert!(set.entries().windows(2).all(|pair| pair[0].rate <= pair[1].rate));
         assert_eq!(set.entries()[0].rate.as_bps(), 6_500_000);
         assert_eq!(set.entries()[31].rate, ht40().rate().unwrap());
-        // VHT has no MCS 9 in 20 MHz on one stream or two.
+        // VHT has no MCS 9 in 20 MHz with one or two streams.
         let vht = TxVector {
             modulation: Modulation::Vht { mcs: 9 },
             ..ht40()
@@ -275,13 +280,13 @@ mod tests {
         assert_eq!(entry.frames, 28);
         let expected = 28.0 * 12_000.0 / 5_574e-6;
         assert!((entry.goodput(1.0, 1.0) / expected - 1.0).abs() < 1e-9);
-        // 28 are below what a window of 64 lets through.
+        // 28 are below the limit of a window of 64.
         assert!((entry.goodput(1.0, 0.9) / expected - 0.9).abs() < 1e-9);
     }
 
     /// Half the width or half the streams: 3 dB.
     #[test]
-    fn narrower_and_fewer_streams_hear_better() {
+    fn narrower_width_and_fewer_streams_increase_snr() {
         let narrow = TxVector {
             width: Width::Mhz20,
             ..ht40()
@@ -292,7 +297,8 @@ mod tests {
         assert!((gain_db(&ht40(), &single) - 6.02).abs() < 0.01);
     }
 
-    /// The mean number of MPDUs in an aggregate, by a simulation of the window alone (20,000 aggregates, independent losses).
+    /// Mean number of MPDUs in an aggregate, from a simulation of the window alone (20,000
+    /// aggregates, independent losses).
     #[test]
     fn losses_keep_the_window_from_moving() {
         for (window, success, simulated) in [

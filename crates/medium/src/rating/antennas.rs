@@ -1,60 +1,60 @@
-//! `3x3:2`: antennas in, antennas out, streams.
+//! `3x3:2`: receive antennas, transmit antennas, streams.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// What tells more than a rating: how many antennas receive and send, and how many streams they carry. Throughput goes with the streams that
-/// both sides have; further antennas help at a distance.
+/// Antennas and streams, more precise than a rating. The throughput depends on the streams that
+/// both ends have; further antennas increase the range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Antennas {
-    /// Antennas that receive, 1 to 16.
+    /// Receive antennas, 1 to 16.
     pub inputs: u8,
-    /// Antennas that send, 1 to 16.
+    /// Transmit antennas, 1 to 16.
     pub outputs: u8,
-    /// Spatial streams, 1 to 8, and no more than there are antennas either way.
+    /// Spatial streams, 1 to 8, at most the number of antennas in either direction.
     pub streams: u8,
 }
 
-/// A text that isn't such a designation.
+/// A text that is not an antenna designation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoAntennas {
-    /// It has another shape.
+pub enum ParseAntennasError {
+    /// Other form.
     #[error(
-        "antennas are written `3x3:2` (antennas in x antennas out : streams), or `2x2` for as many streams as antennas"
+        "invalid antennas; expected the form `3x3:2` (receive antennas x transmit antennas : streams), or `2x2` for as many streams as antennas"
     )]
     Shape,
-    /// More streams than antennas, none, or more than there are.
-    #[error("{streams} streams over {inputs}x{outputs} antennas aren't possible: 1 to {most}")]
+    /// More streams than antennas, zero, or above the maximum.
+    #[error("invalid number of streams with {inputs}x{outputs} antennas: found {streams}, expected 1 to {most}")]
     Streams {
-        /// What was said.
+        /// Requested streams.
         streams: u8,
-        /// Antennas in.
+        /// Receive antennas.
         inputs: u8,
-        /// Antennas out.
+        /// Transmit antennas.
         outputs: u8,
-        /// The most that would be possible.
+        /// Maximum number of streams.
         most: u8,
     },
 }
 
 impl FromStr for Antennas {
-    type Err = NoAntennas;
+    type Err = ParseAntennasError;
 
-    /// Reads `3x3:2`, `2×2`, `4X4:4`.
-    fn from_str(text: &str) -> Result<Self, NoAntennas> {
+    /// Parses `3x3:2`, `2×2`, `4X4:4`.
+    fn from_str(text: &str) -> Result<Self, ParseAntennasError> {
         let (antennas, streams) = match text.split_once(':') {
             Some((antennas, streams)) => (antennas, Some(number(streams)?)),
             None => (text, None),
         };
-        let (inputs, outputs) = antennas.split_once(['x', 'X', '×']).ok_or(NoAntennas::Shape)?;
+        let (inputs, outputs) = antennas.split_once(['x', 'X', '×']).ok_or(ParseAntennasError::Shape)?;
         let (inputs, outputs) = (number(inputs)?, number(outputs)?);
         if !(1..=16).contains(&inputs) || !(1..=16).contains(&outputs) {
-            return Err(NoAntennas::Shape);
+            return Err(ParseAntennasError::Shape);
         }
         let most = inputs.min(outputs).min(8);
         let streams = streams.unwrap_or(most);
         if streams == 0 || streams > most {
-            return Err(NoAntennas::Streams {
+            return Err(ParseAntennasError::Streams {
                 streams,
                 inputs,
                 outputs,
@@ -76,12 +76,12 @@ impl fmt::Display for Antennas {
 }
 
 /// One or two digits.
-fn number(text: &str) -> Result<u8, NoAntennas> {
+fn number(text: &str) -> Result<u8, ParseAntennasError> {
     let text = text.trim();
     if !(1..=2).contains(&text.len()) || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(NoAntennas::Shape);
+        return Err(ParseAntennasError::Shape);
     }
-    text.parse().map_err(|_| NoAntennas::Shape)
+    text.parse().map_err(|_| ParseAntennasError::Shape)
 }
 
 #[cfg(test)]
@@ -103,12 +103,15 @@ mod tests {
         for text in [
             "", "2", "x", "2x", "2x2:", "2x2:a", "0x0", "99x99", "2x2:2:2", "-1x2", "²x2",
         ] {
-            assert_eq!(text.parse::<Antennas>(), Err(NoAntennas::Shape), "{text}");
+            assert_eq!(text.parse::<Antennas>(), Err(ParseAntennasError::Shape), "{text}");
         }
         assert!(matches!(
             "2x2:3".parse::<Antennas>(),
-            Err(NoAntennas::Streams { most: 2, .. })
+            Err(ParseAntennasError::Streams { most: 2, .. })
         ));
-        assert!(matches!("2x2:0".parse::<Antennas>(), Err(NoAntennas::Streams { .. })));
+        assert!(matches!(
+            "2x2:0".parse::<Antennas>(),
+            Err(ParseAntennasError::Streams { .. })
+        ));
     }
 }

@@ -1,18 +1,19 @@
-//! The arrangements of radios that are sold, and how unusual each is.
+//! Known combinations of radios, and their plausibility.
 
 use super::{Layout, RatedRadio};
 use crate::config::{Band, Rating, Standard, Width};
 
-/// An arrangement that adds up to a rating.
+/// A combination of radios with the sum of a rating.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// The radios.
+    /// Radios.
     pub layout: Layout,
-    /// How unusual it is: the less, the likelier. One is about what makes an arrangement half as common.
+    /// Penalty of an unusual combination: lower is more plausible. One unit roughly halves the
+    /// frequency.
     pub penalty: f64,
 }
 
-/// A kind of radio.
+/// A type of radio.
 #[derive(Debug, Clone, Copy)]
 struct Kind {
     band: Band,
@@ -32,51 +33,51 @@ const fn kind(band: Band, standard: Standard, width: Width, bits: u8, penalty: f
     }
 }
 
-/// 150 Mbit/s a stream.
+/// 150 Mbit/s per stream.
 const N_2G: &[Kind] = &[kind(Band::Ghz2_4, Standard::N, Width::Mhz40, 6, 0.0)];
 const N_5G: &[Kind] = &[kind(Band::Ghz5, Standard::N, Width::Mhz40, 6, 0.0)];
-/// 150, 200 and 250 Mbit/s a stream: the latter two by more than the standard has.
+/// 150, 200 and 250 Mbit/s per stream: the latter two exceed the standard.
 const AC_2G: &[Kind] = &[
     kind(Band::Ghz2_4, Standard::N, Width::Mhz40, 6, 0.0),
     kind(Band::Ghz2_4, Standard::N, Width::Mhz40, 8, 0.5),
     kind(Band::Ghz2_4, Standard::N, Width::Mhz40, 10, 1.0),
 ];
-/// 433, 542 (beyond the standard) and 867 Mbit/s a stream.
+/// 433, 542 (beyond the standard) and 867 Mbit/s per stream.
 const AC_5G: &[Kind] = &[
     kind(Band::Ghz5, Standard::Ac, Width::Mhz80, 8, 0.0),
     kind(Band::Ghz5, Standard::Ac, Width::Mhz80, 10, 1.0),
     kind(Band::Ghz5, Standard::Ac, Width::Mhz160, 8, 3.0),
 ];
-/// 287 Mbit/s a stream, or what 802.11n has.
+/// 287 Mbit/s per stream, or 802.11n's.
 const AX_2G: &[Kind] = &[
     kind(Band::Ghz2_4, Standard::Ax, Width::Mhz40, 10, 0.0),
     kind(Band::Ghz2_4, Standard::N, Width::Mhz40, 6, 2.0),
 ];
-/// 600 and 1201 Mbit/s a stream.
+/// 600 and 1201 Mbit/s per stream.
 const AX_5G: &[Kind] = &[
     kind(Band::Ghz5, Standard::Ax, Width::Mhz80, 10, 0.0),
     kind(Band::Ghz5, Standard::Ax, Width::Mhz160, 10, 0.3),
 ];
-/// 344 Mbit/s a stream.
+/// 344 Mbit/s per stream.
 const BE_2G: &[Kind] = &[kind(Band::Ghz2_4, Standard::Be, Width::Mhz40, 12, 0.0)];
-/// 721 and 1441 Mbit/s a stream.
+/// 721 and 1441 Mbit/s per stream.
 const BE_5G: &[Kind] = &[
     kind(Band::Ghz5, Standard::Be, Width::Mhz160, 12, 0.0),
     kind(Band::Ghz5, Standard::Be, Width::Mhz80, 12, 1.0),
 ];
-/// 2882 and 1441 Mbit/s a stream.
+/// 2882 and 1441 Mbit/s per stream.
 const BE_6G: &[Kind] = &[
     kind(Band::Ghz6, Standard::Be, Width::Mhz320, 12, 0.0),
     kind(Band::Ghz6, Standard::Be, Width::Mhz160, 12, 1.5),
 ];
 
-/// The most streams of one radio.
+/// Maximum number of streams of one radio.
 const STREAMS: u8 = 4;
-/// A rating may be so much above the sum, and below it, in percent.
+/// Tolerance of a rating above the sum, and below it, in percent.
 const ABOVE: f64 = 6.5;
 const BELOW: f64 = 2.5;
 
-/// Every arrangement that `nodes` boxes together could be rated so for.
+/// All combinations that `nodes` devices together could have for this rating.
 #[must_use]
 pub fn candidates(rating: Rating, nodes: u32) -> Vec<Candidate> {
     let (two, five, six, tri_from) = match rating.letters {
@@ -94,7 +95,7 @@ pub fn candidates(rating: Rating, nodes: u32) -> Vec<Candidate> {
         if !(-BELOW..=ABOVE).contains(&above) {
             return;
         }
-        // Rounded up, as a rule.
+        // Usually rounded up.
         let off = if above >= 0.0 { 0.6 * above } else { -2.0 * above };
         let penalty = off + unusual(rating.letters, radios) + number_of_radios(radios, figure, f64::from(tri_from));
         found.push(Candidate { layout, penalty });
@@ -144,28 +145,29 @@ fn layout(radios: &[(Kind, u8)]) -> Layout {
     Layout { radios }
 }
 
-/// How unusual the radios are, each and together.
+/// Penalty of the radios, each and together.
 fn unusual(letters: &str, radios: &[(Kind, u8)]) -> f64 {
     let (two, two_streams) = radios[0];
     let mut penalty: f64 = radios.iter().map(|(kind, _)| kind.penalty).sum();
     let Some((five, five_streams)) = radios.get(1).copied() else {
-        // A single band of four streams was never common.
+        // A single band with four streams was never common.
         return penalty + f64::from(two_streams.saturating_sub(3)) * 4.0;
     };
     let apart = f64::from(two_streams.abs_diff(five_streams));
     penalty += match letters {
-        // Boxes were built around one number of streams.
+        // Devices were built around one number of streams.
         "N" | "AC" => 4.0 * apart,
-        // The lower band gets fewer.
+        // The lower band has fewer.
         _ if two_streams <= five_streams => 0.5 * apart,
         _ => 2.0 * apart,
     };
     if letters == "N" && two_streams == 1 {
-        // Two bands came with two streams.
+        // Dual-band devices had two streams.
         penalty += 3.0;
     }
     if letters == "AC" {
-        // More than the standard's bits come with three streams and more, in both bands alike: 200 with 433, 250 with 542.
+        // QAM beyond the standard occurs with three and more streams, in both bands: 200 with 433,
+        // 250 with 542.
         penalty += match (two.bits, five.bits) {
             (6, 10) => 1.5,
             (8, 10) => 0.0,
@@ -175,11 +177,12 @@ fn unusual(letters: &str, radios: &[(Kind, u8)]) -> f64 {
         penalty += if five.bits == 10 && five_streams < 3 { 3.0 } else { 0.0 };
         penalty += if two.bits == 6 && two_streams == 4 { 1.5 } else { 0.0 };
     }
-    // Three streams went out of use with 802.11ac.
+    // Three streams disappeared after 802.11ac.
     if letters == "AX" || letters == "BE" {
         penalty += 1.2 * radios.iter().filter(|(_, streams)| *streams == 3).count() as f64;
     }
-    // A second radio of a band, and one in another, are of much the same make, and no box with three had only one stream.
+    // A second radio of a band, and one of another band, are similar, and no device with three had
+    // only one stream.
     for (other, streams) in radios.iter().skip(2) {
         penalty += if letters == "AC" { 1.5 } else { 0.5 } * f64::from(streams.abs_diff(five_streams));
         penalty += if two_streams.min(*streams).min(five_streams) == 1 {
@@ -194,7 +197,7 @@ fn unusual(letters: &str, radios: &[(Kind, u8)]) -> f64 {
     penalty
 }
 
-/// Above a figure boxes have three radios as a rule, below it two.
+/// Devices usually have three radios above a sum, two below it.
 fn number_of_radios(radios: &[(Kind, u8)], figure: f64, three_from: f64) -> f64 {
     match (radios.len(), figure >= three_from) {
         (1 | 2, true) => 4.0,

@@ -1,4 +1,4 @@
-//! From the box to what a person gets.
+//! From the rating to a user's goodput.
 
 use super::{Antennas, RatedRadio, standard_bits};
 use crate::aggregation::Limits;
@@ -8,28 +8,28 @@ use crate::phy::{Modulation, TxVector};
 use crate::rate::RateSet;
 use netburn_units::BitRate;
 
-/// What becomes of one radio's part of a rating.
+/// Steps from one radio's part of a rating to a station's goodput.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chain {
-    /// The radio's part of the rating, in bit/s.
+    /// Part of the radio in the rating, in bit/s.
     pub on_box: BitRate,
-    /// Streams that both sides have.
+    /// Streams that both ends have.
     pub streams: u8,
-    /// The width that both are taken to use: the rating's.
+    /// Width of both ends: the rating's.
     pub width: Width,
-    /// Bits per subcarrier and stream that the standard has.
+    /// Bits per subcarrier and stream in the standard.
     pub bits: u8,
-    /// The PHY's highest rate with these, in bit/s.
+    /// Highest PHY rate with these, in bit/s.
     pub phy: BitRate,
-    /// The goodput of packets of 1500 bytes at that rate, alone on the air: full aggregates of up to 4 ms, as Linux drivers make them, nothing
-    /// lost; in bit/s.
+    /// Goodput of packets of 1500 bytes at that rate without other stations: full aggregates of up
+    /// to 4 ms, as with Linux drivers, without losses; in bit/s.
     pub goodput: BitRate,
-    /// One station's part of it where all are busy at once, in bit/s.
+    /// Share of one station if all are active, in bit/s.
     pub share: BitRate,
 }
 
-/// From `radio` to the part of one of `stations` (at least 1) whose antennas are `client`. The client is taken to speak the radio's standard in the
-/// rating's width, and to be near.
+/// Computes the steps from `radio` to one of `stations` (at least 1) with the antennas `client`.
+/// The client uses the radio's standard with the rating's width, and is near.
 ///
 /// # Panics
 /// Never: the vectors of ratings are the standard's.
@@ -38,7 +38,7 @@ pub fn chain(radio: &RatedRadio, client: &Antennas, stations: u32) -> Chain {
     let streams = radio
         .streams
         .min(client.streams)
-        .min(radio.standard.most_streams())
+        .min(radio.standard.max_streams())
         .max(1);
     let bits = radio.bits.min(standard_bits(radio.standard));
     let vector = vector(radio, streams);
@@ -55,9 +55,9 @@ pub fn chain(radio: &RatedRadio, client: &Antennas, stations: u32) -> Chain {
     }
 }
 
-/// The fastest vector of the radio's standard with so many streams.
+/// Fastest vector of the radio's standard with this number of streams.
 fn vector(radio: &RatedRadio, streams: u8) -> TxVector {
-    let highest = (0..=radio.standard.highest_mcs())
+    let highest = (0..=radio.standard.max_mcs())
         .rev()
         .find(|mcs| radio.standard.has_mcs(*mcs, radio.width, streams))
         .unwrap_or(0);

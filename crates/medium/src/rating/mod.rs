@@ -1,82 +1,82 @@
-//! What the speed rating on a box probably means, and what of it a person gets.
+//! Interpretation of speed ratings, and the resulting goodput.
 //!
-//! A rating such as `AC1750` adds up the highest rates of all the box's radios, each with all its streams, and rounds the sum, mostly up. Which
-//! radios those are isn't said: [`decode`] tries every arrangement that is sold ([`mod@candidates`]), and takes the one that explains the figure with
-//! the least that is unusual. [`mod@chain`] leads on from the box to the goodput that one of several stations gets; [`antennas`] reads
-//! `3x3:2`.
+//! A rating such as `AC1750` adds up the highest rates of all the device's radios, each with all
+//! its streams, and rounds the sum, mostly up. The rating does not name the radios. [`decode`]
+//! tries all known combinations ([`mod@candidates`]) and takes the most plausible one.
+//! [`mod@chain`] computes the goodput of one of several stations; [`antennas`] parses `3x3:2`.
 
 pub mod antennas;
 pub mod candidates;
 pub mod chain;
 
-pub use antennas::{Antennas, NoAntennas};
+pub use antennas::{Antennas, ParseAntennasError};
 pub use chain::{Chain, chain};
 
 use crate::config::{Band, RadioConfig, Rating, Standard, Width};
 use candidates::candidates;
 use netburn_units::BitRate;
 
-/// What a rating probably means.
+/// Interpretation of a rating.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {
     /// The rating.
     pub rating: Rating,
-    /// The boxes that it is the sum of: 1, or the nodes of a mesh.
+    /// Number of devices in the sum: 1, or the nodes of a mesh.
     pub nodes: u32,
-    /// How sure that is.
+    /// Certainty of the interpretation.
     pub certainty: Certainty,
-    /// What is the most likely in each box.
+    /// Most plausible radios of each device.
     pub best: Layout,
-    /// What else would explain the figure, the likelier first; at most four.
+    /// Other combinations with this sum, the more plausible first; at most four.
     pub alternatives: Vec<Layout>,
 }
 
-/// How sure a reading of a rating is. None is certain: makers say what they like.
+/// Certainty of an interpretation. None is certain, because ratings are marketing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Certainty {
-    /// Others explain the figure as well.
+    /// Other combinations are equally plausible.
     Guess,
-    /// The usual arrangement for this figure, and no other comes near.
+    /// The usual combination for this rating, and the only plausible one.
     Likely,
 }
 
-/// The radios of one box.
+/// Radios of one device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// By rising band.
+    /// By ascending band.
     pub radios: Vec<RatedRadio>,
 }
 
-/// A radio as a rating counts it.
+/// A radio as counted in a rating.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RatedRadio {
-    /// Its band.
+    /// Band.
     pub band: Band,
-    /// What it speaks.
+    /// Standard.
     pub standard: Standard,
-    /// Its streams.
+    /// Number of streams.
     pub streams: u8,
-    /// The width that the rating counts on.
+    /// Width assumed by the rating.
     pub width: Width,
     /// Bits per subcarrier and stream: 6 for 64-QAM, 8 for 256-QAM, 10 for 1024-QAM, 12 for 4096-QAM.
     pub bits: u8,
 }
 
-/// A figure that no arrangement explains.
+/// A rating without a matching combination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{rating}{}: no radios that are sold add up to that; {hint}", if *.nodes > 1 { format!(" over {} nodes", .nodes) } else { String::new() })]
+#[error("{rating}{}: no known combination of radios has this sum; {hint}", if *.nodes > 1 { format!(" over {} nodes", .nodes) } else { String::new() })]
 pub struct Unexplained {
     /// The rating.
     pub rating: Rating,
-    /// The boxes.
+    /// Number of devices.
     pub nodes: u32,
     hint: &'static str,
 }
 
-/// What `rating` probably means, as the sum over `nodes` boxes (at least 1).
+/// Interprets `rating` as the sum over `nodes` devices (at least 1).
 ///
 /// # Errors
-/// When no radios that are sold add up to it.
+/// If no known combination of radios has this sum.
 pub fn decode(rating: Rating, nodes: u32) -> Result<Decoded, Unexplained> {
     let nodes = nodes.max(1);
     let mut found = candidates(rating, nodes);
@@ -95,8 +95,8 @@ pub fn decode(rating: Rating, nodes: u32) -> Result<Decoded, Unexplained> {
             rating,
             nodes,
             hint: match nodes {
-                1 => "if it is the sum over the boxes of a mesh, say how many",
-                _ => "is the number of nodes right?",
+                1 => "for a mesh, give the number of its nodes",
+                _ => "check the number of nodes",
             },
         });
     };
@@ -104,7 +104,7 @@ pub fn decode(rating: Rating, nodes: u32) -> Result<Decoded, Unexplained> {
     Ok(Decoded {
         rating,
         nodes,
-        certainty: if penalty < SURE && next > penalty + APART {
+        certainty: if penalty < LIKELY_PENALTY && next > penalty + MIN_SEPARATION {
             Certainty::Likely
         } else {
             Certainty::Guess
@@ -113,26 +113,27 @@ pub fn decode(rating: Rating, nodes: u32) -> Result<Decoded, Unexplained> {
         alternatives: layouts
             .into_iter()
             .skip(1)
-            .take_while(|(_, other)| *other < penalty + FAR)
+            .take_while(|(_, other)| *other < penalty + MAX_SEPARATION)
             .take(4)
             .map(|(layout, _)| layout)
             .collect(),
     })
 }
 
-/// The penalty below which an arrangement is a usual one, how far the next must be, and how far it may be to be worth a word.
-const SURE: f64 = 5.0;
-const APART: f64 = 0.75;
-const FAR: f64 = 3.0;
+/// Maximum penalty of a likely combination, minimum distance of the next one, and maximum distance
+/// of alternatives.
+const LIKELY_PENALTY: f64 = 5.0;
+const MIN_SEPARATION: f64 = 0.75;
+const MAX_SEPARATION: f64 = 3.0;
 
 impl Layout {
-    /// All radios' rates together in bit/s.
+    /// Sum of the rates of all radios in bit/s.
     #[must_use]
     pub fn sum(&self) -> BitRate {
         BitRate::from_bps(self.radios.iter().map(|radio| radio.rate().as_bps()).sum())
     }
 
-    /// As access points are told apart: dual band, tri-band and so on by the number of radios.
+    /// Product category by the number of radios: dual band, tri-band and so on.
     #[must_use]
     pub const fn bands(&self) -> &'static str {
         match self.radios.len() {
@@ -149,19 +150,19 @@ impl Layout {
 }
 
 impl RatedRadio {
-    /// The highest rate of one stream in bit/s: coding rate 5/6, the shortest guard interval.
+    /// Highest rate of one stream in bit/s: coding rate 5/6, the shortest guard interval.
     #[must_use]
     pub const fn per_stream(&self) -> BitRate {
-        self.of_streams(1)
+        self.for_streams(1)
     }
 
-    /// The highest rate of all its streams in bit/s.
+    /// Highest rate of all its streams in bit/s.
     #[must_use]
     pub const fn rate(&self) -> BitRate {
-        self.of_streams(self.streams as u64)
+        self.for_streams(self.streams as u64)
     }
 
-    const fn of_streams(&self, streams: u64) -> BitRate {
+    const fn for_streams(&self, streams: u64) -> BitRate {
         let he = matches!(self.standard, Standard::Ax | Standard::Be);
         let subcarriers: u64 = match (self.width, he) {
             (Width::Mhz20, false) => 52,
@@ -179,25 +180,25 @@ impl RatedRadio {
         BitRate::from_bps(bits * 5 * 1_000_000_000 / (6 * symbol_nanos))
     }
 
-    /// Whether the rating counts on more bits per symbol than the standard has: 256- and 1024-QAM in 802.11n, 1024-QAM in ac. Such rates need
-    /// a client of the same maker.
+    /// Returns true if the rating assumes more bits per symbol than the standard has: 256- and
+    /// 1024-QAM in 802.11n, 1024-QAM in ac. Such rates require a client of the same vendor.
     #[must_use]
     pub const fn beyond_standard(&self) -> bool {
         self.bits > standard_bits(self.standard)
     }
 
-    /// The radio's settings, with what a rating doesn't say as usual for its band.
+    /// Settings of the radio, with defaults of its band for everything else.
     #[must_use]
     pub fn settings(&self) -> RadioConfig {
         RadioConfig {
             width: self.width,
             streams: self.streams,
-            ..RadioConfig::of_standard(self.band, self.standard)
+            ..RadioConfig::for_standard(self.band, self.standard)
         }
     }
 }
 
-/// The most bits per subcarrier and stream that a standard has.
+/// Maximum number of bits per subcarrier and stream of a standard.
 const fn standard_bits(standard: Standard) -> u8 {
     match standard {
         Standard::Be => 12,

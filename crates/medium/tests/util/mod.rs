@@ -1,4 +1,4 @@
-//! An access point and its stations on one channel, with packets offered as fast as they are taken or at a constant rate.
+//! An access point and its stations on one channel, with saturated or constant load.
 #![allow(dead_code, reason = "each test uses its part")]
 #![allow(unreachable_pub, reason = "shared by several tests")]
 #![allow(clippy::allow_attributes, reason = "dead_code is not expected in every test")]
@@ -114,8 +114,8 @@ pub fn packet(length: u32, flow: u32, payload: u64) -> Packet<u64> {
     }
 }
 
-/// Offers each station packets of 1500 bytes at `mbps` until `end`; goodput in Mbit/s of payload (1472 bytes a packet) by
-/// station, over the last nine tenths of the time.
+/// Offers each station packets of 1500 bytes at `mbps` until `end`. Returns goodput in Mbit/s of
+/// payload (1472 bytes per packet) by station, over the last nine tenths of the time.
 pub fn offer(air: &mut Air<u64>, stations: usize, mbps: u64, end: Instant) -> Vec<f64> {
     offer_kbps(air, stations, mbps * 1_000, end)
 }
@@ -136,7 +136,7 @@ pub fn offer_kbps(air: &mut Air<u64>, stations: usize, kbps: u64, end: Instant) 
         if due.is_some() {
             air.handle_timeout(now);
         } else {
-            // Who comes first must not decide whom the last free place goes to.
+            // The order must not determine which station gets the last free position.
             for turn in 0..stations {
                 number += 1;
                 let station = 1 + (turn + round) % stations;
@@ -166,7 +166,7 @@ pub fn offer_kbps(air: &mut Air<u64>, stations: usize, kbps: u64, end: Instant) 
         .collect()
 }
 
-/// Stations that send to an access point as fast as they can; its node is 0.
+/// Saturated stations that send to an access point; its node is 0.
 pub struct Uplink {
     pub stations: usize,
     pub vector: TxVector,
@@ -184,7 +184,7 @@ pub struct Uplink {
 }
 
 impl Default for Uplink {
-    /// One station, HT20 at 65 Mbit/s, without aggregation, as the published comparisons have it.
+    /// One station, HT20 at 65 Mbit/s, without aggregation, as in the published comparisons.
     fn default() -> Self {
         Uplink {
             stations: 1,
@@ -241,7 +241,8 @@ impl Uplink {
     }
 }
 
-/// Keeps 800 packets of 1500 bytes waiting at each of the nodes 1 to `stations`, for node 0; bytes delivered by node.
+/// Keeps 800 packets of 1500 bytes queued at each of the nodes 1 to `stations`, for node 0. Returns
+/// the bytes delivered by node.
 pub fn saturate(air: &mut Air<u64>, stations: usize, from: Instant, end: Instant) -> Vec<u64> {
     saturate_tids(air, &vec![0; stations], from, end)
 }
@@ -279,7 +280,7 @@ pub fn saturate_tids(air: &mut Air<u64>, tids: &[u8], from: Instant, end: Instan
     bytes
 }
 
-/// Goodput in Mbit/s of payload (1472 bytes a packet) by station, from 0.5 s on.
+/// Goodput in Mbit/s of payload (1472 bytes per packet) by station, from 0.5 s.
 pub fn goodput(air: &mut Air<u64>, tids: &[u8], seconds: i64) -> Vec<f64> {
     let begin = Instant::from_millis(500);
     saturate_tids(air, tids, Instant::ZERO, begin);

@@ -10,7 +10,7 @@ use crate::terminal::say;
 use header::header;
 use netburn_lab::capture::Captures;
 use netburn_record::{Environment, Run};
-use netburn_simulate::{Seen, run_seen};
+use netburn_simulate::{CaptureEvent, run_with_capture};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(super) fn export(run: &Run, folder: &Path) -> Result<(), Stop> {
     let mut captures = Captures::create(folder, &names, zero).map_err(unwritten)?;
     let mut broken = None;
     let mut rows = 0_u64;
-    run_seen(plan, |_, put, seen| {
+    run_with_capture(plan, |_, put, seen| {
         rows += put.len() as u64;
         match write(&mut captures, &seen) {
             Ok(()) => ControlFlow::Continue(()),
@@ -64,14 +64,14 @@ pub(super) fn export(run: &Run, folder: &Path) -> Result<(), Stop> {
     Ok(())
 }
 
-fn write(captures: &mut Captures, seen: &[Seen]) -> io::Result<()> {
+fn write(captures: &mut Captures, seen: &[CaptureEvent]) -> io::Result<()> {
     seen.iter().try_for_each(|one| match one {
-        Seen::Packet(packet) => {
+        CaptureEvent::Packet(packet) => {
             let end = if packet.arrived { packet.to } else { packet.from };
             let bytes = header(packet);
             let length = packet.length.max(bytes.len() as u32);
             captures.packet(end, packet.at, &bytes, length, packet.arrived)
         }
-        Seen::Air(transmission) => captures.air(transmission),
+        CaptureEvent::Air(transmission) => captures.air(transmission),
     })
 }

@@ -1,6 +1,6 @@
 //! Keys that change the air by hand: which setting follows from which key. Pure.
 
-use netburn_medium::config::{Quality, QueueKind};
+use netburn_medium::config::{LinkQuality, QueueKind};
 use netburn_network::Network;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, Setting, StationSetting};
@@ -110,9 +110,9 @@ const HIGHEST_MCS: u8 = 13;
 fn rates(network: &mut Network<()>, number: u16, name: &str) -> Vec<BitRate> {
     let mut rates: Vec<BitRate> = Vec::new();
     for mcs in 0..=HIGHEST_MCS {
-        let quality = StationSetting::Quality(Quality::Mcs(mcs));
+        let quality = StationSetting::Quality(LinkQuality::Mcs(mcs));
         network.set(Instant::ZERO, &Setting::Station(name.to_owned(), quality));
-        let rate = network.link_seen(number).rate_down;
+        let rate = network.link_stats(number).rate_down;
         // One that the link doesn't have leaves it as it was.
         if rates.last().is_some_and(|last| *last >= rate) {
             break;
@@ -133,9 +133,9 @@ impl Hand {
             Held {
                 name: station.name.clone(),
                 ap: plan.aps.iter().position(|known| known.name == ap).unwrap_or_default(),
-                signal: model.link_seen(number).signal,
+                signal: model.link_stats(number).signal,
                 mcs: match station.air.quality {
-                    Some(Quality::Mcs(mcs)) => Some(mcs),
+                    Some(LinkQuality::Mcs(mcs)) => Some(mcs),
                     _ => None,
                 },
                 rates: rates(&mut scratch, number, &station.name),
@@ -189,7 +189,10 @@ impl Hand {
         let signal = Dbm::from_dbm((from + by).clamp(SIGNALS.0, SIGNALS.1));
         station.signal = Some(signal);
         station.mcs = None;
-        let setting = Setting::Station(station.name.clone(), StationSetting::Quality(Quality::Signal(signal)));
+        let setting = Setting::Station(
+            station.name.clone(),
+            StationSetting::Quality(LinkQuality::Signal(signal)),
+        );
         self.model.set(Instant::ZERO, &setting);
         Some(setting)
     }
@@ -199,13 +202,13 @@ impl Hand {
         let (number, station) = (self.selected as u16, &mut self.stations[self.selected]);
         let mcs = match (station.mcs, faster) {
             (None, _) => {
-                let rate = rate.unwrap_or_else(|| self.model.link_seen(number).rate_down);
+                let rate = rate.unwrap_or_else(|| self.model.link_stats(number).rate_down);
                 station.next_to(rate, faster)?
             }
             (Some(mcs), true) => (mcs + 1 < station.rates.len() as u8).then_some(mcs + 1)?,
             (Some(mcs), false) => mcs.checked_sub(1)?,
         };
-        let setting = Setting::Station(station.name.clone(), StationSetting::Quality(Quality::Mcs(mcs)));
+        let setting = Setting::Station(station.name.clone(), StationSetting::Quality(LinkQuality::Mcs(mcs)));
         self.model.set(Instant::ZERO, &setting);
         station.mcs = Some(mcs);
         station.signal = None;

@@ -1,10 +1,11 @@
-//! Which radios share the air.
+//! Assignment of radios to channels of the model.
 //!
-//! Radios whose channels have frequencies in common are on one channel of the model, also when it is another radio between them that
-//! does: then all of them take turns. That is so on the primary channels of real ones; what real radios gain when only their secondary
-//! channels meet, by sending narrower meanwhile, isn't modelled. Nothing leaks between channels that only touch.
+//! Radios with overlapping channels share one channel of the model, also if the overlap is
+//! indirect, through a third radio: then all of them contend. This is correct for overlapping
+//! primary channels. Real radios whose secondary channels overlap can send with a smaller width
+//! meanwhile; that isn't modelled. There is no leakage between adjacent channels.
 
-use super::{Place, PlacedRadio};
+use super::{PlacedRadio, WifiStation};
 use crate::error::NetworkError;
 use netburn_medium::air::ChannelConfig;
 use netburn_medium::config::spectrum::{Span, overlap};
@@ -12,11 +13,14 @@ use netburn_medium::config::{Band, Standard, Width};
 use netburn_medium::edca::Timing;
 use netburn_medium::phy::{Modulation, dsss, ofdm};
 
-/// The channels, and the one of each radio.
-pub(super) fn of(radios: &[PlacedRadio], places: &[Place]) -> Result<(Vec<ChannelConfig>, Vec<usize>), NetworkError> {
+/// Channels of the model, and the channel of each radio.
+pub(super) fn assign(
+    radios: &[PlacedRadio],
+    wifi_stations: &[WifiStation],
+) -> Result<(Vec<ChannelConfig>, Vec<usize>), NetworkError> {
     let spans = radios.iter().map(span).collect::<Result<Vec<_>, _>>()?;
     let mut channel_of: Vec<usize> = (0..radios.len()).collect();
-    // Small numbers: joining two groups walks the list.
+    // The number of radios is small: merging two groups scans the list.
     for one in 0..radios.len() {
         for other in 0..one {
             if overlap(spans[one], spans[other]) {
@@ -36,7 +40,7 @@ pub(super) fn of(radios: &[PlacedRadio], places: &[Place]) -> Result<(Vec<Channe
         *channel = names.binary_search(channel).expect("it is one of them");
     }
     let channels = (0..names.len())
-        .map(|channel| config(channel, &channel_of, radios, places))
+        .map(|channel| config(channel, &channel_of, radios, wifi_stations))
         .collect();
     Ok((channels, channel_of))
 }
@@ -51,14 +55,19 @@ fn span(radio: &PlacedRadio) -> Result<Span, NetworkError> {
             channel: config.channel,
             mhz: config.width.as_mhz(),
             hint: match widest {
-                Some(width) => format!("it goes up to {} MHz there", width.as_mhz()),
-                None => format!("the channels of {} are {}", config.band.name(), config.band.channels()),
+                Some(width) => format!("at most {} MHz", width.as_mhz()),
+                None => format!("a channel of {}: {}", config.band.name(), config.band.channels()),
             },
         }
     })
 }
 
-fn config(channel: usize, channel_of: &[usize], radios: &[PlacedRadio], places: &[Place]) -> ChannelConfig {
+fn config(
+    channel: usize,
+    channel_of: &[usize],
+    radios: &[PlacedRadio],
+    wifi_stations: &[WifiStation],
+) -> ChannelConfig {
     let here = |radio: usize| channel_of[radio] == channel;
     let of_channel = || {
         radios
@@ -69,9 +78,9 @@ fn config(channel: usize, channel_of: &[usize], radios: &[PlacedRadio], places: 
     };
     let band = of_channel().next().map_or(Band::Ghz5, |radio| radio.config.band);
     let dsss = of_channel().any(|radio| radio.config.standard == Standard::B)
-        || places
+        || wifi_stations
             .iter()
-            .any(|place| here(place.radio.index()) && place.link.standard == Standard::B);
+            .any(|wifi_station| here(wifi_station.radio.index()) && wifi_station.link.standard == Standard::B);
     let busy = of_channel()
         .map(|radio| radio.config.channel_busy.as_f64())
         .fold(0.0, f64::max);

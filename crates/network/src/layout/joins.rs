@@ -1,29 +1,33 @@
-//! Which radio a station joins.
+//! Choice of a station's radio.
 
 use super::{PlacedRadio, link};
 use crate::error::NetworkError;
-use netburn_medium::config::{Quality, RadioSelection};
+use netburn_medium::config::{LinkQuality, RadioSelection};
 use netburn_medium::signal::{PathLoss, received_dbm};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Joins, RadioRef, Station};
 
-/// The place of the radio, and how good the link is.
-pub(super) fn choose(plan: &Plan, station: &Station, radios: &[PlacedRadio]) -> Result<(usize, Quality), NetworkError> {
+/// Index of the radio, and the quality of the link.
+pub(super) fn choose(
+    plan: &Plan,
+    station: &Station,
+    radios: &[PlacedRadio],
+) -> Result<(usize, LinkQuality), NetworkError> {
     let Some(joins) = &station.air.joins else {
-        return Err(NetworkError::JoinsNothing {
+        return Err(NetworkError::MissingJoins {
             station: station.name.clone(),
             hint: radios
                 .first()
                 .map_or_else(|| "home.5g".to_owned(), |radio| radio.name.to_string()),
         });
     };
-    let quality = station.air.quality.ok_or_else(|| NetworkError::NoQuality {
+    let quality = station.air.quality.ok_or_else(|| NetworkError::MissingQuality {
         station: station.name.clone(),
     })?;
-    let place = |name: &RadioRef| radios.iter().position(|radio| radio.name == *name);
-    let offered: Vec<usize> = plan.radios_of(joins).into_iter().filter_map(place).collect();
+    let index = |name: &RadioRef| radios.iter().position(|radio| radio.name == *name);
+    let offered: Vec<usize> = plan.radios_of(joins).into_iter().filter_map(index).collect();
     if offered.is_empty() {
-        return Err(NetworkError::NoSuchRadio {
+        return Err(NetworkError::UnknownRadio {
             station: station.name.clone(),
             joins: joins.to_string(),
         });
@@ -31,9 +35,9 @@ pub(super) fn choose(plan: &Plan, station: &Station, radios: &[PlacedRadio]) -> 
     let spoken = |index: &usize| link::common_standard(station.air.standard, &radios[*index].config).is_some();
     let mut spoken: Vec<usize> = offered.iter().copied().filter(spoken).collect();
     if spoken.is_empty() {
-        let told = |index: &usize| {
+        let supported = |index: &usize| {
             format!(
-                "{} speaks {}",
+                "{} supports {}",
                 radios[*index].name,
                 radios[*index].config.standard.name()
             )
@@ -42,16 +46,16 @@ pub(super) fn choose(plan: &Plan, station: &Station, radios: &[PlacedRadio]) -> 
             station: station.name.clone(),
             standard: station.air.standard.map_or("nothing", |standard| standard.name()),
             joins: joins.to_string(),
-            radios: offered.iter().map(told).collect::<Vec<_>>().join(", "),
+            radios: offered.iter().map(supported).collect::<Vec<_>>().join(", "),
         });
     }
     if let Joins::Radio(_) = joins {
         return Ok((spoken[0], quality));
     }
-    // A stable sort by falling preference: what is equal stays in the network's order.
+    // Stable sort by descending preference: equal radios keep the network's order.
     let signal = |index: usize| {
         let config = &radios[index].config;
-        let dbm = received_dbm(&quality, config.power, config.band, &PathLoss::of_band(config.band));
+        let dbm = received_dbm(&quality, config.power, config.band, &PathLoss::for_band(config.band));
         (dbm.unwrap_or(0.0) * 100.0) as i64
     };
     let wanted = |index: usize| matches!(station.air.radio_selection, RadioSelection::Band(band) if band == radios[index].config.band);

@@ -1,42 +1,42 @@
-//! A link: what both sides have in common, and what the signal lets through.
+//! A link: common capabilities of both ends, and the rates that the signal permits.
 
-use super::{Place, PlacedRadio};
+use super::{PlacedRadio, WifiStation};
 use crate::error::NetworkError;
 use netburn_medium::aggregation::Limits;
 use netburn_medium::air::LinkConfig;
-use netburn_medium::config::{Band, Guard, Quality, RadioConfig, RateControl, Standard, Width};
+use netburn_medium::config::{Band, Guard, LinkQuality, RadioConfig, RateControl, Standard, Width};
 use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm};
 use netburn_medium::rate::{RateChoice, RateSet};
 use netburn_medium::signal::{self, PathLoss};
 use netburn_scenario::plan::Station;
 use netburn_units::{Dbm, Duration};
 
-/// What both sides of a link have.
+/// Common capabilities of both ends of a link.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
     pub(crate) standard: Standard,
     band: Band,
     power: Dbm,
-    /// The fastest that both have.
+    /// Fastest common vector.
     fastest: TxVector,
     limits: Limits,
 }
 
-/// What a sender waits before and after a frame on average: enough to compare rates by.
+/// Average time that a sender waits before and after a frame; sufficient for a comparison of rates.
 const ACCESS: Duration = Duration::from_micros(127);
 
-/// The standard that a station, which speaks `station` or whatever the radio does, and a radio use with each other.
+/// Common standard of a radio and a station with the standard `station` (default: the radio's).
 pub(super) fn common_standard(station: Option<Standard>, radio: &RadioConfig) -> Option<Standard> {
     let Some(station) = station else {
         return Some(radio.standard);
     };
-    let speaks = |standard: Standard| match standard {
+    let supports = |standard: Standard| match standard {
         Standard::B | Standard::G => radio.band == Band::Ghz2_4,
         Standard::A => radio.band == Band::Ghz5,
         Standard::N | Standard::Ac => radio.band != Band::Ghz6,
         Standard::Ax | Standard::Be => true,
     };
-    if !speaks(station) || !speaks(radio.standard) {
+    if !supports(station) || !supports(radio.standard) {
         return None;
     }
     let newest = station.generation().min(radio.standard.generation());
@@ -48,13 +48,13 @@ pub(super) fn common_standard(station: Option<Standard>, radio: &RadioConfig) ->
 }
 
 impl Link {
-    pub(super) fn between(station: &Station, radio: &PlacedRadio, quality: &Quality) -> Result<Self, NetworkError> {
+    pub(super) fn between(station: &Station, radio: &PlacedRadio, quality: &LinkQuality) -> Result<Self, NetworkError> {
         let config = &radio.config;
         let standard = common_standard(station.air.standard, config).ok_or_else(|| NetworkError::NoCommonStandard {
             station: station.name.clone(),
             standard: station.air.standard.map_or("nothing", |standard| standard.name()),
             joins: radio.name.to_string(),
-            radios: format!("it speaks {}", config.standard.name()),
+            radios: format!("it supports {}", config.standard.name()),
         })?;
         let link = Link {
             standard,
@@ -63,10 +63,10 @@ impl Link {
             fastest: fastest(standard, config, station.air.streams),
             limits: limits(standard, config),
         };
-        if let Quality::Mcs(mcs) = quality {
-            link.check_mcs(*mcs).map_err(|why| NetworkError::Phy {
-                whose: format!("station.{} with {}", station.name, standard.name()),
-                why,
+        if let LinkQuality::Mcs(mcs) = quality {
+            link.check_mcs(*mcs).map_err(|reason| NetworkError::Phy {
+                subject: format!("station.{} with {}", station.name, standard.name()),
+                reason,
             })?;
         } else {
             let slowest = link.at_mcs(0);
@@ -75,9 +75,9 @@ impl Link {
                 streams: 1,
                 ..slowest
             };
-            let too_weak = |why| NetworkError::TooWeak {
+            let too_weak = |reason| NetworkError::TooWeak {
                 station: station.name.clone(),
-                why,
+                reason,
             };
             let down = link.signal_dbm(quality).unwrap_or(0.0);
             signal::check(down, &slowest).map_err(too_weak)?;
@@ -89,17 +89,25 @@ impl Link {
     }
 
     /// From the access point.
-    pub(super) fn down(&self, place: &Place) -> LinkConfig {
-        self.config(place.node.index(), place, self.snr_down(&place.quality))
+    pub(super) fn down(&self, wifi_station: &WifiStation) -> LinkConfig {
+        self.config(
+            wifi_station.node.index(),
+            wifi_station,
+            self.snr_down(&wifi_station.quality),
+        )
     }
 
     /// To the access point.
-    pub(super) fn up(&self, place: &Place) -> LinkConfig {
-        self.config(place.radio.index(), place, self.snr_up(&place.quality, place.signal_up))
+    pub(super) fn up(&self, wifi_station: &WifiStation) -> LinkConfig {
+        self.config(
+            wifi_station.radio.index(),
+            wifi_station,
+            self.snr_up(&wifi_station.quality, wifi_station.signal_up),
+        )
     }
 
-    fn config(&self, to: usize, place: &Place, snr_db: Option<f64>) -> LinkConfig {
-        let (vector, rate) = self.sending(&place.quality, place.control, snr_db);
+    fn config(&self, to: usize, wifi_station: &WifiStation, snr_db: Option<f64>) -> LinkConfig {
+        let (vector, rate) = self.sending(&wifi_station.quality, wifi_station.control, snr_db);
         LinkConfig {
             to,
             vector,
@@ -109,15 +117,15 @@ impl Link {
         }
     }
 
-    /// How it sends, and how that changes.
+    /// Initial vector, and rate control.
     pub(crate) fn sending(
         &self,
-        quality: &Quality,
+        quality: &LinkQuality,
         control: RateControl,
         snr_db: Option<f64>,
     ) -> (TxVector, RateChoice) {
         match (quality, control) {
-            (Quality::Mcs(mcs), _) => (self.at_mcs(*mcs), RateChoice::Fixed),
+            (LinkQuality::Mcs(mcs), _) => (self.at_mcs(*mcs), RateChoice::Fixed),
             (_, RateControl::Fixed) => {
                 let set = RateSet::up_to(&self.fastest, &self.limits, ACCESS);
                 (set.best(snr_db).vector, RateChoice::Fixed)
@@ -126,55 +134,56 @@ impl Link {
         }
     }
 
-    /// Signal over noise at the station, for the width of the fastest vector; `None`: nothing is lost to noise.
-    pub(crate) fn snr_down(&self, quality: &Quality) -> Option<f64> {
+    /// SNR at the station in dB, for the width of the fastest vector; `None`: no losses due to
+    /// noise.
+    pub(crate) fn snr_down(&self, quality: &LinkQuality) -> Option<f64> {
         Some(self.signal_dbm(quality)? - signal::noise_dbm(self.fastest.width))
     }
 
-    /// The same at the access point.
-    pub(crate) fn snr_up(&self, quality: &Quality, signal_up: Option<Dbm>) -> Option<f64> {
+    /// SNR at the access point, likewise.
+    pub(crate) fn snr_up(&self, quality: &LinkQuality, signal_up: Option<Dbm>) -> Option<f64> {
         match (quality, signal_up) {
-            (Quality::Mcs(_), None) => None,
+            (LinkQuality::Mcs(_), None) => None,
             (_, Some(signal)) => Some(signal.as_dbm_f64() - signal::noise_dbm(self.fastest.width)),
             (quality, None) => self.snr_down(quality),
         }
     }
 
-    /// What the access point may expect to get through to the station by the best rate for its signal, in bit/s.
-    pub(crate) fn expected_bps(&self, quality: &Quality) -> f64 {
+    /// Expected throughput to the station at the best rate for its signal, in bit/s.
+    pub(crate) fn expected_bps(&self, quality: &LinkQuality) -> f64 {
         let (vector, snr_db) = match quality {
-            Quality::Mcs(mcs) => (self.at_mcs(*mcs), None),
+            LinkQuality::Mcs(mcs) => (self.at_mcs(*mcs), None),
             _ => (self.fastest, self.snr_down(quality)),
         };
         let set = RateSet::up_to(&vector, &self.limits, ACCESS);
         let entry = match quality {
-            Quality::Mcs(_) => set.entries().iter().find(|entry| entry.vector == vector),
+            LinkQuality::Mcs(_) => set.entries().iter().find(|entry| entry.vector == vector),
             _ => Some(set.best(snr_db)),
         };
         entry.map_or(0.0, |entry| entry.goodput(1.0, set.success(entry, snr_db)))
     }
 
-    /// The transmit power of the access point from now on.
+    /// Sets the transmit power of the access point.
     pub(crate) fn set_power(&mut self, power: Dbm) {
         self.power = power;
     }
 
-    /// The signal at the station, to a hundredth of a dBm.
-    pub(crate) fn signal(&self, quality: &Quality) -> Option<Dbm> {
+    /// Signal at the station, to a hundredth of a dBm.
+    pub(crate) fn signal(&self, quality: &LinkQuality) -> Option<Dbm> {
         let hundredths = libm::round(self.signal_dbm(quality)? * 100.0);
         Some(Dbm::from_hundredths(hundredths as i32))
     }
 
-    fn signal_dbm(&self, quality: &Quality) -> Option<f64> {
-        signal::received_dbm(quality, self.power, self.band, &PathLoss::of_band(self.band))
+    fn signal_dbm(&self, quality: &LinkQuality) -> Option<f64> {
+        signal::received_dbm(quality, self.power, self.band, &PathLoss::for_band(self.band))
     }
 
-    /// Whether the link has that MCS.
+    /// Checks that the link has that MCS.
     ///
     /// # Errors
-    /// When it hasn't: which it has.
+    /// If it hasn't, with the valid range.
     pub(crate) fn check_mcs(&self, mcs: u8) -> Result<(), PhyError> {
-        let highest = self.standard.highest_mcs();
+        let highest = self.standard.max_mcs();
         if mcs > highest {
             return Err(PhyError::Mcs {
                 mcs,
@@ -187,7 +196,7 @@ impl Link {
         self.at_mcs(mcs).format().map(|_| ())
     }
 
-    /// The vector of an MCS, or of the rate of that number where there are no MCS.
+    /// Vector of an MCS, or of the rate of that number for a standard without MCS.
     pub(crate) fn at_mcs(&self, mcs: u8) -> TxVector {
         TxVector {
             modulation: modulation(self.standard, mcs),
@@ -198,14 +207,14 @@ impl Link {
 
 fn fastest(standard: Standard, radio: &RadioConfig, streams: u8) -> TxVector {
     let width = radio.width.min(standard.widest(radio.band));
-    let streams = radio.streams.min(streams).min(standard.most_streams()).max(1);
+    let streams = radio.streams.min(streams).min(standard.max_streams()).max(1);
     let guard = match standard {
         Standard::A | Standard::B | Standard::G => Guard::Ns800,
         _ if standard.has_guard(radio.guard) => radio.guard,
         _ => standard.default_guard(),
     };
     let valid = |mcs: &u8| standard.has_mcs(*mcs, width, streams);
-    let highest = (0..=standard.highest_mcs()).rev().find(valid).unwrap_or(0);
+    let highest = (0..=standard.max_mcs()).rev().find(valid).unwrap_or(0);
     TxVector {
         modulation: modulation(standard, highest),
         width,
@@ -227,7 +236,8 @@ fn modulation(standard: Standard, mcs: u8) -> Modulation {
     }
 }
 
-/// The longest A-MPDU of each generation in bytes (802.11-2020 §9.4.2.55.3, §9.4.2.157.2; 802.11ax-2021 and be).
+/// Maximum length of an A-MPDU of each generation in bytes (802.11-2020 §9.4.2.55.3, §9.4.2.157.2;
+/// 802.11ax-2021 and be).
 fn limits(standard: Standard, radio: &RadioConfig) -> Limits {
     let bytes = match standard {
         Standard::A | Standard::B | Standard::G => return Limits::NONE,
@@ -239,7 +249,7 @@ fn limits(standard: Standard, radio: &RadioConfig) -> Limits {
     let window = standard.block_ack_window();
     let frames = radio.aggregation.frames.unwrap_or(window).min(window);
     let amsdu = radio.aggregation.amsdu.map_or(0, |size| size.as_bytes());
-    let longest = standard.largest_amsdu().map_or(0, u64::from);
+    let longest = standard.max_amsdu().map_or(0, u64::from);
     Limits {
         ampdu: frames > 1,
         frames: u32::from(frames),
@@ -247,7 +257,8 @@ fn limits(standard: Standard, radio: &RadioConfig) -> Limits {
         time: radio.aggregation.time.min(Limits::PPDU),
         bytes,
         amsdu: amsdu.min(longest) as u32,
-        // Linux drivers try an aggregated frame ten times and more (ath9k: ATH_MAX_SW_RETRIES 30; mac80211's long limit 4 to 7).
+        // Linux drivers retry an aggregated frame at least ten times (ath9k: ATH_MAX_SW_RETRIES 30;
+        // mac80211's long limit 4 to 7).
         tries: 10,
     }
 }

@@ -1,7 +1,9 @@
-//! A plan laid out: which radios there are, on which channels of the air, who joined which, and how each link sends.
+//! Layout of a plan: its radios, their channels, the stations of each radio, and the settings of
+//! each link.
 //!
-//! [`radios`] fills in what a rating decides, [`channels`] puts radios whose frequencies overlap on one channel, [`joins`] lets each
-//! station choose, [`link`] finds what both sides of a link have in common.
+//! [`radios`] adds the radios of a rating, [`channels`] puts radios with overlapping frequencies on
+//! one channel, [`joins`] chooses each station's radio, [`link`] computes the common capabilities
+//! of both ends of a link.
 
 mod channels;
 mod joins;
@@ -14,7 +16,7 @@ use crate::queue::QueueConfig;
 use link::Link;
 use netburn_medium::aggregation::Framing;
 use netburn_medium::air::{AirConfig, NodeConfig};
-use netburn_medium::config::{AdapterRate, Quality, RadioConfig, RateControl};
+use netburn_medium::config::{AdapterRate, LinkQuality, RadioConfig, RateControl};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::{Modulation, ofdm};
@@ -22,89 +24,89 @@ use netburn_scenario::plan::{Ap, RadioRef};
 use netburn_scenario::{Plan, plan};
 use netburn_units::{BitRate, Dbm};
 
-/// A radio in its place.
+/// A radio of the plan.
 #[derive(Debug, Clone)]
 pub(crate) struct PlacedRadio {
     pub(crate) name: RadioRef,
-    /// Its access point's place in the plan.
+    /// Index of its access point in the plan.
     pub(crate) ap: usize,
     pub(crate) config: RadioConfig,
-    /// Whether slow stations get more time before CoDel drops.
+    /// True if CoDel allows slow stations more time before it drops.
     pub(crate) slow_stations: bool,
 }
 
-/// Where a station is.
+/// Attachment of a station to the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Seat {
-    /// On the air: its number among the places.
+pub(crate) enum Attachment {
+    /// Wi-Fi: index of the Wi-Fi station.
     Air(usize),
-    /// On a wire of its own: its number among those.
+    /// Wired: index of the wired station.
     Wire(usize),
 }
 
-/// A station in its place on the air.
+/// A Wi-Fi station.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
-    /// Its number in the plan.
+pub(crate) struct WifiStation {
+    /// Number in the plan.
     pub(crate) station: usize,
-    /// The station's node.
+    /// Node of the station.
     pub(crate) node: NodeId,
-    /// The node of the radio it joined: the radio's place in the list, too.
+    /// Node of the radio it joined, which is also the radio's index.
     pub(crate) radio: NodeId,
-    /// Its access point's place in the plan.
+    /// Index of its access point in the plan.
     pub(crate) ap: usize,
-    /// What its link depends on, kept for changes.
-    pub(crate) quality: Quality,
+    /// Link quality, kept for changes.
+    pub(crate) quality: LinkQuality,
     pub(crate) signal_up: Option<Dbm>,
     pub(crate) control: RateControl,
     pub(crate) link: Link,
 }
 
-/// The wired part of an access point.
+/// Wired part of an access point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PathConfig {
     pub(crate) wan_down: HopConfig,
     pub(crate) wan_up: HopConfig,
-    /// What carries both ways together.
+    /// Forwarding in both directions together.
     pub(crate) forwarding: HopConfig,
 }
 
-/// The whole.
+/// Complete layout.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) air: AirConfig,
     /// By node.
     pub(crate) queues: Vec<QueueConfig>,
     pub(crate) radios: Vec<PlacedRadio>,
-    pub(crate) places: Vec<Place>,
+    pub(crate) wifi_stations: Vec<WifiStation>,
     /// By station.
-    pub(crate) seats: Vec<Seat>,
+    pub(crate) attachments: Vec<Attachment>,
     pub(crate) link: HopConfig,
     pub(crate) paths: Vec<PathConfig>,
 }
 
-/// What the wired hop to the server moves when nothing is said.
+/// Default rate of the hop to the server.
 const LINK_RATE: BitRate = BitRate::from_mbps(1_000);
 
 impl Layout {
-    pub(crate) fn of(plan: &Plan) -> Result<Self, NetworkError> {
+    pub(crate) fn from_plan(plan: &Plan) -> Result<Self, NetworkError> {
         let mut radios = Vec::new();
         for (ap, config) in plan.aps.iter().enumerate() {
-            radios.extend(radios::of(ap, config)?);
+            radios.extend(radios::for_ap(ap, config)?);
         }
-        let mut places = Vec::new();
-        let mut seats = Vec::with_capacity(plan.stations.len());
+        let mut wifi_stations = Vec::new();
+        let mut attachments = Vec::with_capacity(plan.stations.len());
         for (index, station) in plan.stations.iter().enumerate() {
             if station.link.is_some() {
-                seats.push(Seat::Wire(seats.len() - places.len()));
+                attachments.push(Attachment::Wire(attachments.len() - wifi_stations.len()));
                 continue;
             }
-            seats.push(Seat::Air(places.len()));
+            attachments.push(Attachment::Air(wifi_stations.len()));
             let (radio, quality) = joins::choose(plan, station, &radios)?;
             let link = Link::between(station, &radios[radio], &quality)?;
-            places.push(Place {
+            wifi_stations.push(WifiStation {
                 station: index,
-                node: node(radios.len() + places.len()),
+                node: node(radios.len() + wifi_stations.len()),
                 radio: node(radio),
                 ap: radios[radio].ap,
                 quality,
@@ -113,41 +115,57 @@ impl Layout {
                 link,
             });
         }
-        let queues = queues(plan, &radios, &places)?;
-        let air = air(plan, &radios, &places)?;
+        let queues = queues(plan, &radios, &wifi_stations)?;
+        let air = air(plan, &radios, &wifi_stations)?;
         Ok(Layout {
             air,
             queues,
             link: hop(&plan.server.link),
             paths: plan.aps.iter().map(path).collect(),
             radios,
-            places,
-            seats,
+            wifi_stations,
+            attachments,
         })
     }
 }
 
-/// Below this, for each station of its radio, a station is slow (`STA_SLOW_THRESHOLD`).
+/// A station is slow if its rate, divided by the number of stations of its radio, is below this
+/// (`STA_SLOW_THRESHOLD`).
 const SLOW: f64 = 6e6;
 
-/// The stations of a radio that are slow for their number.
-pub(crate) fn slow_stations(radio: usize, places: &[Place]) -> Vec<NodeId> {
-    let joined = || places.iter().filter(|place| place.radio.index() == radio);
+/// Slow stations of a radio.
+pub(crate) fn slow_stations(radio: usize, wifi_stations: &[WifiStation]) -> Vec<NodeId> {
+    let joined = || {
+        wifi_stations
+            .iter()
+            .filter(|wifi_station| wifi_station.radio.index() == radio)
+    };
     let threshold = SLOW * joined().count() as f64;
-    let slow = joined().filter(|place| place.link.expected_bps(&place.quality) < threshold);
-    slow.map(|place| place.node).collect()
+    let slow = joined().filter(|wifi_station| wifi_station.link.expected_bps(&wifi_station.quality) < threshold);
+    slow.map(|wifi_station| wifi_station.node).collect()
 }
 
-/// The node of that number.
+/// Node of that number.
 fn node(index: usize) -> NodeId {
     NodeId(u16::try_from(index).expect("a plan has fewer than 65 536 radios and stations"))
 }
 
-fn queues(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<Vec<QueueConfig>, NetworkError> {
+fn queues(
+    plan: &Plan,
+    radios: &[PlacedRadio],
+    wifi_stations: &[WifiStation],
+) -> Result<Vec<QueueConfig>, NetworkError> {
     let weights = |radio: usize| {
-        let joined = places.iter().filter(|place| place.radio.index() == radio);
+        let joined = wifi_stations
+            .iter()
+            .filter(|wifi_station| wifi_station.radio.index() == radio);
         joined
-            .map(|place| (place.node, u32::from(plan.stations[place.station].air.weight)))
+            .map(|wifi_station| {
+                (
+                    wifi_station.node,
+                    u32::from(plan.stations[wifi_station.station].air.weight),
+                )
+            })
             .collect()
     };
     let of_radio = |(index, radio): (usize, &PlacedRadio)| {
@@ -159,33 +177,41 @@ fn queues(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<Vec<Q
             ecn: ap.ecn,
             aql: ap.aql,
             slow: if ap.slow_stations {
-                slow_stations(index, places)
+                slow_stations(index, wifi_stations)
             } else {
                 Vec::new()
             },
             weights: weights(index),
         }
     };
-    let of_station = |place: &Place| QueueConfig::of_station(plan.stations[place.station].air.queue);
+    let for_station =
+        |wifi_station: &WifiStation| QueueConfig::for_station(plan.stations[wifi_station.station].air.queue);
     let queues: Vec<QueueConfig> = radios
         .iter()
         .enumerate()
         .map(of_radio)
-        .chain(places.iter().map(of_station))
+        .chain(wifi_stations.iter().map(for_station))
         .collect();
-    if let Some(empty) = queues.iter().position(QueueConfig::holds_nothing) {
-        let whose = match radios.get(empty) {
+    if let Some(empty) = queues.iter().position(QueueConfig::is_zero_length) {
+        let subject = match radios.get(empty) {
             Some(radio) => format!("ap.{}", radio.name.ap),
-            None => format!("station.{}", plan.stations[places[empty - radios.len()].station].name),
+            None => format!(
+                "station.{}",
+                plan.stations[wifi_stations[empty - radios.len()].station].name
+            ),
         };
-        return Err(NetworkError::NoQueue { whose });
+        return Err(NetworkError::EmptyQueue { subject });
     }
     Ok(queues)
 }
 
-fn air(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<AirConfig, NetworkError> {
-    let (channels, channel_of) = channels::of(radios, places)?;
-    let joined = |radio: usize| places.iter().filter(move |place| place.radio.index() == radio);
+fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Result<AirConfig, NetworkError> {
+    let (channels, channel_of) = channels::assign(radios, wifi_stations)?;
+    let joined = |radio: usize| {
+        wifi_stations
+            .iter()
+            .filter(move |wifi_station| wifi_station.radio.index() == radio)
+    };
     let of_radio = |(index, radio): (usize, &PlacedRadio)| NodeConfig {
         channel: channel_of[index],
         edca: EdcaParameters::default_set(radio.config.standard.cw_min()),
@@ -194,33 +220,38 @@ fn air(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<AirConfi
         rts_rate: control_rate(&radio.config),
         framing: Framing::CCMP,
         limit: AdapterRate::default(),
-        links: joined(index).map(|place| place.link.down(place)).collect(),
+        links: joined(index)
+            .map(|wifi_station| wifi_station.link.down(wifi_station))
+            .collect(),
     };
-    let of_station = |place: &Place| {
-        let station = &plan.stations[place.station];
-        let radio = &radios[place.radio.index()];
+    let for_station = |wifi_station: &WifiStation| {
+        let station = &plan.stations[wifi_station.station];
+        let radio = &radios[wifi_station.radio.index()];
         NodeConfig {
-            channel: channel_of[place.radio.index()],
-            edca: EdcaParameters::default_set(place.link.standard.cw_min()),
+            channel: channel_of[wifi_station.radio.index()],
+            edca: EdcaParameters::default_set(wifi_station.link.standard.cw_min()),
             hardware: station.air.hardware_queue,
             rts_threshold: radio.config.rts.map(|size| size.as_bytes()),
             rts_rate: control_rate(&radio.config),
             framing: Framing::CCMP,
             limit: station.air.adapter_rate,
-            links: vec![place.link.up(place)],
+            links: vec![wifi_station.link.up(wifi_station)],
         }
     };
     let nodes = radios
         .iter()
         .enumerate()
         .map(of_radio)
-        .chain(places.iter().map(of_station))
+        .chain(wifi_stations.iter().map(for_station))
         .collect();
     let mut hidden = Vec::new();
-    for place in places {
-        for other in &plan.stations[place.station].air.hidden_from {
-            if let Some(other) = places.iter().find(|place| plan.stations[place.station].name == *other) {
-                hidden.push((place.node.index(), other.node.index()));
+    for wifi_station in wifi_stations {
+        for other in &plan.stations[wifi_station.station].air.hidden_from {
+            if let Some(other) = wifi_stations
+                .iter()
+                .find(|wifi_station| plan.stations[wifi_station.station].name == *other)
+            {
+                hidden.push((wifi_station.node.index(), other.node.index()));
             }
         }
     }
@@ -231,19 +262,19 @@ fn air(plan: &Plan, radios: &[PlacedRadio], places: &[Place]) -> Result<AirConfi
         seed: plan.seed,
     };
     for (channel, radio) in channel_of.iter().zip(radios) {
-        let ways = config.ways_of_hearing(*channel).0.len();
-        if ways > AirConfig::MOST_WAYS_OF_HEARING {
+        let groups = config.hearing_groups(*channel).0.len();
+        if groups > AirConfig::MAX_HEARING_GROUPS {
             return Err(NetworkError::Hidden {
                 radio: radio.name.to_string(),
-                ways,
-                most: AirConfig::MOST_WAYS_OF_HEARING,
+                groups,
+                max: AirConfig::MAX_HEARING_GROUPS,
             });
         }
     }
     Ok(config)
 }
 
-/// RTS and CTS go at a basic rate that all on the channel have.
+/// RTS and CTS use a basic rate that all stations on the channel support.
 fn control_rate(radio: &RadioConfig) -> Modulation {
     match radio.standard {
         netburn_medium::config::Standard::B => Modulation::Dsss(netburn_medium::phy::dsss::Rate::M2),
@@ -257,7 +288,7 @@ fn hop(hop: &plan::Hop) -> HopConfig {
         rate,
         delay: hop.delay,
         loss: hop.loss,
-        queue: hop.queue.unwrap_or_else(|| HopConfig::usual_queue(rate)),
+        queue: hop.queue.unwrap_or_else(|| HopConfig::default_queue(rate)),
         ..HopConfig::default()
     }
 }
@@ -268,7 +299,7 @@ fn path(ap: &Ap) -> PathConfig {
         rate,
         delay: wan.delay,
         loss: wan.loss,
-        queue: wan.queue.unwrap_or_else(|| HopConfig::usual_queue(rate)),
+        queue: wan.queue.unwrap_or_else(|| HopConfig::default_queue(rate)),
         ..HopConfig::default()
     };
     PathConfig {
@@ -278,13 +309,14 @@ fn path(ap: &Ap) -> PathConfig {
     }
 }
 
-/// What an access point's processor can forward. What waits for it lies in the Ethernet adapter's ring, or in the radio's.
+/// Forwarding capacity of an access point's processor. Packets that exceed it are queued in the
+/// ring of the Ethernet adapter or of the radio.
 fn forwarding(ap: &Ap) -> HopConfig {
     HopConfig {
         rate: ap.forwarding,
         queue: ap
             .forwarding_queue
-            .unwrap_or_else(|| HopConfig::usual_queue(ap.forwarding)),
+            .unwrap_or_else(|| HopConfig::default_queue(ap.forwarding)),
         framing: 0,
         ..HopConfig::default()
     }

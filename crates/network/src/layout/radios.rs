@@ -1,4 +1,4 @@
-//! The radios of an access point: those that are named, and those that its rating stands for.
+//! Radios of an access point: those with a section, and those of its rating.
 
 use super::PlacedRadio;
 use crate::error::NetworkError;
@@ -7,7 +7,7 @@ use netburn_medium::rating;
 use netburn_scenario::plan::{Ap, Radio, RadioName, RadioRef};
 
 /// By band and number.
-pub(super) fn of(index: usize, ap: &Ap) -> Result<Vec<PlacedRadio>, NetworkError> {
+pub(super) fn for_ap(index: usize, ap: &Ap) -> Result<Vec<PlacedRadio>, NetworkError> {
     let rated = rated(ap)?;
     let mut radios: Vec<(RadioName, RadioConfig)> = Vec::new();
     for radio in &ap.radios {
@@ -16,7 +16,7 @@ pub(super) fn of(index: usize, ap: &Ap) -> Result<Vec<PlacedRadio>, NetworkError
             .find(|(name, _)| *name == radio.name)
             .map(|(_, config)| config);
         let config = usual.map(|usual| over(usual, radio)).or_else(|| radio.config());
-        let config = config.ok_or_else(|| NetworkError::NotRated {
+        let config = config.ok_or_else(|| NetworkError::UnratedRadio {
             ap: ap.name.clone(),
             radio: radio.name.to_string(),
             rating: ap.rating.map(|rating| rating.to_string()).unwrap_or_default(),
@@ -34,10 +34,10 @@ pub(super) fn of(index: usize, ap: &Ap) -> Result<Vec<PlacedRadio>, NetworkError
         }
     }
     if radios.is_empty() {
-        return Err(NetworkError::NoRadio { ap: ap.name.clone() });
+        return Err(NetworkError::MissingRadio { ap: ap.name.clone() });
     }
     radios.sort_by_key(|(name, _)| *name);
-    let place = |(name, config)| PlacedRadio {
+    let wifi_station = |(name, config)| PlacedRadio {
         name: RadioRef {
             ap: ap.name.clone(),
             radio: name,
@@ -46,17 +46,17 @@ pub(super) fn of(index: usize, ap: &Ap) -> Result<Vec<PlacedRadio>, NetworkError
         config,
         slow_stations: ap.slow_stations,
     };
-    Ok(radios.into_iter().map(place).collect())
+    Ok(radios.into_iter().map(wifi_station).collect())
 }
 
-/// What the rating stands for; two radios in one band are on channels apart.
+/// Radios of the rating; two radios of one band are on different channels.
 fn rated(ap: &Ap) -> Result<Vec<(RadioName, RadioConfig)>, NetworkError> {
     let Some(rating) = ap.rating else {
         return Ok(Vec::new());
     };
-    let decoded = rating::decode(rating, 1).map_err(|why| NetworkError::Rating {
+    let decoded = rating::decode(rating, 1).map_err(|reason| NetworkError::Rating {
         ap: ap.name.clone(),
-        why,
+        reason,
     })?;
     let mut radios: Vec<(RadioName, RadioConfig)> = Vec::new();
     for radio in &decoded.best.radios {
@@ -68,7 +68,7 @@ fn rated(ap: &Ap) -> Result<Vec<(RadioName, RadioConfig)>, NetworkError> {
         let mut config = radio.settings();
         config.channel = match (radio.band, before) {
             (_, 0) => config.channel,
-            // The upper half of the band: where routers with two 5 GHz radios put the second.
+            // Upper half of the band: routers with two 5 GHz radios put the second one there.
             (Band::Ghz5, _) => 149,
             (Band::Ghz2_4, _) => 11,
             (Band::Ghz6, _) => 133,
@@ -78,7 +78,7 @@ fn rated(ap: &Ap) -> Result<Vec<(RadioName, RadioConfig)>, NetworkError> {
     Ok(radios)
 }
 
-/// The usual, but for what the plan says.
+/// The defaults, with the plan's settings.
 fn over(usual: &RadioConfig, said: &Radio) -> RadioConfig {
     let standard = said.standard.unwrap_or(usual.standard);
     let guard = said.guard.unwrap_or(if standard.has_guard(usual.guard) {
@@ -91,7 +91,7 @@ fn over(usual: &RadioConfig, said: &Radio) -> RadioConfig {
         standard,
         channel: said.channel,
         width: said.width.unwrap_or(usual.width.min(standard.widest(usual.band))),
-        streams: said.streams.unwrap_or(usual.streams.min(standard.most_streams())),
+        streams: said.streams.unwrap_or(usual.streams.min(standard.max_streams())),
         guard,
         power: said.power,
         aggregation: said.aggregation,

@@ -4,7 +4,7 @@ use super::*;
 use crate::row::{EventKind, Side};
 use netburn_scenario::{Station, StationWorkload};
 use netburn_units::{ByteSize, Seed};
-use netburn_workload::{Action, Config, FarTimes, Operation, Outcome, Workload};
+use netburn_workload::{Action, Config, Operation, Outcome, RemoteTimestamps, Workload};
 use proptest::prelude::*;
 
 /// 8 s, with an idle-latency probe of 1 s and a drain of 5 s: a call of 16 KiB every 131.072 ms, and a download.
@@ -130,7 +130,7 @@ fn impossible_values_are_rejected() {
         with(&|row| row.operation.first_byte = at(-second)),
         Err(Rejection::Order)
     );
-    let backwards = FarTimes { received: 1, sent: 0 };
+    let backwards = RemoteTimestamps { received: 1, sent: 0 };
     assert_eq!(with(&|row| row.operation.far = Some(backwards)), Err(Rejection::Order));
     assert_eq!(with(&|row| row.operation.bytes += 1), Err(Rejection::Bytes));
     assert_eq!(with(&|row| row.operation.bytes = u64::MAX), Err(Rejection::Bytes));

@@ -11,7 +11,7 @@ use super::read::Cursor;
 use super::write::Batch;
 use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{FarTimes, Operation};
+use netburn_workload::{Operation, RemoteTimestamps};
 use parquet::data_type::ByteArray;
 
 /// A kind of row as a table.
@@ -79,7 +79,7 @@ impl Table for OperationRow {
                 bytes: from.unsigned(),
                 outcome: names.outcome(from.name()).ok_or("unknown outcome")?,
                 far: match (from.maybe_number(), from.maybe_number()) {
-                    (Some(received), Some(sent)) => Some(FarTimes { received, sent }),
+                    (Some(received), Some(sent)) => Some(RemoteTimestamps { received, sent }),
                     _ => None,
                 },
             },

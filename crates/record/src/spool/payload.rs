@@ -5,7 +5,7 @@ mod link;
 use super::MAX_ROW_BYTES;
 use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OUTCOMES, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{FarTimes, Operation};
+use netburn_workload::{Operation, RemoteTimestamps};
 
 /// The kinds of frame that hold a row.
 const OPERATION: u8 = 1;
@@ -240,7 +240,7 @@ impl Bytes<'_> {
         let far = self.when(present & 1 << 4 != 0, |from| {
             let received = from.signed()?;
             let sent = received.wrapping_add(from.signed()?);
-            Some(FarTimes { received, sent })
+            Some(RemoteTimestamps { received, sent })
         })?;
         Some(OperationRow {
             station,

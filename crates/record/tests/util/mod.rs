@@ -12,7 +12,7 @@ use netburn_record::{
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
-use netburn_workload::{Config, Failure, FarTimes, Operation, Outcome};
+use netburn_workload::{Config, Failure, Operation, Outcome, RemoteTimestamps};
 use proptest::prelude::*;
 
 /// Two stations for a minute: a laptop that browses and talks, a television.
@@ -219,7 +219,7 @@ pub fn any_row_but_air() -> impl Strategy<Value = Row> {
                     finished,
                     bytes,
                     outcome,
-                    far: far.map(|(received, sent)| FarTimes { received, sent }),
+                    far: far.map(|(received, sent)| RemoteTimestamps { received, sent }),
                 },
             })
         });

@@ -4,7 +4,7 @@ use super::metric::{Key, Quantity, Unit};
 use super::pairwise::MetricComparison;
 use crate::text::format::{mbps, ms};
 use netburn_stats::Interval;
-use netburn_stats::contrast::{Answer, SURE};
+use netburn_stats::contrast::{Answer, SIGNIFICANCE};
 use netburn_stats::judge::Judgement;
 
 /// A value without its unit.
@@ -61,7 +61,7 @@ pub(super) fn interval(of: Option<Interval>, unit: Unit) -> String {
     })
 }
 
-/// A probability, with as many digits as it takes to see on which side of [`SURE`] it lies.
+/// A probability, with as many digits as it takes to see on which side of [`SIGNIFICANCE`] it lies.
 pub(super) fn probability(p: f64) -> String {
     let usual = match p {
         ..0.0001 => return "<0.0001".to_owned(),
@@ -73,7 +73,7 @@ pub(super) fn probability(p: f64) -> String {
     let as_it_is = |digits: usize| {
         let text = format!("{p:.digits$}");
         let shown: f64 = text.parse().ok()?;
-        let right = (shown < SURE) == (p < SURE) && (shown == SURE) == (p == SURE);
+        let right = (shown < SIGNIFICANCE) == (p < SIGNIFICANCE) && (shown == SIGNIFICANCE) == (p == SIGNIFICANCE);
         right.then_some(text)
     };
     (usual..17).find_map(as_it_is).unwrap_or_else(|| p.to_string())

@@ -7,9 +7,9 @@ use super::side::Side;
 use netburn_record::Environment;
 use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_stats::contrast::{
-    Answer, Contrast, Question, SURE, Test, contrast, judge_all, least_p, paired, runs_needed, varying,
+    Answer, Contrast, Question, SIGNIFICANCE, Test, contrast, judge_all, min_p, paired, runs_needed, varying,
 };
-use netburn_stats::judge::{FEWEST as MIN_RUNS, Judgement};
+use netburn_stats::judge::{Judgement, MIN_RUNS};
 use netburn_units::Seed;
 use netburn_workload::{Verdict, worst};
 use std::collections::HashMap;
@@ -200,11 +200,11 @@ impl Comparison {
         let [without, with] = metric.question.contrast.runs;
         // The signed-rank test is used only with enough pairs.
         let least = match metric.answer.test {
-            Test::RankSum => least_p(without, with) * self.judged_with as f64,
+            Test::RankSum => min_p(without, with) * self.judged_with as f64,
             Test::SignedRank => 0.0,
         };
         match metric.answer.judgement {
-            Judgement::CantTell if without.min(with) < MIN_RUNS || least >= SURE => {
+            Judgement::CantTell if without.min(with) < MIN_RUNS || least >= SIGNIFICANCE => {
                 Some(Undecided::TooFew(runs_needed(self.judged_with)))
             }
             Judgement::CantTell => Some(Undecided::Between),

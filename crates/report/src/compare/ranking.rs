@@ -12,7 +12,7 @@ use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
 use netburn_stats::bootstrap::median;
 use netburn_stats::contrast::{LEVEL, judge_all, varying};
-use netburn_stats::judge::{Better, FEWEST as MIN_RUNS, Judgement};
+use netburn_stats::judge::{Better, Judgement, MIN_RUNS};
 use netburn_stats::percentile::rank;
 use netburn_stats::{Interval, interval};
 use netburn_units::Probability;

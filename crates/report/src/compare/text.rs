@@ -9,7 +9,7 @@ use crate::sanitise::{sanitise, truncate, wrap};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
 use netburn_stats::contrast::{LEVEL, Test};
-use netburn_stats::judge::FEWEST as MIN_RUNS;
+use netburn_stats::judge::MIN_RUNS;
 
 /// The widest name of a side in a heading.
 const NAME: usize = 18;

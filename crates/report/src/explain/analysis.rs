@@ -401,7 +401,7 @@ impl<'a> Analysis<'a> {
                 let Ok(network) = Network::<()>::new(self.plan) else {
                     return Vec::new();
                 };
-                let radios = network.radios_seen();
+                let radios = network.radio_stats();
                 let channel = |name: &str| {
                     radios
                         .iter()

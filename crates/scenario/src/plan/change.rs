@@ -1,7 +1,7 @@
 //! Changes of settings during a run.
 
 use super::RadioRef;
-use netburn_medium::config::{AdapterRate, Quality, QueueKind, RateControl};
+use netburn_medium::config::{AdapterRate, LinkQuality, QueueKind, RateControl};
 use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability};
 
 /// A change of settings during a run.
@@ -69,7 +69,7 @@ pub enum RadioSetting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StationSetting {
     /// Link quality: `signal`, `distance` or `mcs`.
-    Quality(Quality),
+    Quality(LinkQuality),
     /// Received power at the access point.
     SignalUp(Dbm),
     /// Rate control.

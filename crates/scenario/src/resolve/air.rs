@@ -88,7 +88,7 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
         .or((!rated).then(|| band.default_standard()));
     let default = standard
         .filter(|_| !rated)
-        .map(|standard| RadioConfig::of_standard(band, standard));
+        .map(|standard| RadioConfig::for_standard(band, standard));
     if let (Some(standard), Some(width)) = (standard, &section.width)
         && width.value > standard.widest(band)
     {
@@ -101,10 +101,10 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
         cx.problem_at(width, message, format!("expected up to {widest} MHz"));
     }
     if let (Some(standard), Some(streams)) = (standard, &section.streams)
-        && streams.0 > u64::from(standard.most_streams())
+        && streams.0 > u64::from(standard.max_streams())
     {
         let message = format!("{} does not support {} streams", standard.name(), streams.0);
-        cx.problem_at(streams, message, format!("expected up to {}", standard.most_streams()));
+        cx.problem_at(streams, message, format!("expected up to {}", standard.max_streams()));
     }
     if let (Some(standard), Some(guard)) = (standard, &section.guard)
         && !standard.has_guard(guard.value)
@@ -146,7 +146,7 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
         power: section
             .power
             .as_ref()
-            .map_or(RadioConfig::of_band(band).power, |at| at.0),
+            .map_or(RadioConfig::for_band(band).power, |at| at.0),
         aggregation: aggregation(section, standard, cx),
         rts: section.rts.as_ref().and_then(|at| at.0),
         channel_busy: section.channel_busy.as_ref().map(|at| at.0).unwrap_or_default(),
@@ -183,7 +183,7 @@ fn aggregation(
         },
     ) = &section.amsdu
     {
-        let max = standard.map_or(Some(11_398), |standard| standard.largest_amsdu());
+        let max = standard.map_or(Some(11_398), |standard| standard.max_amsdu());
         match max {
             Some(max) if *size > ByteSize::from_bytes(max.into()) => {
                 cx.problem_at(

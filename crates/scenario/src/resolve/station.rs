@@ -7,7 +7,7 @@ use crate::decode::{Context, Spanned};
 use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
 use crate::sections::StationSection;
 use crate::suggest::list;
-use netburn_medium::config::{Band, Quality, RateControl, Standard};
+use netburn_medium::config::{Band, LinkQuality, RateControl, Standard};
 use netburn_units::Duration;
 
 /// Maximum number of workloads of one station.
@@ -128,10 +128,10 @@ fn air(name: &Spanned<String>, section: &StationSection, plan: &Plan, names: &Na
     let standard = section.standard.as_ref().map(|at| at.value);
     let streams = section.streams.as_ref().map_or(default.streams, |at| to_u8(at.0));
     if let (Some(standard), Some(at)) = (standard, &section.streams)
-        && streams > standard.most_streams()
+        && streams > standard.max_streams()
     {
         let message = format!("{} does not support {streams} streams", standard.name());
-        cx.problem_at(at, message, format!("expected up to {}", standard.most_streams()));
+        cx.problem_at(at, message, format!("expected up to {}", standard.max_streams()));
     }
     if let (Some(at), Some(Joins::Radio(radio))) = (&section.standard, &joins)
         && !supports_band(at.value, radio.radio.band)
@@ -152,7 +152,7 @@ fn air(name: &Spanned<String>, section: &StationSection, plan: &Plan, names: &Na
         radio_selection: section.radio_selection.as_ref().map(|at| at.value).unwrap_or_default(),
         standard,
         // Standards older than 802.11n have one stream.
-        streams: standard.map_or(streams, |standard| streams.min(standard.most_streams())),
+        streams: standard.map_or(streams, |standard| streams.min(standard.max_streams())),
         quality,
         signal_up: section.signal_up.as_ref().map(|at| at.0),
         hidden_from: hidden_from(name, section, names, cx),
@@ -198,10 +198,10 @@ fn joins<T>(at: &Spanned<T>, text: &str, plan: &Plan, names: &Names, cx: &mut Co
     None
 }
 
-fn quality(section: &StationSection, cx: &mut Context) -> Option<Quality> {
-    let signal = section.signal.as_ref().map(|at| Quality::Signal(at.0));
-    let distance = section.distance.as_ref().map(|at| Quality::Distance(at.0));
-    let mcs = section.mcs.as_ref().map(|at| Quality::Mcs(to_u8(at.0)));
+fn quality(section: &StationSection, cx: &mut Context) -> Option<LinkQuality> {
+    let signal = section.signal.as_ref().map(|at| LinkQuality::Signal(at.0));
+    let distance = section.distance.as_ref().map(|at| LinkQuality::Distance(at.0));
+    let mcs = section.mcs.as_ref().map(|at| LinkQuality::Mcs(to_u8(at.0)));
     let help = || "use one of `signal`, `distance` and `mcs`".to_owned();
     if let (Some(distance), true) = (&section.distance, signal.is_some()) {
         cx.problem_at(distance, "`signal` already sets the link quality", help());
@@ -212,8 +212,8 @@ fn quality(section: &StationSection, cx: &mut Context) -> Option<Quality> {
     signal.or(distance).or(mcs)
 }
 
-fn rate_control(section: &StationSection, quality: Option<Quality>, cx: &mut Context) -> RateControl {
-    let fixed = matches!(quality, Some(Quality::Mcs(_)));
+fn rate_control(section: &StationSection, quality: Option<LinkQuality>, cx: &mut Context) -> RateControl {
+    let fixed = matches!(quality, Some(LinkQuality::Mcs(_)));
     match &section.rate_control {
         Some(at) if fixed && at.value != RateControl::Fixed => {
             let help = "remove `rate_control`, or use `signal` instead of `mcs`";
@@ -236,18 +236,18 @@ fn check_mcs(section: &StationSection, own: Option<Standard>, streams: u8, radio
         return;
     };
     let mcs = to_u8(at.0);
-    if mcs > standard.highest_mcs() {
+    if mcs > standard.max_mcs() {
         let message = format!("{} has no MCS {mcs} per stream", standard.name());
-        cx.problem_at(at, message, format!("expected 0 to {}", standard.highest_mcs()));
+        cx.problem_at(at, message, format!("expected 0 to {}", standard.max_mcs()));
         return;
     }
     let Some((width, max_streams)) = radio.and_then(|radio| Some((radio.width?, radio.streams?))) else {
         return;
     };
-    let streams = streams.min(max_streams).min(standard.most_streams());
+    let streams = streams.min(max_streams).min(standard.max_streams());
     let width = width.min(standard.widest(radio.map_or(Band::Ghz5, |radio| radio.name.band)));
     if !standard.has_mcs(mcs, width, streams) {
-        let valid: Vec<String> = (0..=standard.highest_mcs())
+        let valid: Vec<String> = (0..=standard.max_mcs())
             .filter(|mcs| standard.has_mcs(*mcs, width, streams))
             .map(|mcs| mcs.to_string())
             .collect();

@@ -1,47 +1,47 @@
-//! What a driver of datagrams needs of a network.
+//! Interface of the datagram driver to a network.
 
 use super::Datagram;
 use netburn_medium::air::{Air, Output};
 use netburn_medium::packet::{DropReason, NodeId, Packet};
-use netburn_network::{Dropper, Endpoint, Network};
+use netburn_network::{DropSite, Endpoint, Network};
 use netburn_units::Instant;
 
-/// A network that carries datagrams from host to host.
+/// A network that transports datagrams between hosts.
 ///
-/// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then come back with a packet or at
-/// [`poll_timeout`](Self::poll_timeout).
+/// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then wait for
+/// a packet or for [`poll_timeout`](Self::poll_timeout).
 pub trait Carrier {
-    /// Names one who sends or receives.
+    /// Identifies a sender or receiver.
     type Host: Copy + std::fmt::Debug;
 
-    /// A packet leaves `from` for `to`.
+    /// Sends a packet from `from` to `to`.
     fn handle_packet(&mut self, now: Instant, from: Self::Host, to: Self::Host, packet: Packet<Datagram>);
 
-    /// Time has come to `now`.
+    /// Processes all events up to `now`.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// What became of a packet next.
+    /// Result of the next packet.
     fn poll_output(&mut self) -> Option<Fate>;
 
-    /// When to call [`handle_timeout`](Self::handle_timeout); `None` while nothing is under way.
+    /// Time of the next [`handle_timeout`](Self::handle_timeout); `None` while the network is idle.
     fn poll_timeout(&mut self) -> Option<Instant>;
 }
 
-/// What became of a packet.
+/// Result of a packet.
 #[derive(Debug)]
 pub enum Fate {
-    /// It reached its receiver.
+    /// The packet was delivered.
     Delivered {
-        /// When.
+        /// Time of delivery.
         at: Instant,
         /// The packet.
         packet: Packet<Datagram>,
     },
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped {
-        /// When.
+        /// Time of the drop.
         at: Instant,
-        /// Why; `None`: it was lost on a wire.
+        /// Reason; `None`: lost on a wire.
         reason: Option<DropReason>,
         /// The packet.
         packet: Packet<Datagram>,
@@ -72,7 +72,7 @@ impl Carrier for Air<Datagram> {
                     let reason = Some(reason);
                     return Some(Fate::Dropped { at, reason, packet });
                 }
-                // The receiver has it already, or the sender's host may forget it.
+                // The receiver has it already, or the sender's host may free it.
                 Output::Dropped { .. } | Output::Sent { .. } => {}
             }
         }
@@ -101,13 +101,13 @@ impl Carrier for Network<Datagram> {
                 Output::Delivered { at, packet, .. } => return Some(Fate::Delivered { at, packet }),
                 Output::Dropped { at, by, packet, .. } => {
                     let reason = match by {
-                        Dropper::Host | Dropper::Wire => Some(DropReason::QueueFull),
-                        Dropper::Lost => None,
-                        Dropper::Sender(reason) | Dropper::Air(reason) => Some(reason),
+                        DropSite::Host | DropSite::Wire => Some(DropReason::QueueFull),
+                        DropSite::Lost => None,
+                        DropSite::Sender(reason) | DropSite::Air(reason) => Some(reason),
                     };
                     return Some(Fate::Dropped { at, reason, packet });
                 }
-                // The sender's host may forget it; a datagram's has nothing to forget.
+                // The sender's host may free it; datagrams hold no buffer.
                 Output::Sent { .. } => {}
             }
         }

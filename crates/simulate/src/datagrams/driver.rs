@@ -1,4 +1,4 @@
-//! Flows through virtual time.
+//! Flows in simulated time.
 
 use super::{Carrier, Datagram, Fate, Flow, Load, Report};
 use netburn_medium::packet::DropReason;
@@ -7,17 +7,19 @@ use netburn_units::{ByteSize, Duration, Instant, Seed, Stream};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How long a saturating flow waits with a packet that a full queue refused.
-const AGAIN: Duration = Duration::from_millis(1);
+/// Retry delay of a saturating flow after a full queue rejected its packet.
+const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Walks flows of datagrams through virtual time. Load is open-loop: a delay counts from when a datagram was due.
+/// Runs flows of datagrams in simulated time. The load is open-loop: a delay counts from the due
+/// time of a datagram.
 ///
-/// **Call order:** [`run`](Self::run) over one and the same carrier as often as needed; [`begin`](Self::begin) where measuring starts,
-/// [`report`](Self::report) where it ends. Nothing is measured before `begin`.
+/// **Call order:** [`run`](Self::run) over the same network as often as needed;
+/// [`begin`](Self::begin) at the start of the measurement, [`report`](Self::report) at its end.
+/// Nothing is measured before `begin`.
 #[derive(Debug)]
 pub struct Driver<H> {
     flows: Vec<State<H>>,
-    /// What is due: when, in which order of those at one instant, which flow.
+    /// Due times: time, sequence number for those at one instant, flow.
     due: BinaryHeap<Reverse<(Instant, u64, u32)>>,
     sequence: u64,
     now: Instant,
@@ -28,11 +30,11 @@ pub struct Driver<H> {
 struct State<H> {
     flow: Flow<H>,
     chance: Stream,
-    /// When period 0 begins.
+    /// Start of period 0.
     first: Instant,
     /// Datagrams sent so far.
     sent: u64,
-    /// When the one that comes next was due, for what a full queue refused.
+    /// Due time of the next datagram, if a full queue rejected it.
     refused: Option<Instant>,
     tally: Tally,
 }
@@ -48,7 +50,8 @@ struct Tally {
 }
 
 impl<H: Copy + std::fmt::Debug> Driver<H> {
-    /// The first datagram of a flow at a constant rate, or of probes, falls due at a random instant of the first period after its start.
+    /// The first datagram of a flow at a constant rate, or of probes, is due at a random instant of
+    /// the first period after its start.
     #[must_use]
     pub fn new(flows: &[Flow<H>], seed: Seed) -> Self {
         let mut driver = Driver {
@@ -84,7 +87,7 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
         driver
     }
 
-    /// Drives the flows up to and with `until`, or to the last that happens before.
+    /// Runs the flows up to and including `until`, or to the last event before it.
     pub fn run<C: Carrier<Host = H>>(&mut self, carrier: &mut C, until: Instant) {
         loop {
             let due = self.due.peek().map(|Reverse((at, ..))| *at);
@@ -105,7 +108,7 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
         self.now = self.now.max(until);
     }
 
-    /// What happens from here on is measured, and nothing that was before.
+    /// Starts the measurement; earlier datagrams are not counted.
     pub fn begin(&mut self) {
         self.begun = Some(self.now);
         for state in &mut self.flows {
@@ -113,10 +116,10 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
         }
     }
 
-    /// What became of a flow since [`begin`](Self::begin).
+    /// Result of a flow since [`begin`](Self::begin).
     ///
     /// # Panics
-    /// When there is no such flow.
+    /// If there is no such flow.
     #[must_use]
     pub fn report(&self, flow: usize) -> Report {
         let tally = &self.flows[flow].tally;
@@ -141,7 +144,7 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
         self.sequence += 1;
     }
 
-    /// The next datagram of a flow is due.
+    /// Sends the next datagram of a flow, which is due.
     fn send<C: Carrier<Host = H>>(&mut self, carrier: &mut C, index: u32) {
         let now = self.now;
         let counts = self.begun.is_some();
@@ -151,7 +154,7 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
             flow: index,
             number: state.sent,
             due: refused.unwrap_or(now),
-            turned: None,
+            echoed: None,
         };
         state.sent += 1;
         state.tally.due += u64::from(counts && refused.is_none());
@@ -172,9 +175,9 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
         let begun = self.begun;
         let state = &mut self.flows[datagram.flow as usize];
         let probe = matches!(state.flow.load, Load::Probe { .. });
-        if probe && datagram.turned.is_none() {
+        if probe && datagram.echoed.is_none() {
             let home = Datagram {
-                turned: Some(at),
+                echoed: Some(at),
                 ..datagram
             };
             carrier.handle_packet(at, state.flow.to, state.flow.from, state.flow.packet(home));
@@ -186,14 +189,14 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
         if begun.is_some_and(|begun| datagram.due >= begun) {
             state.tally.arrived += 1;
             if state.flow.delays {
-                let until = datagram.turned.unwrap_or(at);
+                let until = datagram.echoed.unwrap_or(at);
                 state.tally.delays.push(until.since(datagram.due).as_nanos());
             }
             if probe {
                 state.tally.round_trips.push(at.since(datagram.due).as_nanos());
             }
         }
-        self.follow(carrier, datagram.flow);
+        self.send_next(carrier, datagram.flow);
     }
 
     fn dropped<C: Carrier<Host = H>>(
@@ -207,19 +210,19 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
         let state = &mut self.flows[datagram.flow as usize];
         let saturating = matches!(state.flow.load, Load::Saturating { .. });
         if saturating && reason == Some(DropReason::QueueFull) {
-            // Not lost, but offered again: whoever sends as fast as it is taken waits for room.
+            // Not lost: a saturating flow waits for room and offers it again.
             state.refused = Some(datagram.due);
-            self.schedule(datagram.flow, at + AGAIN);
+            self.schedule(datagram.flow, at + RETRY_INTERVAL);
             return;
         }
         state.tally.dropped += u64::from(begun.is_some_and(|begun| datagram.due >= begun));
         if reason != Some(DropReason::NoLink) {
-            self.follow(carrier, datagram.flow);
+            self.send_next(carrier, datagram.flow);
         }
     }
 
-    /// One of a flow's packets has come to its end: a saturating flow sends the next.
-    fn follow<C: Carrier<Host = H>>(&mut self, carrier: &mut C, flow: u32) {
+    /// Ends one of a flow's packets: a saturating flow sends the next.
+    fn send_next<C: Carrier<Host = H>>(&mut self, carrier: &mut C, flow: u32) {
         if matches!(self.flows[flow as usize].flow.load, Load::Saturating { .. }) {
             self.send(carrier, flow);
         }
@@ -227,7 +230,7 @@ impl<H: Copy + std::fmt::Debug> Driver<H> {
 }
 
 impl<H> Flow<H> {
-    /// How long after period 0 period `number` begins.
+    /// Offset of period `number` from period 0.
     fn offset(&self, number: u64) -> Duration {
         match self.load {
             Load::Saturating { .. } => Duration::ZERO,
@@ -241,7 +244,7 @@ impl<H> Flow<H> {
 }
 
 impl<H> State<H> {
-    /// When the datagram after the last one is due; `None` where that follows from what becomes of others.
+    /// Due time of the datagram after the last one; `None` if that depends on other packets.
     fn next(&mut self) -> Option<Instant> {
         let begins = self.flow.offset(self.sent);
         match self.flow.load {

@@ -1,70 +1,70 @@
-//! A flow of datagrams: from whom to whom, how large, how many.
+//! A flow of datagrams: endpoints, size, load.
 
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_units::{BitRate, Duration, Instant};
 
-/// A flow.
+/// A flow of datagrams.
 #[derive(Debug, Clone, Copy)]
 pub struct Flow<H> {
-    /// Who sends.
+    /// Sender.
     pub from: H,
-    /// Who receives; of a probe, who sends it back.
+    /// Receiver; for a probe, the host that echoes it.
     pub to: H,
-    /// When and how much it sends.
+    /// Load.
     pub load: Load,
-    /// Length of its packets in bytes, IP header included: 20 to 2304 over Wi-Fi.
+    /// Length of its packets in bytes, including the IP header: 20 to 2304 over Wi-Fi.
     pub length: u32,
-    /// Bytes of each packet that are content and count as goodput: its length less 28 for UDP over IPv4.
+    /// Content bytes of each packet, which count as goodput: its length minus 28 for UDP over IPv4.
     pub content: u32,
     /// Traffic identifier, 0 to 7.
     pub tid: u8,
-    /// Its ECN field.
+    /// ECN field.
     pub ecn: Ecn,
-    /// When its first datagram may be due.
+    /// Earliest due time of its first datagram.
     pub start: Instant,
-    /// Whether the delay of each of its datagrams is kept: 8 bytes a datagram.
+    /// True if the delay of each of its datagrams is stored: 8 bytes per datagram.
     pub delays: bool,
 }
 
-/// When and how much a flow sends.
+/// Load of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
-    /// Always so many packets on their way: one that arrives or is dropped is followed by the next. What a full queue refuses is
-    /// offered again a millisecond later.
+    /// A constant number of packets in flight: a packet that arrives or is dropped is followed by
+    /// the next. A packet that a full queue rejected is offered again a millisecond later.
     Saturating {
-        /// Packets on their way; enough to keep queue and aggregates full, no more than the queue holds.
+        /// Packets in flight; enough to fill queue and aggregates, at most the length of the queue.
         outstanding: u32,
     },
-    /// So many bits per second of packets (`length`, not only their content), whatever becomes of them.
+    /// A constant rate of packets (`length`, not only their content), independent of their results.
     Constant {
-        /// The rate. Datagram n falls due n packets' time after the first, exactly.
+        /// Rate. Datagram n is due exactly n packet times after the first.
         rate: BitRate,
-        /// Whether each is due at a random instant of its period in place of the period's beginning, so that flows of one rate take no fixed
-        /// turns at a full queue.
+        /// True if each is due at a random instant of its period instead of the period's start, so
+        /// that flows of one rate don't synchronise at a full queue.
         jitter: bool,
     },
-    /// One datagram every so often, sent back as soon as it arrives.
+    /// Periodic datagrams that are echoed on arrival.
     Probe {
-        /// The period.
+        /// Period.
         every: Duration,
     },
 }
 
-/// What a driver's packets carry.
+/// Payload of the driver's packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram {
-    /// The flow's place in the driver's list.
+    /// Index of the flow in the driver's list.
     pub flow: u32,
-    /// Its number within the flow, from 0.
+    /// Number within the flow, from 0.
     pub number: u64,
-    /// When it was due.
+    /// Due time.
     pub due: Instant,
-    /// When it was sent back, for a probe on its way home.
-    pub turned: Option<Instant>,
+    /// Time of the echo, for a probe on its way back.
+    pub echoed: Option<Instant>,
 }
 
 impl<H> Flow<H> {
-    /// A saturating flow of 1500-byte UDP packets, best effort, from the beginning on.
+    /// A saturating flow of 1500-byte UDP packets, best effort, from time zero.
     #[must_use]
     pub const fn saturating(from: H, to: H, outstanding: u32) -> Self {
         Flow {
@@ -83,7 +83,8 @@ impl<H> Flow<H> {
     pub(super) fn packet(&self, datagram: Datagram) -> Packet<Datagram> {
         Packet {
             length: self.length,
-            // Flows differ in their addresses or ports: their hash is spread over all of 32 bits (Fibonacci hashing).
+            // Flows differ in their addresses or ports: their hash is spread over all of 32 bits
+            // (Fibonacci hashing).
             flow: (datagram.flow + 1).wrapping_mul(0x9e37_79b9),
             tid: self.tid,
             ecn: self.ecn,

@@ -1,7 +1,7 @@
-//! Flows of datagrams over anything that carries packets: at a constant rate, as many as are taken, or probes that come back.
+//! Flows of datagrams over any network: constant rate, saturating, or echoed probes.
 //!
-//! [`Driver`] walks the flows through virtual time; [`Carrier`] is what they need of the network below; [`Report`] is what became
-//! of a flow, and [`usage`] what it cost.
+//! [`Driver`] runs the flows in simulated time; [`Carrier`] is its interface to the network;
+//! [`Report`] is the result of a flow, and [`usage`] its cost in airtime.
 
 mod carrier;
 mod driver;

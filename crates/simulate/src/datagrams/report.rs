@@ -1,26 +1,26 @@
-//! What became of a flow.
+//! Result of a flow.
 
 use netburn_stats::Distribution;
 use netburn_units::{BitRate, ByteSize, Duration};
 
-/// What became of a flow in a span of time.
+/// Result of a flow in a time span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// The span.
+    /// Time span.
     pub span: Duration,
-    /// Datagrams that fell due in it.
+    /// Datagrams due in the span.
     pub due: u64,
-    /// Of these, those that arrived in it; of a probe, those that came back.
+    /// Those of `due` that arrived in the span; for a probe, those whose echo returned.
     pub arrived: u64,
-    /// Of these, those that were dropped in it, either way.
+    /// Those of `due` that were dropped in the span, in either direction.
     pub dropped: u64,
-    /// Content that arrived in the span, whenever it was due; of a probe, what came back.
+    /// Content that arrived in the span, independent of its due time; for a probe, echoed content.
     pub content: ByteSize,
-    /// Nanoseconds from when a datagram was due to its arrival at the receiver, of those that arrived.
+    /// Nanoseconds from the due time of a datagram to its arrival, for those that arrived.
     pub delay: Distribution,
-    /// Nanoseconds from when a probe was due to its return; those that were dropped have no bound.
+    /// Nanoseconds from the due time of a probe to its return; dropped ones are unbounded.
     pub round_trip: Distribution,
-    /// The same of those that came back, as if there were no others.
+    /// As `round_trip`, for the returned ones only.
     pub answered: Distribution,
 }
 
@@ -31,7 +31,7 @@ impl Report {
         BitRate::mean(self.content, self.span).unwrap_or(BitRate::from_bps(0))
     }
 
-    /// The share, 0 to 1, of those due that were dropped; `None` where none were due.
+    /// Share of the due datagrams that were dropped, 0 to 1; `None` if none were due.
     #[must_use]
     pub fn loss(&self) -> Option<f64> {
         (self.due > 0).then(|| self.dropped as f64 / self.due as f64)

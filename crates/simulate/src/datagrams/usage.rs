@@ -1,11 +1,11 @@
-//! What traffic cost: airtime, aggregates, collisions, from the air's accounts.
+//! Cost of traffic: airtime, aggregates, collisions, from the air's accounts.
 
 use netburn_medium::air::Account;
 
-/// What was added to a node's account between two readings.
+/// Difference of a node's account between two samples.
 ///
 /// # Panics
-/// When `after` was read before `before`.
+/// If `after` was sampled before `before`.
 #[must_use]
 pub fn between(before: &Account, after: &Account) -> Account {
     Account {
@@ -25,7 +25,8 @@ pub fn between(before: &Account, after: &Account) -> Account {
     }
 }
 
-/// Each account's share of the airtime of all of them, sent and received; nothing where no one used any.
+/// Each account's share of the airtime of all of them, sent and received; zero if there is no
+/// airtime.
 #[must_use]
 pub fn airtime_shares(accounts: &[Account]) -> Vec<f64> {
     let airtime = |account: &Account| (account.sent + account.received).as_nanos();
@@ -34,13 +35,13 @@ pub fn airtime_shares(accounts: &[Account]) -> Vec<f64> {
     accounts.iter().map(share).collect()
 }
 
-/// MPDUs per data PPDU that an account's node sent; `None` when it sent none.
+/// MPDUs per data PPDU that an account's node sent; `None` if it sent none.
 #[must_use]
 pub fn mean_aggregate(account: &Account) -> Option<f64> {
     (account.transmissions > 0).then(|| account.mpdus as f64 / account.transmissions as f64)
 }
 
-/// The share of data PPDUs that met another; `None` when none were sent.
+/// Share of data PPDUs that collided; `None` if none were sent.
 #[must_use]
 pub fn collided(account: &Account) -> Option<f64> {
     (account.transmissions > 0).then(|| account.collisions as f64 / account.transmissions as f64)

@@ -1,13 +1,14 @@
-//! When a station's TCP learns that packets have left: adapters that gather interrupts tell it late, and of several at once.
+//! Transmit completions of stations: adapters with interrupt coalescing report several sent packets
+//! together, with a delay.
 
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Deadlines;
 
-/// What has left and hasn't been told.
+/// Sent packets that were not reported yet.
 #[derive(Debug)]
 pub(super) struct Completions {
-    /// By station: the delay, and flow and packets of each transmission since the first that isn't told.
+    /// By station: delay, and flow and packets of each transmission since the last report.
     stations: Vec<(Duration, Vec<(u32, u32)>)>,
     due: Deadlines,
 }
@@ -21,7 +22,7 @@ impl Completions {
         }
     }
 
-    /// Packets of a flow have left a station. Whether that is to be told later.
+    /// Adds packets of a flow that left a station. Returns true if they are reported later.
     pub(super) fn hold(&mut self, now: Instant, station: u16, flow: u32, packets: u32) -> bool {
         let index = usize::from(station);
         let (delay, held) = &mut self.stations[index];
@@ -35,12 +36,12 @@ impl Completions {
         true
     }
 
-    /// When there is something to be told.
+    /// Time of the next report.
     pub(super) fn next(&self) -> Option<Instant> {
         self.due.next()
     }
 
-    /// What is to be told by `now`: flow and packets of each transmission of one station.
+    /// Report that is due by `now`: flow and packets of each transmission of one station.
     pub(super) fn pop(&mut self, now: Instant) -> Option<Vec<(u32, u32)>> {
         let (_, station) = self.due.pop(now)?;
         Some(std::mem::take(&mut self.stations[station].1))
@@ -52,10 +53,10 @@ mod tests {
     use super::*;
     use netburn_scenario::{Document, Environment};
 
-    /// The first at 1 ms is told 300 µs later, and with it what ended at 1.2 ms.
+    /// The first at 1 ms is reported 300 µs later, together with the one at 1.2 ms.
     #[test]
     fn several_at_once() {
-        let text = "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\ncompletion_delay = \"300 us\"\n";
+        let text = "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\ntx_completion_delay = \"300 us\"\n";
         let document = Document::from_toml("test", text).unwrap();
         let (plan, _) = document.resolve_for(Environment::Simulate).unwrap();
         let mut completions = Completions::new(&plan);

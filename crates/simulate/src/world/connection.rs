@@ -1,8 +1,8 @@
-//! A connection between a station and the server: both endpoints, and the exchange that is on it.
+//! A connection between a station and the server: both endpoints, and its HTTP exchanges.
 
 use super::exchange::{Exchange, Framing, Stage};
 use super::lane::{Key, Lane};
-use super::load::End;
+use super::payload::End;
 use netburn_tcp::Endpoint;
 use netburn_units::Instant;
 use std::collections::VecDeque;
@@ -10,38 +10,38 @@ use std::collections::VecDeque;
 /// One connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// Its number, never used again.
+    /// Number; never reused.
     pub(crate) serial: u32,
-    /// Whose it is.
-    pub(crate) user: usize,
+    /// Index of its client.
+    pub(crate) client: usize,
     pub(crate) station: u16,
     pub(crate) tid: u8,
-    /// The number that the workload knows it by, if it is kept.
+    /// Number of the persistent connection in the workload, if it is persistent.
     pub(crate) kept: Option<u32>,
     pub(crate) stage: Stage,
-    /// Those under way, and those that wait for their turn.
+    /// Exchanges in flight, and those that are queued.
     pub(crate) exchanges: Vec<Exchange>,
-    /// The next one's key.
+    /// Key of the next exchange.
     pub(crate) next: Key,
-    /// The server has sent its part of TLS's handshake.
-    pub(crate) greeted: bool,
+    /// True if the server has sent its flight of the TLS handshake.
+    pub(crate) server_hello_sent: bool,
     /// By [`End::index`].
     pub(crate) ends: [Host; 2],
 }
 
-/// One end's host.
+/// Host at one end.
 #[derive(Debug)]
 pub(crate) struct Host {
     pub(crate) endpoint: Endpoint,
-    /// What its application writes.
+    /// Data of its application.
     pub(crate) lane: Lane,
-    /// In order so far.
+    /// Bytes received in order.
     pub(crate) received: u64,
-    /// The peer's host has so much.
+    /// Bytes acknowledged by the peer.
     pub(crate) acknowledged: u64,
-    /// What the packets in the host's queues weigh, in their order.
+    /// Truesizes of the packets in the host's queues, in order.
     weights: VecDeque<u32>,
-    /// It is over: closed, or broken.
+    /// True after the end of the connection: closed or broken.
     pub(crate) ended: bool,
 }
 
@@ -57,20 +57,20 @@ impl Host {
         }
     }
 
-    /// A packet goes into the host's queues.
-    pub(crate) fn handed(&mut self, truesize: u32) {
+    /// Adds a packet to the host's queues.
+    pub(crate) fn on_queued(&mut self, truesize: u32) {
         self.weights.push_back(truesize);
     }
 
-    /// So many packets have left the host's queues. What they weighed together.
-    pub(crate) fn left(&mut self, packets: u32) -> u64 {
+    /// Removes packets that left the host's queues. Returns their total truesize.
+    pub(crate) fn on_sent(&mut self, packets: u32) -> u64 {
         let weights = (0..packets).map_while(|_| self.weights.pop_front());
         weights.map(u64::from).sum()
     }
 }
 
 impl Host {
-    /// Hands TCP what it has room for.
+    /// Passes data to TCP, as far as it has room.
     pub(crate) fn pump(&mut self, now: Instant) {
         let endpoint = &mut self.endpoint;
         self.lane.pump(|bytes| endpoint.write(now, bytes));
@@ -82,24 +82,24 @@ impl Connection {
         self.exchanges.iter_mut().find(|exchange| exchange.key == key)
     }
 
-    /// An exchange is over, or given up.
-    pub(crate) fn forget(&mut self, key: Key) -> Option<Exchange> {
+    /// Removes an exchange that is complete or cancelled.
+    pub(crate) fn remove(&mut self, key: Key) -> Option<Exchange> {
         let place = self.exchanges.iter().position(|exchange| exchange.key == key)?;
         Some(self.exchanges.remove(place))
     }
 
-    /// The next request that may be written.
-    pub(crate) fn next_to_ask(&mut self, framing: Framing) -> Option<&mut Exchange> {
-        let asked = self.exchanges.iter().filter(|exchange| exchange.asked).count();
-        let next = self.exchanges.iter_mut().find(|exchange| !exchange.asked);
-        next.filter(|_| self.stage == Stage::Open && asked < framing.most)
+    /// Next request that may be written.
+    pub(crate) fn next_request(&mut self, framing: Framing) -> Option<&mut Exchange> {
+        let requested = self.exchanges.iter().filter(|exchange| exchange.requested).count();
+        let next = self.exchanges.iter_mut().find(|exchange| !exchange.requested);
+        next.filter(|_| self.stage == Stage::Open && requested < framing.most)
     }
 
     pub(crate) fn host(&mut self, end: End) -> &mut Host {
         &mut self.ends[end.index()]
     }
 
-    /// Whether both ends are over: nothing will come of it any more.
+    /// Returns true if both ends have ended.
     pub(crate) fn is_over(&self) -> bool {
         self.ends.iter().all(|host| host.ended)
     }

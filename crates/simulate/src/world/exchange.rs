@@ -1,7 +1,7 @@
-//! HTTP on a connection: how long requests and answers are, and how far each has come.
+//! HTTP on a connection: lengths of requests and responses, and their progress.
 //!
-//! Each request is a head and, for an upload, content; each answer a head and, for a download, content. What is modelled is how many
-//! bytes go which way and when; nothing is parsed.
+//! Each request is a head and, for an upload, content; each response a head and, for a download,
+//! content. The model covers the number of bytes per direction and their time; nothing is parsed.
 
 use super::lane::Key;
 use netburn_scenario::plan::Http;
@@ -9,101 +9,104 @@ use netburn_workload::{Direction, RequestId};
 
 /// TLS 1.3 (RFC 8446 section 2): ClientHello; ServerHello to Finished with a certificate of an elliptic curve and its chain; Finished.
 pub(crate) const CLIENT_HELLO: u64 = 520;
-/// The server's flight.
+/// Flight of the server.
 pub(crate) const SERVER_HELLO: u64 = 2_700;
-/// The client's Finished.
+/// Finished of the client.
 pub(crate) const CLIENT_FINISHED: u64 = 80;
 
 /// HTTP/2's connection preface with SETTINGS of three values and WINDOW_UPDATE (RFC 9113 sections 3.4, 6.5, 6.9): 24 + 27 + 13.
 pub(crate) const PREFACE: u64 = 64;
-/// The server's SETTINGS of three values, its WINDOW_UPDATE and its acknowledgement of the client's SETTINGS: 27 + 13 + 9.
+/// SETTINGS of three values, WINDOW_UPDATE and acknowledgement of the client's SETTINGS by the
+/// server: 27 + 13 + 9.
 pub(crate) const SERVER_PREFACE: u64 = 49;
-/// The largest DATA frame: what agents announce (`SETTINGS_MAX_FRAME_SIZE`).
+/// Maximum DATA frame that agents announce (`SETTINGS_MAX_FRAME_SIZE`).
 const FRAME: u64 = 64 << 10;
 /// A frame's header (RFC 9113 section 4.1).
 const FRAME_HEADER: u64 = 9;
 
-/// How an HTTP version puts exchanges on a connection.
+/// Mapping of exchanges to a connection, by HTTP version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Framing {
-    /// The head of a request: method, path, host, user agent.
+    /// Head of a request: method, path, host, user agent.
     request_head: u64,
-    /// The head of an answer: status, date, type, length, and what servers add.
-    answer_head: u64,
-    /// Content goes in frames.
+    /// Head of a response: status, date, type, length, and typical further fields.
+    response_head: u64,
+    /// True if content is sent in frames.
     framed: bool,
-    /// Exchanges that may be under way at once on a connection.
+    /// Maximum number of concurrent exchanges on a connection.
     pub(crate) most: usize,
 }
 
 impl Framing {
-    /// What `http` makes of it.
+    /// Framing of an HTTP version.
     pub(crate) const fn new(http: Http) -> Self {
         match http {
             Http::H1 => Framing {
                 request_head: 120,
-                answer_head: 200,
+                response_head: 200,
                 framed: false,
                 most: 1,
             },
-            // Heads are compressed (RFC 7541): what repeats costs a byte or two. 128 streams are what `serve` permits.
+            // Heads are compressed (RFC 7541): a repeated field costs one or two bytes. `serve`
+            // permits 128 streams.
             Http::H2 => Framing {
                 request_head: 40,
-                answer_head: 60,
+                response_head: 60,
                 framed: true,
                 most: 128,
             },
         }
     }
 
-    /// After how many bytes another exchange has its turn.
+    /// Number of bytes after which another exchange takes its turn.
     pub(crate) const fn turn(self) -> u64 {
         if self.framed { FRAME + FRAME_HEADER } else { u64::MAX }
     }
 
-    /// What content takes with its frames' headers.
+    /// Length of content with its frame headers.
     fn framed(self, content: u64) -> u64 {
-        match self.framed {
-            true => content + content.div_ceil(FRAME) * FRAME_HEADER,
-            false => content,
+        if self.framed {
+            content + content.div_ceil(FRAME) * FRAME_HEADER
+        } else {
+            content
         }
     }
 
-    /// How much content is in the first `bytes` of framed content.
+    /// Content in the first `bytes` of framed content.
     fn content(self, bytes: u64) -> u64 {
-        match self.framed {
-            true => {
-                let (whole, rest) = (bytes / (FRAME + FRAME_HEADER), bytes % (FRAME + FRAME_HEADER));
-                whole * FRAME + rest.saturating_sub(FRAME_HEADER)
-            }
-            false => bytes,
+        if self.framed {
+            let (whole, rest) = (bytes / (FRAME + FRAME_HEADER), bytes % (FRAME + FRAME_HEADER));
+            whole * FRAME + rest.saturating_sub(FRAME_HEADER)
+        } else {
+            bytes
         }
     }
 }
 
-/// One request and its answer.
+/// One request and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Exchange {
     pub(crate) key: Key,
     pub(crate) id: RequestId,
     pub(crate) direction: Direction,
-    /// The request was written.
-    pub(crate) asked: bool,
+    /// True if the request was written.
+    pub(crate) requested: bool,
     framing: Framing,
     request: u64,
-    answer: u64,
-    /// Of the request: what the server has, and what it has acknowledged. Of the answer: what the station has.
+    response: u64,
+    /// Bytes of the request received by the server and acknowledged by it; bytes of the response
+    /// received by the station.
     up: u64,
     acknowledged: u64,
     down: u64,
-    /// Content that the workload was told of.
-    told: u64,
+    /// Content reported to the workload.
+    reported: u64,
     content: u64,
-    answered: bool,
+    response_due: bool,
 }
 
 impl Exchange {
-    /// One that moves `content`.
+    /// Creates an exchange of `content` bytes.
     pub(crate) fn new(framing: Framing, key: Key, id: RequestId, direction: Direction, content: u64) -> Self {
         let (up, down) = match direction {
             Direction::Down => (0, content),
@@ -113,69 +116,70 @@ impl Exchange {
             key,
             id,
             direction,
-            asked: false,
+            requested: false,
             framing,
             request: framing.request_head + framing.framed(up),
-            answer: framing.answer_head + framing.framed(down),
+            response: framing.response_head + framing.framed(down),
             up: 0,
             acknowledged: 0,
             down: 0,
-            told: 0,
+            reported: 0,
             content,
-            answered: false,
+            response_due: false,
         }
     }
 
-    /// How long the request is.
+    /// Length of the request.
     pub(crate) const fn request(&self) -> u64 {
         self.request
     }
 
-    /// The server has so much more of the request. How long the answer is, once the request is whole.
+    /// Counts bytes of the request received by the server. Returns the length of the response once
+    /// the request is complete.
     pub(crate) fn handle_up(&mut self, bytes: u64) -> Option<u64> {
         self.up += bytes;
-        if self.up < self.request || self.answered {
+        if self.up < self.request || self.response_due {
             return None;
         }
-        self.answered = true;
-        Some(self.answer)
+        self.response_due = true;
+        Some(self.response)
     }
 
-    /// The server has acknowledged so much more of the request.
+    /// Counts bytes of the request acknowledged by the server.
     pub(crate) fn handle_acknowledged(&mut self, bytes: u64) {
         self.acknowledged += bytes;
     }
 
-    /// The station has so much more of the answer.
+    /// Counts bytes of the response received by the station.
     pub(crate) fn handle_down(&mut self, bytes: u64) {
         self.down += bytes;
     }
 
-    /// Content that has newly moved, as the station sees it: what it has received of the answer, or what the server has acknowledged of
-    /// its upload.
+    /// Content moved since the last call, from the station's view: received content of the
+    /// response, or acknowledged content of its upload.
     pub(crate) fn moved(&mut self) -> u64 {
         let framed = match self.direction {
-            Direction::Down => self.down.saturating_sub(self.framing.answer_head),
+            Direction::Down => self.down.saturating_sub(self.framing.response_head),
             Direction::Up => self.acknowledged.saturating_sub(self.framing.request_head),
         };
         let so_far = self.framing.content(framed).min(self.content);
-        so_far - std::mem::replace(&mut self.told, so_far)
+        so_far - std::mem::replace(&mut self.reported, so_far)
     }
 
-    /// Whether the answer is whole.
+    /// Returns true if the response is complete.
     pub(crate) const fn is_finished(&self) -> bool {
-        self.down >= self.answer
+        self.down >= self.response
     }
 }
 
-/// How far a connection has come.
+/// State of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// TCP's handshake.
+    /// TCP handshake.
     Dialling,
-    /// TLS's: the server's flight is to come.
+    /// TLS handshake: the server's flight is expected.
     Securing,
-    /// Requests may go.
+    /// Requests may be sent.
     Open,
 }
 
@@ -221,7 +225,7 @@ mod tests {
         assert!(exchange.is_finished());
     }
 
-    /// 100 000 bytes in two frames: 18 bytes more; the head before.
+    /// 100 000 bytes in two frames: 18 additional bytes, after the head.
     #[test]
     fn frames_have_headers() {
         let mut exchange = Exchange::new(Framing::new(Http::H2), 0, ID, Direction::Down, 100_000);
@@ -236,7 +240,7 @@ mod tests {
     }
 
     proptest! {
-        /// All content has moved when the answer is whole, and never before.
+        /// All content has moved when the response is complete, and never before.
         #[test]
         fn content_is_conserved(content in 1_u64..300_000, steps in prop::collection::vec(1_u64..70_000, 1..40), two in any::<bool>()) {
             let http = if two { Http::H2 } else { Http::H1 };

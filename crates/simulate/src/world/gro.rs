@@ -1,27 +1,29 @@
-//! What comes in at one instant is joined before TCP sees it, as a receiving host does (generic receive offload).
+//! Generic receive offload: segments that arrive at one instant are merged before TCP processes
+//! them.
 //!
-//! So an aggregate brings one acknowledgement for each millisecond in which its segments were sent, not one for every second segment.
+//! So an aggregate causes one acknowledgement for each millisecond in which its segments were sent,
+//! not one for every second segment.
 
-use super::load::End;
+use super::payload::End;
 use netburn_tcp::Segment;
 use netburn_tcp::segment::Flags;
 
-/// The most content of one joined segment (`GRO_LEGACY_MAX_SIZE`).
-const MOST: u32 = 65_536;
+/// Maximum content of a merged segment (`GRO_LEGACY_MAX_SIZE`).
+const MAX_LENGTH: u32 = 65_536;
 
-/// Segments of one connection and end that came in a row.
+/// Consecutive segments of one connection and end.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Joined {
+pub(crate) struct MergedSegment {
     pub(crate) slot: usize,
     pub(crate) to: End,
     pub(crate) segment: Segment,
     pub(crate) marked: bool,
 }
 
-impl Joined {
-    /// The first, of a slot, for an end, marked or not.
+impl MergedSegment {
+    /// Starts with the first segment of a slot, for an end, marked or not.
     pub(crate) fn new((slot, to, marked): (usize, End, bool), segment: &Segment) -> Self {
-        Joined {
+        MergedSegment {
             slot,
             to,
             segment: *segment,
@@ -29,9 +31,10 @@ impl Joined {
         }
     }
 
-    /// Takes one more, if it goes on where this ends and its header says nothing else: window and timestamps must be the same
-    /// (`tcp_gro_receive`), so what was sent a millisecond later is not joined.
-    pub(crate) fn takes(&mut self, whose: (usize, End, bool), other: &Segment) -> bool {
+    /// Merges another segment if it continues this one and has the same header: window and
+    /// timestamps must be equal (`tcp_gro_receive`), so segments sent a millisecond later are not
+    /// merged.
+    pub(crate) fn try_merge(&mut self, whose: (usize, End, bool), other: &Segment) -> bool {
         let plain = |segment: &Segment| segment.flags == Flags::ACK && segment.length > 0 && segment.sack.is_empty();
         let own = &mut self.segment;
         let fits = (self.slot, self.to, self.marked) == whose
@@ -41,7 +44,7 @@ impl Joined {
             && own.ack == other.ack
             && own.window == other.window
             && (own.timestamp, own.echo) == (other.timestamp, other.echo)
-            && own.length + other.length <= MOST;
+            && own.length + other.length <= MAX_LENGTH;
         if fits {
             own.length += other.length;
         }
@@ -68,13 +71,14 @@ mod tests {
         }
     }
 
-    /// What one header can say of both is joined; what differs in sequence, window, timestamps, mark or connection is not.
+    /// Segments with a common header are merged; a different sequence, window, timestamp, mark or
+    /// connection prevents it.
     #[test]
     fn headers_must_be_the_same() {
         let whose = (0, End::Client, false);
         let next = segment(1_448, 5);
-        let mut joined = Joined::new(whose, &segment(0, 5));
-        assert!(joined.takes(whose, &next));
+        let mut joined = MergedSegment::new(whose, &segment(0, 5));
+        assert!(joined.try_merge(whose, &next));
         assert_eq!(joined.segment.length, 2_896);
         let others = [
             Segment { seq: 1_449, ..next },
@@ -84,10 +88,16 @@ mod tests {
             Segment { ack: 2, ..next },
         ];
         for other in others {
-            assert!(!Joined::new(whose, &segment(0, 5)).takes(whose, &other), "{other:?}");
+            assert!(
+                !MergedSegment::new(whose, &segment(0, 5)).try_merge(whose, &other),
+                "{other:?}"
+            );
         }
         for other in [(1, End::Client, false), (0, End::Server, false), (0, End::Client, true)] {
-            assert!(!Joined::new(whose, &segment(0, 5)).takes(other, &next), "{other:?}");
+            assert!(
+                !MergedSegment::new(whose, &segment(0, 5)).try_merge(other, &next),
+                "{other:?}"
+            );
         }
     }
 }

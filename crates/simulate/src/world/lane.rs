@@ -1,37 +1,38 @@
-//! One direction of a connection: what its sender writes for which exchange, and what of it has come how far.
+//! One direction of a connection: data written by its sender for each exchange, and its progress.
 //!
-//! Over HTTP/1.1 one exchange after the other has the connection for itself. Over HTTP/2 several share it: each sends a frame in turn
-//! (RFC 9113 section 5.1.2), so that an offset of the stream says nothing of what is there.
+//! Over HTTP/1.1 the exchanges use the connection one after another. Over HTTP/2 several share it:
+//! each sends a frame in turn (RFC 9113 section 5.1.2), so an offset of the stream does not
+//! determine the exchange.
 
 use std::collections::VecDeque;
 
-/// Names an exchange on its connection.
+/// Identifies an exchange on its connection.
 pub(crate) type Key = u32;
 
-/// What belongs to the connection and to no exchange: handshakes and settings.
+/// Data of the connection itself: handshakes and settings.
 pub(crate) const CONNECTION: Key = Key::MAX;
 
-/// What was written, in order, up to where a reader has come.
+/// Written data in order, up to the position of a reader.
 #[derive(Debug, Default)]
 struct Ledger {
-    /// Stretches by exchange, each with its end.
+    /// Ranges by exchange, each with its end.
     stretches: VecDeque<(Key, u64)>,
-    /// Where the stream and the reader are.
+    /// End of the stream, and position of the reader.
     end: u64,
     at: u64,
 }
 
-/// One direction.
+/// One direction of a connection.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    /// The most that one exchange writes while others wait.
+    /// Maximum number of bytes that one exchange writes while others wait.
     frame: u64,
-    /// What is left of the first one's frame.
+    /// Rest of the first one's frame.
     left: u64,
-    /// What TCP had no room for yet, by exchange, in the order of their turns.
+    /// Data that TCP had no room for yet, by exchange, in round-robin order.
     waiting: VecDeque<(Key, u64)>,
     received: Ledger,
-    /// `None`: never asked for.
+    /// `None` if acknowledgements are not tracked.
     acknowledged: Option<Ledger>,
 }
 
@@ -58,7 +59,8 @@ impl Ledger {
 }
 
 impl Lane {
-    /// Nothing written yet; exchanges take turns after `frame` bytes. `follows`: what is acknowledged can be asked for.
+    /// Creates an empty lane in which exchanges alternate after `frame` bytes. `follows`:
+    /// acknowledgements are tracked.
     pub(crate) fn new(frame: u64, follows: bool) -> Self {
         Lane {
             frame,
@@ -69,7 +71,7 @@ impl Lane {
         }
     }
 
-    /// An exchange has more to write.
+    /// Adds data of an exchange.
     pub(crate) fn push(&mut self, key: Key, bytes: u64) {
         match self.waiting.back_mut() {
             Some((last, waiting)) if *last == key => *waiting += bytes,
@@ -77,7 +79,7 @@ impl Lane {
         }
     }
 
-    /// Hands to TCP what it has room for: `write` takes some bytes of what it is offered, and says how many.
+    /// Passes data to TCP: `write` accepts a part of the offered bytes and returns its size.
     pub(crate) fn pump(&mut self, mut write: impl FnMut(u64) -> u64) {
         while let Some((key, waiting)) = self.waiting.front_mut() {
             let offered = (*waiting).min(self.left);
@@ -103,18 +105,19 @@ impl Lane {
         }
     }
 
-    /// What the peer has newly received, `to` bytes in all: an exchange and its bytes, as long as there is more.
+    /// Data newly received by the peer, up to `to` bytes in total: an exchange and its bytes, until
+    /// `None`.
     pub(crate) fn receive(&mut self, to: u64) -> Option<(Key, u64)> {
         self.received.read(to)
     }
 
-    /// What the peer has newly acknowledged, `to` bytes in all.
+    /// Data newly acknowledged by the peer, up to `to` bytes in total.
     pub(crate) fn acknowledge(&mut self, to: u64) -> Option<(Key, u64)> {
         self.acknowledged.as_mut()?.read(to)
     }
 
-    /// An exchange was given up: what of it is not with TCP is never written.
-    pub(crate) fn forget(&mut self, key: Key) {
+    /// Discards the data of a cancelled exchange that TCP has not accepted yet.
+    pub(crate) fn discard(&mut self, key: Key) {
         if self.waiting.front().is_some_and(|(first, _)| *first == key) {
             self.left = self.frame;
         }
@@ -133,7 +136,8 @@ mod tests {
         let mut lane = Lane::new(10, true);
         lane.push(0, 25);
         lane.push(1, 12);
-        // TCP has room for 18 bytes, then for the rest: 10 of the first, 10 of the second, 10, 2, 5.
+        // TCP has room for 18 bytes, then for the rest: 10 of the first, 10 of the second, 10, 2,
+        // 5.
         let mut room = 18;
         lane.pump(|offered| {
             let taken = offered.min(room);
@@ -150,13 +154,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_not_written() {
+    fn discarded_data_are_not_written() {
         let mut lane = Lane::new(10, true);
         lane.push(0, 25);
         lane.push(1, 5);
         let mut room = 4;
         lane.pump(|offered| std::mem::take(&mut room).min(offered));
-        lane.forget(0);
+        lane.discard(0);
         lane.pump(|offered| offered);
         let read: Vec<_> = std::iter::from_fn(|| lane.receive(100)).collect();
         assert_eq!(read, [(0, 4), (1, 5)]);
@@ -165,8 +169,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Every byte of every exchange is received once, in order, whatever TCP takes when; no exchange is more than a frame ahead of one
-        /// that waits.
+        /// Every byte of every exchange is received once, in order, for all patterns of TCP's room;
+        /// no exchange is more than a frame ahead of a waiting one.
         #[test]
         fn bytes_are_conserved(
             pushes in prop::collection::vec((0_u32..5, 1_u64..100), 1..20),

@@ -1,20 +1,20 @@
-//! What can be seen from outside, in rows: the air by station every tenth of a second, connections, links, changes.
+//! Rows from samples: the air by station every 100 ms, connections, links, changes.
 
 use super::World;
-use super::load::End;
-use netburn_network::{Network, StationGain, StationSeen};
+use super::payload::End;
+use netburn_network::{Network, StationDelta, StationStats};
 use netburn_record::{AirRow, ConnectionRow, EventKind, EventRow, LinkRow, Row, Side};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 
-/// How often links are looked at.
+/// Sampling period of links.
 const LINKS: Duration = Duration::from_secs(1);
 
-/// What was seen last.
+/// Previous samples.
 #[derive(Debug)]
 pub(crate) struct Observer {
-    stations: Vec<StationSeen>,
-    /// When links are looked at next.
+    stations: Vec<StationStats>,
+    /// Time of the next sample of the links.
     links: Instant,
 }
 
@@ -22,13 +22,13 @@ impl Observer {
     pub(super) fn new<P: std::fmt::Debug + Send + 'static>(plan: &Plan, network: &Network<P>) -> Self {
         let stations = 0..plan.stations.len() as u16;
         Observer {
-            stations: stations.map(|station| network.station_seen(station)).collect(),
+            stations: stations.map(|station| network.station_stats(station)).collect(),
             links: Instant::ZERO - plan.baseline,
         }
     }
 
-    /// Rows for the tenth of a second that ends at `now`.
-    pub(super) fn look<P: std::fmt::Debug + Send + 'static>(
+    /// Produces the rows of the 100 ms that end at `now`.
+    pub(super) fn sample<P: std::fmt::Debug + Send + 'static>(
         &mut self,
         now: Instant,
         network: &mut Network<P>,
@@ -46,7 +46,7 @@ impl Observer {
             }));
         }
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {
-            let seen = network.station_seen(station);
+            let seen = network.station_stats(station);
             let gain = seen.since(before);
             *before = seen;
             rows.push(Row::Air(air_row(station, now - super::TICK, &gain)));
@@ -54,7 +54,7 @@ impl Observer {
         if now >= self.links {
             self.links = now + LINKS;
             for station in 0..self.stations.len() as u16 {
-                let link = network.link_seen(station);
+                let link = network.link_stats(station);
                 rows.push(Row::Link(LinkRow {
                     station,
                     at: now,
@@ -68,7 +68,7 @@ impl Observer {
     }
 }
 
-fn air_row(station: u16, at: Instant, gain: &StationGain) -> AirRow {
+fn air_row(station: u16, at: Instant, gain: &StationDelta) -> AirRow {
     AirRow {
         station,
         at,
@@ -85,8 +85,8 @@ fn air_row(station: u16, at: Instant, gain: &StationGain) -> AirRow {
 }
 
 impl World {
-    /// TCP_INFO of every open connection, as both ends see it.
-    pub(super) fn look_at_connections(&mut self) {
+    /// Produces TCP_INFO rows of every open connection, from both ends.
+    pub(super) fn sample_connections(&mut self) {
         for connection in self.connections.iter().flatten() {
             for (end, side) in [(End::Client, Side::Station), (End::Server, Side::Server)] {
                 let host = &connection.ends[end.index()];
@@ -97,7 +97,7 @@ impl World {
                 let micros = |span: Duration| u32::try_from(span.as_nanos() / 1_000).unwrap_or(u32::MAX);
                 self.rows.push(Row::Connection(ConnectionRow {
                     station: connection.station,
-                    workload: self.users[connection.user].watched.workload(),
+                    workload: self.clients[connection.client].watched.workload(),
                     side,
                     port: port(connection.serial),
                     at: self.now,
@@ -114,7 +114,7 @@ impl World {
     }
 }
 
-/// The station's port of a connection: like a host's ports, they begin again once they have run out.
+/// Station's port of a connection: as in a host, port numbers wrap around.
 pub(super) const fn port(serial: u32) -> u16 {
     (1_024 + serial % 64_000) as u16
 }

@@ -103,10 +103,10 @@ impl CrosscheckPlan {
         let width = draw.choose(&widths);
         let guards: Vec<Guard> = Guard::ALL.into_iter().filter(|g| standard.has_guard(*g)).collect();
         let guard = draw.choose(&guards);
-        let streams = draw.choose(&[1, 2]).min(standard.most_streams());
+        let streams = draw.choose(&[1, 2]).min(standard.max_streams());
         let max_stations = if standard == B { 4 } else { 10 };
         let stations = 1 + draw.below(max_stations);
-        let valid: Vec<u8> = (0..=standard.highest_mcs())
+        let valid: Vec<u8> = (0..=standard.max_mcs())
             .filter(|mcs| standard.has_mcs(*mcs, width, streams))
             .collect();
         let common = draw.below(2) == 0;

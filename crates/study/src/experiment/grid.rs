@@ -1,7 +1,7 @@
 //! Runs of a scenario with several seeds and signals.
 
 use crate::pool::map;
-use netburn_medium::config::Quality;
+use netburn_medium::config::LinkQuality;
 use netburn_record::summary::{Summariser, Summary};
 use netburn_record::{Header, RunStatus, Sink as _};
 use netburn_scenario::plan::{RadioSetting, Setting, StationSetting};
@@ -137,7 +137,7 @@ fn shift_signals(plan: &Plan, shift: i32) -> Plan {
         return plan;
     }
     for station in &mut plan.stations {
-        if let Some(Quality::Signal(signal)) = &mut station.air.quality {
+        if let Some(LinkQuality::Signal(signal)) = &mut station.air.quality {
             *signal = by(*signal);
         }
         station.air.signal_up = station.air.signal_up.map(by);
@@ -149,7 +149,7 @@ fn shift_signals(plan: &Plan, shift: i32) -> Plan {
         match setting {
             Setting::Station(
                 _,
-                StationSetting::Quality(Quality::Signal(signal)) | StationSetting::SignalUp(signal),
+                StationSetting::Quality(LinkQuality::Signal(signal)) | StationSetting::SignalUp(signal),
             )
             | Setting::Radio(_, RadioSetting::Power(signal)) => *signal = by(*signal),
             _ => {}
@@ -174,8 +174,14 @@ mod tests {
         let seen: Vec<(i32, u64)> = runs.iter().map(|run| (run.shift, run.plan.seed.0)).collect();
         assert_eq!(seen, [(-300, 5), (-300, 6), (0, 5), (0, 6)]);
         let signal = |run: &Run| run.plan.stations[0].air.quality;
-        assert_eq!(signal(&runs[0]), Some(Quality::Signal(Dbm::from_hundredths(-6_100))));
-        assert_eq!(signal(&runs[2]), Some(Quality::Signal(Dbm::from_hundredths(-5_800))));
+        assert_eq!(
+            signal(&runs[0]),
+            Some(LinkQuality::Signal(Dbm::from_hundredths(-6_100)))
+        );
+        assert_eq!(
+            signal(&runs[2]),
+            Some(LinkQuality::Signal(Dbm::from_hundredths(-5_800)))
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod channels;
 mod lines;
 
-use netburn_medium::config::{Quality, QueueKind, QueueLimit};
+use netburn_medium::config::{LinkQuality, QueueKind, QueueLimit};
 use netburn_network::Network;
 use netburn_record::Summary;
 use netburn_report::explain::{Cause, Kind};
@@ -260,7 +260,7 @@ impl<'a> InterventionBuilder<'a> {
 
     fn stronger_signal(&mut self, cause: Kind, name: &str) {
         let signal = match self.plan.station(name).and_then(|station| station.air.quality) {
-            Some(Quality::Signal(signal)) if signal.as_hundredths() < MAX_SIGNAL => signal.as_hundredths(),
+            Some(LinkQuality::Signal(signal)) if signal.as_hundredths() < MAX_SIGNAL => signal.as_hundredths(),
             _ => return,
         };
         let to = format!("{} dBm", f64::from((signal + SIGNAL_GAIN).min(MAX_SIGNAL)) / 100.0);

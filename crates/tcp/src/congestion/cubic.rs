@@ -5,55 +5,57 @@
 use super::window::Window;
 use netburn_units::{Duration, Instant};
 
-/// β, by which a loss reduces the window: 717/1024 ≈ 0.7 (RFC 9438 §4.6).
+/// β, the factor of a window reduction: 717/1024 ≈ 0.7 (RFC 9438 §4.6).
 const BETA: u64 = 717;
 const BETA_SCALE: u64 = 1_024;
 /// C, in 1/1024: 410/1024 ≈ 0.4 (RFC 9438 §5).
 const C: u64 = 410;
-/// In the Reno-friendly region the estimate grows by one segment for each 15/8 of a window acknowledged: 1/α, where
-/// α = 3 (1 − β)/(1 + β) (RFC 9438 §4.3).
+/// In the Reno-friendly region the estimate grows by one segment for each 15/8 of a window
+/// acknowledged: 1/α, where α = 3 (1 − β)/(1 + β) (RFC 9438 §4.3).
 const RENO_EIGHTHS: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
-/// The cubic function is computed anew for the same window at most this often, in ticks.
+/// Minimum time between computations of the cubic function for the same window, in ticks.
 const RECOMPUTE: i64 = 1_000 / 32;
-/// The largest window in the units of [`Window`], and the longest time in 1/1024 s, for which the cube fits 64 bits.
-const LONGEST: u64 = 1 << 17;
+/// Maximum window in the units of [`Window`], and maximum time in 1/1024 s, whose cube fits into 64
+/// bits.
+const MAX_CUBE_INPUT: u64 = 1 << 17;
 
-/// The state of one connection.
+/// CUBIC state of one connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cubic {
-    /// W_max: the window before the last reduction, or less of it (fast convergence); 0 before the first.
+    /// W_max: the window before the last reduction, or less (fast convergence); 0 before the first.
     w_max: u32,
     epoch: Option<Epoch>,
-    /// Segments to be acknowledged for each by which the window grows.
+    /// Acknowledged segments per segment of growth.
     per: u32,
     last_cwnd: u32,
     last_tick: i64,
     last_sent: Option<Instant>,
 }
 
-/// The time since the last reduction.
+/// Time since the last reduction.
 #[derive(Debug, Clone)]
 struct Epoch {
     began: Instant,
-    /// K: when the curve reaches its plateau, in 1/1024 s.
+    /// K: time at which the curve reaches its plateau, in 1/1024 s.
     k: u64,
-    /// The plateau.
+    /// Plateau.
     origin: u32,
-    /// What Reno's window would be.
+    /// Estimate of Reno's window.
     reno: u32,
-    /// Segments acknowledged towards its next increase.
+    /// Acknowledged segments towards its next increase.
     acked: u32,
 }
 
 impl Cubic {
-    /// Congestion avoidance for `acked` segments (`cubictcp_cong_avoid` past slow start).
+    /// Congestion avoidance for `acked` segments (`cubictcp_cong_avoid` after slow start).
     pub(super) fn avoid(&mut self, window: &mut Window, now: Instant, acked: u32, shortest_rtt: Duration) {
         let per = self.update(window.cwnd(), now, acked, shortest_rtt);
         window.increase(per, acked);
     }
 
-    /// What a reduction lowers the threshold to (`cubictcp_recalc_ssthresh`): β × cwnd, at least 2 (RFC 9438 §4.6). The
-    /// epoch ends; a window below the last W_max makes room for others (fast convergence, §4.7).
+    /// Threshold after a reduction (`cubictcp_recalc_ssthresh`): β × cwnd, at least 2 (RFC 9438
+    /// §4.6). The epoch ends; a window below the last W_max leaves room for other flows (fast
+    /// convergence, §4.7).
     pub(super) fn reduced(&mut self, cwnd: u32) -> u32 {
         self.epoch = None;
         let window = u64::from(cwnd);
@@ -65,7 +67,7 @@ impl Cubic {
         narrow(window * BETA / BETA_SCALE).max(2)
     }
 
-    /// The retransmission timer ran out: all is forgotten (`bictcp_reset`).
+    /// Resets all state after a retransmission timeout (`bictcp_reset`).
     pub(super) fn reset(&mut self) {
         *self = Self {
             last_sent: self.last_sent,
@@ -73,8 +75,8 @@ impl Cubic {
         };
     }
 
-    /// Data is sent; `idle`: nothing was in flight. The time without any does not count: the epoch moves on by it
-    /// (RFC 9438 §5.8, `cubictcp_cwnd_event`).
+    /// Data are sent; `idle`: nothing was in flight. Idle time does not count: the epoch is shifted
+    /// by it (RFC 9438 §5.8, `cubictcp_cwnd_event`).
     pub(super) fn on_sent(&mut self, now: Instant, idle: bool) {
         if idle
             && let Some(epoch) = &mut self.epoch
@@ -86,14 +88,14 @@ impl Cubic {
         self.last_sent = Some(now);
     }
 
-    /// Whether the epoch began less than `span` ago.
+    /// Returns true if the epoch began less than `span` ago.
     pub(super) fn began_within(&self, now: Instant, span: Duration) -> bool {
         self.epoch
             .as_ref()
             .is_some_and(|epoch| now.checked_since(epoch.began).unwrap_or_default() < span)
     }
 
-    /// Segments to be acknowledged for each by which the window grows (`bictcp_update`).
+    /// Acknowledged segments per segment of growth (`bictcp_update`).
     fn update(&mut self, cwnd: u32, now: Instant, acked: u32, shortest_rtt: Duration) -> u32 {
         let tick = tick(now);
         if let Some(epoch) = &mut self.epoch {
@@ -102,7 +104,7 @@ impl Cubic {
                 return self.per;
             }
         }
-        // Within one tick only the Reno-friendly region is brought up to date.
+        // Within one tick only the Reno-friendly region is updated.
         if self.epoch.is_none() || tick != self.last_tick {
             self.last_cwnd = cwnd;
             self.last_tick = tick;
@@ -111,7 +113,7 @@ impl Cubic {
                 .get_or_insert_with(|| Epoch::begin(now, cwnd, self.w_max, acked));
             self.per = epoch.per(cwnd, now, shortest_rtt);
             if self.w_max == 0 {
-                // Nothing is known of the path yet: 5 % a round trip at least.
+                // Without an estimate of the path: at least 5 % per round trip.
                 self.per = self.per.min(20);
             }
         }
@@ -119,7 +121,8 @@ impl Cubic {
         if let Some(per) = epoch.reno_per(cwnd) {
             self.per = self.per.min(per);
         }
-        // Half a segment for each acknowledged at most: 1.5 windows after a round trip (RFC 9438 §4.4).
+        // At most half a segment per acknowledged one: 1.5 windows after a round trip (RFC 9438
+        // §4.4).
         self.per = self.per.max(2);
         self.per
     }
@@ -138,13 +141,13 @@ impl Epoch {
         }
     }
 
-    /// By the cubic function: W(t) = C (t − K)³ + W_max, where the window should be one round trip from now
-    /// (RFC 9438 §4.2).
+    /// From the cubic function: W(t) = C (t − K)³ + W_max, for one round trip from now (RFC 9438
+    /// §4.2).
     fn per(&self, cwnd: u32, now: Instant, shortest_rtt: Duration) -> u32 {
         let begun = u64::try_from(tick(now) - tick(self.began)).unwrap_or(0);
         let elapsed = begun + shortest_rtt.as_millis();
         let t = elapsed * 1_024 / 1_000;
-        let distance = t.abs_diff(self.k).min(LONGEST);
+        let distance = t.abs_diff(self.k).min(MAX_CUBE_INPUT);
         let delta = narrow((C * distance * distance * distance) >> 40);
         let target = if t < self.k {
             self.origin.saturating_sub(delta)
@@ -157,7 +160,7 @@ impl Epoch {
         }
     }
 
-    /// By what Reno would have by now, where that is more (RFC 9438 §4.3).
+    /// From Reno's estimated window, if that is larger (RFC 9438 §4.3).
     fn reno_per(&mut self, cwnd: u32) -> Option<u32> {
         let per = narrow((u64::from(cwnd) * RENO_EIGHTHS) >> 3).max(1);
         // Linux adds one while *more* than `per` are left.
@@ -218,7 +221,7 @@ mod tests {
         assert_eq!(cubic.reduced(80), 56);
         assert_eq!(cubic.w_max, 68);
         assert_eq!(cubic.reduced(2), 2);
-        // A window that is as large as the last W_max gives no room (RFC 9438 §4.7).
+        // A window as large as the last W_max leaves no room for others (RFC 9438 §4.7).
         let mut cubic = Cubic::default();
         for _ in 0..2 {
             cubic.reduced(100);
@@ -226,7 +229,7 @@ mod tests {
         }
     }
 
-    /// Round trips don't count in the first second of an epoch, and do from then on.
+    /// Round-trip times are ignored in the first second of an epoch, and used from then on.
     #[test]
     fn an_epoch_is_young_for_a_second() {
         let mut cubic = Cubic::default();
@@ -240,8 +243,8 @@ mod tests {
         }
     }
 
-    /// RFC 9438 §4.3: Reno's window grows by α_cubic = 3 (1 − β)/(1 + β), 9/17, for each window acknowledged; Linux rounds 17/9 to 15/8, so
-    /// that after 15/8 of a window of 80 it is one more.
+    /// RFC 9438 §4.3: Reno's window grows by α_cubic = 3 (1 − β)/(1 + β), 9/17, for each window
+    /// acknowledged. Linux rounds 17/9 to 15/8, so a window of 80 grows by one after 15/8 of it.
     #[test]
     fn the_reno_friendly_window() {
         let mut epoch = Epoch::begin(Instant::ZERO, 80, 100, 0);
@@ -252,14 +255,14 @@ mod tests {
         // Four at once: 80 ÷ 5.
         epoch.acked += 4 * 150;
         assert_eq!((epoch.reno_per(80), epoch.reno, epoch.acked), (Some(16), 85, 1));
-        // A window above Reno's isn't Reno-friendly.
+        // A window above Reno's is not in the Reno-friendly region.
         assert_eq!(epoch.reno_per(85), None);
         assert_eq!(epoch.reno_per(84), Some(84));
     }
 
     #[test]
     fn the_largest_cube_fits() {
-        assert!(C.checked_mul(LONGEST.pow(3)).is_some());
+        assert!(C.checked_mul(MAX_CUBE_INPUT.pow(3)).is_some());
         assert!(((1u64 << 24) - 1).checked_mul(1 << 40).is_some());
     }
 

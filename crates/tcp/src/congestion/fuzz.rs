@@ -1,4 +1,4 @@
-//! Entry points for a fuzzer: operations decoded from bytes.
+//! Entry points for the fuzzer: operations decoded from bytes.
 
 use super::{Ack, Congestion, Established, RateEstimator, RateSample, Snapshot, State};
 use crate::config::CongestionControl;
@@ -6,7 +6,7 @@ use netburn_units::{Duration, Instant};
 
 const STATES: [State; 5] = [State::Open, State::Disorder, State::Cwr, State::Recovery, State::Loss];
 
-/// Bytes as a row of small and large numbers; zero when they are at an end.
+/// Bytes as a sequence of small and large numbers; zero after the end.
 struct Input<'a>(&'a [u8]);
 
 impl Input<'_> {
@@ -38,11 +38,11 @@ impl Input<'_> {
     }
 }
 
-/// A congestion control that is told anything in any order: the window stays within its bounds, grows by no more than was
-/// acknowledged, and is not raised by what should lower it.
+/// Congestion control with arbitrary events in arbitrary order. The window stays within its bounds,
+/// grows by at most the acknowledged segments, and is not raised by events that should lower it.
 ///
 /// # Panics
-/// When it doesn't hold.
+/// If a law is violated.
 pub fn check(bytes: &[u8]) {
     let mut input = Input(bytes);
     let control = match input.byte() % 3 {
@@ -136,11 +136,11 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// A rate estimator whose records are delivered in any order: what it counts is what was delivered, and no sample is
-/// faster than the shortest round trip permits.
+/// Rate estimator with records delivered in arbitrary order. Its count equals the delivered
+/// segments, and no sample is faster than the minimum round-trip time permits.
 ///
 /// # Panics
-/// When it doesn't hold.
+/// If a law is violated.
 pub fn check_rate(bytes: &[u8]) {
     let mut input = Input(bytes);
     let mut now = Instant::ZERO;

@@ -1,33 +1,33 @@
-//! HyStart: leaving slow start before the queue overflows (Ha and Rhee, "Taming the elephants", 2011), as Linux's
-//! `tcp_cubic.c` does it.
+//! HyStart: leaving slow start before the queue overflows (Ha and Rhee, "Taming the elephants",
+//! 2011), as in Linux's `tcp_cubic.c`.
 //!
-//! Two signs, both within one round trip. *Train*: acknowledgements that follow each other closely span as long as the path
-//! is (half as long, when nothing paces: the burst went out at once, and its acknowledgements are spread by the
-//! bottleneck). *Delay*: the shortest round trip among the first of a round is longer than the shortest ever, by an eighth
-//! of it but at least 4 and at most 16 ms.
+//! Two signs within one round trip. *Train*: closely spaced acknowledgements span the round-trip
+//! time of the path (half of it without pacing, because the burst was sent at once and the
+//! bottleneck spreads its acknowledgements). *Delay*: the minimum of the first round-trip times of
+//! a round exceeds the overall minimum by an eighth of it, but at least 4 and at most 16 ms.
 
 use super::Ack;
 use super::window::Window;
 use netburn_units::{BitRate, Duration, Instant};
 
-/// Below this window, in segments, nothing is looked for.
+/// Minimum window for the detection, in segments.
 const LOW_WINDOW: u32 = 16;
-/// Acknowledgements closer than this belong to one train.
+/// Maximum gap between acknowledgements of one train.
 const TRAIN_GAP: Duration = Duration::from_millis(2);
-/// Round trips that are measured before the shortest of them counts.
+/// Number of round-trip samples before their minimum counts.
 const MIN_SAMPLES: u32 = 8;
-/// The least and the most by which the delay must have grown.
+/// Minimum and maximum increase of the delay.
 const DELAY_MIN: Duration = Duration::from_millis(4);
 const DELAY_MAX: Duration = Duration::from_millis(16);
-/// The largest burst that a host hands to its device at once, in bytes.
+/// Maximum burst that a host passes to its device at once, in bytes.
 const GSO_MAX: u64 = 65_536;
 
-/// The state of one connection.
+/// HyStart state of one connection.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HyStart {
     found: bool,
     paced: bool,
-    /// The shortest round trip so far.
+    /// Minimum round-trip time so far.
     shortest: Option<Duration>,
     round_began: Instant,
     round_ends: u64,
@@ -36,21 +36,21 @@ pub(super) struct HyStart {
     samples: u32,
 }
 
-/// What one acknowledgement with a round trip tells.
+/// Sample of one acknowledgement with a round-trip time.
 pub(super) struct Sample {
     pub(super) now: Instant,
     pub(super) rtt: Duration,
     pub(super) next: u64,
     pub(super) acked_to: u64,
-    /// The window in segments.
+    /// Window in segments.
     pub(super) cwnd: u32,
     pub(super) in_slow_start: bool,
     pub(super) pacing_rate: Option<BitRate>,
 }
 
 impl Sample {
-    /// Of `ack`, which measured `rtt`.
-    pub(super) fn of(ack: &Ack, rtt: Duration, window: &Window) -> Self {
+    /// Sample of `ack`, which measured `rtt`.
+    pub(super) fn from_ack(ack: &Ack, rtt: Duration, window: &Window) -> Self {
         Self {
             now: ack.now,
             rtt,
@@ -69,19 +69,19 @@ impl HyStart {
         self.begin_round(now, next);
     }
 
-    /// The retransmission timer ran out: slow start begins anew, and so does the search.
+    /// Restarts the detection with slow start after a retransmission timeout.
     pub(super) fn reset(&mut self, now: Instant) {
         self.found = false;
         self.shortest = None;
         self.begin_round(now, 0);
     }
 
-    /// The shortest round trip so far; nothing before the first.
+    /// Minimum round-trip time so far; zero before the first sample.
     pub(super) fn shortest_rtt(&self) -> Duration {
         self.shortest.unwrap_or_default()
     }
 
-    /// Whether slow start should end here (`cubictcp_acked`, `hystart_update`).
+    /// Returns true if slow start should end here (`cubictcp_acked`, `hystart_update`).
     pub(super) fn on_ack(&mut self, sample: &Sample) -> bool {
         let rtt = sample.rtt.max(Duration::from_nanos(1_000));
         let shortest = self.shortest.map_or(rtt, |shortest| shortest.min(rtt));
@@ -116,7 +116,7 @@ impl HyStart {
         }
         self.last_ack = sample.now;
         let whole = shortest + burst_delay(sample.pacing_rate);
-        // Pacing spreads what slow start sends over half a round trip.
+        // Pacing spreads the data of slow start over half a round trip.
         let threshold = if self.paced {
             whole.as_nanos()
         } else {
@@ -137,8 +137,8 @@ impl HyStart {
     }
 }
 
-/// What bursts in the host may add to a train: four of the largest at the pacing rate, at most 1 ms
-/// (`hystart_ack_delay`).
+/// Contribution of bursts in the host to a train: four of the maximum size at the pacing rate, at
+/// most 1 ms (`hystart_ack_delay`).
 fn burst_delay(pacing_rate: Option<BitRate>) -> Duration {
     let Some(rate) = pacing_rate.filter(|rate| rate.as_bps() > 0) else {
         return Duration::ZERO;
@@ -151,8 +151,9 @@ fn burst_delay(pacing_rate: Option<BitRate>) -> Duration {
 mod tests {
     use super::*;
 
-    /// Two rounds of 20 acknowledgements on a path of 40 ms, `gap` µs apart, the second with round trips longer by `queue`
-    /// µs. In which round and at which acknowledgement slow start is left.
+    /// Two rounds of 20 acknowledgements on a path of 40 ms, `gap` µs apart, the second with
+    /// round-trip times longer by `queue` µs. Returns the round and the acknowledgement at which
+    /// slow start ends.
     fn left_at(paced: bool, gap: i64, queue: u64) -> Option<(i64, i64)> {
         let mut hystart = HyStart::default();
         hystart.on_established(Instant::ZERO, 0, paced);
@@ -161,7 +162,7 @@ mod tests {
                 let sample = Sample {
                     now: Instant::from_micros((1 + round) * 100_000 + n * gap),
                     rtt: Duration::from_micros(40_000 + queue * round as u64),
-                    // What is sent in a round is acknowledged in the next.
+                    // Data sent in a round are acknowledged in the next.
                     next: (20 * (round + 1)) as u64,
                     acked_to: (20 * round + n + 1) as u64,
                     cwnd: 20,
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!(left_at(false, 1_500, 0), Some((0, 14)));
         // Paced it takes 40 ms: 19 gaps of 2 ms are 38.
         assert_eq!(left_at(true, 2_000, 0), None);
-        // Further apart than 2 ms it is no train.
+        // With gaps above 2 ms it is no train.
         assert_eq!(left_at(false, 2_100, 0), None);
     }
 

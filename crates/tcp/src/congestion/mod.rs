@@ -1,15 +1,15 @@
-//! Congestion control: how much a sender may have in the network, and how fast it may put it there.
+//! Congestion control: how much data a sender may have in the network, and its pacing rate.
 //!
-//! [`Congestion`] is one connection's: a [`Window`] in segments, as Linux keeps it in `tcp_sock`, and the control that
-//! moves it. What is *not* here: which segments are lost (SACK, RACK), and walking the window down during a recovery
-//! (PRR, RFC 6937), which the sender does through [`Congestion::set_cwnd`].
+//! [`Congestion`] is the control of one connection: a [`Window`] in segments, as in Linux's `tcp_sock`, and the
+//! algorithm that changes it. *Not* here: loss detection (SACK, RACK), and the gradual reduction of the window during
+//! a recovery (PRR, RFC 6937), which the sender does through [`Congestion::set_cwnd`].
 //!
 //! | file | what | source |
 //! |---|---|---|
 //! | `window` | slow start, additive increase, restart after idle, undo | RFC 5681, RFC 2861, `tcp_cong.c` |
 //! | `cubic` | the cubic function, fast convergence, the Reno-friendly region | RFC 9438, `tcp_cubic.c` |
 //! | `hystart` | the end of slow start before a loss | Ha and Rhee 2011, `tcp_cubic.c` |
-//! | `bbr` | a model of the path: bandwidth and round trip | Cardwell et al. 2016, `tcp_bbr.c` |
+//! | `bbr` | model of the path: bandwidth and round-trip time | Cardwell et al. 2016, `tcp_bbr.c` |
 //! | `rate` | delivery rate samples | draft-cheng-iccrg-delivery-rate-estimation |
 
 mod bbr;
@@ -28,100 +28,102 @@ use netburn_units::{BitRate, Duration, Instant, Seed};
 pub use rate::{RateEstimator, RateSample, Snapshot};
 pub use window::{INFINITE_SSTHRESH, Window};
 
-/// Where a sender stands between all well and loss (`tcp_ca_state`).
+/// Congestion state of a sender (`tcp_ca_state`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum State {
-    /// Nothing suspicious.
+    /// Normal operation.
     #[default]
     Open,
     /// Duplicate or selective acknowledgements, no loss yet.
     Disorder,
     /// The window is being reduced for an ECN echo or a local drop.
     Cwr,
-    /// The window is being reduced for a loss, which is being repaired.
+    /// The window is being reduced because of a loss, which is being repaired.
     Recovery,
-    /// The retransmission timer has run out.
+    /// The retransmission timer has expired.
     Loss,
 }
 
 impl State {
-    /// Whether the sender walks the window down to `ssthresh` (`tcp_in_cwnd_reduction`).
+    /// Returns true if the sender reduces the window towards `ssthresh` (`tcp_in_cwnd_reduction`).
     #[must_use]
     pub const fn is_reducing(self) -> bool {
         matches!(self, State::Cwr | State::Recovery)
     }
 }
 
-/// What one acknowledgement brought, after SACK and RACK had their say.
+/// Result of one acknowledgement, after SACK and RACK processing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ack {
-    /// When it came.
+    /// Time of arrival.
     pub now: Instant,
     /// Segments newly acknowledged, cumulatively or selectively.
     pub acked: u32,
     /// Segments newly marked lost.
     pub lost: u32,
-    /// Segments in flight after it.
+    /// Segments in flight after the acknowledgement.
     pub in_flight: u32,
-    /// Segments in flight before it.
+    /// Segments in flight before the acknowledgement.
     pub prior_in_flight: u32,
-    /// The round trip of the newest segment that it acknowledges: none when that was sent more than once (Karn).
+    /// Round-trip time of the newest acknowledged segment; none if it was retransmitted (Karn).
     pub rtt: Option<Duration>,
-    /// The smoothed round trip after it.
+    /// Smoothed round-trip time after the acknowledgement.
     pub srtt: Option<Duration>,
-    /// The shortest round trip of the last 5 minutes.
+    /// Minimum round-trip time of the last 5 minutes.
     pub min_rtt: Option<Duration>,
-    /// Whether it may have waited in the receiver: it is the only one of a lone segment smaller than the MSS
-    /// (`FLAG_ACK_MAYBE_DELAYED`).
+    /// True if the receiver may have delayed it: it acknowledges only a single segment smaller than
+    /// the MSS (`FLAG_ACK_MAYBE_DELAYED`).
     pub maybe_delayed: bool,
-    /// Whether it echoes a congestion mark.
+    /// True if it echoes a congestion mark.
     pub ece: bool,
-    /// Whether the window was what limited the sender (`tcp_is_cwnd_limited`): a flight filled it, or in slow start
-    /// more than half of it.
+    /// True if the window limited the sender (`tcp_is_cwnd_limited`): a flight filled it, or in
+    /// slow start more than half of it.
     pub window_limited: bool,
-    /// Whether it permits the window to grow: it acknowledges in order, or reordering has been seen and it
+    /// True if it permits the window to grow: it acknowledges in order, or after reordering it
     /// acknowledges anything (`tcp_may_raise_cwnd`).
     pub may_raise: bool,
-    /// The offset that is sent next (`snd_nxt`).
+    /// Next offset to send (`snd_nxt`).
     pub next: u64,
-    /// The offset up to which everything is acknowledged (`snd_una`).
+    /// Offset up to which all data are acknowledged (`snd_una`).
     pub acked_to: u64,
-    /// The rate at which the sender's own rule would pace, before this acknowledgement; it is kept up even where nothing
-    /// is paced.
+    /// Pacing rate by the sender's own rule, before this acknowledgement; also computed without
+    /// pacing.
     pub pacing_rate: Option<BitRate>,
-    /// The rate of delivery.
+    /// Delivery rate.
     pub rate: RateSample,
-    /// The state after it.
+    /// Congestion state after the acknowledgement.
     pub state: State,
 }
 
-/// How a connection begins.
+/// Parameters of a new connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Established {
-    /// When it was established.
+    /// Time of establishment.
     pub now: Instant,
-    /// The largest segment in bytes of content.
+    /// Maximum segment size in bytes of content.
     pub mss: u32,
-    /// The offset that is sent next.
+    /// Next offset to send.
     pub next: u64,
-    /// The round trip of the handshake, where it was measured.
+    /// Round-trip time of the handshake, if it was measured.
     pub srtt: Option<Duration>,
-    /// Whether segments are paced (`sk_pacing_status`): by the `fq` qdisc or by the connection itself.
+    /// True if segments are paced (`sk_pacing_status`): by the `fq` qdisc or by the connection
+    /// itself.
     pub paced: bool,
 }
 
-/// One connection's congestion control.
+/// Congestion control of one connection.
 ///
-/// Call [`established`](Self::on_established) first; then [`on_ack`](Self::on_ack) for every acknowledgement, after
-/// [`on_congestion`](Self::on_congestion), [`on_rto`](Self::on_rto), [`on_undo`](Self::on_undo) or
-/// [`on_recovered`](Self::on_recovered) that it caused; and [`on_sent`](Self::on_sent) before every transmission.
+/// Call [`established`](Self::on_established) first; then [`on_ack`](Self::on_ack) for every
+/// acknowledgement, after the [`on_congestion`](Self::on_congestion), [`on_rto`](Self::on_rto),
+/// [`on_undo`](Self::on_undo) or [`on_recovered`](Self::on_recovered) that it caused; and
+/// [`on_sent`](Self::on_sent) before every transmission.
 #[derive(Debug, Clone)]
 pub struct Congestion {
     window: Window,
     control: Control,
 }
 
-/// What moves the window.
+/// Algorithm that controls the window.
 #[derive(Debug, Clone)]
 enum Control {
     Reno,
@@ -129,12 +131,14 @@ enum Control {
     Bbr(Box<Bbr>),
 }
 
-/// After a recovery round trips are not taken for this long: queues are being emptied (`cubictcp_acked`).
+/// Time after a recovery in which round-trip times are ignored, because queues are being emptied
+/// (`cubictcp_acked`).
 const DISCARDED: Duration = Duration::from_secs(1);
 
 impl Congestion {
-    /// As `control`, with a first window of `initial_cwnd` segments (RFC 6928: 10). `random` decides where BBR's gain
-    /// cycle begins. `None` for a control that only a system has.
+    /// Creates the control `control` with an initial window of `initial_cwnd` segments (RFC 6928:
+    /// 10). `random` selects the initial phase of BBR's gain cycle. Returns `None` for a control
+    /// without a model.
     #[must_use]
     pub fn new(control: &CongestionControl, initial_cwnd: u32, random: u64) -> Option<Self> {
         let control = match control {
@@ -149,8 +153,8 @@ impl Congestion {
         })
     }
 
-    /// BBR as it was before Linux 5.1: what an aggregating path acknowledges at once is not added to its window. Nothing
-    /// to the others.
+    /// Disables BBR's estimate of acknowledgement aggregation, as before Linux 5.1. No effect on
+    /// the others.
     #[must_use]
     pub fn without_ack_aggregation(mut self) -> Self {
         if let Control::Bbr(bbr) = &mut self.control {
@@ -159,7 +163,7 @@ impl Congestion {
         self
     }
 
-    /// The handshake is over.
+    /// Starts after the handshake.
     pub fn on_established(&mut self, established: &Established) {
         match &mut self.control {
             Control::Reno => {}
@@ -170,8 +174,8 @@ impl Congestion {
         }
     }
 
-    /// An acknowledgement came. While the sender reduces ([`State::is_reducing`]) the window is the sender's to walk
-    /// down, unless [`has_own_reduction`](Self::has_own_reduction).
+    /// Processes an acknowledgement. During a reduction ([`State::is_reducing`]) the sender
+    /// controls the window, unless [`has_own_reduction`](Self::has_own_reduction).
     pub fn on_ack(&mut self, ack: &Ack) {
         let window = &mut self.window;
         let raises = !ack.state.is_reducing() && ack.may_raise && ack.window_limited;
@@ -187,7 +191,7 @@ impl Congestion {
             Control::Cubic(cubic, hystart) => {
                 if let Some(rtt) = ack.rtt
                     && !cubic.began_within(ack.now, DISCARDED)
-                    && hystart.on_ack(&hystart::Sample::of(ack, rtt, window))
+                    && hystart.on_ack(&hystart::Sample::from_ack(ack, rtt, window))
                 {
                     window.set_ssthresh(window.cwnd());
                 }
@@ -202,18 +206,19 @@ impl Congestion {
         }
     }
 
-    /// A loss or an ECN echo begins a reduction: sets `ssthresh` (`tcp_init_cwnd_reduction`). The sender walks the window
-    /// down to it (PRR) and ends with [`on_recovered`](Self::on_recovered).
+    /// Starts a reduction after a loss or an ECN echo: sets `ssthresh` (`tcp_init_cwnd_reduction`).
+    /// The sender reduces the window to it (PRR) and ends with
+    /// [`on_recovered`](Self::on_recovered).
     pub fn on_congestion(&mut self, _now: Instant, _in_flight: u32) {
         let ssthresh = self.reduced();
         self.window.begin_reduction(ssthresh);
     }
 
-    /// The retransmission timer ran out and `in_flight` segments are still thought to be on their way, after the rest
-    /// was marked lost (`tcp_enter_loss`). `anew`: it begins a new episode, so `ssthresh` is lowered; not when it repeats
-    /// for data that was already repaired.
-    pub fn on_rto(&mut self, now: Instant, in_flight: u32, anew: bool) {
-        if anew {
+    /// The retransmission timer expired and `in_flight` segments are assumed in flight, after the
+    /// others were marked lost (`tcp_enter_loss`). `new_episode`: `ssthresh` is lowered; not if the
+    /// timeout repeats for data that were already being repaired.
+    pub fn on_rto(&mut self, now: Instant, in_flight: u32, new_episode: bool) {
+        if new_episode {
             let ssthresh = self.reduced();
             self.window.begin_reduction(ssthresh);
         }
@@ -228,7 +233,7 @@ impl Congestion {
         }
     }
 
-    /// The last reduction was for nothing (`tcp_undo_cwnd_reduction`).
+    /// Reverts the last reduction, which was spurious (`tcp_undo_cwnd_reduction`).
     pub fn on_undo(&mut self, _now: Instant) {
         match &mut self.control {
             Control::Reno | Control::Cubic(..) => self.window.undo(),
@@ -236,7 +241,7 @@ impl Congestion {
         }
     }
 
-    /// A reduction ([`State::is_reducing`]) is over and was not undone: the window is `ssthresh`
+    /// Ends a reduction ([`State::is_reducing`]) that was not reverted: the window is `ssthresh`
     /// (`tcp_end_cwnd_reduction`).
     pub fn on_recovered(&mut self, _now: Instant) {
         if !self.has_own_reduction() {
@@ -244,15 +249,16 @@ impl Congestion {
         }
     }
 
-    /// Data is about to be sent after nothing was in flight for `idle`, longer than the retransmission time-out `rto`:
-    /// the window shrinks by half for each (`tcp_cwnd_restart`, RFC 2861, RFC 5681 §4.1). BBR doesn't.
+    /// Data are about to be sent after an idle time of `idle`, longer than the retransmission
+    /// timeout `rto`: the window is halved for each `rto` (`tcp_cwnd_restart`, RFC 2861, RFC 5681
+    /// §4.1). BBR ignores it.
     pub fn on_restart(&mut self, _now: Instant, idle: Duration, rto: Duration) {
         if !self.has_own_reduction() {
             self.window.restart(idle, rto);
         }
     }
 
-    /// For a whole `rto` the application used no more than `used` segments of the window
+    /// For a whole `rto` the application used at most `used` segments of the window
     /// (`tcp_cwnd_application_limited`, RFC 2861). BBR ignores it.
     pub fn on_underused(&mut self, used: u32) {
         if !self.has_own_reduction() {
@@ -260,8 +266,8 @@ impl Congestion {
         }
     }
 
-    /// Data is about to be sent while `in_flight` segments are; `app_limited`: the rate estimator says that the
-    /// application limits ([`RateEstimator::is_app_limited`]).
+    /// Data are about to be sent while `in_flight` segments are in flight; `app_limited`: the
+    /// application limits the rate ([`RateEstimator::is_app_limited`]).
     pub fn on_sent(&mut self, now: Instant, in_flight: u32, app_limited: bool) {
         match &mut self.control {
             Control::Reno => {}
@@ -274,31 +280,32 @@ impl Congestion {
         }
     }
 
-    /// The congestion window in segments; at least 1.
+    /// Congestion window in segments; at least 1.
     #[must_use]
     pub fn cwnd(&self) -> u32 {
         self.window.cwnd()
     }
 
-    /// The slow start threshold in segments; [`INFINITE_SSTHRESH`] before the first reduction.
+    /// Slow start threshold in segments; [`INFINITE_SSTHRESH`] before the first reduction.
     #[must_use]
     pub fn ssthresh(&self) -> u32 {
         self.window.ssthresh()
     }
 
-    /// Whether the window is below the threshold (`tcp_in_slow_start`).
+    /// Returns true if the window is below the threshold (`tcp_in_slow_start`).
     #[must_use]
     pub fn in_slow_start(&self) -> bool {
         self.window.in_slow_start()
     }
 
-    /// Sets the window, to at least one segment: for PRR in the sender, and for a handshake that lost its SYN.
+    /// Sets the window, to at least one segment: for PRR in the sender, and for a handshake that
+    /// lost its SYN.
     pub fn set_cwnd(&mut self, segments: u32) {
         self.window.set_cwnd(segments);
     }
 
-    /// BBR's own rate. `None`: the sender's rule holds, 200 % of cwnd × mss ÷ srtt while cwnd is below half of ssthresh,
-    /// 120 % after (`tcp_update_pacing_rate`).
+    /// BBR's own rate. `None`: the sender's rule applies, 200 % of cwnd × mss ÷ srtt while cwnd is
+    /// below half of ssthresh, 120 % above (`tcp_update_pacing_rate`).
     #[must_use]
     pub fn pacing_rate(&self) -> Option<BitRate> {
         match &self.control {
@@ -307,7 +314,7 @@ impl Congestion {
         }
     }
 
-    /// The least segments in one GSO burst (`min_tso_segs`).
+    /// Minimum number of segments in one GSO burst (`min_tso_segs`).
     #[must_use]
     pub fn min_burst(&self) -> u32 {
         match &self.control {
@@ -316,14 +323,15 @@ impl Congestion {
         }
     }
 
-    /// Whether it needs no PRR, and is asked for its window in every state (`cong_control`): BBR.
+    /// Returns true if it controls its window in every state, without PRR (`cong_control`): BBR.
     #[must_use]
     pub fn has_own_reduction(&self) -> bool {
         matches!(self.control, Control::Bbr(_))
     }
 
-    /// Whether BBR keeps the path empty to measure it: what is delivered meanwhile tells nothing of the bandwidth. After each
-    /// acknowledgement for which this holds the sender calls [`RateEstimator::set_app_limited`].
+    /// Returns true while BBR drains the path to measure its round-trip time: deliveries are no
+    /// sample of the bandwidth. After each acknowledgement in this state the sender calls
+    /// [`RateEstimator::set_app_limited`].
     #[must_use]
     pub fn is_probing_rtt(&self) -> bool {
         match &self.control {
@@ -332,10 +340,11 @@ impl Congestion {
         }
     }
 
-    /// What a reduction lowers `ssthresh` to.
+    /// Threshold after a reduction.
     fn reduced(&mut self) -> u32 {
         match &mut self.control {
-            // RFC 5681 equation 4, with the window for the flight, as Linux has it (`tcp_reno_ssthresh`).
+            // RFC 5681 equation 4, with the window instead of the flight size, as in Linux
+            // (`tcp_reno_ssthresh`).
             Control::Reno => (self.window.cwnd() / 2).max(2),
             Control::Cubic(cubic, _) => cubic.reduced(self.window.cwnd()),
             Control::Bbr(bbr) => {
@@ -350,8 +359,8 @@ impl Congestion {
 mod tests {
     use super::*;
 
-    /// RFC 9438 §5.8: the time in which nothing was in flight doesn't count for CUBIC. Ten seconds without data bring the window no
-    /// further; ten seconds without acknowledgements, with data in flight, do.
+    /// RFC 9438 §5.8: idle time doesn't count for CUBIC. Ten seconds without data don't advance the
+    /// window; ten seconds without acknowledgements, with data in flight, do.
     #[test]
     fn idle_time_does_not_count() {
         let cwnd = |pause: u64, in_flight: u32| {
@@ -382,8 +391,9 @@ mod tests {
         assert!(busy > 2 * never, "{busy} and {never}");
     }
 
-    /// `bbr_cwnd_event`: when the application begins again after nothing was in flight, BBR paces at the bandwidth, whichever phase it is in. Here
-    /// it was probing at 5/4, which it does until there is more in flight.
+    /// `bbr_cwnd_event`: when the application continues after an idle period, BBR paces at the
+    /// bandwidth, in every phase. Here it was probing at 5/4, which it resumes with more data in
+    /// flight.
     #[test]
     fn bbr_begins_again_at_the_bandwidth() {
         let span = Duration::from_millis(10);
@@ -421,9 +431,9 @@ mod tests {
         }
     }
 
-    /// RFC 5681 equation 4 and RFC 9438 §4.6, at least two; BBR leaves the threshold where it is.
+    /// RFC 5681 equation 4 and RFC 9438 §4.6, at least two; BBR doesn't change the threshold.
     #[test]
-    fn what_a_reduction_leaves() {
+    fn the_threshold_after_a_reduction() {
         for (control, before, after) in [
             (CongestionControl::Reno, 10, 5),
             (CongestionControl::Reno, 3, 2),
@@ -443,7 +453,7 @@ mod tests {
                 (before, INFINITE_SSTHRESH),
                 "{control}"
             );
-            // A time-out leaves what is in flight and one more.
+            // A timeout leaves the data in flight and one more segment.
             congestion.on_rto(Instant::ZERO, 0, true);
             assert_eq!((congestion.cwnd(), congestion.ssthresh()), (1, after), "{control}");
             congestion.on_rto(Instant::ZERO, 2, false);

@@ -1,60 +1,62 @@
-//! How fast the network delivers: draft-cheng-iccrg-delivery-rate-estimation, as `tcp_rate.c` has it.
+//! Delivery rate estimation: draft-cheng-iccrg-delivery-rate-estimation, as in `tcp_rate.c`.
 //!
-//! The sender keeps a [`Snapshot`] with each record that it sends. An acknowledgement's sample is what was delivered since
-//! the newest acknowledged record was sent, over the longer of the time it took to send that and the time it took to be
-//! acknowledged: neither a burst of sends nor a burst of acknowledgements makes the path look faster than it is.
+//! The sender stores a [`Snapshot`] with each record that it sends. The sample of an
+//! acknowledgement is the data delivered since the newest acknowledged record was sent, divided by
+//! the longer of its send interval and its acknowledgement interval. So neither a burst of sends
+//! nor a burst of acknowledgements overestimates the path.
 
 use netburn_units::{Duration, Instant};
 
-/// What is known when a record is sent; it is kept with the record, and renewed when that is sent again.
+/// State at the transmission of a record, stored with it and replaced by a retransmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Snapshot {
-    /// When the record was sent.
+    /// Time of the transmission.
     pub sent_at: Instant,
-    /// When the flight began that this record's send interval is measured over.
+    /// Start of this record's send interval.
     pub first_sent_at: Instant,
-    /// When `delivered` was last raised.
+    /// Time of the last increase of `delivered`.
     pub delivered_at: Instant,
     /// Segments delivered until then.
     pub delivered: u64,
-    /// Whether the application limited the sender.
+    /// True if the application limited the sender.
     pub app_limited: bool,
 }
 
-/// What an acknowledgement says of the rate of delivery.
+/// Delivery rate sample of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RateSample {
     /// Segments delivered in `interval`.
     pub delivered: u32,
-    /// The time they took. `None`: the acknowledgement brought nothing new, or the time is shorter than the shortest
-    /// round trip and so can't be right.
+    /// Duration. `None`: the acknowledgement delivered nothing new, or the duration is shorter than
+    /// the minimum round-trip time and so invalid.
     pub interval: Option<Duration>,
-    /// What had been delivered when the newest acknowledged record was sent; a round ends when this passes what had been
-    /// delivered at its start. `None`: nothing was newly acknowledged.
+    /// Value of `delivered` when the newest acknowledged record was sent; a round ends when this
+    /// exceeds its value at the round's start. `None`: nothing was newly acknowledged.
     pub prior_delivered: Option<u64>,
-    /// What has been delivered in all.
+    /// Total of delivered segments.
     pub total_delivered: u64,
-    /// Whether the application limited the sender when the newest acknowledged record was sent.
+    /// True if the application limited the sender when the newest acknowledged record was sent.
     pub app_limited: bool,
 }
 
-/// The state of one connection's estimator.
+/// Rate estimator of one connection.
 ///
-/// [`on_sent`](Self::on_sent) for each record sent; for an acknowledgement, [`on_delivered`](Self::on_delivered) for each
-/// record that it newly acknowledges, cumulatively or selectively, then [`sample`](Self::sample) once.
+/// [`on_sent`](Self::on_sent) for each record sent; for an acknowledgement,
+/// [`on_delivered`](Self::on_delivered) for each record that it newly acknowledges, cumulatively or
+/// selectively, then [`sample`](Self::sample) once.
 #[derive(Debug, Clone)]
 pub struct RateEstimator {
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
-    /// Until more than this is delivered, samples are the application's.
+    /// Samples are application-limited until more than this is delivered.
     app_limited_until: u64,
     newest: Option<Snapshot>,
     any: bool,
 }
 
 impl RateEstimator {
-    /// For a connection that begins now.
+    /// Creates the estimator of a new connection.
     #[must_use]
     pub fn new(now: Instant) -> Self {
         Self {
@@ -67,11 +69,11 @@ impl RateEstimator {
         }
     }
 
-    /// A record is sent, or sent again; `outstanding`: whether any segment was unacknowledged before it
+    /// A record is sent or retransmitted; `outstanding`: a segment was unacknowledged before it
     /// (`tcp_rate_skb_sent`).
     pub fn on_sent(&mut self, now: Instant, outstanding: bool) -> Snapshot {
         if !outstanding {
-            // The time when nothing was in flight is nobody's.
+            // Idle time belongs to no interval.
             self.first_sent_at = now;
             self.delivered_at = now;
         }
@@ -96,7 +98,7 @@ impl RateEstimator {
         }
     }
 
-    /// The acknowledgement has been taken in whole (`tcp_rate_gen`).
+    /// Computes the sample after the complete acknowledgement (`tcp_rate_gen`).
     pub fn sample(&mut self, now: Instant, min_rtt: Option<Duration>) -> RateSample {
         if self.app_limited_until != 0 && self.delivered > self.app_limited_until {
             self.app_limited_until = 0;
@@ -124,13 +126,13 @@ impl RateEstimator {
         }
     }
 
-    /// The application has nothing to send though `in_flight` is below the window: what is in flight tells of the
-    /// application, not of the path (`tcp_rate_check_app_limited`).
+    /// The application has nothing to send although `in_flight` is below the window: samples of the
+    /// data in flight describe the application, not the path (`tcp_rate_check_app_limited`).
     pub fn set_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// Whether samples are the application's.
+    /// Returns true if samples are application-limited.
     #[must_use]
     pub const fn is_app_limited(&self) -> bool {
         self.app_limited_until != 0
@@ -154,18 +156,19 @@ mod tests {
 
     #[test]
     fn a_steady_flow_is_sampled_at_its_rate() {
-        // Five segments each 10 ms; each record is acknowledged 40 ms after it was sent.
+        // Five segments every 10 ms; each record is acknowledged 40 ms after its transmission.
         let mut rates = RateEstimator::new(ms(0));
         let records: Vec<Snapshot> = (0..4).map(|n| rates.on_sent(ms(10 * n), n > 0)).collect();
         for (n, record) in (0..4).zip(&records) {
             let now = ms(40 + 10 * n);
             rates.on_delivered(5, record);
             let sample = rates.sample(now, Some(Duration::from_millis(40)));
-            // All were sent before anything was delivered: what was delivered since the flow began, over the time since.
+            // All were sent before the first delivery: the data delivered since the start of the
+            // flow, over the time since.
             assert_eq!(sample.delivered, 5 * (n as u32 + 1));
             assert_eq!(sample.interval, Some(now.since(ms(0))));
         }
-        // Nothing was in flight at 80: time begins there anew.
+        // Nothing was in flight at 80: the interval starts there.
         let [first, second] = [80, 90].map(|at| rates.on_sent(ms(at), at > 80));
         assert_eq!((first.delivered, second.delivered), (20, 20));
         rates.on_delivered(5, &first);
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_application_limits_until_what_was_in_flight_is_delivered() {
+    fn application_limited_until_the_data_in_flight_are_delivered() {
         let mut rates = RateEstimator::new(ms(0));
         let early = rates.on_sent(ms(0), false);
         rates.set_app_limited(1);
@@ -219,8 +222,8 @@ mod tests {
     }
 
     proptest! {
-        /// On a path that takes 1 ms for a segment, and holds some up, no sample is faster than that, however the segments
-        /// were sent.
+        /// On a path that takes 1 ms per segment, and delays some, no sample is faster than that,
+        /// for every pattern of transmissions.
         #[test]
         fn no_sample_is_faster_than_the_path(sends in prop::collection::vec((0u64..5_000, 0u64..20_000), 1..200)) {
             const SEGMENT: Duration = Duration::from_millis(1);
@@ -238,7 +241,8 @@ mod tests {
                     }
                 }
                 free = free.max(now) + SEGMENT;
-                // Acknowledgements keep their order and are no closer together than the segments were on the path.
+                // Acknowledgements keep their order and are at least as far apart as the segments
+                // were on the path.
                 seen = seen.max(free + Duration::from_micros(held)) + SEGMENT;
                 out.push_back((seen, rates.on_sent(now, !out.is_empty())));
             }

@@ -1,19 +1,20 @@
-//! The congestion window and what every loss-based control does with it.
+//! Congestion window and the common operations of loss-based controls.
 
 use netburn_units::Duration;
 
-/// The threshold before the first reduction (`TCP_INFINITE_SSTHRESH`).
+/// Threshold before the first reduction (`TCP_INFINITE_SSTHRESH`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
-/// No window is larger: far above what any path holds, and low enough that no product of two overflows 64 bits.
+/// Maximum window: far above the volume of any path, and small enough that products of two don't
+/// overflow 64 bits.
 const CLAMP: u32 = 1 << 24;
 
-/// A congestion window in segments.
+/// Congestion window in segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     cwnd: u32,
     ssthresh: u32,
-    /// Segments acknowledged towards the next increase.
+    /// Acknowledged segments towards the next increase.
     credit: u32,
     initial: u32,
     prior_cwnd: u32,
@@ -21,7 +22,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// A first window of `initial` segments, at least one.
+    /// Creates an initial window of `initial` segments, at least one.
     #[must_use]
     pub fn new(initial: u32) -> Self {
         let initial = initial.clamp(1, CLAMP);
@@ -35,31 +36,31 @@ impl Window {
         }
     }
 
-    /// Segments that may be in flight.
+    /// Maximum number of segments in flight.
     #[must_use]
     pub const fn cwnd(&self) -> u32 {
         self.cwnd
     }
 
-    /// The slow start threshold in segments.
+    /// Slow start threshold in segments.
     #[must_use]
     pub const fn ssthresh(&self) -> u32 {
         self.ssthresh
     }
 
-    /// The first window.
+    /// Initial window.
     #[must_use]
     pub const fn initial(&self) -> u32 {
         self.initial
     }
 
-    /// The window before the last reduction; 0 before the first.
+    /// Window before the last reduction; 0 before the first.
     #[must_use]
     pub const fn prior_cwnd(&self) -> u32 {
         self.prior_cwnd
     }
 
-    /// Whether the window is below the threshold.
+    /// Returns true if the window is below the threshold.
     #[must_use]
     pub const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -75,9 +76,9 @@ impl Window {
         self.ssthresh = segments;
     }
 
-    /// Slow start: a segment more for each that was acknowledged, up to the threshold (RFC 5681 §3.1, RFC 3465 without
-    /// its limit, `tcp_slow_start`). What was acknowledged beyond it is returned, for [`increase`](Self::increase);
-    /// outside slow start that is all of it.
+    /// Slow start: one segment more per acknowledged segment, up to the threshold (RFC 5681 §3.1,
+    /// RFC 3465 without its limit, `tcp_slow_start`). Returns the rest for
+    /// [`increase`](Self::increase); outside slow start that is all.
     pub fn slow_start(&mut self, acked: u32) -> u32 {
         if !self.in_slow_start() {
             return acked;
@@ -88,10 +89,10 @@ impl Window {
         left
     }
 
-    /// Additive increase: a segment more for each `per` that were acknowledged (`tcp_cong_avoid_ai`).
+    /// Additive increase: one segment more per `per` acknowledged segments (`tcp_cong_avoid_ai`).
     pub fn increase(&mut self, per: u32, acked: u32) {
         let per = per.max(1);
-        // Credit gathered while it took more acknowledgements is worth one segment, not several.
+        // Credit collected at a higher `per` counts as one segment, not several.
         if self.credit >= per {
             self.credit = 0;
             self.set_cwnd(self.cwnd.saturating_add(1));
@@ -104,7 +105,7 @@ impl Window {
         }
     }
 
-    /// Sets the threshold for a reduction, and keeps what an undo would need.
+    /// Sets the threshold for a reduction, and saves the state for an undo.
     pub fn begin_reduction(&mut self, ssthresh: u32) {
         self.prior_cwnd = self.cwnd;
         self.prior_ssthresh = self.current_ssthresh();
@@ -112,20 +113,20 @@ impl Window {
         self.credit = 0;
     }
 
-    /// The reduction is over: the window is the threshold.
+    /// Ends the reduction: the window is the threshold.
     pub fn end_reduction(&mut self) {
         if self.ssthresh < INFINITE_SSTHRESH {
             self.set_cwnd(self.ssthresh);
         }
     }
 
-    /// The window and the threshold are at least what they were before the last reduction.
+    /// Restores window and threshold to at least their values before the last reduction.
     pub fn undo(&mut self) {
         self.set_cwnd(self.cwnd.max(self.prior_cwnd));
         self.ssthresh = self.ssthresh.max(self.prior_ssthresh);
     }
 
-    /// Half the window for each `rto` of `idle`, down to the initial window at most (`tcp_cwnd_restart`).
+    /// Halves the window for each `rto` of `idle`, down to the initial window (`tcp_cwnd_restart`).
     pub fn restart(&mut self, idle: Duration, rto: Duration) {
         self.ssthresh = self.current_ssthresh();
         let floor = self.initial.min(self.cwnd);
@@ -138,7 +139,8 @@ impl Window {
         self.set_cwnd(cwnd.max(floor));
     }
 
-    /// Only `used` segments of the window were needed: it moves halfway there (`tcp_cwnd_application_limited`).
+    /// Only `used` segments of the window were needed: the window moves halfway there
+    /// (`tcp_cwnd_application_limited`).
     pub fn validate(&mut self, used: u32) {
         let used = used.max(self.initial);
         if used < self.cwnd {
@@ -147,7 +149,7 @@ impl Window {
         }
     }
 
-    /// The threshold to come back to: not below three quarters of the window (`tcp_current_ssthresh`).
+    /// Threshold to return to: at least three quarters of the window (`tcp_current_ssthresh`).
     fn current_ssthresh(&self) -> u32 {
         self.ssthresh.max(self.cwnd / 2 + self.cwnd / 4)
     }
@@ -183,24 +185,24 @@ mod tests {
         let mut window = window(10);
         window.increase(10, 25);
         assert_eq!((window.cwnd(), window.credit), (12, 5));
-        // Credit gathered at ten each is worth one segment at four each.
+        // Credit collected at ten each counts as one segment at four each.
         window.increase(4, 3);
         assert_eq!((window.cwnd(), window.credit), (13, 3));
     }
 
     #[test]
-    fn each_time_out_of_idleness_halves() {
+    fn each_idle_timeout_halves() {
         for (idle, cwnd) in [(200, 80), (201, 40), (400, 40), (401, 20), (601, 10), (5_000, 10)] {
             let mut window = window(80);
             window.restart(ms(idle), ms(200));
             assert_eq!(window.cwnd(), cwnd, "{idle} ms");
         }
-        // The threshold remembers three quarters.
+        // The threshold keeps three quarters.
         let mut window = window(80);
         window.set_ssthresh(50);
         window.restart(ms(1_000), ms(200));
         assert_eq!(window.ssthresh(), 60);
-        // A window below the first stays.
+        // A window below the initial one stays.
         let mut small = Window::new(10);
         small.set_cwnd(4);
         small.restart(ms(1_000), ms(200));
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_undo_brings_back_window_and_threshold() {
+    fn an_undo_restores_window_and_threshold() {
         let mut window = window(100);
         window.begin_reduction(50);
         window.set_cwnd(60);

@@ -1,4 +1,4 @@
-//! The segments that an endpoint sends.
+//! Segments sent by an endpoint.
 
 use super::{Endpoint, Phase, SYN_TIMEOUT};
 use crate::segment::{Flags, SackBlocks, Segment, Transmit};
@@ -14,28 +14,28 @@ impl Endpoint {
 
     pub(super) fn data(&mut self, now: Instant, outgoing: &Outgoing) -> Transmit {
         let mut segment = self.blank(now, Flags::default());
-        self.receiver.fill(&mut segment, outgoing.question);
+        self.receiver.fill(&mut segment, outgoing.window_probe);
         segment.seq = outgoing.start;
         segment.length = outgoing.length;
         let mut flags = segment.flags;
         for (set, flag) in [
             (outgoing.fin, Flags::FIN),
             (outgoing.cwr, Flags::CWR),
-            (outgoing.question, Flags::PROBE),
+            (outgoing.window_probe, Flags::PROBE),
         ] {
             if set {
                 flags = flags.with(flag);
             }
         }
         segment.flags = flags;
-        if !outgoing.question {
+        if !outgoing.window_probe {
             self.receiver.on_data_sent(now);
         }
         Transmit {
             segment,
             mss: self.handshake.mss,
             packets: outgoing.segments,
-            // Neither a retransmission nor a bare acknowledgement (RFC 3168 §6.1.4, §6.1.5).
+            // Neither a retransmission nor a pure acknowledgement (RFC 3168 §6.1.4, §6.1.5).
             ect: self.handshake.ecn && !outgoing.retransmission && outgoing.length > 0,
             truesize: outgoing.truesize,
         }
@@ -52,7 +52,8 @@ impl Endpoint {
                 flags = flags.with(Flags::ECE);
             }
         } else if self.config.ecn && self.handshake.sent == 0 {
-            // Without ECN when it goes again: something on the way may not bear it (RFC 3168 §6.1.1.1).
+            // A retry has no ECN, because a device on the path may not support it (RFC 3168
+            // §6.1.1.1).
             flags = flags.with(Flags::ECE).with(Flags::CWR);
         }
         let wait = SYN_TIMEOUT * (1 << self.handshake.sent.min(10));

@@ -1,23 +1,24 @@
-//! When to acknowledge.
+//! Acknowledgement policy.
 //!
-//! At once while the connection is young, after a gap and on every second full segment; otherwise after 40 ms or with what
-//! is sent anyway. After three acknowledgements of one gap they are thinned out (`tcp_comp_sack_delay_ns`).
+//! Immediately at the start of a connection, after a gap and on every second full segment;
+//! otherwise after 40 ms or with data. After three acknowledgements of one gap they are compressed
+//! (`tcp_comp_sack_delay_ns`).
 
 use netburn_units::{Duration, Instant};
 
-/// The shortest delay (`TCP_ATO_MIN`, `TCP_DELACK_MIN`) and the longest (`TCP_DELACK_MAX`).
+/// Minimum delay (`TCP_ATO_MIN`, `TCP_DELACK_MIN`) and maximum delay (`TCP_DELACK_MAX`).
 const DELAY_MIN: Duration = Duration::from_millis(40);
 const DELAY_MAX: Duration = Duration::from_millis(200);
-/// Acknowledgements sent at once, at most (`TCP_MAX_QUICKACKS`).
+/// Maximum number of immediate acknowledgements (`TCP_MAX_QUICKACKS`).
 const MAX_QUICK: u32 = 16;
-/// Acknowledgements of one gap that are never held back (`TCP_FASTRETRANS_THRESH`), and those that are, at most
-/// (`tcp_comp_sack_nr`).
-const EAGER: u32 = 3;
+/// Number of acknowledgements of one gap that are never delayed (`TCP_FASTRETRANS_THRESH`), and
+/// maximum number of delayed ones (`tcp_comp_sack_nr`).
+const UNCOMPRESSED_ACKS: u32 = 3;
 const MAX_COMPRESSED: u32 = 44;
-/// How long one is held back: 1 ms, or 5 % of the round trip if that is less.
+/// Delay of a compressed acknowledgement: 1 ms, or 5 % of the round-trip time if that is less.
 const COMPRESSION: Duration = Duration::from_millis(1);
 
-/// The state of one receiver (`icsk_ack`).
+/// State of one receiver (`icsk_ack`).
 #[derive(Debug, Clone)]
 pub(super) struct Acks {
     due: bool,
@@ -27,14 +28,14 @@ pub(super) struct Acks {
     compressed: u32,
     eager: u32,
     eager_at: u64,
-    /// How many more go at once.
+    /// Remaining number of immediate acknowledgements.
     quick: u32,
-    /// The application answers: acknowledgements ride on what it sends.
+    /// True if the application responds: acknowledgements are piggybacked.
     interactive: bool,
-    /// The estimated delay; none before the first data.
+    /// Estimated delay; none before the first data.
     delay: Option<Duration>,
     last_data: Option<Instant>,
-    /// The largest segment received.
+    /// Largest received segment.
     largest: u32,
 }
 
@@ -71,7 +72,8 @@ impl Acks {
         self.delay = Some(DELAY_MIN);
     }
 
-    /// Content came in order (`tcp_event_data_recv`). `length`: of one segment, where the host joined several.
+    /// Content was received in order (`tcp_event_data_recv`). `length`: of one segment, if the host
+    /// merged several.
     pub(super) fn on_data(&mut self, now: Instant, length: u32, window: u64, rto: Duration) {
         self.scheduled = true;
         self.largest = self.largest.max(length);
@@ -84,7 +86,7 @@ impl Acks {
                 } else if gap < delay {
                     self.delay = Some((delay / 2 + gap).min(rto));
                 } else if gap > rto {
-                    // The sender begins slowly again: don't make it wait.
+                    // The sender is in slow start again: acknowledge immediately.
                     self.quick = self.quick.max(full(self.largest).clamp(2, MAX_QUICK));
                 }
             }
@@ -96,16 +98,17 @@ impl Acks {
         self.last_data = Some(now);
     }
 
-    /// Content came beyond a gap (`__tcp_ack_snd_check`). `next`: where the gap begins. `fresh`: in a range that pushes others out of the
-    /// next acknowledgement, so one that is held back goes now (`tcp_sack_compress_send_ack`).
+    /// Content was received beyond a gap (`__tcp_ack_snd_check`). `next`: start of the gap.
+    /// `fresh`: its range displaces others from the next acknowledgement, so a delayed one is sent
+    /// now (`tcp_sack_compress_send_ack`).
     pub(super) fn on_gap(&mut self, now: Instant, next: u64, srtt: Option<Duration>, fresh: bool) {
         if self.eager_at != next {
             self.eager_at = next;
             self.eager = 0;
             self.compressed = 0;
         }
-        if self.eager < EAGER || self.compressed >= MAX_COMPRESSED || fresh && self.compressed > 0 {
-            self.eager = (self.eager + 1).min(EAGER);
+        if self.eager < UNCOMPRESSED_ACKS || self.compressed >= MAX_COMPRESSED || fresh && self.compressed > 0 {
+            self.eager = (self.eager + 1).min(UNCOMPRESSED_ACKS);
             self.due = true;
             return;
         }
@@ -116,13 +119,14 @@ impl Acks {
         }
     }
 
-    /// Something came that was there already: the sender may be repairing what needs no repair.
+    /// A duplicate was received: the sender may be repairing without need.
     pub(super) fn on_duplicate(&mut self) {
         self.quicken(MAX_QUICK);
         self.due = true;
     }
 
-    /// Content was delivered: whether to acknowledge it now (`__tcp_ack_snd_check`). `grows`: the window would not shrink.
+    /// Content was delivered: decides about an immediate acknowledgement (`__tcp_ack_snd_check`).
+    /// `grows`: the window would not shrink.
     pub(super) fn decide(&mut self, now: Instant, unacknowledged: u64, grows: bool, srtt: Option<Duration>, gap: bool) {
         if self.due {
             return;
@@ -142,7 +146,7 @@ impl Acks {
         self.delayed_until = Some(self.delayed_until.map_or(at, |earlier| earlier.min(at)));
     }
 
-    /// An acknowledgement goes out.
+    /// An acknowledgement is sent.
     pub(super) fn on_sent(&mut self) {
         self.due = false;
         self.scheduled = false;
@@ -184,7 +188,7 @@ impl Acks {
             self.delayed_until = None;
             if self.scheduled {
                 let delay = self.delay.unwrap_or(DELAY_MIN);
-                // The delay was too short for the application's answer, or there is none.
+                // The delay was too short for the application's response, or there is none.
                 self.delay = Some(if self.interactive {
                     DELAY_MIN
                 } else {
@@ -209,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn young_connections_answer_at_once_then_every_second_segment() {
+    fn new_connections_acknowledge_immediately_then_every_second_segment() {
         let mut acks = Acks::new();
         let mut answered = Vec::new();
         let mut unacknowledged = 0;
@@ -246,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_of_one_gap_are_thinned_out() {
+    fn acknowledgements_of_one_gap_are_compressed() {
         let mut acks = Acks::new();
         for n in 0..3 {
             acks.on_gap(at(n), 5_000, SRTT, false);
@@ -256,7 +260,7 @@ mod tests {
         acks.on_gap(at(3), 5_000, SRTT, false);
         assert!(!acks.is_due());
         assert_eq!(acks.poll_timeout(), Some(at(1_003)));
-        // One that pushes out what was held back doesn't wait.
+        // One that displaces a delayed one is sent immediately.
         let mut other = acks.clone();
         other.on_gap(at(4), 5_000, SRTT, true);
         assert!(other.is_due());

@@ -1,33 +1,34 @@
-//! What came of the stream: everything up to one offset, and ranges beyond it.
+//! Received parts of the stream: everything up to one offset, and ranges beyond it.
 
 use crate::segment::{Range, SackBlocks};
 
-/// What a stretch was when it came.
+/// Classification of a received range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// The next one; `filled`: ranges beyond waited for it.
+    /// The next one; `filled`: ranges beyond it were waiting.
     InOrder { filled: bool },
-    /// Beyond a gap; `fresh`: it is not part of one of the ranges that an acknowledgement reports first.
+    /// Beyond a gap; `fresh`: it is not part of one of the ranges that an acknowledgement reports
+    /// first.
     Ahead { fresh: bool },
-    /// Known already.
+    /// Received before.
     Duplicate,
 }
 
-/// The state of one stream.
+/// State of one stream.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reassembly {
     next: u64,
-    /// Sorted, apart from each other and from `next`.
+    /// Sorted, separate from each other and from `next`.
     ahead: Vec<Range>,
     held: u64,
-    /// The ranges as they are reported, the one that grew last first (RFC 2018 §4).
+    /// Ranges in the order of their reports, the one that grew last first (RFC 2018 §4).
     recent: Vec<Range>,
     duplicate: Option<Range>,
 }
 
-/// Ranges that are remembered for reports (`selective_acks`).
+/// Maximum number of ranges stored for reports (`selective_acks`).
 const REPORTED: usize = 4;
-/// Ranges that every acknowledgement has room for (`TCP_SACK_BLOCKS_EXPECTED`).
+/// Number of ranges that every acknowledgement has room for (`TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED: usize = 2;
 
 impl Reassembly {
@@ -49,7 +50,7 @@ impl Reassembly {
         self.duplicate.is_some() || !self.recent.is_empty()
     }
 
-    /// Takes the stretch from `start` to before `end`.
+    /// Adds the range from `start` to before `end`.
     pub(super) fn take(&mut self, start: u64, end: u64) -> Arrival {
         if end <= self.next {
             self.duplicate = Some(Range { start, end });
@@ -83,7 +84,7 @@ impl Reassembly {
     }
 
     fn take_ahead(&mut self, new: Range) -> Arrival {
-        // Most often it is the last one that grows.
+        // Usually the last range grows.
         let first = match self.ahead.last() {
             Some(last) if last.start <= new.start && new.start <= last.end => self.ahead.len() - 1,
             _ => self.ahead.partition_point(|range| range.end < new.start),
@@ -129,7 +130,7 @@ impl Reassembly {
         }
     }
 
-    /// The ranges to report. A duplicate is reported once.
+    /// Ranges to report. A duplicate is reported once.
     pub(super) fn blocks(&mut self) -> SackBlocks {
         let mut blocks = SackBlocks::default();
         if let Some(duplicate) = self.duplicate.take() {
@@ -170,10 +171,10 @@ mod tests {
         }
         let expected = [range(3_000, 3_500), range(2_000, 2_500), range(1_000, 1_500)];
         assert_eq!(stream.blocks().as_slice(), expected);
-        // A fourth range is in nobody's next report but its own.
+        // A fourth range is only in its own report.
         assert_eq!(stream.clone().take(4_000, 4_500), Arrival::Ahead { fresh: true });
         assert_eq!(stream.clone().take(3_500, 4_000), Arrival::Ahead { fresh: false });
-        // The fourth comes late, then the second.
+        // The fourth arrives late, then the second.
         stream.take(1_500, 2_000);
         assert_eq!(stream.blocks().as_slice(), [range(1_000, 2_500), range(3_000, 3_500)]);
         assert_eq!(stream.take(500, 1_000), Arrival::InOrder { filled: true });
@@ -196,7 +197,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// Against a set of every offset.
+        /// Comparison with a set of all offsets.
         #[test]
         fn holds_exactly_what_came(stretches in prop::collection::vec((0u64..60, 1u64..12), 0..40)) {
             let mut stream = Reassembly::default();

@@ -1,25 +1,26 @@
-//! How much the peer may send: a buffer that grows with what the application reads in a round trip.
+//! Receive window: a buffer that grows with the data that the application reads per round trip.
 
 use crate::config::Buffer;
 use crate::segment::Segment;
 use netburn_units::{Duration, Instant};
 
-/// The window of a SYN isn't scaled.
+/// Maximum window of a SYN, which isn't scaled.
 const UNSCALED_MAX: u64 = 65_535;
 
-/// The receive buffer and the window that it permits.
+/// Receive buffer and its window.
 #[derive(Debug, Clone)]
 pub(super) struct ReceiveWindow {
     mss: u64,
     buffer: u64,
     max: u64,
     scale: u32,
-    /// What the window may be by now (`rcv_ssthresh`).
+    /// Current maximum of the window (`rcv_ssthresh`).
     permitted: u64,
-    /// The last window told, and the offset it began at (`rcv_wnd`, `rcv_wup`).
+    /// Last advertised window, and the offset at which it starts (`rcv_wnd`, `rcv_wup`).
     offered: u64,
     offered_at: u64,
-    /// Dynamic right-sizing: the round trip seen from here (nanoseconds), and what was read in the last one.
+    /// Dynamic right-sizing: round-trip time at the receiver (nanoseconds), and the data read in
+    /// the last one.
     round_trip: u64,
     space: u64,
     measured_from: u64,
@@ -28,8 +29,8 @@ pub(super) struct ReceiveWindow {
 
 impl ReceiveWindow {
     pub(super) fn new(buffer: &Buffer, mss: u32) -> Self {
-        // A window of less than two segments would stall the sender for its timer again and again; Linux's sender halves
-        // its segments instead (`tcp_bound_to_half_wnd`).
+        // A window of less than two segments would repeatedly stall the sender until its timer;
+        // Linux's sender halves its segments instead (`tcp_bound_to_half_wnd`).
         let initial = buffer.initial.as_bytes().max(4 * u64::from(mss));
         let max = buffer.max.as_bytes().max(initial);
         Self {
@@ -47,7 +48,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window of a SYN: what fits 16 bits, in whole segments.
+    /// Window of a SYN: 16 bits, in whole segments.
     pub(super) fn first(&mut self) -> u64 {
         let window = self.permitted.min(UNSCALED_MAX);
         let whole = window - window % self.mss.min(window).max(1);
@@ -61,27 +62,27 @@ impl ReceiveWindow {
         self.measured_since = now;
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(super) fn buffer(&self) -> u64 {
         self.buffer
     }
 
-    /// The last window told.
+    /// Last advertised window.
     pub(super) fn offered(&self) -> u64 {
         self.offered
     }
 
-    /// Where it ends, when `next` is expected.
+    /// End of the window, if `next` is expected.
     pub(super) fn end(&self, next: u64) -> u64 {
         next + self.remaining(next)
     }
 
-    /// What is left of it.
+    /// Rest of the window.
     pub(super) fn remaining(&self, next: u64) -> u64 {
         (self.offered_at + self.offered).saturating_sub(next)
     }
 
-    /// What would be told now, with `held` bytes beyond a gap.
+    /// Window that would be advertised now, with `held` bytes beyond a gap.
     pub(super) fn would_offer(&self, held: u64, next: u64) -> u64 {
         let free = window_of(self.buffer).saturating_sub(held).min(self.permitted);
         let free = if free < self.mss.min(window_of(self.buffer)) {
@@ -90,25 +91,27 @@ impl ReceiveWindow {
             free
         };
         let unit = 1u64 << self.scale;
-        // It never shrinks (RFC 9293 §3.8.6).
+        // The window never shrinks (RFC 9293 §3.8.6).
         free.div_ceil(unit).max(self.remaining(next).div_ceil(unit)) * unit
     }
 
-    /// The window to tell (`tcp_select_window`).
+    /// Window to advertise (`tcp_select_window`).
     pub(super) fn select(&mut self, held: u64, next: u64) -> u64 {
         self.offered = self.would_offer(held, next);
         self.offered_at = next;
         self.offered
     }
 
-    /// Content came beyond a gap; `span` bytes lie from the gap's start to the end of the last range. What is held takes room, so the
-    /// buffer grows by it: else a gap that takes long to repair would stall the sender (`tcp_data_queue_ofo`, Linux 6.16).
+    /// Content was received beyond a gap; `span` bytes lie from the gap's start to the end of the
+    /// last range. Held data use room, so the buffer grows by it: otherwise a gap with a slow
+    /// repair would stall the sender (`tcp_data_queue_ofo`, Linux 6.16).
     pub(super) fn on_out_of_order(&mut self, segment: &Segment, span: u64) {
         self.grow(segment);
         self.provide(2 * self.space + span);
     }
 
-    /// Content came and was read: everything up to `next`. `span`: as in [`on_out_of_order`](Self::on_out_of_order), 0 without a gap.
+    /// Content up to `next` was received and read. `span`: as in
+    /// [`on_out_of_order`](Self::on_out_of_order), 0 without a gap.
     pub(super) fn on_delivered(
         &mut self,
         now: Instant,
@@ -134,7 +137,8 @@ impl ReceiveWindow {
         self.measured_since = now;
     }
 
-    /// Opens the window by what came twice over, up to what the buffer holds (`tcp_grow_window`).
+    /// Opens the window by twice the received content, up to the buffer's limit
+    /// (`tcp_grow_window`).
     fn grow(&mut self, segment: &Segment) {
         let most = window_of(self.buffer);
         if self.permitted < most {
@@ -143,8 +147,8 @@ impl ReceiveWindow {
         }
     }
 
-    /// A round trip is over: the buffer holds twice what was read in it, and more if that grew (`tcp_rcv_space_adjust`,
-    /// `tcp_rcvbuf_grow`).
+    /// End of a round trip: the buffer holds twice the data read in it, and more if that grew
+    /// (`tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`).
     fn adjust(&mut self, next: u64, span: u64) {
         let copied = next - self.measured_from;
         if copied <= self.space {
@@ -157,18 +161,19 @@ impl ReceiveWindow {
         self.provide(window.saturating_add(growth).saturating_add(span));
     }
 
-    /// Makes the buffer large enough for a window of so many bytes, as far as it may grow.
+    /// Enlarges the buffer for a window of `window` bytes, up to its maximum.
     fn provide(&mut self, window: u64) {
         self.buffer = self.buffer.max(window.saturating_mul(2).min(self.max));
     }
 }
 
-/// Half of the buffer is window, the rest is what packets weigh beside their content (`tcp_adv_win_scale` 1).
+/// Half of the buffer is window, the rest is overhead of packets (`tcp_adv_win_scale` 1).
 const fn window_of(buffer: u64) -> u64 {
     buffer / 2
 }
 
-/// The least scale that makes 16 bits reach the largest buffer (`tcp_select_initial_window`), at most 14 (RFC 7323 §2.3).
+/// Minimum scale with which 16 bits reach the maximum buffer (`tcp_select_initial_window`), at most
+/// 14 (RFC 7323 §2.3).
 fn scale(max: u64) -> u32 {
     (max.ilog2().saturating_sub(15)).min(14)
 }
@@ -201,14 +206,15 @@ mod tests {
         assert_eq!((scale(6 << 20), scale(32 << 20)), (7, 10));
         let mut window = window();
         let rtt = Some(Duration::from_millis(10));
-        // Ten segments were expected and 28960 bytes come in the first round trip: 2 × 28960 = 57920, which grows by twice
-        // 57920 × (28960 − 14480) ÷ 14480; the buffer is twice the window.
+        // Ten segments were expected and 28960 bytes arrive in the first round trip: 2 × 28960 =
+        // 57920, which grows by twice 57920 × (28960 − 14480) ÷ 14480; the buffer is twice the
+        // window.
         window.on_delivered(Instant::from_millis(10), 28_960, &segment(1_448), 0, rtt);
         assert_eq!(window.buffer(), 2 * 3 * 57_920);
-        // No more in the next one: nothing changes.
+        // No more in the next one: no change.
         window.on_delivered(Instant::from_millis(20), 57_920, &segment(1_448), 0, rtt);
         assert_eq!(window.buffer(), 2 * 3 * 57_920);
-        // A gap of 200 kB beyond needs room for itself.
+        // A gap with 200 kB beyond it needs room for itself.
         window.on_out_of_order(&segment(1_448), 200_000);
         assert_eq!(window.buffer(), 2 * (2 * 28_960 + 200_000));
         let mut next = 57_920;
@@ -220,10 +226,10 @@ mod tests {
     }
 
     #[test]
-    fn is_told_in_units_of_its_scale_and_never_shrinks() {
+    fn is_advertised_in_units_of_its_scale_and_never_shrinks() {
         let mut window = window();
         assert_eq!(window.select(0, 0), 65_536);
-        // 40000 bytes beyond a gap leave less, but what was told stands.
+        // 40000 bytes beyond a gap leave less, but the advertised window stands.
         assert_eq!(window.select(40_000, 0), 65_536);
         // 65536 − 40000 = 25536, in units of 1024.
         assert_eq!(window.select(40_000, 60_000), 25_600);

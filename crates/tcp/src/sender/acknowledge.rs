@@ -1,4 +1,4 @@
-//! An acknowledgement, from what it says of each segment to the window (`tcp_ack`).
+//! Acknowledgement processing, from its segments to the window (`tcp_ack`).
 
 use super::Sender;
 use super::scoreboard::Marks;
@@ -6,44 +6,45 @@ use crate::congestion::{self, State};
 use crate::segment::{Flags, Range, Segment};
 use netburn_units::{Duration, Instant};
 
-/// What an acknowledgement brought.
+/// Result of an acknowledgement.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct News {
+pub(crate) struct AckResult {
     pub(crate) prior_una: u64,
-    /// The highest offset that was selectively acknowledged before it (`prior_fack`).
+    /// Highest selectively acknowledged offset before it (`prior_fack`).
     prior_highest: u64,
-    /// The timestamp it answers.
+    /// Timestamp that it echoes.
     pub(crate) echo: i64,
     pub(crate) ece: bool,
     pub(crate) carries_data: bool,
     pub(crate) window_moved: bool,
-    /// It acknowledges more in order, or selectively, or something twice (RFC 2883).
+    /// True if it acknowledges new data, cumulatively or selectively, or reports a duplicate (RFC
+    /// 2883).
     pub(crate) advanced: bool,
     pub(crate) sacked: bool,
     pub(crate) duplicate: bool,
-    /// Something that was sent once, before the present episode began (F-RTO).
+    /// True if it acknowledges an original sent before the current episode (F-RTO).
     pub(crate) original_delivered: bool,
     retransmission_acked: bool,
     /// Segments newly marked lost.
     pub(crate) lost: u32,
     pub(crate) timer_set: bool,
-    /// When what it acknowledges was sent, first and last.
+    /// First and last transmission time of the acknowledged data.
     acked: Option<(Instant, Instant)>,
     sacked_times: Option<(Instant, Instant)>,
-    /// The lowest offset that was sent once and delivered now, although a higher one had been delivered before: the network
-    /// reordered them.
+    /// Lowest offset that was sent once and delivered now after a higher one: the network reordered
+    /// them.
     reordered: Option<u64>,
     fully_acked: u32,
     maybe_delayed: bool,
 }
 
-impl News {
-    /// `FLAG_NOT_DUP` and its like: whether it repeats the last one.
+impl AckResult {
+    /// Returns true for a duplicate acknowledgement (`FLAG_NOT_DUP` and similar flags).
     pub(crate) fn is_duplicate_ack(&self) -> bool {
         !(self.advanced || self.sacked || self.duplicate || self.window_moved || self.carries_data)
     }
 
-    /// What begins at `start` was sent once and is delivered.
+    /// Records the delivery of an original that begins at `start`.
     fn note_original(&mut self, start: u64) {
         if start < self.prior_highest {
             self.reordered = Some(self.reordered.map_or(start, |low| low.min(start)));
@@ -52,83 +53,87 @@ impl News {
 }
 
 impl Sender {
-    /// Takes the acknowledgement that `segment` carries.
+    /// Processes the acknowledgement of `segment`.
     pub(crate) fn handle_ack(&mut self, now: Instant, segment: &Segment) {
         let ack = segment.ack;
         if ack > self.next {
-            // Of nothing that was sent (RFC 9293 §3.10.7.4).
+            // It acknowledges data that were not sent (RFC 9293 §3.10.7.4).
             return;
         }
         let prior_in_flight = self.board.in_flight();
         let prior_delivered = self.rate.delivered();
         let had_packets = !self.board.is_empty();
-        let mut news = News {
+        let mut result = AckResult {
             prior_una: self.una,
             prior_highest: self.board.highest_sacked(self.una),
             echo: segment.echo,
             ece: self.ecn && segment.flags.contains(Flags::ECE),
             carries_data: segment.is_data(),
             advanced: ack > self.una,
-            ..News::default()
+            ..AckResult::default()
         };
         if ack >= self.una {
-            self.move_window(segment, &mut news);
+            self.move_window(segment, &mut result);
         }
         if !segment.sack.is_empty() {
-            self.take_sacks(now, segment, &mut news);
+            self.take_sacks(now, segment, &mut result);
         }
         self.recovery.new_data_first = false;
-        if news.advanced {
-            self.time_outs = 0;
-            self.take_cumulative(now, ack, &mut news);
+        if result.advanced {
+            self.timeouts = 0;
+            self.take_cumulative(now, ack, &mut result);
         }
-        if let Some(lowest) = news.reordered {
+        if let Some(lowest) = result.reordered {
             let highest = self.board.highest_sacked(self.una);
             self.rack.on_reordering(highest.saturating_sub(lowest), self.mss);
         }
         if !had_packets {
-            if news.duplicate {
-                self.alert(now, &mut news);
+            if result.duplicate {
+                self.alert(now, &mut result);
             }
             if self.next < self.end() {
                 self.probe_answered();
             }
-            // What was probed for is acknowledged already; this may show that the probe was for nothing.
-            self.process_tail_probe(now, ack, &news);
+            // The probed data are acknowledged already; this may show that the probe was
+            // unnecessary.
+            self.process_tail_probe(now, ack, &result);
             return;
         }
-        let rtt = self.measure(now, segment, prior_delivered, &mut news);
+        let rtt = self.measure(now, segment, prior_delivered, &mut result);
         let delivered = u32::try_from(self.rate.delivered() - prior_delivered).unwrap_or(u32::MAX);
-        self.process_tail_probe(now, ack, &news);
-        let dubious =
-            news.sacked || news.ece || news.duplicate || self.recovery.state != State::Open || news.is_duplicate_ack();
+        self.process_tail_probe(now, ack, &result);
+        let dubious = result.sacked
+            || result.ece
+            || result.duplicate
+            || self.recovery.state != State::Open
+            || result.is_duplicate_ack();
         if dubious {
-            self.alert(now, &mut news);
+            self.alert(now, &mut result);
         }
-        if !news.timer_set && (news.advanced || self.sacked_before_head(&news)) {
+        if !result.timer_set && (result.advanced || self.sacked_before_head(&result)) {
             self.rearm_with_probe(now, true);
         }
         let sample = self.rate.sample(now, self.rtt.min());
         if sample.interval.is_some() {
             self.last_sample = sample;
         }
-        if self.rack_needs_widening(&news, delivered) {
+        if self.rack_needs_widening(&result, delivered) {
             self.rack
                 .update_window(sample.prior_delivered.unwrap_or(prior_delivered), self.rate.delivered());
         }
         let report = congestion::Ack {
             now,
             acked: delivered,
-            lost: news.lost,
+            lost: result.lost,
             in_flight: self.board.in_flight(),
             prior_in_flight,
             rtt,
             srtt: self.rtt.srtt(),
             min_rtt: self.rtt.min(),
-            maybe_delayed: news.maybe_delayed,
-            ece: news.ece,
+            maybe_delayed: result.maybe_delayed,
+            ece: result.ece,
             window_limited: self.is_window_limited(),
-            may_raise: news.advanced || (self.rack.reordering > super::rack::DUP_THRESHOLD && news.sacked),
+            may_raise: result.advanced || (self.rack.reordering > super::rack::DUP_THRESHOLD && result.sacked),
             next: self.next,
             acked_to: self.una,
             pacing_rate: self.pacing_rate,
@@ -140,11 +145,11 @@ impl Sender {
             self.rate.set_app_limited(self.board.in_flight());
         }
         if self.recovery.state.is_reducing() {
-            self.reduce(delivered, news.lost, news.advanced);
+            self.reduce(delivered, result.lost, result.advanced);
         }
         self.update_pacing_rate();
         if self.buffer.is_refused() && self.board.in_flight() < self.congestion.cwnd() {
-            // A window that is filled needs no larger buffer (`tcp_should_expand_sndbuf`).
+            // A filled window needs no larger buffer (`tcp_should_expand_sndbuf`).
             let windows = if self.congestion.has_own_reduction() { 3 } else { 2 };
             self.buffer.set_windows(windows);
             self.buffer
@@ -152,14 +157,14 @@ impl Sender {
         }
     }
 
-    fn rack_needs_widening(&self, news: &News, delivered: u32) -> bool {
-        news.duplicate || delivered > 0 && self.recovery.state != State::Open
+    fn rack_needs_widening(&self, result: &AckResult, delivered: u32) -> bool {
+        result.duplicate || delivered > 0 && self.recovery.state != State::Open
     }
 
     /// `tcp_ack_update_window`.
-    fn move_window(&mut self, segment: &Segment, news: &mut News) {
-        if news.advanced || (segment.seq, segment.window) > (self.window_seq, self.window) {
-            news.window_moved = segment.window != self.window;
+    fn move_window(&mut self, segment: &Segment, result: &mut AckResult) {
+        if result.advanced || (segment.seq, segment.window) > (self.window_seq, self.window) {
+            result.window_moved = segment.window != self.window;
             self.window_seq = segment.seq;
             self.window = segment.window;
             self.window_end = self.window_end.max(segment.ack.saturating_add(segment.window));
@@ -167,11 +172,11 @@ impl Sender {
     }
 
     /// `tcp_sacktag_write_queue`.
-    fn take_sacks(&mut self, now: Instant, segment: &Segment, news: &mut News) {
+    fn take_sacks(&mut self, now: Instant, segment: &Segment, result: &mut AckResult) {
         let blocks = segment.sack.as_slice();
         let first_is_duplicate = is_duplicate(segment.ack, blocks);
         if first_is_duplicate {
-            news.duplicate = true;
+            result.duplicate = true;
             self.rack.on_duplicate();
             let block = blocks[0];
             let segments = u32::try_from(block.length().div_ceil(u64::from(self.mss))).unwrap_or(u32::MAX);
@@ -183,12 +188,12 @@ impl Sender {
         let mut on = |record: &super::scoreboard::Record| {
             rack.on_delivered(now, record, min_rtt);
             rate.on_delivered(record.segments, &record.snapshot);
-            news.sacked = true;
+            result.sacked = true;
             if !record.marks.has(Marks::EVER_RETRANSMITTED) {
-                news.note_original(record.start);
-                news.original_delivered |= record.end <= high;
+                result.note_original(record.start);
+                result.original_delivered |= record.end <= high;
                 let at = record.snapshot.sent_at;
-                news.sacked_times = Some(news.sacked_times.map_or((at, at), |(first, _)| (first, at)));
+                result.sacked_times = Some(result.sacked_times.map_or((at, at), |(first, _)| (first, at)));
             }
         };
         let cumulative = segment.ack.max(self.una);
@@ -200,7 +205,7 @@ impl Sender {
             if index == 0 && first_is_duplicate || block.start >= block.end {
                 continue;
             }
-            // What the last segment said needs no second look (`recv_sack_cache`).
+            // Ranges of the last segment are marked already (`recv_sack_cache`).
             let known = self
                 .last_sacks
                 .iter()
@@ -229,7 +234,7 @@ impl Sender {
     }
 
     /// `tcp_clean_rtx_queue`.
-    fn take_cumulative(&mut self, now: Instant, ack: u64, news: &mut News) {
+    fn take_cumulative(&mut self, now: Instant, ack: u64, result: &mut AckResult) {
         let min_rtt = self.rtt.min();
         let high = self.recovery.high;
         let Self { board, rate, rack, .. } = self;
@@ -238,45 +243,52 @@ impl Sender {
             if !sacked {
                 rack.on_delivered(now, record, min_rtt);
                 rate.on_delivered(record.segments, &record.snapshot);
-                news.fully_acked += record.segments;
+                result.fully_acked += record.segments;
             }
             if record.marks.has(Marks::EVER_RETRANSMITTED) {
-                news.retransmission_acked = true;
+                result.retransmission_acked = true;
             } else if !sacked {
                 let at = record.snapshot.sent_at;
-                news.acked = Some(news.acked.map_or((at, at), |(first, _)| (first, at)));
-                news.note_original(record.start);
-                news.original_delivered |= record.end <= high;
+                result.acked = Some(result.acked.map_or((at, at), |(first, _)| (first, at)));
+                result.note_original(record.start);
+                result.original_delivered |= record.end <= high;
             }
         });
         self.una = ack;
     }
 
-    /// The round trip that an acknowledgement tells (`tcp_ack_update_rtt`): of what was sent once; else, with timestamps,
-    /// of whatever it answers. Returns the latest one, which the congestion control sees.
-    fn measure(&mut self, now: Instant, segment: &Segment, prior_delivered: u64, news: &mut News) -> Option<Duration> {
+    /// Round-trip time of an acknowledgement (`tcp_ack_update_rtt`): of originals; otherwise, with
+    /// timestamps, of the echoed one. Returns the latest one, for the congestion control.
+    fn measure(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        prior_delivered: u64,
+        result: &mut AckResult,
+    ) -> Option<Duration> {
         let since = |at: Instant| now.checked_since(at).unwrap_or_default();
-        let acked = news.acked.filter(|_| !news.retransmission_acked);
+        let acked = result.acked.filter(|_| !result.retransmission_acked);
         let mut sequence = acked.map(|(first, _)| since(first));
         let mut latest = acked.map(|(_, last)| since(last));
-        if let Some((first, last)) = news.sacked_times {
+        if let Some((first, last)) = result.sacked_times {
             sequence = sequence.or(Some(since(first)));
             latest = Some(since(last));
         }
-        if sequence.is_none() && news.advanced {
+        if sequence.is_none() && result.advanced {
             let elapsed = now.as_nanos().div_euclid(1_000_000) - segment.echo;
             let millis = u64::try_from(elapsed).ok().filter(|millis| *millis < 1_000_000)?;
             sequence = Some(Duration::from_millis(millis.max(1)));
             latest = sequence;
         }
         let sequence = sequence?;
-        // A short segment alone may have waited for the receiver's timer (`FLAG_ACK_MAYBE_DELAYED`).
-        news.maybe_delayed = news.fully_acked == 1
-            && !news.sacked
-            && self.una - news.prior_una < u64::from(self.mss)
+        // The receiver's timer may have delayed the acknowledgement of a single short segment
+        // (`FLAG_ACK_MAYBE_DELAYED`).
+        result.maybe_delayed = result.fully_acked == 1
+            && !result.sacked
+            && self.una - result.prior_una < u64::from(self.mss)
             && self.rate.delivered() == prior_delivered + 1;
         if let Some(latest) = latest
-            && !(news.maybe_delayed && self.rtt.min().is_some_and(|shortest| latest > shortest))
+            && !(result.maybe_delayed && self.rtt.min().is_some_and(|shortest| latest > shortest))
         {
             self.rtt.sample_min(now, latest);
         }
@@ -284,18 +296,20 @@ impl Sender {
         latest
     }
 
-    /// Whether what is selectively acknowledged was sent before the first record was last sent. Otherwise the time-out isn't
-    /// put off: it could be for ever.
-    fn sacked_before_head(&self, news: &News) -> bool {
-        match (news.sacked_times, self.board.first()) {
+    /// Returns true if the selectively acknowledged data were sent before the last transmission of
+    /// the first record. Otherwise the timeout is not rearmed, because it could be postponed
+    /// forever.
+    fn sacked_before_head(&self, result: &AckResult) -> bool {
+        match (result.sacked_times, self.board.first()) {
             (Some((sacked, _)), Some(first)) => sacked < first.snapshot.sent_at,
             _ => false,
         }
     }
 
-    /// The peer answered while nothing was out: the persist timer begins again where it is still needed (`tcp_ack_probe`).
+    /// The peer responded while nothing was in flight: restarts the persist timer if it is still
+    /// needed (`tcp_ack_probe`).
     fn probe_answered(&mut self) {
-        self.time_outs = 0;
+        self.timeouts = 0;
         if self.window_end > self.next {
             self.rtt.clear_backoff();
             self.timer = None;
@@ -309,7 +323,8 @@ impl Sender {
     }
 }
 
-/// Whether the first block reports a duplicate: it lies below the acknowledgement or within the second (RFC 2883 §4).
+/// Returns true if the first block reports a duplicate: it lies below the acknowledgement or within
+/// the second block (RFC 2883 §4).
 fn is_duplicate(ack: u64, blocks: &[Range]) -> bool {
     match blocks {
         [first, ..] if first.start < ack => true,
@@ -323,9 +338,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn duplicates_are_told_from_news() {
+    fn duplicates_are_distinguished_from_new_data() {
         let range = |start, end| Range { start, end };
-        // RFC 2883 §4.1.1 and §4.1.3, with their figures.
+        // Examples of RFC 2883 §4.1.1 and §4.1.3.
         assert!(is_duplicate(4_000, &[range(3_000, 3_500)]));
         assert!(is_duplicate(4_000, &[range(5_000, 5_500), range(4_500, 6_000)]));
         assert!(!is_duplicate(4_000, &[range(4_500, 5_000)]));

@@ -1,23 +1,23 @@
-//! How much the application may hand over before it has to wait.
+//! Send buffer: data that the application may write before it has to wait.
 
 use crate::config::{EndpointConfig, Gso};
 
-/// What one segment is reckoned to weigh when the buffer grows: 1460 bytes with headers and `skb_shared_info`, rounded up
-/// to a power of two, and the `sk_buff` (`tcp_sndbuf_expand`).
+/// Memory of one segment for the growth of the buffer: 1460 bytes with headers and
+/// `skb_shared_info`, rounded up to a power of two, and the `sk_buff` (`tcp_sndbuf_expand`).
 fn segment_weight(mss: u32) -> u64 {
     u64::from((mss + 640).next_power_of_two()) + 256
 }
 
-/// The send buffer.
+/// Send buffer.
 #[derive(Debug, Clone)]
 pub(crate) struct SendBuffer {
     size: u64,
     max: u64,
-    /// Content weighs `weight.0 ÷ weight.1` times as much in the buffer.
+    /// Content uses `weight.0 ÷ weight.1` times its size in the buffer.
     weight: (u64, u64),
-    /// Windows that fit into it: 2, with BBR 3.
+    /// Number of windows that fit into it: 2, with BBR 3.
     windows: u64,
-    /// The application was refused.
+    /// True after a partial write.
     refused: bool,
 }
 
@@ -36,17 +36,17 @@ impl SendBuffer {
         self.windows = windows;
     }
 
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub(crate) const fn size(&self) -> u64 {
         self.size
     }
 
-    /// Whether the application waits for room.
+    /// Returns true if the application waits for room.
     pub(crate) const fn is_refused(&self) -> bool {
         self.refused
     }
 
-    /// Grows to hold twice the window (`tcp_sndbuf_expand`).
+    /// Grows to twice the window (`tcp_sndbuf_expand`).
     pub(crate) fn expand(&mut self, mss: u32, cwnd: u32, reordering: u32) {
         let segments = u64::from(cwnd.max(10).max(reordering + 1));
         let wanted = self.windows * segments * segment_weight(mss);
@@ -55,8 +55,8 @@ impl SendBuffer {
         }
     }
 
-    /// How much of `bytes` is taken while `held` bytes of content are in it: at least one segment as long as there is any
-    /// room (`sk_stream_memory_free`).
+    /// Number of accepted bytes of `bytes`, with `held` bytes of content in the buffer: at least
+    /// one segment if there is any room (`sk_stream_memory_free`).
     pub(crate) fn take(&mut self, bytes: u64, held: u64, mss: u32) -> u64 {
         let free = self.size.saturating_sub(self.weigh(held));
         let room = if free == 0 {
@@ -69,8 +69,8 @@ impl SendBuffer {
         taken
     }
 
-    /// Whether the application waits and there is room for a third of the buffer again (`sk_stream_is_writeable`); says so
-    /// once.
+    /// Returns true, once, if the application waits and a third of the buffer is free again
+    /// (`sk_stream_is_writeable`).
     pub(crate) fn poll_writable(&mut self, held: u64) -> bool {
         if !self.refused {
             return false;
@@ -102,17 +102,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn begins_with_room_for_twice_ten_segments() {
+    fn starts_with_room_for_twenty_segments() {
         let mut buffer = SendBuffer::new(&EndpointConfig::default());
         buffer.expand(1_460, 10, 3);
-        // The 87040 bytes that `ss -tm` shows of a new connection.
+        // The 87040 bytes that `ss -tm` prints for a new connection.
         assert_eq!(buffer.size(), 87_040);
         buffer.expand(1_460, 100_000, 3);
         assert_eq!(buffer.size(), 4 << 20);
     }
 
     #[test]
-    fn refuses_and_says_when_there_is_room() {
+    fn rejects_and_reports_room() {
         let config = EndpointConfig {
             gso: Gso::off(),
             ..EndpointConfig::default()
@@ -122,14 +122,14 @@ mod tests {
         // 87040 bytes of memory are 20 segments at 4352 for 1448.
         assert_eq!(buffer.take(1_000_000, 0, 1_448), 28_960);
         assert!(!buffer.poll_writable(28_960));
-        // Two thirds full is room enough: 19306 bytes.
+        // Two thirds of it are low enough: 19306 bytes.
         assert!(!buffer.poll_writable(19_400));
         assert!(buffer.poll_writable(19_200));
         assert!(!buffer.poll_writable(19_200));
     }
 
-    /// Memory for one burst of the largest size and what it weighs beside its content holds that content, and no more. Any room at all takes a
-    /// segment.
+    /// Memory for one burst of the maximum size including its overhead holds exactly its content.
+    /// With any free room a segment is accepted.
     #[test]
     fn content_weighs_more_than_its_bytes() {
         let gso = Gso::default();

@@ -1,42 +1,43 @@
-//! Which of what was sent is lost: RACK (RFC 8985, `tcp_recovery.c`), judged by time.
+//! Loss detection: RACK (RFC 8985, `tcp_recovery.c`), based on time.
 
 use super::scoreboard::{Fate, Marks, Record, Scoreboard};
 use netburn_units::{Duration, Instant};
 
-/// Segments selectively acknowledged that show a loss where no reordering was ever seen (`TCP_FASTRETRANS_THRESH`).
+/// Number of selectively acknowledged segments that indicates a loss if there was no reordering
+/// (`TCP_FASTRETRANS_THRESH`).
 pub(crate) const DUP_THRESHOLD: u32 = 3;
-/// The largest degree of reordering that is remembered (`tcp_max_reordering`).
+/// Maximum degree of reordering (`tcp_max_reordering`).
 const MAX_REORDERING: u32 = 300;
-/// Recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
+/// Number of recoveries for which a widened reordering window lasts (`TCP_RACK_RECOVERY_THRESH`).
 const PERSIST: u8 = 16;
 
-/// The state of one sender.
+/// RACK state of one sender.
 #[derive(Debug, Clone)]
 pub(crate) struct Rack {
-    /// The most recently sent of the delivered records: its place in the order of transmissions, and its end. RFC 8985 orders by
-    /// time, which here stands still while a host sends.
+    /// Most recently sent of the delivered records: its transmission sequence number, and its end.
+    /// RFC 8985 orders by time, but here many transmissions share an instant.
     newest: Option<(u64, u64)>,
-    /// Its round trip.
+    /// Round-trip time of that record.
     rtt: Duration,
     advanced: bool,
-    /// The reordering window in quarters of the shortest round trip.
+    /// Reordering window in quarters of the minimum round-trip time.
     steps: u8,
     persist: u8,
     duplicate_seen: bool,
-    /// Delivered when `steps` was last raised.
+    /// Value of `delivered` when `steps` was last raised.
     widened_at: u64,
     reordering_seen: bool,
-    /// The degree of reordering in segments.
+    /// Degree of reordering in segments.
     pub(crate) reordering: u32,
 }
 
-/// What RACK found.
+/// Result of a loss detection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct LossDetection {
     /// Segments newly marked lost.
     pub(crate) lost: u32,
-    /// When to look again.
-    pub(crate) again: Option<Duration>,
+    /// Time until the next detection.
+    pub(crate) recheck_after: Option<Duration>,
 }
 
 impl Rack {
@@ -56,10 +57,10 @@ impl Rack {
 
     /// A record was delivered (`tcp_rack_advance`).
     pub(crate) fn on_delivered(&mut self, now: Instant, record: &Record, min_rtt: Option<Duration>) {
-        let sent = (record.order, record.end);
+        let sent = (record.tx_seq, record.end);
         let rtt = now.checked_since(record.snapshot.sent_at).unwrap_or_default();
         if record.marks.has(Marks::EVER_RETRANSMITTED) && min_rtt.is_some_and(|shortest| rtt < shortest) {
-            // The acknowledgement is of the original (RFC 8985 §6.2 step 2).
+            // The acknowledgement belongs to the original (RFC 8985 §6.2 step 2).
             return;
         }
         self.advanced = true;
@@ -69,19 +70,21 @@ impl Rack {
         }
     }
 
-    /// A segment that was sent once was delivered after one `distance` bytes beyond it (`tcp_check_sack_reordering`).
+    /// An original was delivered after one `distance` bytes beyond it
+    /// (`tcp_check_sack_reordering`).
     pub(crate) fn on_reordering(&mut self, distance: u64, mss: u32) {
         let segments = u32::try_from(distance.div_ceil(u64::from(mss))).unwrap_or(u32::MAX);
         self.reordering = self.reordering.max(segments.min(MAX_REORDERING));
         self.reordering_seen = true;
     }
 
-    /// The receiver tells of a duplicate.
+    /// The receiver reported a duplicate.
     pub(crate) fn on_duplicate(&mut self) {
         self.duplicate_seen = true;
     }
 
-    /// Widens the reordering window for duplicates, once a round trip (`tcp_rack_update_reo_wnd`, RFC 8985 §6.2 step 4).
+    /// Widens the reordering window after duplicates, once per round trip
+    /// (`tcp_rack_update_reo_wnd`, RFC 8985 §6.2 step 4).
     pub(crate) fn update_window(&mut self, prior_delivered: u64, delivered: u64) {
         if prior_delivered < self.widened_at {
             self.duplicate_seen = false;
@@ -95,41 +98,45 @@ impl Rack {
         }
     }
 
-    /// A recovery is over and was needed.
+    /// A recovery ended and was necessary.
     pub(crate) fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
     }
 
-    /// What was thought lost wasn't: look again at the next acknowledgement.
+    /// A recovery was reverted: detect again at the next acknowledgement.
     pub(crate) fn on_undo(&mut self) {
         self.advanced = true;
         self.persist = PERSIST;
     }
 
-    /// After a time-out with little reordering, losses are believed sooner again.
-    pub(crate) fn on_time_out(&mut self, disordered: bool, sacked: u32) {
+    /// After a timeout with little reordering, the degree of reordering is reset.
+    pub(crate) fn on_timeout(&mut self, disordered: bool, sacked: u32) {
         if disordered && sacked >= DUP_THRESHOLD {
             self.reordering = self.reordering.min(DUP_THRESHOLD);
         }
     }
 
-    /// Looks for losses if anything was delivered since the last time (`tcp_rack_mark_lost`).
+    /// Detects losses if data were delivered since the last detection (`tcp_rack_mark_lost`).
     pub(crate) fn detect_if_advanced(
         &mut self,
         now: Instant,
         board: &mut Scoreboard,
         times: &Times,
-    ) -> Option<Verdict> {
+    ) -> Option<LossDetection> {
         std::mem::take(&mut self.advanced).then(|| self.detect(now, board, times))
     }
 
-    /// Marks what was sent so long before what is delivered that it must be lost (`tcp_rack_detect_loss`).
-    pub(crate) fn detect(&self, now: Instant, board: &mut Scoreboard, times: &Times) -> Verdict {
-        let mut verdict = Verdict { lost: 0, again: None };
+    /// Marks records lost that were sent sufficiently long before a delivered one
+    /// (`tcp_rack_detect_loss`).
+    pub(crate) fn detect(&self, now: Instant, board: &mut Scoreboard, times: &Times) -> LossDetection {
+        let mut verdict = LossDetection {
+            lost: 0,
+            recheck_after: None,
+        };
         let Some(newest) = self.newest else { return verdict };
         let patience = self.rtt + self.reordering_window(board.sacked_out, times);
         let judge = |record: &Record| {
-            if (record.order, record.end) >= newest {
+            if (record.tx_seq, record.end) >= newest {
                 return (Fate::Stop, None);
             }
             match patience.checked_sub(now.checked_since(record.snapshot.sent_at).unwrap_or_default()) {
@@ -140,7 +147,7 @@ impl Rack {
         let mut next = board.first_original();
         while let Some(index) = next {
             let (fate, left) = judge(board.get(index));
-            verdict.again = verdict.again.max(left);
+            verdict.recheck_after = verdict.recheck_after.max(left);
             match fate {
                 Fate::Stop => break,
                 Fate::Wait => {}
@@ -148,23 +155,24 @@ impl Rack {
             }
             next = board.next_original(index + 1);
         }
-        let mut again = verdict.again;
+        let mut again = verdict.recheck_after;
         verdict.lost += board.walk_retransmissions(|record| {
             let (fate, left) = judge(record);
             again = again.max(left);
             fate
         });
-        verdict.again = again;
+        verdict.recheck_after = again;
         verdict
     }
 
-    /// Whether a record would be lost at a time-out; the others were sent too recently (`tcp_timeout_mark_lost`).
+    /// Returns true if a record is lost at a timeout; the others were sent too recently
+    /// (`tcp_timeout_mark_lost`).
     pub(crate) fn has_timed_out(&self, now: Instant, sent_at: Instant, board: &Scoreboard, times: &Times) -> bool {
         let patience = self.rtt + self.reordering_window(board.sacked_out, times);
         now.checked_since(sent_at).unwrap_or_default() >= patience
     }
 
-    /// How long a segment may come after one sent later (`tcp_rack_reo_wnd`).
+    /// Maximum delay of a segment relative to one sent later (`tcp_rack_reo_wnd`).
     fn reordering_window(&self, sacked_out: u32, times: &Times) -> Duration {
         if !self.reordering_seen && (times.recovering || sacked_out >= self.reordering) {
             return Duration::ZERO;
@@ -174,12 +182,12 @@ impl Rack {
     }
 }
 
-/// What the reordering window follows.
+/// Inputs of the reordering window.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) min_rtt: Option<Duration>,
     pub(crate) srtt: Option<Duration>,
-    /// Whether a loss is being repaired already.
+    /// True while a loss is being repaired.
     pub(crate) recovering: bool,
 }
 
@@ -191,8 +199,8 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    /// `tcp_check_sack_reordering`, `tcp_enter_loss`: the degree is in segments, rounded up, never less than three, at most 300; a time-out
-    /// without reordering in sight takes it back.
+    /// `tcp_check_sack_reordering`, `tcp_enter_loss`: the degree is in segments, rounded up, at
+    /// least three, at most 300; a timeout without current reordering resets it.
     #[test]
     fn the_degree_of_reordering() {
         let mut rack = Rack::new();
@@ -208,13 +216,14 @@ mod tests {
             assert_eq!(rack.reordering, degree, "{distance}");
         }
         for (disordered, sacked, degree) in [(true, 2, 300), (false, 3, 300), (true, 3, 3)] {
-            rack.on_time_out(disordered, sacked);
+            rack.on_timeout(disordered, sacked);
             assert_eq!(rack.reordering, degree);
         }
     }
 
-    /// RFC 8985 §6.2 step 4: a quarter of the shortest round trip, one more for each round trip with a duplicate, at most the smoothed round
-    /// trip; back to one quarter after sixteen recoveries. Nothing where no reordering was seen and a loss is certain.
+    /// RFC 8985 §6.2 step 4: a quarter of the minimum round-trip time, one more for each round trip
+    /// with a duplicate, at most the smoothed round-trip time; one quarter again after sixteen
+    /// recoveries. Zero if there was no reordering and a loss is certain.
     #[test]
     fn the_reordering_window() {
         let times = |recovering| Times {
@@ -231,7 +240,7 @@ mod tests {
         rack.on_duplicate();
         rack.update_window(0, 10);
         assert_eq!(rack.reordering_window(3, &times(true)), ms(20));
-        // Another duplicate of the same round trip.
+        // Another duplicate in the same round trip.
         rack.on_duplicate();
         rack.update_window(9, 15);
         assert_eq!(rack.reordering_window(3, &times(true)), ms(20));

@@ -1,6 +1,7 @@
-//! From Open through Disorder, CWR and Recovery to Loss, and back (`tcp_fastretrans_alert`).
+//! Congestion states: Open, Disorder, CWR, Recovery and Loss, and their transitions
+//! (`tcp_fastretrans_alert`).
 
-use super::acknowledge::News;
+use super::acknowledge::AckResult;
 use super::scoreboard::{Marks, Record};
 use super::transmit::Probe;
 use super::undo::Undo;
@@ -8,24 +9,25 @@ use super::{Sender, SenderTimer};
 use crate::congestion::State;
 use netburn_units::{Duration, Instant};
 
-/// Where a sender stands.
+/// Congestion state of a sender.
 #[derive(Debug, Clone)]
 pub(crate) struct Recovery {
     pub(crate) state: State,
-    /// What was sent when the state was entered: the episode ends when this is acknowledged (`high_seq`).
+    /// End of the sent data when the state was entered: the episode ends with its acknowledgement
+    /// (`high_seq`).
     pub(crate) high: u64,
     pub(crate) prr: Prr,
-    /// Where the episode began, as long as it can be undone.
+    /// State for an undo, while the episode can be reverted.
     pub(super) undo: Option<Undo>,
-    /// When the first retransmission of the episode was sent, in milliseconds of the timestamps.
+    /// Time of the first retransmission of the episode, in milliseconds of the timestamps.
     pub(crate) retransmitted_at: Option<i64>,
-    /// Whether the time-out may have been spurious (F-RTO, RFC 5682).
+    /// True if the timeout may be spurious (F-RTO, RFC 5682).
     frto: bool,
-    /// F-RTO sends new data before anything lost.
+    /// F-RTO sends new data before lost data.
     pub(crate) new_data_first: bool,
-    /// The tail loss probe under way.
+    /// Tail loss probe in flight.
     pub(crate) tail_probe: Option<TailProbe>,
-    /// What a timer asks to be sent.
+    /// Transmission requested by a timer.
     pub(crate) probe: Option<Probe>,
 }
 
@@ -41,7 +43,7 @@ pub(crate) struct Prr {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TailProbe {
     pub(crate) end: u64,
-    /// Whether it repeats what was sent.
+    /// True if it is a retransmission.
     pub(crate) retransmission: bool,
 }
 
@@ -62,9 +64,9 @@ impl Recovery {
 }
 
 impl Sender {
-    /// What an acknowledgement that isn't ordinary means (`tcp_fastretrans_alert`).
-    pub(super) fn alert(&mut self, now: Instant, news: &mut News) {
-        if news.ece
+    /// Processes an acknowledgement that is not ordinary (`tcp_fastretrans_alert`).
+    pub(super) fn alert(&mut self, now: Instant, result: &mut AckResult) {
+        if result.ece
             && let Some(undo) = &mut self.recovery.undo
         {
             undo.window = false;
@@ -78,7 +80,7 @@ impl Sender {
                     self.recovery.state = State::Open;
                 }
                 State::Recovery => {
-                    if !self.try_undo_recovery(now, news) {
+                    if !self.try_undo_recovery(now, result) {
                         self.end_reduction(now);
                     }
                     self.recovery.state = State::Open;
@@ -88,43 +90,43 @@ impl Sender {
         }
         match self.recovery.state {
             State::Recovery => {
-                if news.advanced && self.try_undo_partial(now, news) {
+                if result.advanced && self.try_undo_partial(now, result) {
                     return;
                 }
                 if self.try_undo_duplicates(now) {
-                    self.try_to_open(now, news);
+                    self.try_to_open(now, result);
                 }
-                self.identify_losses(now, news);
+                self.identify_losses(now, result);
                 if self.recovery.state != State::Recovery {
                     if self.board.lost_out == 0 {
                         return;
                     }
-                    self.enter_recovery(now, news.ece);
+                    self.enter_recovery(now, result.ece);
                 }
             }
             State::Loss => {
-                self.process_loss(now, news);
-                let repeated = self.identify_losses(now, news);
-                // The reduction was undone, or retransmissions are lost as well.
+                self.process_loss(now, result);
+                let repeated = self.identify_losses(now, result);
+                // The reduction was reverted, or retransmissions are lost as well.
                 if self.recovery.state == State::Open || repeated {
-                    self.recover_or_open(now, news);
+                    self.recover_or_open(now, result);
                 }
             }
             state => {
                 if state <= State::Disorder {
                     self.try_undo_duplicates(now);
                 }
-                self.identify_losses(now, news);
-                self.recover_or_open(now, news);
+                self.identify_losses(now, result);
+                self.recover_or_open(now, result);
             }
         }
     }
 
-    /// The retransmission timer ran out (`tcp_enter_loss`).
+    /// Enters Loss after a retransmission timeout (`tcp_enter_loss`).
     pub(super) fn enter_loss(&mut self, now: Instant) {
         let fresh = self.recovery.state < State::Recovery;
         if self.board.first().is_some_and(|first| first.marks.has(Marks::SACKED)) {
-            // The receiver threw away what it had selectively acknowledged (RFC 2018 §8).
+            // The receiver discarded selectively acknowledged data (RFC 2018 §8).
             self.board.forget_sacks();
             self.last_sacks = Default::default();
         }
@@ -135,7 +137,7 @@ impl Sender {
                 self.board.mark_lost(index);
             }
         }
-        // The first one is sent again even if its retransmission was thought to be on its way.
+        // The first record is retransmitted even if its retransmission is assumed in flight.
         let again = self
             .board
             .first()
@@ -143,18 +145,18 @@ impl Sender {
         if again {
             self.board.mark_lost(0);
         }
-        let anew = self.recovery.state <= State::Disorder
+        let new_episode = self.recovery.state <= State::Disorder
             || self.recovery.high <= self.una
-            || self.recovery.state == State::Loss && self.time_outs == 0;
+            || self.recovery.state == State::Loss && self.timeouts == 0;
         let disordered = self.recovery.state <= State::Disorder;
-        self.rack.on_time_out(disordered, self.board.sacked_out);
-        self.congestion.on_rto(now, self.board.in_flight(), anew);
-        if anew {
+        self.rack.on_timeout(disordered, self.board.sacked_out);
+        self.congestion.on_rto(now, self.board.in_flight(), new_episode);
+        if new_episode {
             self.begin_undo();
         }
         self.recovery.state = State::Loss;
         self.recovery.high = self.next;
-        self.recovery.frto = fresh || self.time_outs > 0;
+        self.recovery.frto = fresh || self.timeouts > 0;
         self.recovery.new_data_first = false;
         self.recovery.tail_probe = None;
         if self.ecn {
@@ -163,7 +165,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// A loss is certain: the window is walked down while it is repaired (`tcp_enter_recovery`).
+    /// Enters Recovery: a loss is certain, and the window is reduced during its repair
+    /// (`tcp_enter_recovery`).
     pub(super) fn enter_recovery(&mut self, now: Instant, ece: bool) {
         self.begin_undo();
         if ece && let Some(undo) = &mut self.recovery.undo {
@@ -175,7 +178,7 @@ impl Sender {
         self.recovery.state = State::Recovery;
     }
 
-    /// A congestion mark or a local drop (`tcp_enter_cwr`).
+    /// Enters CWR after a congestion mark or a local drop (`tcp_enter_cwr`).
     pub(super) fn enter_cwr(&mut self, now: Instant) {
         if self.recovery.state < State::Cwr {
             self.recovery.undo = None;
@@ -184,7 +187,8 @@ impl Sender {
         }
     }
 
-    /// RFC 6937, as `tcp_cwnd_reduction` has it: slow start towards `ssthresh` where the pipe ran empty (PRR-SSRB).
+    /// RFC 6937, as in `tcp_cwnd_reduction`: slow start towards `ssthresh` if the data in flight
+    /// fell below it (PRR-SSRB).
     pub(super) fn reduce(&mut self, delivered: u32, lost: u32, advanced: bool) {
         if delivered == 0 || self.recovery.prr.prior_cwnd == 0 || self.congestion.has_own_reduction() {
             return;
@@ -201,21 +205,22 @@ impl Sender {
             let safe = behind + u32::from(advanced && lost == 0);
             safe.min(ssthresh - in_flight)
         };
-        // The first retransmission goes at once.
+        // The first retransmission is sent immediately.
         let sent = sent.max(u32::from(prr.out == 0));
         self.congestion.set_cwnd(in_flight + sent);
     }
 
-    /// The probe of the tail is answered, or a loss shows in how (`tcp_process_tlp_ack`, RFC 8985 §7.4).
-    pub(super) fn process_tail_probe(&mut self, now: Instant, ack: u64, news: &News) {
+    /// Processes a response to the tail loss probe, or a loss that it shows (`tcp_process_tlp_ack`,
+    /// RFC 8985 §7.4).
+    pub(super) fn process_tail_probe(&mut self, now: Instant, ack: u64, result: &AckResult) {
         let Some(probe) = self.recovery.tail_probe else { return };
         if ack < probe.end {
             return;
         }
-        if !probe.retransmission || news.duplicate {
+        if !probe.retransmission || result.duplicate {
             self.recovery.tail_probe = None;
         } else if ack > probe.end {
-            // The probe repaired the only loss: reduce for it all the same.
+            // The probe repaired the only loss: reduce the window nevertheless.
             if self.recovery.state < State::Cwr {
                 self.begin_reduction(now);
                 self.recovery.state = State::Cwr;
@@ -223,8 +228,8 @@ impl Sender {
                 self.try_keep_open();
             }
             self.recovery.tail_probe = None;
-        } else if news.is_duplicate_ack() {
-            // Both the original and the probe came.
+        } else if result.is_duplicate_ack() {
+            // Both the original and the probe arrived.
             self.recovery.tail_probe = None;
         }
     }
@@ -248,24 +253,24 @@ impl Sender {
     }
 
     /// `tcp_process_loss` with F-RTO (RFC 5682 §3.1).
-    fn process_loss(&mut self, now: Instant, news: &mut News) {
+    fn process_loss(&mut self, now: Instant, result: &mut AckResult) {
         let recovered = self.una >= self.recovery.high;
-        if news.advanced && self.try_undo_loss(now, news, false) {
+        if result.advanced && self.try_undo_loss(now, result, false) {
             return;
         }
         if self.recovery.frto {
-            // Step 3.b: something is acknowledged that was sent once, before the time-out.
-            if news.original_delivered && self.try_undo_loss(now, news, true) {
+            // Step 3.b: an original sent before the timeout is acknowledged.
+            if result.original_delivered && self.try_undo_loss(now, result, true) {
                 return;
             }
             if self.next > self.recovery.high {
-                if news.sacked || news.is_duplicate_ack() {
+                if result.sacked || result.is_duplicate_ack() {
                     // Step 3.a: the loss was real.
                     self.recovery.frto = false;
                 }
-            } else if news.advanced && !recovered {
+            } else if result.advanced && !recovered {
                 self.recovery.high = self.next;
-                // Step 2.b: new data tells which it is.
+                // Step 2.b: new data will decide.
                 if self.next < self.end() && self.window_end > self.next {
                     self.recovery.new_data_first = true;
                     return;
@@ -274,25 +279,25 @@ impl Sender {
             }
         }
         if recovered {
-            self.try_undo_recovery(now, news);
+            self.try_undo_recovery(now, result);
             self.recovery.state = State::Open;
         }
     }
 
-    fn recover_or_open(&mut self, now: Instant, news: &News) {
+    fn recover_or_open(&mut self, now: Instant, result: &AckResult) {
         if self.board.lost_out == 0 {
-            self.try_to_open(now, news);
+            self.try_to_open(now, result);
         } else {
-            self.enter_recovery(now, news.ece);
+            self.enter_recovery(now, result.ece);
         }
     }
 
     /// `tcp_try_to_open`.
-    fn try_to_open(&mut self, now: Instant, news: &News) {
+    fn try_to_open(&mut self, now: Instant, result: &AckResult) {
         if self.board.retrans_out == 0 {
             self.recovery.retransmitted_at = None;
         }
-        if news.ece {
+        if result.ece {
             self.enter_cwr(now);
         }
         if self.recovery.state != State::Cwr {
@@ -315,17 +320,17 @@ impl Sender {
         }
     }
 
-    /// `tcp_identify_packet_loss`. Whether a retransmission is lost (`FLAG_LOST_RETRANS`).
-    fn identify_losses(&mut self, now: Instant, news: &mut News) -> bool {
+    /// `tcp_identify_packet_loss`. Returns true if a retransmission is lost (`FLAG_LOST_RETRANS`).
+    fn identify_losses(&mut self, now: Instant, result: &mut AckResult) -> bool {
         let (times, retransmitted) = (self.times(), self.board.retrans_out);
         let Some(verdict) = self.rack.detect_if_advanced(now, &mut self.board, &times) else {
             return false;
         };
-        news.lost += verdict.lost;
-        if let Some(again) = verdict.again {
+        result.lost += verdict.lost;
+        if let Some(again) = verdict.recheck_after {
             let wait = (again + Duration::from_millis(2)).min(self.rtt.rto());
             self.set_timer(now + wait, SenderTimer::Reordering);
-            news.timer_set = true;
+            result.timer_set = true;
         }
         self.board.retrans_out < retransmitted
     }

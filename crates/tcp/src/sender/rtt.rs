@@ -1,26 +1,28 @@
-//! The round trip: smoothed, its variation, the shortest; and the retransmission time-out (RFC 6298, as Linux keeps it).
+//! Round-trip time: smoothed, variation, minimum; and the retransmission timeout (RFC 6298, as in
+//! Linux).
 
 use netburn_units::{Duration, Instant};
 
-/// The least that the variation adds to the smoothed round trip (`TCP_RTO_MIN`).
+/// Minimum that the variation adds to the smoothed round-trip time (`TCP_RTO_MIN`).
 const RTO_MIN: i64 = 200_000_000;
-/// Before anything is measured (RFC 6298 §2.1, `TCP_TIMEOUT_INIT`).
+/// Timeout before the first sample (RFC 6298 §2.1, `TCP_TIMEOUT_INIT`).
 const RTO_INITIAL: Duration = Duration::from_secs(1);
-/// The longest time-out (`TCP_RTO_MAX`).
+/// Maximum timeout (`TCP_RTO_MAX`).
 const RTO_MAX: Duration = Duration::from_secs(120);
-/// How long the shortest round trip counts (`tcp_min_rtt_wlen`).
+/// Length of the window of the minimum round-trip time (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
-/// The estimator of one sender (`tcp_rtt_estimator`).
+/// RTT estimator of one sender (`tcp_rtt_estimator`).
 #[derive(Debug, Clone)]
 pub(crate) struct RttEstimator {
     /// Nanoseconds; none before the first sample.
     srtt: Option<i64>,
-    /// Four times the mean deviation, its maximum in this round trip, and what the time-out uses.
+    /// Four times the mean deviation, its maximum in this round trip, and the value for the
+    /// timeout.
     mdev: i64,
     mdev_max: i64,
     rttvar: i64,
-    /// The round trip that `mdev_max` is taken over ends when this is acknowledged.
+    /// End of the round trip over which `mdev_max` is computed.
     round_end: u64,
     backoff: u32,
     min: MinRtt,
@@ -39,7 +41,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample. `una` and `next` mark the rounds.
+    /// Adds a sample. `una` and `next` delimit the rounds.
     pub(crate) fn sample(&mut self, rtt: Duration, una: u64, next: u64) {
         let sample = i64::try_from(rtt.as_nanos())
             .unwrap_or(i64::MAX / 8)
@@ -57,7 +59,8 @@ impl RttEstimator {
         self.srtt = Some((srtt + error / 8).max(1));
         let mut deviation = error.abs() - self.mdev / 4;
         if error < 0 && deviation > 0 {
-            // A round trip that falls is no reason to wait longer (Linux's own; RFC 6298 has none of it).
+            // A decreasing round-trip time is no reason for a longer timeout (specific to Linux;
+            // not in RFC 6298).
             deviation /= 8;
         }
         self.mdev += deviation;
@@ -74,7 +77,7 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample for the shortest round trip.
+    /// Adds a sample of the minimum round-trip time.
     pub(crate) fn sample_min(&mut self, now: Instant, rtt: Duration) {
         self.min.sample(now, rtt);
     }
@@ -83,7 +86,7 @@ impl RttEstimator {
         self.srtt.map(|nanos| Duration::from_nanos(nanos.unsigned_abs()))
     }
 
-    /// The mean deviation (`tcpi_rttvar`).
+    /// Mean deviation (`tcpi_rttvar`).
     pub(crate) fn deviation(&self) -> Duration {
         Duration::from_nanos((self.mdev / 4).unsigned_abs())
     }
@@ -92,7 +95,7 @@ impl RttEstimator {
         self.min.get()
     }
 
-    /// The retransmission time-out with its backoff.
+    /// Retransmission timeout with its backoff.
     pub(crate) fn rto(&self) -> Duration {
         let base = match self.srtt {
             Some(srtt) => Duration::from_nanos((srtt + self.rttvar).unsigned_abs()),
@@ -102,7 +105,7 @@ impl RttEstimator {
             .map_or(RTO_MAX, |rto| rto.min(RTO_MAX))
     }
 
-    /// The timer ran out: twice as long the next time (RFC 6298 §5.5).
+    /// Doubles the timeout after it expired (RFC 6298 §5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff += 1;
     }
@@ -112,7 +115,7 @@ impl RttEstimator {
     }
 }
 
-/// A minimum over a sliding window from three samples (Nichols' algorithm, `lib/win_minmax.c`).
+/// Minimum over a sliding window from three samples (Nichols' algorithm, `lib/win_minmax.c`).
 #[derive(Debug, Clone, Default)]
 struct MinRtt {
     best: Option<[(Instant, Duration); 3]>,
@@ -163,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn time_outs_by_hand() {
+    fn timeouts_by_hand() {
         let mut rtt = RttEstimator::new();
         assert_eq!(rtt.rto(), Duration::from_secs(1));
         // The first sample R: SRTT = R, RTTVAR = R/2, RTO = R + 4 × R/2 (RFC 6298 §2.2).
@@ -184,15 +187,16 @@ mod tests {
         assert_eq!(rtt.rto(), Duration::from_secs(120));
     }
 
-    /// Of a round trip of 300 ms the variation is 600 ms (four times a half). From there it falls by a quarter of what it exceeds the
-    /// largest deviation of each round by; the deviation itself falls by a quarter with each equal sample.
+    /// For a round-trip time of 300 ms the variation is 600 ms (four times a half). From there it
+    /// decreases by a quarter of its difference to the maximum deviation of each round; the
+    /// deviation itself decreases by a quarter with each equal sample.
     #[test]
     fn the_variation_falls_once_a_round() {
         let mut rtt = RttEstimator::new();
         rtt.sample(ms(300), 0, 1);
         rtt.sample(ms(300), 1, 1);
         assert_eq!((rtt.deviation() * 4, rtt.rto()), (ms(450), ms(900)));
-        // The next round begins; its largest deviation is not known yet.
+        // The next round begins; its maximum deviation is not known yet.
         rtt.sample(ms(300), 2, 2);
         assert_eq!(
             (rtt.deviation() * 4, rtt.rto()),

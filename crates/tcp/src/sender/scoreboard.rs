@@ -1,32 +1,33 @@
-//! What is sent and not yet acknowledged: records in the order of the stream, and what is thought of each.
+//! Sent and unacknowledged data: records in the order of the stream, and their state.
 
 use crate::congestion::Snapshot;
 use crate::segment::Range;
 use std::collections::VecDeque;
 
-/// A stretch of the stream that was sent at once.
+/// A range of the stream that was sent at once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) segments: u32,
     pub(crate) marks: Marks,
-    /// The small queue's mark when it was last sent.
+    /// Mark of the small queue at its last transmission.
     pub(crate) host_mark: u64,
-    /// The rate estimator's, with the instant when it was last sent.
+    /// Snapshot of the rate estimator, with the time of its last transmission.
     pub(crate) snapshot: Snapshot,
-    /// The how manieth transmission it was, counted by the scoreboard: many can share an instant.
-    pub(crate) order: u64,
+    /// Transmission sequence number: a total order of transmissions, since several can share a
+    /// timestamp.
+    pub(crate) tx_seq: u64,
 }
 
-/// What is thought of a record (`TCP_SKB_CB(skb)->sacked`).
+/// State of a record (`TCP_SKB_CB(skb)->sacked`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Marks(u8);
 
 impl Marks {
     pub(crate) const SACKED: Marks = Marks(1);
     pub(crate) const LOST: Marks = Marks(2);
-    /// A retransmission of it is under way.
+    /// A retransmission is in flight.
     pub(crate) const RETRANSMITTED: Marks = Marks(4);
     /// It was sent more than once.
     pub(crate) const EVER_RETRANSMITTED: Marks = Marks(8);
@@ -48,26 +49,27 @@ impl Marks {
     }
 }
 
-/// The records, and how many segments are in which state.
+/// Records, and the number of segments in each state.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scoreboard {
     records: VecDeque<Record>,
     mss: u32,
-    /// The stream's last offset is a FIN, which is no content.
+    /// The stream's last offset is a FIN, which is not content.
     fin: Option<u64>,
     pub(crate) packets_out: u32,
     pub(crate) sacked_out: u32,
     pub(crate) lost_out: u32,
     pub(crate) retrans_out: u32,
-    /// The highest offset that was selectively acknowledged.
+    /// Highest selectively acknowledged offset.
     highest_sacked: u64,
-    /// No record below has to be sent again; `None`: none has.
+    /// No record below this has to be retransmitted; `None`: no record at all.
     retransmit_from: Option<u64>,
-    /// No record below is an original on its way: all are selectively acknowledged, lost or sent again.
+    /// No record below this is an original in flight: all are selectively acknowledged, lost or
+    /// retransmitted.
     originals_from: u64,
-    /// Retransmissions in the order in which they were sent; some are no longer under way.
+    /// Retransmissions in the order of their transmission; some are no longer in flight.
     retransmissions: VecDeque<(u64, u64)>,
-    /// Transmissions so far.
+    /// Number of transmissions so far.
     transmissions: u64,
 }
 
@@ -80,7 +82,7 @@ impl Scoreboard {
         self.mss = mss;
     }
 
-    /// The stream ends at `at`, which is the FIN's offset.
+    /// Sets the end of the stream: `at` is the FIN's offset.
     pub(crate) fn set_fin(&mut self, at: u64) {
         self.fin = Some(at);
     }
@@ -105,12 +107,12 @@ impl Scoreboard {
         &self.records[index]
     }
 
-    /// Segments thought to be in the network (`tcp_packets_in_flight`).
+    /// Segments assumed to be in the network (`tcp_packets_in_flight`).
     pub(crate) fn in_flight(&self) -> u32 {
         (self.packets_out + self.retrans_out).saturating_sub(self.sacked_out + self.lost_out)
     }
 
-    /// The highest offset selectively acknowledged, `una` when nothing is (`tcp_highest_sack_seq`).
+    /// Highest selectively acknowledged offset, `una` if there is none (`tcp_highest_sack_seq`).
     pub(crate) fn highest_sacked(&self, una: u64) -> u64 {
         if self.sacked_out == 0 {
             una
@@ -119,7 +121,7 @@ impl Scoreboard {
         }
     }
 
-    /// How many segments a stretch is.
+    /// Number of segments in a range.
     pub(crate) fn segments_of(&self, start: u64, end: u64) -> u32 {
         let content = self.content_of(start, end);
         u32::try_from(content.div_ceil(u64::from(self.mss)))
@@ -127,20 +129,20 @@ impl Scoreboard {
             .max(1)
     }
 
-    /// The bytes of content in a stretch.
+    /// Bytes of content in a range.
     pub(crate) fn content_of(&self, start: u64, end: u64) -> u64 {
         end - start - u64::from(self.fin.is_some_and(|fin| end > fin))
     }
 
-    /// A new record is sent.
+    /// Adds a new record.
     pub(crate) fn push(&mut self, record: Record) {
         self.packets_out += record.segments;
         self.transmissions += 1;
-        let order = self.transmissions;
-        self.records.push_back(Record { order, ..record });
+        let tx_seq = self.transmissions;
+        self.records.push_back(Record { tx_seq, ..record });
     }
 
-    /// The last record was refused below and is taken back whole or from `seq`.
+    /// Removes the last record, which was rejected locally, completely or from `seq`.
     pub(crate) fn unsend(&mut self, seq: u64) {
         let Some(last) = self.records.back().copied() else {
             return;
@@ -154,16 +156,16 @@ impl Scoreboard {
         }
     }
 
-    /// The index of the record that holds `seq`, or of the first one after it.
+    /// Index of the record that contains `seq`, or of the first one after it.
     pub(crate) fn find(&self, seq: u64) -> usize {
-        // What is looked for is most often at the front.
+        // The searched record is usually at the front.
         if self.records.front().is_none_or(|first| seq < first.end) {
             return 0;
         }
         self.records.partition_point(|record| record.end <= seq)
     }
 
-    /// Makes a record end at `seq`, and another one begin there.
+    /// Splits a record at `seq`.
     pub(crate) fn split(&mut self, index: usize, seq: u64) {
         let whole = self.records[index];
         debug_assert!(whole.start < seq && seq < whole.end);
@@ -183,12 +185,15 @@ impl Scoreboard {
         self.records[index] = left;
         self.records.insert(index + 1, right);
         if whole.marks.has(Marks::RETRANSMITTED) {
-            let place = self.retransmissions.partition_point(|(order, _)| *order <= whole.order);
-            self.retransmissions.insert(place, (whole.order, seq));
+            let place = self
+                .retransmissions
+                .partition_point(|(tx_seq, _)| *tx_seq <= whole.tx_seq);
+            self.retransmissions.insert(place, (whole.tx_seq, seq));
         }
     }
 
-    /// Takes off what `ack` acknowledges. Each record, or the part of one, is shown to `on` before it goes.
+    /// Removes the records up to `ack`. Each record, or its acknowledged part, is passed to `on`
+    /// before its removal.
     pub(crate) fn acknowledge(&mut self, ack: u64, mut on: impl FnMut(&Record)) {
         while let Some(first) = self.records.front() {
             if first.end > ack {
@@ -206,7 +211,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks what `block` holds as received. Each record newly marked is shown to `on` as it was before.
+    /// Marks the records in `block` as received. Each newly marked record is passed to `on` in its
+    /// previous state.
     pub(crate) fn sack(&mut self, block: Range, mut on: impl FnMut(&Record)) {
         let mut index = self.find(block.start);
         while index < self.records.len() {
@@ -231,7 +237,7 @@ impl Scoreboard {
             self.uncount(&record);
             let record = &mut self.records[index];
             if record.marks.has(Marks::LOST) {
-                // If it wasn't thought lost, its retransmission is still believed to be on its way.
+                // If it wasn't marked lost, its retransmission is still assumed in flight.
                 record.marks.clear(Marks::LOST);
                 record.marks.clear(Marks::RETRANSMITTED);
             }
@@ -243,7 +249,8 @@ impl Scoreboard {
         }
     }
 
-    /// A record is lost, or its retransmission is (`tcp_mark_skb_lost`). Says how many segments were marked.
+    /// Marks a record or its retransmission lost (`tcp_mark_skb_lost`). Returns the number of
+    /// marked segments.
     pub(crate) fn mark_lost(&mut self, index: usize) -> u32 {
         let record = &mut self.records[index];
         if record.marks.has(Marks::SACKED) {
@@ -265,7 +272,7 @@ impl Scoreboard {
         segments
     }
 
-    /// A record is sent again.
+    /// Marks a record retransmitted.
     pub(crate) fn mark_retransmitted(&mut self, index: usize, snapshot: Snapshot, host_mark: u64) {
         let record = &mut self.records[index];
         if !record.marks.has(Marks::RETRANSMITTED) {
@@ -276,11 +283,11 @@ impl Scoreboard {
         record.snapshot = snapshot;
         record.host_mark = host_mark;
         self.transmissions += 1;
-        record.order = self.transmissions;
-        self.retransmissions.push_back((record.order, record.start));
+        record.tx_seq = self.transmissions;
+        self.retransmissions.push_back((record.tx_seq, record.start));
     }
 
-    /// What was thought lost isn't.
+    /// Clears all loss marks.
     pub(crate) fn unmark_lost(&mut self) {
         for record in &mut self.records {
             record.marks.clear(Marks::LOST);
@@ -289,7 +296,7 @@ impl Scoreboard {
         self.originals_from = 0;
     }
 
-    /// The receiver threw away what it had acknowledged selectively.
+    /// Clears all SACK marks, because the receiver discarded the data.
     pub(crate) fn forget_sacks(&mut self) {
         for record in &mut self.records {
             record.marks.clear(Marks::SACKED);
@@ -298,7 +305,7 @@ impl Scoreboard {
         self.originals_from = 0;
     }
 
-    /// The first record that is lost and not yet sent again.
+    /// First record that is lost and not retransmitted yet.
     pub(crate) fn next_lost(&mut self) -> Option<usize> {
         let mut index = self.find(self.retransmit_from?);
         while let Some(record) = self.records.get(index) {
@@ -312,12 +319,13 @@ impl Scoreboard {
         None
     }
 
-    /// The first record at or after `from` that was sent once and is neither lost nor received.
+    /// First record at or after `from` that was sent once and is neither lost nor received.
     pub(crate) fn next_original(&self, from: usize) -> Option<usize> {
         (from..self.records.len()).find(|index| !self.records[*index].marks.any())
     }
 
-    /// Where originals begin; all before it are selectively acknowledged, lost or sent again.
+    /// Start of the originals; all records before it are selectively acknowledged, lost or
+    /// retransmitted.
     pub(crate) fn first_original(&mut self) -> Option<usize> {
         let first = self.next_original(self.find(self.originals_from));
         self.originals_from = match first {
@@ -327,19 +335,19 @@ impl Scoreboard {
         first
     }
 
-    /// The retransmissions under way, in the order in which they were sent, as long as `on` says to go on; `on` says what
-    /// becomes of each.
+    /// Visits the retransmissions in flight, in the order of their transmission, until `on` returns
+    /// [`Fate::Stop`]. Returns the number of segments newly marked lost.
     pub(crate) fn walk_retransmissions(&mut self, mut on: impl FnMut(&Record) -> Fate) -> u32 {
         let mut marked = 0;
         let mut place = 0;
-        while let Some((order, seq)) = self.retransmissions.get(place).copied() {
+        while let Some((tx_seq, seq)) = self.retransmissions.get(place).copied() {
             let index = self.find(seq);
             let Some(record) = self.records.get(index).copied() else {
                 self.retransmissions.remove(place);
                 continue;
             };
             let current =
-                record.order == order && record.marks.has(Marks::RETRANSMITTED) && !record.marks.has(Marks::SACKED);
+                record.tx_seq == tx_seq && record.marks.has(Marks::RETRANSMITTED) && !record.marks.has(Marks::SACKED);
             if !current {
                 self.retransmissions.remove(place);
                 continue;
@@ -375,11 +383,11 @@ impl Scoreboard {
     }
 }
 
-/// What becomes of a retransmission under way.
+/// Decision about a retransmission in flight.
 pub(crate) enum Fate {
-    /// It and all later ones are too young to be judged.
+    /// This one and all later ones are too recent for a decision.
     Stop,
-    /// It may still come.
+    /// It may still arrive.
     Wait,
     /// It is lost.
     Lost,
@@ -407,10 +415,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(200))]
 
-        /// Records stay in order without gaps, the counts are what a recount finds, and what is to be sent again next is the
-        /// first that is lost and not on its way.
+        /// Records stay in order without gaps, the counters equal a recount, and the next
+        /// retransmission is the first lost record without one in flight.
         #[test]
-        fn counts_what_it_holds(steps in prop::collection::vec((0u8..6, 0u64..40, 1u64..6), 0..80)) {
+        fn counters_equal_a_recount(steps in prop::collection::vec((0u8..6, 0u64..40, 1u64..6), 0..80)) {
             let mut board = Scoreboard::new(MSS as u32);
             let (mut una, mut next) = (0, 0);
             for (step, (operation, place, length)) in steps.into_iter().enumerate() {
@@ -420,7 +428,7 @@ mod tests {
                         let end = next + length * MSS - place % 2;
                         let segments = board.segments_of(next, end);
                         let (marks, snapshot) = (Marks::default(), at(step));
-                        board.push(Record { start: next, end, segments, marks, host_mark: 0, snapshot, order: 0 });
+                        board.push(Record { start: next, end, segments, marks, host_mark: 0, snapshot, tx_seq: 0 });
                         next = end;
                     }
                     2 => {

@@ -1,18 +1,19 @@
-//! The sender's one timer: what runs out, and what happens then.
+//! Timers of the sender, and their expiry.
 
 use super::Sender;
 use super::transmit::Probe;
 use crate::congestion::State;
 use netburn_units::{Duration, Instant};
 
-/// Added to the probe's time-out while more than one segment is out (`TCP_TIMEOUT_MIN`).
+/// Added to the probe's timeout while more than one segment is in flight (`TCP_TIMEOUT_MIN`).
 const TIMER_SLACK: Duration = Duration::from_millis(2);
-/// The longest that a receiver is believed to delay an acknowledgement (RFC 8985 §7.2 WCDelAckT, in Linux `TCP_RTO_MIN`).
+/// Assumed maximum delay of an acknowledgement at the receiver (RFC 8985 §7.2 WCDelAckT, in Linux
+/// `TCP_RTO_MIN`).
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
-/// Time-outs in a row after which a connection is given up (`tcp_retries2`).
-const MAX_TIME_OUTS: u32 = 15;
+/// Consecutive timeouts after which a connection fails (`tcp_retries2`).
+const MAX_TIMEOUTS: u32 = 15;
 
-/// What a sender waits for.
+/// Timer of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SenderTimer {
     Retransmission,
@@ -22,7 +23,7 @@ pub(crate) enum SenderTimer {
 }
 
 impl Sender {
-    /// When to come back, and for what; the pacing timer comes as `None`.
+    /// Next expiry, and its timer; the pacing timer is `None`.
     pub(crate) fn poll_timeout(&self) -> Option<(Instant, Option<SenderTimer>)> {
         let timer = self.timer.map(|(at, timer)| (at, Some(timer)));
         match (timer, self.paced_until) {
@@ -32,7 +33,7 @@ impl Sender {
         }
     }
 
-    /// Does what is due. `false`: the connection is given up.
+    /// Processes a due timer. Returns false if the connection fails.
     pub(crate) fn handle_timeout(&mut self, now: Instant) -> bool {
         if self.paced_until.is_some_and(|at| at <= now) {
             self.paced_until = None;
@@ -56,8 +57,8 @@ impl Sender {
         self.timer = Some((at, timer));
     }
 
-    /// Runs the retransmission timer from now; where a probe or the reordering timer runs, from when the first record was
-    /// sent (`tcp_rearm_rto`).
+    /// Starts the retransmission timer now; if a probe or the reordering timer is active, relative
+    /// to the transmission of the first record (`tcp_rearm_rto`).
     pub(super) fn rearm(&mut self, now: Instant) {
         let Some(first) = self.board.first() else {
             self.timer = None;
@@ -72,8 +73,9 @@ impl Sender {
         self.set_timer(at, SenderTimer::Retransmission);
     }
 
-    /// Runs the tail loss probe where it applies, else the retransmission timer (`tcp_set_xmit_timer`). `advanced`: an
-    /// acknowledgement came just now, so that the time-out counts from here.
+    /// Starts the tail loss probe timer if it applies, otherwise the retransmission timer
+    /// (`tcp_set_xmit_timer`). `advanced`: an acknowledgement arrived just now, so that the timeout
+    /// counts from here.
     pub(super) fn rearm_with_probe(&mut self, now: Instant, advanced: bool) {
         if !self.schedule_probe(now, advanced) {
             self.rearm(now);
@@ -104,18 +106,19 @@ impl Sender {
         if self.board.is_empty() {
             return true;
         }
-        if self.time_outs >= MAX_TIME_OUTS {
+        if self.timeouts >= MAX_TIMEOUTS {
             return false;
         }
         self.enter_loss(now);
-        self.time_outs += 1;
+        self.timeouts += 1;
         self.recovery.probe = Some(Probe::Head);
         self.rtt.back_off();
         self.set_timer(now + self.rtt.rto(), SenderTimer::Retransmission);
         true
     }
 
-    /// `tcp_send_loss_probe`: new data if there is any, else the last segment again; one probe in an episode.
+    /// `tcp_send_loss_probe`: new data if available, otherwise the last segment; one probe per
+    /// episode.
     fn on_probe_timeout(&mut self, now: Instant) {
         if self.board.is_empty() {
             return;
@@ -141,19 +144,19 @@ impl Sender {
         self.rearm(now);
     }
 
-    /// `tcp_probe_timer`: the peer's window is closed, or the packet was refused below.
+    /// `tcp_probe_timer`: the peer's window is closed, or a packet was rejected locally.
     fn on_persist_timeout(&mut self, now: Instant) -> bool {
         if !self.board.is_empty() || self.next >= self.end() {
             return true;
         }
-        if self.time_outs >= MAX_TIME_OUTS {
+        if self.timeouts >= MAX_TIMEOUTS {
             return false;
         }
         let wanted = (self.end() - self.next).min(u64::from(self.mss));
         if self.window_end.saturating_sub(self.next) < wanted {
             self.recovery.probe = Some(Probe::Window);
         }
-        self.time_outs += 1;
+        self.timeouts += 1;
         self.rtt.back_off();
         self.set_timer(now + self.rtt.rto(), SenderTimer::Persist);
         true

@@ -1,4 +1,4 @@
-//! What goes out next: what is lost first, then what is new (`tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
+//! Transmission: lost data first, then new data (`tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
 
 use super::recovery::TailProbe;
 use super::scoreboard::{Marks, Record};
@@ -8,35 +8,35 @@ use crate::gso;
 use crate::info::Limit;
 use netburn_units::{Duration, Instant};
 
-/// What a timer asks to be sent, whatever the window says.
+/// Transmission requested by a timer, independent of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Probe {
-    /// The first record, after a time-out.
+    /// First record, after a timeout.
     Head,
-    /// New data, else the last segment.
+    /// New data, otherwise the last segment.
     Tail,
-    /// What the peer's window permits, else nothing but a question.
+    /// Data that the peer's window permits, otherwise a window probe without content.
     Window,
 }
 
-/// What the sender wants to go out.
+/// Transmission of the sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outgoing {
     pub(crate) start: u64,
-    /// Bytes of content, and whether the FIN follows.
+    /// Bytes of content, and true if the FIN follows.
     pub(crate) length: u32,
     pub(crate) fin: bool,
     pub(crate) segments: u32,
     pub(crate) truesize: u32,
     pub(crate) retransmission: bool,
-    /// It says that the window was reduced.
+    /// True if it carries CWR.
     pub(crate) cwr: bool,
-    /// It is only a question for the peer's window.
-    pub(crate) question: bool,
+    /// True for a window probe without content.
+    pub(crate) window_probe: bool,
 }
 
 impl Sender {
-    /// The next thing to send, if anything may be sent now.
+    /// Next transmission, if one is permitted now.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<Outgoing> {
         if !self.established || self.held {
             return None;
@@ -57,7 +57,7 @@ impl Sender {
             && self.timer.is_none()
             && self.paced_until.is_none()
         {
-            // Nothing is out whose acknowledgement could wake the sender.
+            // Nothing is in flight whose acknowledgement could wake the sender.
             self.set_timer(now + self.rtt.rto(), SenderTimer::Persist);
         }
         outgoing
@@ -67,7 +67,8 @@ impl Sender {
         match self.recovery.probe.take()? {
             Probe::Head => {
                 let held = self.board.first().is_none_or(|first| self.queue.holds(first.host_mark));
-                // Still in this host's queue: sending it twice would help nobody (`skb_still_in_host_queue`).
+                // Still in this host's queue: a second copy would be useless
+                // (`skb_still_in_host_queue`).
                 (!held).then(|| self.retransmit(now, 0, 1))
             }
             Probe::Tail => {
@@ -96,7 +97,7 @@ impl Sender {
                     truesize: 0,
                     retransmission: false,
                     cwr: false,
-                    question: true,
+                    window_probe: true,
                 })
             }
         }
@@ -142,7 +143,7 @@ impl Sender {
         Some(self.retransmit(now, self.board.len() - 1, 1))
     }
 
-    /// `__tcp_retransmit_skb`, of at most `segments` of a record.
+    /// `__tcp_retransmit_skb`, for at most `segments` of a record.
     fn retransmit(&mut self, now: Instant, index: usize, segments: u32) -> Outgoing {
         let whole = *self.board.get(index);
         let cut = whole.start + u64::from(segments) * u64::from(self.mss);
@@ -165,7 +166,8 @@ impl Sender {
         outgoing
     }
 
-    /// `tcp_write_xmit`, one round of its loop. `probe`: a tail loss probe, which one segment beyond the window may be.
+    /// `tcp_write_xmit`, one iteration of its loop. `probe`: a tail loss probe, which may exceed
+    /// the window by one segment.
     fn poll_new(&mut self, now: Instant, probe: bool) -> Option<Outgoing> {
         let available = self.end() - self.next;
         if available == 0 {
@@ -200,7 +202,7 @@ impl Sender {
         }
         let burst = self.burst();
         if content < mss && !self.finished && self.buffer.is_refused() {
-            // The application has more: it waits for room.
+            // The application has more data: it waits for room.
             self.limit = Limit::SendBuffer;
             return None;
         }
@@ -229,7 +231,7 @@ impl Sender {
         Some(self.send(now, end))
     }
 
-    /// Sends what is new up to `end`.
+    /// Sends new data up to `end`.
     fn send(&mut self, now: Instant, end: u64) -> Outgoing {
         let in_flight = self.board.in_flight();
         self.congestion.on_sent(now, in_flight, self.rate.is_app_limited());
@@ -246,7 +248,7 @@ impl Sender {
             marks: Marks::default(),
             host_mark: self.queue.mark(),
             snapshot,
-            order: 0,
+            tx_seq: 0,
         });
         self.next = end;
         self.sent_since_check = true;
@@ -276,7 +278,7 @@ impl Sender {
             truesize: gso::truesize(&self.gso, length, segments),
             retransmission,
             cwr: false,
-            question: false,
+            window_probe: false,
         }
     }
 
@@ -290,7 +292,7 @@ impl Sender {
         self.last_sent = Some(now);
     }
 
-    /// The most segments in one burst.
+    /// Maximum number of segments in one burst.
     fn burst(&self) -> u32 {
         let minimum = self.congestion.min_burst();
         gso::burst_segments(
@@ -303,9 +305,9 @@ impl Sender {
         )
     }
 
-    /// Whether to wait for more room so as to send a larger burst, and what the room is short of
-    /// (`tcp_tso_should_defer`). All in bytes: what the congestion window and the peer's leave, the largest burst, what
-    /// there is to send.
+    /// Decides to wait for more room in order to send a larger burst; returns the limiting factor
+    /// (`tcp_tso_should_defer`). All in bytes: room in the congestion window and in the peer's
+    /// window, maximum burst, available data.
     fn defers(&self, now: Instant, room: u64, window: u64, burst: u64, available: u64) -> Option<Limit> {
         if self.recovery.state >= State::Recovery {
             return None;
@@ -326,7 +328,7 @@ impl Sender {
         if limit >= whole / 3 {
             return None;
         }
-        // The next acknowledgement is far away.
+        // The next acknowledgement is far in the future.
         let first = self.board.first()?;
         let half = self.rtt.srtt()? / 2;
         if now.checked_since(first.snapshot.sent_at).is_none_or(|age| age < half) {
@@ -356,7 +358,7 @@ impl Sender {
         }
     }
 
-    /// The round of sending is over: whether the window was what ended it (`tcp_cwnd_validate`).
+    /// End of a round of transmissions; `limited`: the window ended it (`tcp_cwnd_validate`).
     fn settle(&mut self, now: Instant, limited: bool) {
         let limited = limited || self.board.in_flight() >= self.congestion.cwnd();
         if !std::mem::take(&mut self.sent_since_check) && !limited {

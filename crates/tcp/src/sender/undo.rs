@@ -1,24 +1,24 @@
-//! Telling that a reduction was for nothing, and taking it back: every retransmission was a duplicate (RFC 3708, RFC 2883), or
-//! the acknowledgement answers the original (Eifel, RFC 3522 and RFC 4015).
+//! Detection and undo of spurious reductions: every retransmission was a duplicate (RFC 3708, RFC
+//! 2883), or the acknowledgement belongs to the original (Eifel, RFC 3522 and RFC 4015).
 
 use super::Sender;
-use super::acknowledge::News;
+use super::acknowledge::AckResult;
 use super::recovery::Recovery;
 use crate::congestion::State;
 use netburn_units::Instant;
 
-/// What is needed to tell that a reduction was for nothing.
+/// State for the detection of a spurious reduction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Undo {
     pub(super) from: u64,
-    /// Retransmitted segments whose duplicates weren't reported; `None` before the first one is sent.
+    /// Retransmitted segments without a reported duplicate; `None` before the first retransmission.
     pub(super) outstanding: Option<u32>,
-    /// Whether the window may be put back: not after an ECN echo (`prior_ssthresh`).
+    /// True if the window may be restored: not after an ECN echo (`prior_ssthresh`).
     pub(super) window: bool,
 }
 
 impl Recovery {
-    /// `segments` are sent again.
+    /// `segments` are retransmitted.
     pub(crate) fn on_retransmitted(&mut self, segments: u32, timestamp: i64) {
         self.retransmitted_at.get_or_insert(timestamp);
         if let Some(undo) = &mut self.undo {
@@ -26,7 +26,7 @@ impl Recovery {
         }
     }
 
-    /// The receiver had `segments` up to `end` twice.
+    /// The receiver reported `segments` up to `end` as duplicates.
     pub(crate) fn on_duplicate(&mut self, segments: u32, end: u64) {
         if let Some(undo) = &mut self.undo
             && end > undo.from
@@ -40,7 +40,8 @@ impl Recovery {
         self.undo.is_some_and(|undo| undo.outstanding == Some(0))
     }
 
-    /// Whether the acknowledgement answers a segment sent before the first retransmission (`tcp_packet_delayed`).
+    /// Returns true if the acknowledgement belongs to a segment sent before the first
+    /// retransmission (`tcp_packet_delayed`).
     fn answers_original(&self, echo: i64) -> bool {
         self.retransmitted_at.is_some_and(|at| echo < at)
     }
@@ -75,9 +76,9 @@ impl Sender {
         self.rack.on_undo();
     }
 
-    /// `tcp_try_undo_recovery`: whether it was undone.
-    pub(super) fn try_undo_recovery(&mut self, now: Instant, news: &News) -> bool {
-        if self.recovery.may_undo(news.echo) {
+    /// `tcp_try_undo_recovery`: returns true if it was reverted.
+    pub(super) fn try_undo_recovery(&mut self, now: Instant, result: &AckResult) -> bool {
+        if self.recovery.may_undo(result.echo) {
             self.undo(now, false);
             true
         } else {
@@ -86,18 +87,18 @@ impl Sender {
         }
     }
 
-    /// An acknowledgement in the middle of Recovery answers an original: nothing was lost, only late
+    /// A partial acknowledgement in Recovery belongs to an original: data were late, not lost
     /// (`tcp_try_undo_partial`).
-    pub(super) fn try_undo_partial(&mut self, now: Instant, news: &News) -> bool {
-        if self.recovery.undo.is_none() || !self.recovery.answers_original(news.echo) {
+    pub(super) fn try_undo_partial(&mut self, now: Instant, result: &AckResult) -> bool {
+        if self.recovery.undo.is_none() || !self.recovery.answers_original(result.echo) {
             return false;
         }
         let highest = self.board.highest_sacked(self.una);
-        if highest > news.prior_una {
-            self.rack.on_reordering(highest - news.prior_una, self.mss);
+        if highest > result.prior_una {
+            self.rack.on_reordering(highest - result.prior_una, self.mss);
         }
         if self.board.retrans_out > 0 {
-            // Wait for what is on its way again.
+            // Wait for the retransmission in flight.
             return true;
         }
         self.undo(now, true);
@@ -114,12 +115,12 @@ impl Sender {
         true
     }
 
-    pub(super) fn try_undo_loss(&mut self, now: Instant, news: &News, by_frto: bool) -> bool {
-        if !by_frto && !self.recovery.may_undo(news.echo) {
+    pub(super) fn try_undo_loss(&mut self, now: Instant, result: &AckResult, by_frto: bool) -> bool {
+        if !by_frto && !self.recovery.may_undo(result.echo) {
             return false;
         }
         self.undo(now, true);
-        self.time_outs = 0;
+        self.timeouts = 0;
         self.recovery.state = State::Open;
         true
     }

@@ -1,5 +1,5 @@
-//! A path between two endpoints: a rate, a delay each way, a queue; loss, reordering, duplication and marks by chance or by
-//! script. Everything in virtual time.
+//! A path between two endpoints: a rate, a delay per direction, a queue; loss, reordering,
+//! duplication and marks, random or scripted. Everything in simulated time.
 
 #![expect(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
@@ -13,21 +13,22 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub struct Link {
     pub rate: Option<BitRate>,
     pub delay: Duration,
-    /// Packets that may wait for the link.
+    /// Maximum number of packets queued for the link.
     pub queue: usize,
     pub loss: Probability,
     pub duplication: Probability,
-    /// A packet is held back by up to as much.
+    /// Probability of reordering of a packet.
     pub reordering: Probability,
     pub held_back: Duration,
-    /// Packets that can be marked are, when as many wait.
+    /// Queue length above which ECN-capable packets are marked.
     pub mark_above: Option<usize>,
-    /// The data packets (counted from 0) that are dropped, and those that are marked.
+    /// Numbers (from 0) of the data packets that are dropped, and of those that are marked.
     pub drop: BTreeSet<u64>,
     pub mark: BTreeSet<u64>,
-    /// Data packets that take longer, by as much.
+    /// Additional delays of data packets.
     pub late: BTreeMap<u64, Duration>,
-    /// Packets that the sending host's own queue takes; beyond it refuses. The link takes them from there.
+    /// Limit of the sending host's own queue in packets; further ones are rejected. The link takes
+    /// packets from it.
     pub host_queue: usize,
 }
 
@@ -65,7 +66,7 @@ enum Happening {
     Arrival(usize, Segment, bool),
 }
 
-/// What was seen of one side.
+/// Observations at one side.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     pub connected: Option<Instant>,
@@ -75,7 +76,7 @@ pub struct Seen {
     pub closed: Option<Instant>,
     pub failed: Option<Event>,
     pub host_queue_most: u64,
-    /// When the last content came.
+    /// Time of the last received content.
     pub last_received: Option<Instant>,
 }
 
@@ -84,7 +85,7 @@ pub struct Path {
     pub now: Instant,
     pub ends: [Endpoint; 2],
     pub seen: [Seen; 2],
-    /// What each side still wants to write.
+    /// Remaining bytes to write of each side.
     pub to_write: [u64; 2],
     pub finish: [bool; 2],
     finished: [bool; 2],
@@ -92,7 +93,7 @@ pub struct Path {
     events: BTreeMap<(Instant, u64), Happening>,
     sequence: u64,
     chance: netburn_units::Stream,
-    /// Every segment as it left: when, from which side.
+    /// Every sent segment: time, side, segment.
     pub trace: Vec<(Instant, usize, Segment)>,
     pub traced: bool,
     pub transmissions: u64,
@@ -128,17 +129,17 @@ impl Path {
         }
     }
 
-    /// Changes how long packets of `side` take from now on.
+    /// Changes the delay of packets from `side`.
     pub fn set_delay(&mut self, side: usize, delay: Duration) {
         self.ways[side].link.delay = delay;
     }
 
-    /// The same path and settings both ways.
+    /// A path with the same link and settings in both directions.
     pub fn symmetric(config: &EndpointConfig, link: &Link, seed: u64) -> Self {
         Self::new([config, config], [link.clone(), link.clone()], seed)
     }
 
-    /// Runs until `end` or until nothing is due. Says whether anything was left to do.
+    /// Runs until `end` or until nothing is due. Returns true if something was still due.
     pub fn run_until(&mut self, end: Instant) -> bool {
         self.settle(0);
         self.settle(1);
@@ -189,7 +190,7 @@ impl Path {
         timers.chain(event).min()
     }
 
-    /// Drains a side, writing whatever it takes.
+    /// Drains a side, writing as much as it accepts.
     pub fn settle(&mut self, side: usize) {
         loop {
             if self.to_write[side] > 0 {
@@ -246,7 +247,7 @@ impl Path {
             return;
         }
         if way.waiting.len() >= way.link.queue {
-            // A queue further on: the host knows nothing of it.
+            // A queue on the path: the host is not informed.
             self.ends[side].handle_freed(self.now, u64::from(packet.truesize));
             return;
         }
@@ -305,7 +306,7 @@ impl Path {
         self.sequence += 1;
     }
 
-    /// The data segments that `side` sent: when, offset, length.
+    /// Data segments sent by `side`: time, offset, length.
     pub fn data_trace(&self, side: usize) -> Vec<(Instant, u64, u32)> {
         let of = |(at, from, segment): &(Instant, usize, Segment)| {
             (*from == side && segment.length > 0).then_some((*at, segment.seq, segment.length))
@@ -318,7 +319,7 @@ impl Path {
     }
 }
 
-/// Parts of a hundred.
+/// Per cent.
 pub fn percent(parts: u32) -> Probability {
     Probability::from_ppb(parts * 10_000_000).expect("at most all")
 }

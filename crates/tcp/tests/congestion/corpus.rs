@@ -1,4 +1,5 @@
-//! Congestion control told anything in any order: the committed inputs, and some thousand that a generator draws.
+//! Congestion control with arbitrary events in arbitrary order: the committed corpus, and several
+//! thousand pseudo-random inputs.
 
 use netburn_tcp::congestion::fuzz::{check, check_rate};
 use netburn_units::Seed;

@@ -1,10 +1,10 @@
-//! Windows in segments over time, against what RFC 5681 and RFC 9438 say of them.
+//! Windows in segments over time, compared with RFC 5681 and RFC 9438.
 
 use crate::path::{Flow, Path, run};
 use netburn_tcp::config::CongestionControl;
 use netburn_units::{BitRate, Duration, Instant};
 
-/// A path of 100 ms on which nothing ever waits.
+/// A path of 100 ms without queueing.
 const WIDE: Path = Path {
     rate: BitRate::from_mbps(100_000),
     delay: Duration::from_millis(50),
@@ -28,7 +28,7 @@ fn slow_start_doubles_each_round_trip() {
     for control in [CongestionControl::Reno, CongestionControl::Cubic] {
         let outcome = &run(WIDE, &[Flow::new(control)], ms(1_000))[0];
         for round in 0..8 {
-            // Acknowledgements of one segment may be held back for 40 ms.
+            // Acknowledgements of a single segment may be delayed by 40 ms.
             let point = outcome.at(ms(100 * round + 90));
             assert_eq!(point.cwnd, 10 << round, "round {round}");
         }
@@ -46,7 +46,7 @@ fn reno_halves_and_grows_by_a_segment_each_round_trip() {
     assert_eq!(after, before / 2);
     assert_eq!(outcome.reductions.len(), 1);
     let from = outcome.at(ms(2_000)).cwnd;
-    // 180 round trips later; each takes as many acknowledgements as the window has segments.
+    // 180 round trips later; each has as many acknowledgements as the window has segments.
     let grown = f64::from(outcome.at(ms(20_000)).cwnd - from);
     within(grown, 180.0, 0.02, "growth in 180 round trips");
 }
@@ -63,7 +63,7 @@ fn cubic_follows_its_function_after_a_loss() {
     };
     let w_max = f64::from(w_max);
     within(f64::from(ssthresh), 0.7 * w_max, 0.01, "β × W_max");
-    // The epoch begins with the first acknowledgement after the recovery.
+    // The epoch starts with the first acknowledgement after the recovery.
     let begun = outcome
         .curve
         .iter()
@@ -82,7 +82,8 @@ fn cubic_follows_its_function_after_a_loss() {
 
 #[test]
 fn cubic_is_reno_friendly_where_the_round_trip_is_short() {
-    // 10 ms: K for 60 segments is ∛45 = 3.6 s, and 0.53 segments a round trip regain 18 in 0.34 s.
+    // 10 ms: K for 60 segments is ∛45 = 3.6 s, and 0.53 segments per round trip regain 18 in 0.34
+    // s.
     let path = Path {
         delay: Duration::from_millis(5),
         ..WIDE
@@ -110,8 +111,8 @@ fn hystart_leaves_slow_start_near_the_product_without_a_loss() {
         assert_eq!(outcome.drops, 0);
         let exit = outcome.curve.iter().find(|p| p.ssthresh < 1 << 30).expect("it leaves");
         let share = f64::from(exit.ssthresh) / path.product();
-        // Not before half a product fills half a round trip, and a sign is a round trip old when it is seen, in which the
-        // window doubles at most.
+        // Not before half a product fills half a round trip. A sign is a round trip old when it is
+        // detected, in which the window at most doubles.
         assert!((0.5..=2.0).contains(&share), "{mbps} Mbit/s, {delay} ms: {share:.2}");
     }
 }

@@ -1,4 +1,5 @@
-//! The model's windows against those of Linux, over the same path with the same segments lost (`tests/data/README.md`).
+//! The model's windows compared with those of Linux, over the same path with the same losses
+//! (`tests/data/README.md`).
 
 use crate::path::{Flow, Outcome, Path, run};
 use crate::whole;
@@ -10,7 +11,7 @@ use netburn_units::{BitRate, Duration, Instant};
 struct Recorded {
     name: &'static str,
     mbps: u64,
-    /// Each way, in ms.
+    /// Per direction, in ms.
     delay: u64,
     /// In packets.
     queue: usize,
@@ -20,7 +21,7 @@ struct Recorded {
     marks: bool,
 }
 
-/// 20 Mbit/s, 20 ms each way.
+/// 20 Mbit/s, 20 ms per direction.
 fn at_20_mbps(name: &'static str, queue: usize, seconds: i64, lost: &[u64]) -> Recorded {
     Recorded {
         name,
@@ -84,7 +85,7 @@ struct Sample {
     recovering: bool,
 }
 
-/// What is compared of a curve.
+/// Compared values of a curve.
 #[derive(Debug)]
 struct Curve {
     samples: Vec<Sample>,
@@ -135,7 +136,7 @@ impl Curve {
         }
     }
 
-    /// The mean of a figure over time, from `from` on.
+    /// Time average of a value from `from` on.
     fn mean(&self, from: f64, figure: impl Fn(&Sample) -> f64) -> f64 {
         let mut sum = 0.0;
         for (index, sample) in self.samples.iter().enumerate() {
@@ -145,7 +146,7 @@ impl Curve {
         sum / (self.seconds - from)
     }
 
-    /// The spans during which the window is four segments: when each begins and how long it is.
+    /// Spans during which the window is four segments: start and length of each.
     fn empty(&self) -> Vec<(f64, f64)> {
         let mut spans: Vec<(f64, f64)> = Vec::new();
         let mut inside = false;
@@ -161,7 +162,8 @@ impl Curve {
         spans
     }
 
-    /// Each recovery: when it began, the window before, the threshold after, when the window was as large again.
+    /// Recoveries: start, window before, threshold after, and time at which the window was
+    /// restored.
     fn recoveries(&self) -> Vec<Recovery> {
         let mut recoveries: Vec<Recovery> = Vec::new();
         for pair in self.samples.windows(2) {
@@ -193,16 +195,16 @@ struct Recovery {
     regained: Option<f64>,
 }
 
-/// What of the model runs.
+/// Tested part of the model.
 #[derive(Debug, Clone, Copy)]
 enum Model {
-    /// Congestion control with the least around it.
+    /// Congestion control with a minimal sender.
     Alone,
-    /// Whole endpoints.
+    /// Complete endpoints.
     Whole,
 }
 
-/// The kernel's curve and the model's.
+/// Curves of the kernel and of the model.
 fn curves(model: Model, control: &CongestionControl, recorded: &Recorded) -> (Curve, Curve) {
     let path = Path {
         rate: BitRate::from_mbps(recorded.mbps),
@@ -224,7 +226,8 @@ fn curves(model: Model, control: &CongestionControl, recorded: &Recorded) -> (Cu
     (Curve::of_kernel(&name, seconds), Curve::of_model(&outcome, seconds))
 }
 
-/// Whether two figures are within a share of each other; of time within a sample of 10 ms, of segments within one.
+/// Asserts that two values differ by at most a share; for times plus a sample of 10 ms, for
+/// segments plus one.
 fn near(ours: f64, theirs: f64, tolerance: f64, what: &str) {
     let least = if what.contains("seconds") { 0.021 } else { 1.0 };
     assert!(
@@ -233,7 +236,8 @@ fn near(ours: f64, theirs: f64, tolerance: f64, what: &str) {
     );
 }
 
-/// Holds the model's curve to the kernel's on the whole: the mean window, what was in flight, and what was delivered.
+/// Compares averages of the model's curve with the kernel's: window, data in flight, delivered
+/// data.
 fn hold_means(model: Model, control: &CongestionControl, recorded: &Recorded, tolerance: f64) -> (Curve, Curve) {
     let (kernel, curve) = curves(model, control, recorded);
     let what = |figure| format!("{control} {} {model:?}, segments {figure}", recorded.name);
@@ -246,7 +250,8 @@ fn hold_means(model: Model, control: &CongestionControl, recorded: &Recorded, to
     (kernel, curve)
 }
 
-/// And at each recovery: when it came, the window before, the threshold after, and how long the window took to grow back.
+/// Additionally compares each recovery: its time, the window before, the threshold after, and the
+/// time until the window was restored.
 fn hold(model: Model, control: &CongestionControl, recorded: &Recorded, tolerance: f64) {
     let (kernel, curve) = hold_means(model, control, recorded, tolerance);
     let (theirs, ours) = (kernel.recoveries(), curve.recoveries());
@@ -306,15 +311,15 @@ fn marked_segments() {
     hold(Model::Whole, &CongestionControl::Cubic, &marks(), 0.02);
 }
 
-/// Twenty segments in a row, then 400: the timer runs out again and again, twice as late each time.
+/// Twenty consecutive losses, then 400: the timer expires repeatedly, with doubled timeouts.
 #[test]
-fn time_outs() {
+fn timeouts_of_many_losses() {
     hold(Model::Whole, &CongestionControl::Reno, &burst(), 0.02);
     hold(Model::Whole, &CongestionControl::Cubic, &burst(), 0.02);
 }
 
-/// What overflows the queue is lost: the sawtooth that follows, whose teeth are all alike. Slow start's end, where a
-/// whole window overflows, takes the model 0.25 s longer.
+/// Losses due to queue overflow: the following sawtooth, whose periods are equal. The end of slow
+/// start, where a whole window overflows, takes 0.25 s longer in the model.
 #[test]
 fn overflow() {
     for control in [CongestionControl::Reno, CongestionControl::Cubic] {
@@ -336,7 +341,8 @@ fn overflow() {
     hold_means(Model::Whole, &CongestionControl::Bbr, &tail(), 0.07);
 }
 
-/// After 2.5 s without anything to send the window is the first again, and slow start leads back to three quarters.
+/// After 2.5 s without data the window is the initial one again, and slow start returns to three
+/// quarters.
 #[test]
 fn idleness() {
     for control in [CongestionControl::Reno, CongestionControl::Cubic] {
@@ -355,8 +361,9 @@ fn idleness() {
     }
 }
 
-/// Its window is smaller by 3 to 5 %: the recorded path, which is late now and then, looks like an aggregating one, and
-/// the window makes room for that. Alone it sends no bursts, and has 7 % less in flight.
+/// Its window is smaller by 3 to 5 %: the recorded path has occasional delays, which look like
+/// aggregation, and the window includes an allowance for that. Without endpoints there are no
+/// bursts, and 7 % less in flight.
 #[test]
 fn bbr() {
     for model in BOTH {
@@ -365,7 +372,8 @@ fn bbr() {
     }
 }
 
-/// BBR empties the path when no shorter round trip was seen for ten seconds: when, and for how long.
+/// BBR drains the path if no shorter round-trip time was measured for ten seconds: start and
+/// length.
 #[test]
 fn bbr_measures_the_round_trip_when_the_kernel_does() {
     for model in BOTH {
@@ -373,9 +381,10 @@ fn bbr_measures_the_round_trip_when_the_kernel_does() {
         let (theirs, ours) = (kernel.empty(), curve.empty());
         assert_eq!(ours.len(), theirs.len(), "{ours:?}, the kernel {theirs:?}");
         for ((our_start, our_length), (their_start, their_length)) in ours.iter().zip(&theirs) {
-            // Ten seconds from the last shorter round trip, which a noisy path may show earlier or later.
+            // Ten seconds after the last shorter round-trip time, which a noisy path may show
+            // earlier or later.
             assert!((our_start - their_start).abs() < 1.0, "{ours:?}, the kernel {theirs:?}");
-            // 200 ms and a round of 40, sampled each 10 ms.
+            // 200 ms and a round of 40, sampled every 10 ms.
             assert!(
                 (our_length - their_length).abs() < 0.06,
                 "{ours:?}, the kernel {theirs:?}"

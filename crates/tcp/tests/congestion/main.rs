@@ -1,4 +1,4 @@
-//! Congestion control on a path: against closed forms, against the kernel, against each other.
+//! Congestion control on a path: compared with closed forms, with the kernel, and among each other.
 
 mod corpus;
 mod curves;

@@ -1,4 +1,4 @@
-//! BBR's model of a path: what it finds, how it keeps it fresh, and what it leaves in the queue.
+//! BBR's model of a path: its estimates, their updates, and the queue.
 
 use crate::path::{Flow, Outcome, PACKET, Path, run};
 use netburn_tcp::config::CongestionControl;
@@ -45,11 +45,12 @@ fn it_fills_a_clean_link_with_about_one_product_in_flight() {
 #[test]
 fn startup_fills_the_pipe_in_rounds_and_drain_empties_the_queue() {
     let outcome = bbr(PATH, 3, 1);
-    // The window is at most 2/ln 2 products and three bursts, each what 1/1024 s carry at 2/ln 2 of the rate: 12 segments.
+    // The window is at most 2/ln 2 products and three bursts, each of 1/1024 s at 2/ln 2 of the
+    // rate: 12 segments.
     let most = outcome.curve.iter().map(|p| p.in_flight).max().unwrap();
     assert!(f64::from(most) <= 2.89 * PATH.product() + 3.0 * 12.0 + 1.0, "{most}");
-    // It doubles each round: ten segments reach 167 in ⌈log₂ 16.7⌉ = 5 rounds, three more show that the rate no longer
-    // grows; rounds last up to 2.9 round trips by then.
+    // It doubles each round: ten segments reach 167 in ⌈log₂ 16.7⌉ = 5 rounds, three more show that
+    // the rate no longer grows; rounds last up to 2.9 round trips by then.
     let left = outcome
         .curve
         .iter()
@@ -88,14 +89,14 @@ fn the_gain_cycles_through_eight_phases() {
     };
     let (up, down, level) = (near(1.25), near(0.75), near(1.0));
     assert!(up + down + level > 0.99, "{up:.3} {down:.3} {level:.3}");
-    // One round of eight up, at most one down (it ends when the queue is gone), six level.
+    // One round of eight above, at most one below (it ends when the queue is empty), six level.
     assert!((0.08..=0.2).contains(&up), "{up:.3}");
     assert!((0.005..=0.18).contains(&down), "{down:.3}");
     assert!((0.65..=0.9).contains(&level), "{level:.3}");
 }
 
 #[test]
-fn it_empties_the_path_for_200_ms_each_ten_seconds() {
+fn it_drains_the_path_for_200_ms_every_ten_seconds() {
     let outcome = bbr(PATH, 35, 1);
     let empty: Vec<f64> = outcome
         .curve
@@ -113,7 +114,8 @@ fn it_empties_the_path_for_200_ms_each_ten_seconds() {
     assert_eq!(starts.len(), 3, "{starts:?}");
     for pair in starts.windows(2) {
         let gap = pair[1] - pair[0];
-        // Ten seconds from the end of the last, which took up to a round trip to empty the path, 200 ms and a round.
+        // Ten seconds from the end of the last, which took up to a round trip to drain the path,
+        // 200 ms and a round.
         assert!((10.0..10.6).contains(&gap), "{gap:.2}");
     }
     let share = empty.len() as f64 * 0.01 / starts.len() as f64;
@@ -121,8 +123,8 @@ fn it_empties_the_path_for_200_ms_each_ten_seconds() {
 }
 
 #[test]
-fn loss_that_is_not_congestion_hardly_slows_it_and_cubic_a_lot() {
-    // Each 200th segment: 0.5 %.
+fn random_loss_affects_it_less_than_cubic() {
+    // Every 200th segment: 0.5 %.
     let lost: Vec<u64> = (1..200).map(|n| n * 200).collect();
     let rate = |control| {
         let flow = Flow {

@@ -1,5 +1,6 @@
-//! Congestion control alone on a path: bulk senders with the least of TCP around it (SACK of single segments, PRR, a
-//! retransmission timer), one drop-tail queue at a rate, a delay each way, and chosen segments lost.
+//! Congestion control alone on a path: bulk senders with a minimum of TCP (SACK of single segments,
+//! PRR, a retransmission timer), one drop-tail queue at a rate, a delay per direction, and selected
+//! losses.
 
 use crate::sender::Sender;
 use netburn_tcp::config::CongestionControl;
@@ -11,18 +12,18 @@ pub(crate) const MSS: u32 = 1_448;
 /// A full segment with its headers: IPv4 and TCP with timestamps.
 pub(crate) const PACKET: ByteSize = ByteSize::from_bytes(1_500);
 
-/// What all flows share.
+/// Common properties of all flows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Path {
     pub(crate) rate: BitRate,
-    /// Each way.
+    /// Per direction.
     pub(crate) delay: Duration,
-    /// Packets that may wait.
+    /// Maximum number of queued packets.
     pub(crate) queue: usize,
 }
 
 impl Path {
-    /// The bandwidth-delay product in segments.
+    /// Bandwidth-delay product in segments.
     pub(crate) fn product(&self) -> f64 {
         let round_trip = 2.0 * self.delay.as_secs_f64();
         self.rate.as_bps() as f64 * round_trip / 8.0 / PACKET.as_bytes() as f64
@@ -34,13 +35,13 @@ impl Path {
 pub(crate) struct Flow {
     pub(crate) control: CongestionControl,
     pub(crate) start: Instant,
-    /// Segments, counted from 0, whose first transmission is lost.
+    /// Segments, numbered from 0, whose first transmission is lost.
     pub(crate) lost: Vec<u64>,
     pub(crate) random: u64,
-    /// When, after the connection was established, the application writes nothing, and for how long. Only between whole
-    /// endpoints.
+    /// Pause of the application: start after the establishment of the connection, and length. Only
+    /// with complete endpoints.
     pub(crate) pause: Option<(Duration, Duration)>,
-    /// Whether those segments are marked (ECN) instead of lost. Only between whole endpoints.
+    /// True if those segments are marked (ECN) instead of lost. Only with complete endpoints.
     pub(crate) marks: bool,
 }
 
@@ -57,7 +58,7 @@ impl Flow {
     }
 }
 
-/// A flow at one instant.
+/// State of a flow at one instant.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point {
     pub(crate) at: Instant,
@@ -69,18 +70,18 @@ pub(crate) struct Point {
     pub(crate) delivered: u64,
 }
 
-/// What one flow did.
+/// Result of one flow.
 #[derive(Debug, Clone)]
 pub(crate) struct Outcome {
-    /// A point each 10 ms.
+    /// A point every 10 ms.
     pub(crate) curve: Vec<Point>,
     pub(crate) drops: u64,
-    /// Each reduction: when, the window before it, the threshold after it.
+    /// Reductions: time, window before, threshold after.
     pub(crate) reductions: Vec<(Instant, u32, u32)>,
 }
 
 impl Outcome {
-    /// The last point at or before `at`.
+    /// Last point at or before `at`.
     pub(crate) fn at(&self, at: Instant) -> &Point {
         let after = self.curve.partition_point(|point| point.at <= at);
         &self.curve[after.saturating_sub(1)]
@@ -140,7 +141,7 @@ enum Event {
     Sample,
 }
 
-/// What a receiver answers.
+/// Acknowledgement of a receiver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Acknowledgement {
     pub(crate) next: u64,
@@ -245,7 +246,8 @@ impl World {
     }
 }
 
-/// Acknowledges every second segment, and at once what is out of order; the first 16 one by one, as Linux does.
+/// Acknowledges every second segment, and immediately after a gap; the first 16 individually, as
+/// Linux does.
 #[derive(Default)]
 struct Receiver {
     next: u64,

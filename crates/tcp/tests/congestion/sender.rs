@@ -1,4 +1,4 @@
-//! The least of a sender that congestion control needs around it.
+//! Minimal sender around a congestion control.
 
 use crate::path::{Acknowledgement, Flow, MSS, Point};
 use netburn_tcp::congestion::{Ack, Congestion, Established, RateEstimator, Snapshot, State};
@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, VecDeque};
 #[derive(Debug, Clone, Copy)]
 struct Record {
     snapshot: Snapshot,
-    /// The how-manieth transmission this was.
+    /// Transmission sequence number.
     order: u64,
     acked: bool,
     lost: bool,
@@ -103,7 +103,7 @@ impl Sender {
         self.started && self.in_flight < self.congestion.cwnd()
     }
 
-    /// The next segment to put on the path, and whether it is to be lost.
+    /// Next segment to send, and true if it is to be lost.
     pub(crate) fn send(&mut self, now: Instant) -> Option<(u64, bool)> {
         if !self.may_send() || self.next_send > now {
             return None;
@@ -115,7 +115,8 @@ impl Sender {
             self.deadline = now + self.rto();
         }
         if let Some(rate) = self.congestion.pacing_rate() {
-            // Linux paces by content alone (`tcp_update_skb_after_send`), after the first ten segments.
+            // Linux paces by content alone (`tcp_update_skb_after_send`), after the first ten
+            // segments.
             let content = ByteSize::from_bytes(u64::from(MSS));
             if self.order >= 10 {
                 self.next_send = self.next_send.max(now) + rate.time_for(content).unwrap_or_default();
@@ -220,7 +221,8 @@ impl Sender {
         }
     }
 
-    /// The path keeps the order: what was sent before something delivered is lost, once three later ones are.
+    /// The path keeps the order: a segment sent before a delivered one is lost after three later
+    /// ones are delivered.
     fn find_losses(&mut self) -> u32 {
         let later = if self.state >= State::Recovery { 1 } else { 3 };
         let mut lost = 0;
@@ -253,7 +255,7 @@ impl Sender {
         }
     }
 
-    /// PRR (RFC 6937 with the slow start reduction bound, as `tcp_cwnd_reduction` has it).
+    /// PRR (RFC 6937 with the slow start reduction bound, as in `tcp_cwnd_reduction`).
     fn reduce(&mut self, acked: u32, safe: bool) {
         let ssthresh = self.congestion.ssthresh();
         let sent = i64::from(self.reduction_sent);

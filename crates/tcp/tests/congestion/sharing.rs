@@ -23,7 +23,7 @@ fn flows(controls: &[CongestionControl], seed: u64) -> Vec<Flow> {
     controls.iter().map(flow).collect()
 }
 
-/// What each flow delivered over `secs`, between whole endpoints.
+/// Data delivered by each flow over `secs`, with complete endpoints.
 fn shares(path: Path, flows: &[Flow], secs: u64) -> Vec<f64> {
     whole::run(path, flows, Duration::from_secs(secs))
         .iter()
@@ -50,15 +50,16 @@ fn eight_cubic_flows_share_alike() {
 
 #[test]
 fn cubic_shares_with_reno_where_round_trips_are_short() {
-    // RFC 9438 §4.3: there it is as fast as Reno would be.
+    // RFC 9438 §4.3: there it is as fast as Reno.
     let index = fairness(&shares(PATH, &flows(&[Cubic, Reno], 1), 40));
     assert!(index >= 0.85, "{index:.3}");
 }
 
 #[test]
 fn bbr_and_cubic_coexist_and_the_queue_decides_who_has_more() {
-    // A shallow queue: what CUBIC yields to, loss, BBR does not. A deep one: CUBIC fills it, and BBR's share of what is in
-    // flight is bounded by two products (Hock et al. 2017; Scholz et al. 2018).
+    // In a shallow queue CUBIC reduces after losses and BBR does not. In a deep one CUBIC fills it,
+    // and BBR's share of the data in flight is limited to two products (Hock et al. 2017; Scholz et
+    // al. 2018).
     let share = |products: f64| {
         let path = Path {
             queue: (PATH.product() * products) as usize,

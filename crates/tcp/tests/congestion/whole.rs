@@ -1,4 +1,5 @@
-//! The same path as `path`, between whole endpoints: handshake, SACK, RACK, PRR, bursts, small queues, socket buffers.
+//! The path of `path`, between complete endpoints: handshake, SACK, RACK, PRR, bursts, small
+//! queues, socket buffers.
 
 use crate::path::{Flow, MSS, Outcome, Path, Point};
 use netburn_tcp::config::{Buffer, EndpointConfig};
@@ -6,8 +7,8 @@ use netburn_tcp::{Endpoint, Event, Segment};
 use netburn_units::{ByteSize, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Runs `flows` over `path` until `end` after the first connection was established. The applications write as fast as
-/// they may. Each curve's time begins with its connection.
+/// Runs `flows` over `path` until `end` after the first connection was established. The
+/// applications write as fast as possible. Each curve's time starts with its connection.
 pub(crate) fn run(path: Path, flows: &[Flow], end: Duration) -> Vec<Outcome> {
     let mut world = World {
         path,
@@ -46,11 +47,11 @@ pub(crate) fn run(path: Path, flows: &[Flow], end: Duration) -> Vec<Outcome> {
     }
 }
 
-/// What happens to a connection.
+/// Event of a connection.
 #[derive(Debug)]
 enum What {
     Start,
-    /// And whether it is marked.
+    /// And true if it is marked.
     AtReceiver(Segment, bool),
     AtSender(Segment),
     Sample,
@@ -70,12 +71,12 @@ struct Connection {
     outcome: Outcome,
 }
 
-/// With a pause to come the application writes pieces of 64 KiB, while less than twice that is unsent.
+/// Before a pause the application writes pieces of 64 KiB, while less than twice that is unsent.
 const PIECE: u64 = 1 << 16;
 
 impl Connection {
     fn new(flow: &Flow) -> Self {
-        // What the recording machine was told: 4 MB of buffers, 32 MB at most.
+        // Settings of the recording machine: 4 MB of buffers, 32 MB at most.
         let buffer = Buffer {
             initial: ByteSize::from_bytes(4_000_000),
             max: ByteSize::from_bytes(32_000_000),

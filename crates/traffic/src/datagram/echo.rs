@@ -237,7 +237,7 @@ mod tests {
             );
             if good {
                 let nanos = now.as_nanos();
-                let far = netburn_workload::operation::FarTimes {
+                let far = netburn_workload::operation::RemoteTimestamps {
                     received: nanos,
                     sent: nanos,
                 };

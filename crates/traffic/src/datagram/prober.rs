@@ -2,7 +2,7 @@
 
 use super::wire::{self, Cookie, Datagram};
 use netburn_units::{ByteSize, Duration, Instant};
-use netburn_workload::operation::FarTimes;
+use netburn_workload::operation::RemoteTimestamps;
 use std::collections::VecDeque;
 
 /// One client of one echo server, without its socket.
@@ -47,7 +47,7 @@ pub enum Event {
         /// As given to [`Prober::probe`].
         id: u64,
         /// When the server got it and sent it back, by its own clock.
-        far: FarTimes,
+        far: RemoteTimestamps,
     },
 }
 
@@ -276,7 +276,7 @@ mod tests {
         pair.prober.probe(pair.now, 2, ByteSize::from_bytes(500));
         pair.run(Instant::from_millis(40));
         let nanos = 25_000_000;
-        let far = FarTimes {
+        let far = RemoteTimestamps {
             received: nanos,
             sent: nanos,
         };

@@ -13,7 +13,7 @@
 
 use crate::mark::MAX_DSCP;
 use netburn_units::{Duration, Instant};
-use netburn_workload::operation::FarTimes;
+use netburn_workload::operation::RemoteTimestamps;
 
 /// No datagram is shorter, in bytes.
 pub const MIN_SIZE: usize = 64;
@@ -64,7 +64,7 @@ pub enum Datagram {
         /// The probe's.
         id: u64,
         /// When the server got it and sent it back.
-        far: FarTimes,
+        far: RemoteTimestamps,
     },
 }
 
@@ -122,7 +122,7 @@ pub fn read(bytes: &[u8]) -> Result<Datagram, WireError> {
         ECHO => Ok(Datagram::Echo {
             cookie: cookie(bytes, 8),
             id: long(bytes, 24),
-            far: FarTimes {
+            far: RemoteTimestamps {
                 received: long(bytes, 32).cast_signed(),
                 sent: long(bytes, 40).cast_signed(),
             },
@@ -233,7 +233,7 @@ mod tests {
         );
         make_echo(&mut bytes, Instant::from_nanos(-3));
         stamp_sent(&mut bytes, Instant::from_nanos(11));
-        let far = FarTimes { received: -3, sent: 11 };
+        let far = RemoteTimestamps { received: -3, sent: 11 };
         assert_eq!(
             read(&bytes),
             Ok(Datagram::Echo {

@@ -105,7 +105,7 @@ impl Tally {
         });
         let latency_mean_ms = mean(&self.latencies).map(|nanos| nanos / 1e6);
         let levels = [STANDARD.as_slice(), &options.percentiles].concat();
-        let idle = Distribution::of(&mut self.idle, self.idle_broken, &[P50]);
+        let idle = Distribution::from_slice(&mut self.idle, self.idle_broken, &[P50]);
         Report {
             url: site.url.to_string(),
             address: site.target.address.to_string(),
@@ -118,7 +118,7 @@ impl Tally {
             bytes: drive.bytes_down + drive.bytes_up,
             page_mean,
             page_deviation,
-            latency: Distribution::of(&mut self.latencies, unbounded, &levels),
+            latency: Distribution::from_slice(&mut self.latencies, unbounded, &levels),
             latency_mean_ms,
             idle_ms: idle.percentile(P50).value().map(|nanos| nanos as f64 / 1e6),
             broken: self.broken,

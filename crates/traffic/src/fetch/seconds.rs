@@ -70,7 +70,7 @@ impl Seconds {
         let mut sum = self.open.remove(&self.next).unwrap_or_default();
         self.next = at;
         let pages = sum.latencies.len() as u64;
-        let found = Distribution::of(&mut sum.latencies, 0, &[P50]);
+        let found = Distribution::from_slice(&mut sum.latencies, 0, &[P50]);
         Some(Second {
             at,
             pages,

@@ -1,78 +1,82 @@
-//! The settings of one workload, every default filled in.
+//! Settings of one workload, with all defaults filled in.
 //!
-//! - `uses`: the six uses that have names.
-//! - `validate`: what a configuration can't be.
-//! - `names`: how kinds, priorities and connections are written in a scenario file; how a goal reads.
-//! - `volume`: how many bytes a workload will move.
+//! - `presets`: the six built-in workloads.
+//! - `validate`: limits of a configuration.
+//! - `names`: text form of kinds, priorities, connections and goals.
+//! - `volume`: number of bytes that a workload moves.
 
 mod names;
-mod uses;
+mod presets;
 mod validate;
 mod volume;
 
 pub use names::UnknownName;
-pub use uses::USES;
+pub use presets::PRESETS;
 pub use validate::ConfigError;
 
 use netburn_units::{BitRate, ByteSize, Duration};
 
-/// The shortest time between operations of one workload: 100 µs.
+/// Minimum time between operations of one workload: 100 µs.
 pub const MIN_PERIOD: Duration = Duration::from_micros(100);
 
-/// The width of the bins that bytes are counted in, and so the grain of a rate goal's window and step: 100 ms.
+/// Width of the bins in which bytes are counted, and so the granularity of a rate goal's window and
+/// step: 100 ms.
 pub const BIN: Duration = Duration::from_millis(100);
 
-/// What one workload asks of the network.
+/// Configuration of one workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// What sort of use it is: decides when the next operation falls due.
+    /// Traffic pattern: determines when the next operation is due.
     pub kind: Kind,
     /// Objects fetched at once in one operation; 1 to 1000. Browsing: 10.
     pub objects: u32,
     /// Size of one object, or of one datagram (64 B to 1400 B) for `probe`.
     pub object_size: ByteSize,
-    /// Time between operations. `None` for those that begin when the last ends (`download`, `upload`).
+    /// Time between operations. `None` for kinds whose next operation starts when the previous one
+    /// ends (`download`, `upload`).
     pub interval: Option<Duration>,
-    /// How far around its place in the grid an operation may fall due, either way; at most half of `interval`.
+    /// Maximum deviation of a due time from its grid point, in either direction; at most half of
+    /// `interval`.
     pub jitter: Duration,
-    /// Whether each object comes over a connection of its own.
+    /// Use of connections: one per object, or persistent ones.
     pub connections: Connections,
-    /// How many operations may be under way at once; those due beyond are misses (`pages`: one more may wait).
+    /// Maximum number of operations in flight; further ones that are due count as not started
+    /// (`pages`: one more is queued).
     pub outstanding: u32,
-    /// DSCP, access category and band of the packets.
+    /// Traffic class: DSCP, access category and band of the packets.
     pub priority: Priority,
-    /// The video player that the bytes feed, for `stream`.
+    /// Video player that consumes the bytes, for `stream`.
     pub player: Option<PlayerConfig>,
-    /// What makes it good. Empty: no verdict.
+    /// Goals. Empty: no verdict.
     pub goals: Vec<Goal>,
-    /// An operation without any progress for this long is given up as timed out. Default 30 s.
+    /// Idle timeout: an operation without progress for this long fails as timed out. Default 30 s.
     pub timeout: Duration,
 }
 
-/// The sorts of use.
+/// Traffic patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Several objects at once on a fixed grid with jitter; one page at a time and one may wait.
+    /// Several objects at once on a fixed grid with jitter; one page at a time, and one is queued.
     Pages,
-    /// Objects one after another, one period after the last was due or when it ended if that was later: the schedule
-    /// shifts and nothing is caught up.
+    /// Objects in sequence. The next is due one interval after the previous was due, or when the
+    /// previous ended if that was later: the schedule shifts and does not catch up.
     Stream,
-    /// Objects on a fixed grid, several outstanding, each counted from when it was due.
+    /// Objects on a fixed grid, several outstanding; latency counts from the due time.
     Calls,
-    /// Large objects one after another, unthrottled.
+    /// Large objects in sequence, unthrottled, server to station.
     Download,
-    /// The same, the other way.
+    /// As `Download`, station to server.
     Upload,
-    /// A datagram on a fixed grid, sent back by the server.
+    /// A datagram on a fixed grid, echoed by the server.
     Probe,
 }
 
-/// On which connections objects come.
+/// Use of connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Connections {
-    /// Each object dials anew.
+    /// A new connection for each object.
     New,
-    /// Connections stay open and are used again.
+    /// Persistent connections that are reused.
     Keep,
 }
 
@@ -91,8 +95,8 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// The DSCP (RFC 2474, six bits) that packets of this class carry. RFC 8325 §4 maps these to the same access
-    /// categories as the three highest bits do.
+    /// DSCP (RFC 2474, six bits) of this class's packets. RFC 8325 §4 maps these to the same access
+    /// categories as their three highest bits do.
     #[must_use]
     pub const fn dscp(self) -> u8 {
         match self {
@@ -104,32 +108,32 @@ impl Priority {
     }
 }
 
-/// A video player's buffer.
+/// Buffer of a video player.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerConfig {
-    /// Media buffered before it starts, and before it goes on after a stall. Default 2 s.
+    /// Media buffered before playback starts, and before it resumes after a stall. Default 2 s.
     pub start: Duration,
-    /// The rate at which it plays. Default 20 Mbit/s.
+    /// Playback rate. Default 20 Mbit/s.
     pub rate: BitRate,
-    /// The most it holds; what comes beyond is let go. Default 10 s.
+    /// Maximum of the buffer; further media are discarded. Default 10 s.
     pub max_buffer: Duration,
 }
 
-/// What makes a workload good.
+/// Goal of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
-    /// Every operation ends within `limit` of the instant it was due.
+    /// Every operation finishes within `limit` of its due time.
     Latency {
-        /// The longest time that is good.
+        /// Maximum latency.
         limit: Duration,
     },
-    /// Every window of `window`, in steps of `step`, brings at least `at_least` by bytes arrived.
+    /// Every window of `window`, in steps of `step`, receives at least `at_least`.
     Rate {
-        /// The least rate that is good.
+        /// Minimum rate.
         at_least: BitRate,
-        /// The window's length: 2 s.
+        /// Length of the window: 2 s.
         window: Duration,
-        /// From one window's start to the next: 100 ms.
+        /// Time from the start of one window to the next: 100 ms.
         step: Duration,
     },
     /// The player never stalls.

@@ -1,31 +1,31 @@
-//! How kinds, priorities and connections are written, and how a goal reads.
+//! Text form of kinds, priorities, connections and goals.
 
 use super::{Connections, Goal, Kind, Priority};
 use std::fmt;
 use std::str::FromStr;
 
-/// A name that is none of the known ones.
+/// Unknown name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown {what} `{found}`; known: {}", .known.join(", "))]
 pub struct UnknownName {
-    /// What it should have named.
+    /// Kind of name that is expected.
     pub what: &'static str,
-    /// The text as found.
+    /// Input text.
     pub found: String,
-    /// The names that would do.
+    /// Known names.
     pub known: &'static [&'static str],
 }
 
-/// Gives an enum its names as written in scenario files, and reads them back.
+/// Implements the text form of an enum as in scenario files, and its parser.
 macro_rules! named {
     ($type:ident, $what:literal, $($variant:ident = $name:literal),+ $(,)?) => {
         impl $type {
-            /// All of them.
+            /// All variants.
             pub const ALL: &[$type] = &[$($type::$variant),+];
-            /// All names, in the same order.
+            /// All names, in the order of `ALL`.
             pub const NAMES: &[&str] = &[$($name),+];
 
-            /// The name, as written in scenario files.
+            /// Name in scenario files.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
@@ -37,7 +37,7 @@ macro_rules! named {
         impl FromStr for $type {
             type Err = UnknownName;
 
-            /// Reads the name exactly as [`as_str`](Self::as_str) writes it.
+            /// Parses the name exactly as [`as_str`](Self::as_str) returns it.
             fn from_str(text: &str) -> Result<Self, UnknownName> {
                 match text {
                     $($name => Ok($type::$variant),)+
@@ -77,7 +77,8 @@ named!(
 );
 
 impl Goal {
-    /// The goal as people read it: `page load ≤ 500 ms`, `latency ≤ 150 ms`, `every 2 s ≥ 20 Mbit/s`, `no stall`.
+    /// Text form in reports: `page load ≤ 500 ms`, `latency ≤ 150 ms`, `every 2 s ≥ 20 Mbit/s`, `no
+    /// stall`.
     #[must_use]
     pub fn describe(&self, kind: Kind) -> String {
         match self {

@@ -1,26 +1,28 @@
-//! What a configuration can't be.
+//! Limits of a configuration.
 
 use super::{BIN, Config, Goal, Kind, MIN_PERIOD, PlayerConfig};
 use netburn_units::{ByteSize, Duration};
 
-/// Why a configuration makes no sense: the key as scenario files write it, and what is wrong with its value.
+/// Invalid configuration: the key as in scenario files, and the problem with its value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` {problem}")]
 pub struct ConfigError {
-    /// The key it concerns: `objects`, `object_size`, `interval`, `jitter`, `outstanding`, `player`, `goal`, `timeout`.
+    /// Key of the invalid value: `objects`, `object_size`, `interval`, `jitter`, `outstanding`,
+    /// `player`, `goal`, `timeout`.
     pub key: &'static str,
-    /// What is wrong, and what would be right.
+    /// Problem, and the valid range.
     pub problem: String,
 }
 
 impl Config {
-    /// Checks that everything is in range and fits together.
+    /// Checks that all values are in range and consistent.
     ///
-    /// Goals by kind: latency on all but `download` and `upload`, whose objects have no size that a person waits for; a
-    /// rate on `stream`, `download` and `upload`; no stall on a `stream` with a player.
+    /// Goals by kind: latency for all kinds except `download` and `upload`, whose objects have no
+    /// meaningful size; a rate for `stream`, `download` and `upload`; no stall for a `stream` with
+    /// a player.
     ///
     /// # Errors
-    /// The first thing that can't be, with the key it concerns.
+    /// The first invalid value, with its key.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.check_objects()?;
         self.check_period()?;
@@ -62,19 +64,20 @@ impl Config {
         let every = match (self.kind, self.interval) {
             (Kind::Download | Kind::Upload, None) => Duration::ZERO,
             (kind @ (Kind::Download | Kind::Upload), Some(_)) => {
-                let why = format!("can't be set on kind `{kind}`, which begins an object when the last ends");
-                return wrong("interval", format!("{why}; kind `stream` has a rate"));
+                let why = format!("can't be set on kind `{kind}`, whose objects follow each other without an interval");
+                return wrong("interval", format!("{why}; use kind `stream` for a fixed rate"));
             }
-            (kind, None) => return wrong("interval", format!("or `rate` is needed on kind `{kind}`")),
+            (kind, None) => return wrong("interval", format!("or `rate` is required for kind `{kind}`")),
             (_, Some(every)) if every < MIN_PERIOD || every > Duration::from_secs(86_400) => {
                 return wrong("interval", format!("is {every}; {MIN_PERIOD} to 24 h"));
             }
             (_, Some(every)) => every,
         };
         if self.jitter > every / 2 {
-            let bound = match every.is_zero() {
-                true => format!("can't be set on kind `{}`, which has no period", self.kind),
-                false => format!("is {}; at most half of `interval`, which is {every}", self.jitter),
+            let bound = if every.is_zero() {
+                format!("can't be set on kind `{}`, which has no interval", self.kind)
+            } else {
+                format!("is {}; at most half of `interval`, which is {every}", self.jitter)
             };
             return wrong("jitter", bound);
         }
@@ -87,7 +90,7 @@ impl Config {
             let same = |other: &&Goal| std::mem::discriminant(*other) == std::mem::discriminant(goal);
             if let Some(other) = self.goals[..index].iter().find(same) {
                 let (first, second) = (other.describe(self.kind), goal.describe(self.kind));
-                return wrong("goal", format!("has two of one sort: {first} and {second}"));
+                return wrong("goal", format!("has two goals of one type: {first} and {second}"));
             }
         }
         Ok(())
@@ -96,19 +99,24 @@ impl Config {
 
 fn check_player(player: &PlayerConfig) -> Result<(), ConfigError> {
     if player.rate.as_bps() == 0 {
-        return wrong("player", "has a rate of 0; it must play at some rate".to_owned());
+        return wrong(
+            "player",
+            "has an invalid rate: found 0, expected more than 0".to_owned(),
+        );
     }
     if player.start.is_zero() {
         return wrong(
             "player",
-            "has a start of 0 s; it must buffer something before it plays".to_owned(),
+            "has an invalid start: found 0 s, expected more than 0 s".to_owned(),
         );
     }
     if player.max_buffer < player.start {
         let (max_buffer, start) = (player.max_buffer, player.start);
         return wrong(
             "player",
-            format!("holds {max_buffer}, less than the {start} it starts with, so it never would"),
+            format!(
+                "has a `max_buffer` of {max_buffer}, which is less than its start of {start}; playback would never start"
+            ),
         );
     }
     Ok(())
@@ -117,24 +125,22 @@ fn check_player(player: &PlayerConfig) -> Result<(), ConfigError> {
 fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> {
     match (goal, kind) {
         (Goal::Latency { .. }, Kind::Download | Kind::Upload) => {
-            wrong("goal", format!("on kind `{kind}` can't be a latency; a rate would do"))
+            wrong("goal", format!("on kind `{kind}` can't be a latency; use a rate"))
         }
-        (Goal::Latency { limit }, _) if limit.is_zero() => {
-            wrong("goal", "is a latency of 0 s, which nothing can meet".to_owned())
-        }
+        (Goal::Latency { limit }, _) if limit.is_zero() => wrong(
+            "goal",
+            "has an invalid latency: found 0 s, expected more than 0 s".to_owned(),
+        ),
         (Goal::Rate { .. }, Kind::Pages | Kind::Calls | Kind::Probe) => {
-            wrong("goal", format!("on kind `{kind}` can't be a rate; a latency would do"))
+            wrong("goal", format!("on kind `{kind}` can't be a rate; use a latency"))
         }
         (Goal::Rate { at_least, .. }, _) if at_least.as_bps() == 0 => {
-            wrong("goal", "is a rate of 0, which everything meets".to_owned())
+            wrong("goal", "has an invalid rate: found 0, expected more than 0".to_owned())
         }
         (Goal::Rate { window, step, .. }, _) => {
             for (what, span) in [("window", window), ("step", step)] {
                 if span.is_zero() || !span.as_nanos().is_multiple_of(BIN.as_nanos()) {
-                    return wrong(
-                        "goal",
-                        format!("has a {what} of {span}; it must be a multiple of {BIN}"),
-                    );
+                    return wrong("goal", format!("has a {what} of {span}; expected a multiple of {BIN}"));
                 }
             }
             Ok(())
@@ -143,17 +149,19 @@ fn check_goal(goal: &Goal, kind: Kind, player: bool) -> Result<(), ConfigError> 
         (Goal::NoStall, Kind::Stream) => wrong("goal", "can't be `no stall` without a `player`".to_owned()),
         (Goal::NoStall, _) => wrong(
             "goal",
-            format!("on kind `{kind}` can't be `no stall`; only a `stream` plays"),
+            format!("on kind `{kind}` can't be `no stall`; only kind `stream` has a player"),
         ),
         (Goal::Latency { .. }, _) => Ok(()),
     }
 }
 
 fn within(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), ConfigError> {
-    match (least..=most).contains(&value) {
-        true => Ok(()),
-        false if least == most => wrong(key, format!("is {value}; it must be {least}")),
-        false => wrong(key, format!("is {value}; {least} to {most}")),
+    if (least..=most).contains(&value) {
+        Ok(())
+    } else if least == most {
+        wrong(key, format!("is {value}; it must be {least}"))
+    } else {
+        wrong(key, format!("is {value}; {least} to {most}"))
     }
 }
 

@@ -1,17 +1,17 @@
-//! A workload under watch: every call goes through here, and every law of the machine is checked on the way.
+//! A checked workload: every call passes through here, and all laws of the machine are verified.
 
 use crate::config::{Config, Connections, Kind};
 use crate::machine::{Action, BACKOFF, Connection, Request, RequestId, Workload};
-use crate::operation::{Failure, FarTimes, Operation, Outcome, Stall};
+use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use netburn_units::{Duration, Instant, Seed};
 use std::collections::BTreeMap;
 
-/// What a driver may say.
+/// Input of a driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// Time has come.
+    /// Timeout.
     Timeout,
-    /// A connection is ready.
+    /// A connection is established.
     Connected(RequestId),
     /// Bytes arrived.
     Bytes(RequestId, u64),
@@ -19,36 +19,36 @@ pub enum Input {
     Finished(RequestId),
     /// An object failed.
     Failed(RequestId, Failure),
-    /// A datagram came back.
-    Reply(RequestId, Option<FarTimes>),
+    /// A datagram was echoed.
+    Reply(RequestId, Option<RemoteTimestamps>),
 }
 
-/// A [`Workload`] whose outputs are compared with the laws. Panics when one is broken.
+/// A [`Workload`] whose outputs are compared with the laws. Panics on a violation.
 #[derive(Debug)]
-pub struct Watched {
+pub struct Checked {
     workload: Workload,
     config: Config,
     start: Instant,
     end: Instant,
     settle: Instant,
     now: Instant,
-    /// Requests handed out and not ended, with the kept connection each holds.
+    /// Active requests, with the persistent connection of each.
     pub active: BTreeMap<RequestId, Option<u32>>,
-    /// Operations that have begun and not ended: bytes so far.
+    /// Active operations: bytes so far.
     begun: BTreeMap<u64, u64>,
-    /// The operations that have ended, by number.
+    /// Ended operations, by number.
     pub ended: BTreeMap<u64, Operation>,
-    /// The stalls that have ended.
+    /// Ended stalls.
     pub stalls: Vec<Stall>,
-    /// Everything that came out, in order.
+    /// All outputs, in order.
     pub trace: Vec<String>,
 }
 
-impl Watched {
-    /// A workload to be watched.
+impl Checked {
+    /// A new checked workload.
     #[must_use]
     pub fn new(config: Config, start: Instant, end: Instant, settle: Instant, seed: Seed) -> Self {
-        Watched {
+        Checked {
             workload: Workload::new(config.clone(), start, end, settle, seed, 0),
             config,
             start,
@@ -63,13 +63,13 @@ impl Watched {
         }
     }
 
-    /// The workload, to look at.
+    /// The workload, for inspection.
     #[must_use]
     pub fn workload(&self) -> &Workload {
         &self.workload
     }
 
-    /// Passes an input on, drains what comes of it, and checks it. Gives the actions.
+    /// Passes an input to the workload, drains its outputs, and checks them. Returns the actions.
     pub fn handle(&mut self, now: Instant, input: Input) -> Vec<Action> {
         let before = self.workload.poll_timeout();
         assert_eq!(
@@ -99,13 +99,13 @@ impl Watched {
         actions
     }
 
-    /// Walks to the next timeout and handles it; `None` when all is settled.
+    /// Advances to the next timeout and handles it; `None` when all is settled.
     pub fn wake(&mut self) -> Option<Vec<Action>> {
         let (at, _) = self.workload.poll_timeout()?;
         Some(self.handle(at, Input::Timeout))
     }
 
-    /// Lets the run end without further input, and checks what only shows then.
+    /// Advances to the end of the run without further input, and checks the final state.
     pub fn finish(&mut self) {
         self.handle(self.settle, Input::Timeout);
         assert!(self.workload.is_settled(), "settled at its settle time");
@@ -134,7 +134,7 @@ impl Watched {
             self.trace.push(format!("{action:?}"));
             actions.push(action);
         }
-        // Bytes that this input brings, if the operation is still there when it comes.
+        // Bytes of this input, if the operation is still active when they arrive.
         let mut brought = match input {
             Input::Bytes(id, bytes) if self.active.contains_key(&id) => Some((id.operation, bytes)),
             Input::Reply(id, _) if self.config.kind == Kind::Probe && self.active.contains_key(&id) => {
@@ -142,7 +142,8 @@ impl Watched {
             }
             _ => None,
         };
-        // What ended well or badly is over before anything new begins; unless time had run out for it before.
+        // A finished or failed object ends before a new operation begins, unless the operation has
+        // timed out before.
         let mut freed = None;
         if let Input::Finished(id) | Input::Failed(id, _) = input
             && !actions.contains(&Action::Cancel(id))
@@ -165,7 +166,8 @@ impl Watched {
         }
         while let Some(operation) = self.workload.poll_operation() {
             self.trace.push(format!("{operation:?}"));
-            // Bytes for an operation that timed out or was settled before they came don't count; a reply does.
+            // Bytes for an operation that has timed out or was settled before don't count; a reply
+            // does.
             let late = matches!(
                 operation.outcome,
                 Outcome::TimedOut | Outcome::Unfinished | Outcome::Cut
@@ -190,7 +192,7 @@ impl Watched {
             "{} of {allowed} outstanding",
             self.begun.len()
         );
-        assert_eq!(self.workload.under_way(), self.begun.len());
+        assert_eq!(self.workload.in_flight(), self.begun.len());
         actions
     }
 
@@ -208,7 +210,7 @@ impl Watched {
             other => panic!("a connection of the wrong sort: {other:?}"),
         };
         if slot.is_some() {
-            // What this very call freed may have been taken into account, or not yet.
+            // The slot that this call freed may or may not have been reused already.
             let held: Vec<Option<u32>> = self.active.values().copied().collect();
             let lowest =
                 |also: Option<u32>| (0..).find(|number| !held.contains(&Some(*number)) && Some(*number) != also);
@@ -272,7 +274,7 @@ impl Watched {
         assert_eq!(twice, None, "an operation ends once");
     }
 
-    /// Due instants keep to their rhythm.
+    /// Checks that due times follow the schedule.
     fn check_dues(&self) {
         let operations: Vec<&Operation> = self.ended.values().collect();
         assert_eq!(
@@ -311,13 +313,14 @@ impl Watched {
         }
     }
 
-    /// A miss is a miss because too many were outstanding when it fell due, and for no other reason.
+    /// Checks that an operation is not started only because too many were outstanding when it was
+    /// due.
     fn check_outstanding(&self) {
         let allowed = self.config.outstanding.max(1) as usize;
         let operations: Vec<&Operation> = self.ended.values().collect();
         for (index, operation) in operations.iter().enumerate() {
             let earlier = || operations[..index].iter().filter(|o| o.outcome != Outcome::NotStarted);
-            // Ends at the very instant may have come before or after.
+            // Ends at the same instant may have come before or after.
             let outlast = |at_least: bool| {
                 earlier()
                     .filter(|o| {

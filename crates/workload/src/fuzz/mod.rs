@@ -1,21 +1,21 @@
-//! Bytes as a driver's behaviour: whatever a driver does, the laws hold.
+//! Bytes as a driver's behaviour: the laws hold for every driver.
 
 mod laws;
 
-pub use laws::{Input, Watched};
+pub use laws::{Checked, Input};
 
 use crate::config::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 use crate::machine::{Action, RequestId};
-use crate::operation::{Failure, FarTimes};
+use crate::operation::{Failure, RemoteTimestamps};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
 
-/// Decodes `data` into a configuration and a driver's behaviour and runs it under watch.
+/// Decodes `data` into a configuration and a driver's behaviour and runs the checked workload.
 ///
-/// The first 12 bytes are the configuration (missing ones are zero). Then each step is two bytes: what happens, and how
-/// or when. Every sequence of bytes is a valid behaviour.
+/// The first 12 bytes are the configuration (missing ones are zero). Each further step is two
+/// bytes: the input, and its parameter or time. Every sequence of bytes is a valid behaviour.
 ///
 /// # Panics
-/// When a law is broken.
+/// If a law is violated.
 pub fn check(data: &[u8]) {
     let mut bytes = data.iter().copied();
     let mut next = || bytes.next().unwrap_or(0);
@@ -25,7 +25,7 @@ pub fn check(data: &[u8]) {
     let settle = end + Duration::from_millis(u64::from(next() % 64) * 40);
     let seed = Seed(u64::from(next()));
     let mut run = Run {
-        watched: Watched::new(config, start, end, settle, seed),
+        watched: Checked::new(config, start, end, settle, seed),
         now: start,
         last: RequestId {
             operation: 0,
@@ -78,9 +78,9 @@ fn config(next: &mut impl FnMut() -> u8) -> Config {
 }
 
 struct Run {
-    watched: Watched,
+    watched: Checked,
     now: Instant,
-    /// A request that was once handed out, for inputs about what is over.
+    /// A request of the past, for inputs about ended requests.
     last: RequestId,
 }
 
@@ -89,7 +89,7 @@ impl Run {
         let chosen = self.choose(how);
         let span = Duration::from_millis(u64::from(how));
         let input = match what % 16 {
-            // On to the next timeout, exactly.
+            // Advance exactly to the next timeout.
             0..=2 => match self.watched.workload().poll_timeout() {
                 Some((at, _)) => {
                     self.now = self.now.max(at);
@@ -97,7 +97,7 @@ impl Run {
                 }
                 None => return,
             },
-            // Somewhere between, or late by up to 2 s.
+            // Before the next timeout, or up to 2 s late.
             3 => {
                 self.now += span;
                 Input::Timeout
@@ -123,14 +123,14 @@ impl Run {
             ),
             13 => Input::Reply(
                 chosen,
-                how.is_multiple_of(2).then_some(FarTimes {
+                how.is_multiple_of(2).then_some(RemoteTimestamps {
                     received: i64::from(how),
                     sent: i64::from(how) + 1,
                 }),
             ),
-            // About something that is over or never was.
+            // An ended or unknown request.
             14 => Input::Bytes(self.last, 1),
-            // With a clock that steps back.
+            // With a clock that goes backwards.
             _ => {
                 let earlier = self.now.checked_sub(span).unwrap_or(self.now);
                 self.take(earlier, Input::Finished(chosen));
@@ -148,7 +148,7 @@ impl Run {
         }
     }
 
-    /// One of the requests under way, or one that never was.
+    /// An active request, or an unknown one.
     fn choose(&self, how: u8) -> RequestId {
         let active = &self.watched.active;
         let chosen = active.keys().nth(usize::from(how) % active.len().max(1)).copied();

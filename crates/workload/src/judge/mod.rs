@@ -1,4 +1,4 @@
-//! From samples to a verdict: [`Tally`] counts, [`judge`] decides, [`worst`] sums up.
+//! From samples to a verdict: [`Tally`] counts, [`judge`] decides, [`worst`] combines.
 
 mod tally;
 
@@ -6,23 +6,23 @@ pub use tally::{Tally, windows};
 
 use crate::config::{BIN, Goal};
 
-/// How good something was. The order is from best to worst of those that say something.
+/// Verdict, ordered from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// There was no goal.
+    /// There is no goal.
     None,
-    /// At least 99 % met, and the worst within twice the goal.
+    /// At least 99 % met, and the worst sample is within twice the goal.
     Pass,
     /// At least 95 % met.
     Marginal,
-    /// It could not be measured.
+    /// There is no measurement.
     Inconclusive,
     /// Less than 95 % met.
     Fail,
 }
 
 impl Verdict {
-    /// All of them, the best first.
+    /// All verdicts, the best first.
     pub const ALL: [Verdict; 5] = [
         Verdict::None,
         Verdict::Pass,
@@ -32,7 +32,7 @@ impl Verdict {
     ];
 }
 
-/// One goal, judged.
+/// Result for one goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GoalResult {
     /// The goal.
@@ -43,26 +43,28 @@ pub struct GoalResult {
     pub excess: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Whether there are too few samples to be sure: fewer than 3/(1 − share) for the verdict's share.
+    /// True if there are too few samples for a reliable verdict: fewer than 3/(1 − share) for the
+    /// verdict's share.
     pub provisional: bool,
 }
 
-/// Judges one goal by what was measured against it.
+/// Judges one goal from its tally.
 ///
-/// - Latency and rate: pass when at least 99 % are met and the worst is within twice the limit; marginal when at least
-///   95 % are; else fail. Without samples inconclusive.
-/// - No stall: pass without one, marginal when at most 1 % of the time watched was stalled, else fail. Met is the share
-///   of time that it wasn't. Not watched at all: inconclusive.
+/// - Latency and rate: pass if at least 99 % are met and the worst sample is within twice the
+///   limit; marginal if at least 95 % are met; otherwise fail. Inconclusive without samples.
+/// - No stall: pass without a stall, marginal if at most 1 % of the observed time was stalled,
+///   otherwise fail. `met` is the share of time without a stall. Inconclusive if the player was not
+///   observed.
 ///
-/// A verdict is provisional below 3/(1 − share) samples: 300 for a pass, which claims 99 %, and 60 for a marginal, which
-/// claims 95 %. The share that a fail denies is 95 % too, so that it is provisional below 60.
+/// A verdict is provisional below 3/(1 − share) samples: 300 for a pass, which claims 99 %, and 60
+/// for a marginal, which claims 95 %. A fail denies 95 %, so it is provisional below 60 as well.
 ///
-/// Shares are compared as whole numbers: exactly 99 % is a pass.
+/// Shares are compared as integers: exactly 99 % is a pass.
 #[must_use]
 pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
     let (verdict, samples) = match goal {
-        Goal::Latency { .. } | Goal::Rate { .. } => (of_samples(tally), tally.samples),
-        Goal::NoStall => (of_stalls(tally), tally.watched.as_nanos() / BIN.as_nanos()),
+        Goal::Latency { .. } | Goal::Rate { .. } => (judge_samples(tally), tally.samples),
+        Goal::NoStall => (judge_stalls(tally), tally.watched.as_nanos() / BIN.as_nanos()),
     };
     let met = match goal {
         Goal::Latency { .. } | Goal::Rate { .. } => share(tally.met, tally.samples),
@@ -84,7 +86,7 @@ pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
     }
 }
 
-fn of_samples(tally: &Tally) -> Verdict {
+fn judge_samples(tally: &Tally) -> Verdict {
     let met_at_least = |percent: u128| u128::from(tally.met) * 100 >= u128::from(tally.samples) * percent;
     if tally.samples == 0 {
         Verdict::Inconclusive
@@ -97,7 +99,7 @@ fn of_samples(tally: &Tally) -> Verdict {
     }
 }
 
-fn of_stalls(tally: &Tally) -> Verdict {
+fn judge_stalls(tally: &Tally) -> Verdict {
     if tally.watched.is_zero() {
         Verdict::Inconclusive
     } else if u128::from(tally.stalled.as_nanos()) * 100 > u128::from(tally.watched.as_nanos()) {
@@ -113,7 +115,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The verdict of a whole from those of its parts: the worst; inconclusive unless another fails.
+/// Combined verdict: the worst of the parts; inconclusive unless another part fails.
 #[must_use]
 pub fn worst(parts: impl IntoIterator<Item = Verdict>) -> Verdict {
     parts.into_iter().max().unwrap_or(Verdict::None)

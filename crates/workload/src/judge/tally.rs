@@ -1,32 +1,34 @@
-//! What was measured against one goal, counted.
+//! Counts for one goal.
 
 use crate::config::{BIN, Goal};
 use crate::operation::{Operation, Outcome, Stall};
 use netburn_units::{Duration, Instant};
 
-/// What was measured against one goal.
+/// Samples of one goal, counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tally {
-    /// Samples that count: operations, or windows.
+    /// Number of samples that count: operations, or windows.
     pub samples: u64,
-    /// Those within the limit.
+    /// Number of samples within the limit.
     pub met: u64,
-    /// The worst sample that finished, divided by the limit (for a rate: the limit divided by the worst window);
-    /// infinite when a window brought nothing; `None` without samples.
+    /// Worst finished sample divided by the limit (for a rate: the limit divided by the worst
+    /// window). Infinite if a window received nothing; `None` without samples.
     pub worst: Option<f64>,
-    /// How often the player stalled.
+    /// Number of stalls of the player.
     pub stalls: u64,
-    /// How long it stood still in all.
+    /// Total duration of the stalls.
     pub stalled: Duration,
-    /// How long it was watched: what the 1 % is of, and the samples of [`Goal::NoStall`] (one per 100 ms).
+    /// Observed time: the base of the 1 % limit, and the samples of [`Goal::NoStall`] (one per 100
+    /// ms).
     pub watched: Duration,
 }
 
 impl Tally {
-    /// Operations against a latency goal. All that count are samples ([`Outcome::Cut`] isn't one); those that finished
-    /// within `limit` of their due instants met it; only those that finished have a say in the worst.
+    /// Counts operations for a latency goal. All operations are samples except [`Outcome::Cut`].
+    /// Those that finished within `limit` of their due time met it. Only finished ones determine
+    /// the worst.
     #[must_use]
-    pub fn of_operations<'a>(operations: impl IntoIterator<Item = &'a Operation>, limit: Duration) -> Tally {
+    pub fn from_operations<'a>(operations: impl IntoIterator<Item = &'a Operation>, limit: Duration) -> Tally {
         let mut tally = Tally::default();
         let mut longest = None;
         for operation in operations {
@@ -42,9 +44,9 @@ impl Tally {
         tally
     }
 
-    /// A player's stalls from `from` to `to`; what lies outside isn't counted.
+    /// Counts a player's stalls from `from` to `to`; time outside is not counted.
     #[must_use]
-    pub fn of_stalls<'a>(stalls: impl IntoIterator<Item = &'a Stall>, from: Instant, to: Instant) -> Tally {
+    pub fn from_stalls<'a>(stalls: impl IntoIterator<Item = &'a Stall>, from: Instant, to: Instant) -> Tally {
         let mut tally = Tally {
             watched: to.checked_since(from).unwrap_or_default(),
             ..Tally::default()
@@ -60,7 +62,7 @@ impl Tally {
         tally
     }
 
-    /// Pools another tally of the same goal with this one, as for the repeats of a run.
+    /// Adds another tally of the same goal, as for the runs of a run set.
     pub fn add(&mut self, other: &Tally) {
         self.samples += other.samples;
         self.met += other.met;
@@ -74,11 +76,11 @@ impl Tally {
     }
 }
 
-/// Windows against a rate goal.
+/// Counts windows for a rate goal.
 ///
-/// `bins` are bytes arrived in the [`BIN`] that begins at an instant, in any order; what is left out brought nothing. The
-/// first window begins at the first whole bin at or after `from`, one more every `step`, and the last ends at or
-/// before `to`. Any other goal has no windows.
+/// `bins` are bytes received in the [`BIN`] that begins at an instant, in any order; a missing bin
+/// has none. The first window begins at the first whole bin at or after `from`, another every
+/// `step`, and the last ends at or before `to`. Other goals have no windows.
 #[must_use]
 pub fn windows(bins: impl IntoIterator<Item = (Instant, u64)>, goal: Goal, from: Instant, to: Instant) -> Tally {
     let Goal::Rate { at_least, window, step } = goal else {

@@ -1,82 +1,84 @@
-//! What passes between a workload and its driver.
+//! Interface between a workload and its driver.
 
 use crate::config::Priority;
 use netburn_units::{ByteSize, Instant};
 
-/// What the driver is to do.
+/// Command to the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Fetch or send one object.
     Begin(Request),
     /// Send one datagram to be echoed.
     Send {
-        /// Names it in `handle_reply`.
+        /// Identifies the datagram in `handle_reply`.
         id: RequestId,
-        /// When it was due.
+        /// Due time.
         due: Instant,
-        /// Its length.
+        /// Length.
         size: ByteSize,
     },
-    /// Give up on a request: nothing more about it will be listened to; close its connection. Never for a datagram.
+    /// Abort a request and close its connection; later inputs about it are ignored. Never for a
+    /// datagram.
     Cancel(RequestId),
 }
 
-/// One object to move.
+/// Transfer of one object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Names it in all that follows.
+    /// Identifies the request in all inputs about it.
     pub id: RequestId,
-    /// When it was due.
+    /// Due time.
     pub due: Instant,
-    /// The connection to use.
+    /// Connection to use.
     pub connection: Connection,
-    /// Towards the station or away from it.
+    /// Direction of the object's bytes.
     pub direction: Direction,
-    /// Its size.
+    /// Size of the object.
     pub size: ByteSize,
-    /// The class of its packets.
+    /// Traffic class of its packets.
     pub priority: Priority,
 }
 
-/// An operation's number and the object's within it.
+/// An operation's number and the object's number within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId {
     /// The operation's sequence number.
     pub operation: u64,
-    /// The object's number within it.
+    /// The object's number within the operation.
     pub object: u32,
 }
 
-/// Which connection a request goes over.
+/// Connection of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Connection {
-    /// One of its own, dialled now and closed after.
+    /// A new one, closed after the object.
     New,
-    /// The kept connection of this number, dialled if it isn't open. At most one request is on it at a time; always
-    /// the lowest number that is free. After a failure or a cancel the number is free and dialled anew.
+    /// The persistent connection of this number, dialled if it isn't open. It carries at most one
+    /// request at a time; the lowest free number is used. After a failure or a cancel the number is
+    /// free, and its next use dials a new connection.
     Kept(u32),
 }
 
-/// Which way the bytes go.
+/// Direction of a transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// Server to station.
+    /// Downlink: server to station.
     Down,
-    /// Station to server.
+    /// Uplink: station to server.
     Up,
 }
 
-/// Why a workload wants to be woken.
+/// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
-    /// An operation falls due.
+    /// An operation is due.
     Due,
-    /// An operation has had no progress for its time-out.
-    TimeOut,
-    /// The player's buffer runs empty.
+    /// An operation has made no progress for its timeout.
+    Timeout,
+    /// The player's buffer becomes empty.
     Stall,
-    /// Nothing new begins from here on.
+    /// End of the run: no new operation begins.
     End,
-    /// What is still under way is settled.
+    /// End of the drain: operations in flight are settled.
     Settle,
 }

@@ -1,28 +1,28 @@
-//! The schedule of one workload as a state machine.
+//! Schedule of one workload as a state machine.
 //!
-//! - [`action`](self::Action): what passes between it and its driver.
-//! - `course`: what happens when its time has come.
-//! - `schedule`: when the next operation falls due.
-//! - `under_way`: an operation that has begun and not ended.
-//! - `slots`: the numbers of kept connections.
+//! - [`action`](self::Action): interface to its driver.
+//! - `lifecycle`: processing of timeouts.
+//! - `schedule`: due times.
+//! - `in_flight`: operations in flight.
+//! - `slots`: numbers of persistent connections.
 
 mod action;
-mod course;
+mod in_flight;
+mod lifecycle;
 mod schedule;
 mod slots;
-mod under_way;
 
 pub use action::{Action, Connection, Direction, Request, RequestId, Wake};
 pub use schedule::BACKOFF;
 
 use crate::config::{Config, Kind};
-use crate::operation::{Failure, FarTimes, Operation, Outcome, Stall};
+use crate::operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
 use crate::player::Player;
+use in_flight::InFlight;
 use netburn_units::{Duration, Instant, Seed};
 use schedule::Schedule;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
-use under_way::UnderWay;
 
 /// One workload of one station.
 ///
@@ -30,29 +30,29 @@ use under_way::UnderWay;
 /// [`poll_operation`](Self::poll_operation) and [`poll_stall`](Self::poll_stall), then sleep until
 /// [`poll_timeout`](Self::poll_timeout) or the next input.
 ///
-/// It may be called late: what fell due meanwhile is taken in order, each counted from when it was due, and a request's
-/// `started` is the instant it was really handed out. At one instant an input comes before what falls due then. An
-/// input that is earlier than one before it is taken to be at the same time as that. An input about a request that
-/// is unknown, complete or given up is ignored.
+/// Calls may be late: overdue events are processed in order, each latency counts from its due time,
+/// and `started` is the actual time of the request. At one instant an input precedes the operations
+/// that are due then. An input that is earlier than a previous one is processed at the time of that
+/// one. An input about an unknown, complete or cancelled request is ignored.
 #[derive(Debug)]
 pub struct Workload {
     config: Config,
     start: Instant,
     end: Instant,
     settle: Instant,
-    /// The latest time it was told.
+    /// Latest time of an input.
     now: Instant,
     phase: Phase,
     schedule: Schedule,
     first_due: Option<Instant>,
-    /// The next operation's number.
+    /// Number of the next operation.
     sequence: u64,
-    under_way: BTreeMap<u64, UnderWay>,
-    /// The page that fell due while others were under way: its number and when it was due.
+    in_flight: BTreeMap<u64, InFlight>,
+    /// Queued page, which was due while others were in flight: its number and its due time.
     waiting: Option<(u64, Instant)>,
     slots: Slots,
     player: Option<Player>,
-    /// Whether the driver can take nothing new.
+    /// True while the driver can't take new operations.
     overloaded: bool,
     actions: VecDeque<Action>,
     operations: VecDeque<Operation>,
@@ -62,18 +62,20 @@ pub struct Workload {
 enum Phase {
     /// Before `end`.
     Running,
-    /// Nothing new begins; what is under way may finish.
+    /// No new operation begins; operations in flight may finish.
     Draining,
-    /// All is over.
+    /// All operations have ended.
     Settled,
 }
 
 impl Workload {
-    /// A workload that runs from `start` to `end` and then has until `settle` (`end` + drain) to finish what is under
-    /// way. Its first due instant is a random phase within one period of `start` (`start` itself where there is no
-    /// period), and jitter comes from the same `seed`; `index` tells apart the workloads of one run.
+    /// Creates a workload that runs from `start` to `end` and then has until `settle` (`end` +
+    /// drain) to finish the operations in flight. Its first due time is a random phase within one
+    /// interval of `start` (`start` itself without an interval). Phase and jitter come from `seed`;
+    /// `index` distinguishes the workloads of a run.
     ///
-    /// The configuration should have passed [`Config::validate`]; one that hasn't is bent into range, never a panic.
+    /// The configuration should have passed [`Config::validate`]; invalid values are clamped,
+    /// without a panic.
     #[must_use]
     pub fn new(config: Config, start: Instant, end: Instant, settle: Instant, seed: Seed, index: u64) -> Self {
         let schedule = Schedule::new(&config, start, seed, index);
@@ -87,7 +89,7 @@ impl Workload {
             first_due: schedule.next().filter(|due| *due < end),
             schedule,
             sequence: 0,
-            under_way: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
             waiting: None,
             slots: Slots::default(),
             player: config.player.filter(|_| plays).map(|player| Player::new(player, start)),
@@ -98,53 +100,54 @@ impl Workload {
         }
     }
 
-    /// Its settings.
+    /// Configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// When it is switched on: what its first due instant and [`startup`](Self::startup) count from.
+    /// Start time: the base of its first due time and of [`startup`](Self::startup).
     #[must_use]
     pub fn start(&self) -> Instant {
         self.start
     }
 
-    /// When its first operation falls due; `None` when that would be at or after its end.
+    /// Due time of its first operation; `None` if that would be at or after its end.
     #[must_use]
     pub fn first_due(&self) -> Option<Instant> {
         self.first_due
     }
 
-    /// How long after the workload's start its player began to play; `None` until then, or without a player. Not a
-    /// stall.
+    /// Time from the workload's start to the start of playback; `None` until then, or without a
+    /// player. Not a stall.
     #[must_use]
     pub fn startup(&self) -> Option<Duration> {
         self.player.as_ref()?.startup()
     }
 
-    /// How many operations are under way.
+    /// Number of operations in flight.
     #[must_use]
-    pub fn under_way(&self) -> usize {
-        self.under_way.len()
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.len()
     }
 
-    /// Time has come to `now`.
+    /// Processes all timeouts up to `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.now = self.now.max(now);
         while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at <= self.now) {
-            self.pass(at, wake);
+            self.process_timeout(at, wake);
         }
     }
 
-    /// Whether the driver has more to do than it can. Until it is told otherwise, operations that fall due at fixed points
-    /// in time are [missed](Outcome::NotStarted) instead of begun. An operation that waits for the previous one still begins:
-    /// it can't fall due faster than the driver works.
+    /// Sets the overload state of the driver. While it is set, operations with fixed due times are
+    /// [not started](Outcome::NotStarted). An operation that waits for the previous one still
+    /// begins: it can't be due faster than the driver works.
     pub fn set_overloaded(&mut self, overloaded: bool) {
         self.overloaded = overloaded;
     }
 
-    /// The request's connection is ready (dialled, TLS done). Not called for one that was open already.
+    /// The request's connection is established (including TLS). Not called for a connection that
+    /// was open already.
     pub fn handle_connected(&mut self, now: Instant, id: RequestId) {
         let now = self.catch_up(now);
         if let Some(operation) = self.awaiting(id) {
@@ -152,7 +155,8 @@ impl Workload {
         }
     }
 
-    /// `bytes` more of the object's content have arrived (or been sent); the first call marks the first byte.
+    /// `bytes` more of the object's content were received (or sent); the first call marks the first
+    /// byte.
     pub fn handle_bytes(&mut self, now: Instant, id: RequestId, bytes: u64) {
         let now = self.catch_up(now);
         let Some(operation) = self.awaiting(id) else {
@@ -194,8 +198,8 @@ impl Workload {
         self.begin_due();
     }
 
-    /// The echo of a datagram came back.
-    pub fn handle_reply(&mut self, now: Instant, id: RequestId, far: Option<FarTimes>) {
+    /// The echo of a datagram was received.
+    pub fn handle_reply(&mut self, now: Instant, id: RequestId, far: Option<RemoteTimestamps>) {
         let now = self.catch_up(now);
         if self.config.kind != Kind::Probe {
             return;
@@ -207,7 +211,8 @@ impl Workload {
         }
     }
 
-    /// The run ends here and now, for what is under way too: a driver told to stop before the end.
+    /// Ends the run at `now`, for operations in flight as well: the driver was stopped before the
+    /// end.
     pub fn handle_stop(&mut self, now: Instant) {
         let now = self.catch_up(now);
         self.end = self.end.min(now);
@@ -215,22 +220,23 @@ impl Workload {
         self.handle_timeout(now);
     }
 
-    /// The next thing for the driver to do.
+    /// Next command to the driver.
     pub fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
 
-    /// The next operation that has ended.
+    /// Next operation that has ended.
     pub fn poll_operation(&mut self) -> Option<Operation> {
         self.operations.pop_front()
     }
 
-    /// The next stall that has ended.
+    /// Next stall that has ended.
     pub fn poll_stall(&mut self) -> Option<Stall> {
         self.player.as_mut()?.poll_stall()
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), and why; `None` once all is settled.
+    /// Time of the next [`handle_timeout`](Self::handle_timeout), and its reason; `None` once all
+    /// is settled.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Instant, Wake)> {
         let over = match self.phase {
@@ -239,9 +245,10 @@ impl Workload {
             Phase::Settled => return None,
         };
         let stall = self.player.as_ref().and_then(Player::poll_timeout);
-        // Of those at one instant the first named comes first: a time-out makes room for what falls due then.
+        // Of those at one instant the first in this list comes first: a timeout makes room for a
+        // due operation.
         [
-            self.next_time_out().map(|at| (at, Wake::TimeOut)),
+            self.next_timeout().map(|at| (at, Wake::Timeout)),
             stall.map(|at| (at, Wake::Stall)),
             self.next_due().map(|at| (at, Wake::Due)),
             Some(over),
@@ -251,7 +258,7 @@ impl Workload {
         .min_by_key(|(at, _)| *at)
     }
 
-    /// Whether all is settled: nothing is under way and nothing will begin.
+    /// Returns true if all is settled: nothing is in flight and nothing will begin.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.phase == Phase::Settled

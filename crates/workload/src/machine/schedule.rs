@@ -1,17 +1,18 @@
-//! When the next operation falls due.
+//! Due times of operations.
 
 use crate::config::{Config, Kind, MIN_PERIOD};
 use netburn_units::{Duration, Instant, Seed, Stream};
 
-/// How long a workload without a period (`download`, `upload`) waits after a failure, so that a dead server isn't
-/// hammered.
+/// Delay of a workload without an interval (`download`, `upload`) after a failure, so that it
+/// doesn't flood a dead server.
 pub const BACKOFF: Duration = Duration::from_secs(1);
 
-/// The due instants of one workload, one after another.
+/// Due times of one workload, in sequence.
 #[derive(Debug)]
 pub(super) struct Schedule {
     rhythm: Rhythm,
-    /// The next due instant; `None` while it depends on an operation that is under way, or past the end of time.
+    /// Next due time; `None` while it depends on an operation in flight, or beyond the range of
+    /// time.
     next: Option<Instant>,
     jitter: Duration,
     random: Stream,
@@ -19,17 +20,18 @@ pub(super) struct Schedule {
 
 #[derive(Debug)]
 enum Rhythm {
-    /// Fixed points in time; jitter moves an operation, never the grid. Holds the grid point of `next`.
+    /// Fixed grid; jitter moves an operation, never the grid. Contains the grid point of `next`.
     Grid { every: Duration, point: Instant },
-    /// One period after the last was due, or when it ended if that was later. Holds when the last was due before
-    /// jitter moved it.
+    /// One interval after the previous was due, or when it ended if that was later. Contains the
+    /// previous due time before jitter.
     Paced { every: Duration, base: Instant },
-    /// When the last ends.
+    /// When the previous operation ends.
     Serial,
 }
 
 impl Schedule {
-    /// The first due instant is a random phase within one period of `start`; without a period it is `start`.
+    /// The first due time is a random phase within one interval of `start`; without an interval it
+    /// is `start`.
     pub(super) fn new(config: &Config, start: Instant, seed: Seed, index: u64) -> Self {
         let every = config.interval.map(|every| every.max(MIN_PERIOD));
         let (first, every) = match (config.kind, every) {
@@ -58,17 +60,17 @@ impl Schedule {
         }
     }
 
-    /// The next due instant, where it is known.
+    /// Next due time, if known.
     pub(super) fn next(&self) -> Option<Instant> {
         self.next
     }
 
-    /// Whether operations fall due at fixed points in time, however long each takes.
+    /// Returns true if due times are fixed, independent of the duration of operations.
     pub(super) fn is_fixed(&self) -> bool {
         matches!(self.rhythm, Rhythm::Grid { .. })
     }
 
-    /// What was due next has fallen due.
+    /// Advances the schedule after its next operation was due.
     pub(super) fn fell_due(&mut self) {
         self.next = match &mut self.rhythm {
             Rhythm::Grid { every, point } => match point.checked_add(*every) {
@@ -82,7 +84,7 @@ impl Schedule {
         };
     }
 
-    /// An operation ended at `now`. Only those rhythms listen that wait for it.
+    /// An operation ended at `now`. Affects only schedules that wait for it.
     pub(super) fn ended(&mut self, now: Instant, well: bool) {
         match &mut self.rhythm {
             Rhythm::Grid { .. } => {}
@@ -97,7 +99,7 @@ impl Schedule {
     }
 }
 
-/// `point` moved by up to `jitter` either way, uniformly, both ends included.
+/// `point` moved by up to `jitter` in either direction, uniformly, both ends included.
 fn jittered(point: Instant, jitter: Duration, random: &mut Stream) -> Option<Instant> {
     if jitter.is_zero() {
         return Some(point);

@@ -1,19 +1,18 @@
-//! The numbers of kept connections.
+//! Numbers of persistent connections.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Hands out the lowest number that is free.
+/// Allocator of the lowest free number.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    /// Numbers below `next` that were given back.
+    /// Released numbers below `next`.
     free: BinaryHeap<Reverse<u32>>,
-    /// All numbers from here on have never been used.
+    /// This number and all larger ones have never been used.
     next: u32,
 }
 
 impl Slots {
-    /// Takes the lowest free number.
     pub(super) fn take(&mut self) -> u32 {
         if let Some(Reverse(slot)) = self.free.pop() {
             return slot;
@@ -23,7 +22,6 @@ impl Slots {
         slot
     }
 
-    /// Gives a number back.
     pub(super) fn release(&mut self, slot: u32) {
         self.free.push(Reverse(slot));
     }

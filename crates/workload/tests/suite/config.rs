@@ -1,7 +1,7 @@
-//! What a configuration can be, how its parts are written, and how much it will move.
+//! Limits of a configuration, text form of its parts, and its volume.
 
 use netburn_units::{BitRate, ByteSize, Duration};
-use netburn_workload::config::USES;
+use netburn_workload::config::PRESETS;
 use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 
 const LATENCY: Goal = Goal::Latency {
@@ -46,7 +46,7 @@ fn impossible_values_are_named_by_their_key() {
         (
             "voip",
             |c| c.interval = None,
-            "`interval` or `rate` is needed on kind `calls`",
+            "`interval` or `rate` is required for kind `calls`",
         ),
         (
             "voip",
@@ -61,7 +61,7 @@ fn impossible_values_are_named_by_their_key() {
         (
             "download",
             |c| c.interval = Some(Duration::from_secs(1)),
-            "`interval` can't be set on kind `download`, which begins an object when the last ends; kind `stream` has a rate",
+            "`interval` can't be set on kind `download`, whose objects follow each other without an interval; use kind `stream` for a fixed rate",
         ),
         (
             "browsing",
@@ -71,7 +71,7 @@ fn impossible_values_are_named_by_their_key() {
         (
             "upload",
             |c| c.jitter = Duration::from_millis(1),
-            "`jitter` can't be set on kind `upload`, which has no period",
+            "`jitter` can't be set on kind `upload`, which has no interval",
         ),
         ("voip", |c| c.outstanding = 0, "`outstanding` is 0; 1 to 1000"),
         (
@@ -88,17 +88,17 @@ fn impossible_values_are_named_by_their_key() {
         (
             "4kstream",
             |c| c.player.as_mut().unwrap().max_buffer = Duration::from_secs(1),
-            "`player` holds 1 s, less than the 2 s it starts with, so it never would",
+            "`player` has a `max_buffer` of 1 s, which is less than its start of 2 s; playback would never start",
         ),
         (
             "4kstream",
             |c| c.player.as_mut().unwrap().start = Duration::ZERO,
-            "`player` has a start of 0 s; it must buffer something before it plays",
+            "`player` has an invalid start: found 0 s, expected more than 0 s",
         ),
         (
             "4kstream",
             |c| c.player.as_mut().unwrap().rate = BitRate::from_bps(0),
-            "`player` has a rate of 0; it must play at some rate",
+            "`player` has an invalid rate: found 0, expected more than 0",
         ),
         (
             "4kstream",
@@ -108,27 +108,27 @@ fn impossible_values_are_named_by_their_key() {
         (
             "voip",
             |c| c.goals = vec![Goal::NoStall],
-            "`goal` on kind `calls` can't be `no stall`; only a `stream` plays",
+            "`goal` on kind `calls` can't be `no stall`; only kind `stream` has a player",
         ),
         (
             "browsing",
             |c| c.goals = vec![RATE],
-            "`goal` on kind `pages` can't be a rate; a latency would do",
+            "`goal` on kind `pages` can't be a rate; use a latency",
         ),
         (
             "download",
             |c| c.goals = vec![LATENCY],
-            "`goal` on kind `download` can't be a latency; a rate would do",
+            "`goal` on kind `download` can't be a latency; use a rate",
         ),
         (
             "voip",
             |c| c.goals = vec![LATENCY, LATENCY],
-            "`goal` has two of one sort: latency ≤ 150 ms and latency ≤ 150 ms",
+            "`goal` has two goals of one type: latency ≤ 150 ms and latency ≤ 150 ms",
         ),
         (
             "voip",
             |c| c.goals = vec![Goal::Latency { limit: Duration::ZERO }],
-            "`goal` is a latency of 0 s, which nothing can meet",
+            "`goal` has an invalid latency: found 0 s, expected more than 0 s",
         ),
         (
             "4kstream",
@@ -139,7 +139,7 @@ fn impossible_values_are_named_by_their_key() {
                     step: Duration::from_millis(100),
                 }];
             },
-            "`goal` has a window of 1.95 s; it must be a multiple of 100 ms",
+            "`goal` has a window of 1.95 s; expected a multiple of 100 ms",
         ),
         (
             "4kstream",
@@ -150,11 +150,11 @@ fn impossible_values_are_named_by_their_key() {
                     step: Duration::from_millis(100),
                 }];
             },
-            "`goal` is a rate of 0, which everything meets",
+            "`goal` has an invalid rate: found 0, expected more than 0",
         ),
     ];
     for (use_, change, expected) in cases {
-        let mut config = Config::of_use(use_).unwrap();
+        let mut config = Config::preset(use_).unwrap();
         change(&mut config);
         let error = config.validate().expect_err(expected);
         assert_eq!(error.to_string(), *expected);
@@ -177,14 +177,14 @@ fn values_at_their_bounds_are_possible() {
         ("probe", |c| c.interval = Some(Duration::from_micros(100))),
     ];
     for (use_, change) in cases {
-        let mut config = Config::of_use(use_).unwrap();
+        let mut config = Config::preset(use_).unwrap();
         change(&mut config);
         assert_eq!(config.validate(), Ok(()), "{config:?}");
     }
 }
 
 #[test]
-fn names_are_read_as_they_are_written() {
+fn names_round_trip() {
     for kind in Kind::ALL {
         assert_eq!(kind.as_str().parse(), Ok(*kind));
     }
@@ -205,10 +205,10 @@ fn names_are_read_as_they_are_written() {
 }
 
 #[test]
-fn goals_read_as_people_say_them() {
-    let goals: Vec<String> = USES
+fn goals_have_a_text_form() {
+    let goals: Vec<String> = PRESETS
         .iter()
-        .map(|use_| Config::of_use(use_).unwrap())
+        .map(|use_| Config::preset(use_).unwrap())
         .flat_map(|config| {
             config
                 .goals
@@ -228,7 +228,7 @@ fn goals_read_as_people_say_them() {
 }
 
 #[test]
-fn what_will_move_is_known_before() {
+fn the_volume_is_predicted() {
     let minute = Duration::from_secs(60);
     // 10 × 128 KiB every 3 s: 20 in a minute, 3.495 Mbit/s.
     let browsing = Config::browsing();
@@ -237,7 +237,7 @@ fn what_will_move_is_known_before() {
         Some(ByteSize::from_bytes(20 * 1_310_720))
     );
     assert_eq!(browsing.mean_rate(), Some(BitRate::from_bps(3_495_253)));
-    // The last period counts though it is cut.
+    // The last interval counts although it is cut.
     assert_eq!(browsing.operations_expected(Duration::from_millis(60_001)), Some(21));
     assert_eq!(Config::stream_4k().mean_rate(), Some(BitRate::from_mbps(25)));
     // 60 s / 335.54432 ms = 178.8.

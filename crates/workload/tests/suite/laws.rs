@@ -3,7 +3,7 @@
 use crate::util::ms;
 use crate::util::network::Network;
 use netburn_units::{ByteSize, Duration, Seed};
-use netburn_workload::config::USES;
+use netburn_workload::config::PRESETS;
 use netburn_workload::fuzz::check;
 use netburn_workload::{Config, Connections, Kind};
 use proptest::prelude::*;
@@ -40,9 +40,9 @@ fn thousands_of_random_drivers_keep_the_laws() {
     }
 }
 
-/// A use at random on a network at random.
+/// A random built-in workload on a random network.
 fn any_run() -> impl Strategy<Value = (Config, Network, u64)> {
-    let use_ = (0..USES.len()).prop_map(|index| Config::of_use(USES[index]).expect("a known use"));
+    let use_ = (0..PRESETS.len()).prop_map(|index| Config::preset(PRESETS[index]).expect("a known use"));
     let network = (
         1_u64..200,
         1_u64..200,
@@ -76,15 +76,15 @@ proptest! {
     }
 
     #[test]
-    fn any_use_on_any_network_keeps_the_laws((config, network, seed) in any_run()) {
-        // `run` goes through the watch, which holds every law.
+    fn any_preset_on_any_network_keeps_the_laws((config, network, seed) in any_run()) {
+        // `run` uses the checked workload, which verifies every law.
         let run = network.run(&config, ms(10_000), seed);
         let moved: u64 = run.operations.iter().map(|o| o.bytes).sum();
         let arrived: u64 = run.bins.values().sum();
         if config.kind != Kind::Probe && network.driver_lag.is_zero() {
             prop_assert_eq!(moved, arrived, "bytes are conserved");
         } else if config.kind != Kind::Probe {
-            // What came to a late driver after the time-out doesn't count.
+            // Bytes that reach a late driver after the timeout don't count.
             prop_assert!(moved <= arrived);
         }
         let least = network.round_trip + network.time_for(config.object_size.as_bytes() * u64::from(config.objects));
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn being_woken_more_often_changes_nothing((config, network, seed) in any_run(), every in 1_u64..500) {
+    fn additional_timeouts_change_nothing((config, network, seed) in any_run(), every in 1_u64..500) {
         let network = network.driver_lag(Duration::ZERO);
         let once = network.run(&config, ms(10_000), seed);
         let nosy = network.woken_every(Duration::from_millis(every)).run(&config, ms(10_000), seed);

@@ -1,9 +1,9 @@
-//! Everything that shows what a workload does, from single rules to whole runs.
+//! Behaviour of a workload, from single rules to whole runs.
 
 mod config;
 mod laws;
 mod player;
+mod presets;
 mod rules;
-mod uses;
 mod util;
 mod verdicts;

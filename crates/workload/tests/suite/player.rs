@@ -1,4 +1,4 @@
-//! The player by hand, and against one that counts every nanosecond.
+//! The player with values computed by hand, and compared with one that counts every nanosecond.
 
 use netburn_units::{BitRate, Duration, Instant};
 use netburn_workload::player::Player;
@@ -13,7 +13,7 @@ fn stalls(player: &mut Player) -> Vec<Stall> {
     std::iter::from_fn(|| player.poll_stall()).collect()
 }
 
-/// Starts with 2 s, plays 20 Mbit/s (2.5 MB a second), holds 10 s.
+/// Starts with 2 s, plays 20 Mbit/s (2.5 MB a second), buffers 10 s at most.
 fn player() -> Player {
     Player::new(PlayerConfig::default(), ms(0))
 }
@@ -31,7 +31,7 @@ fn it_starts_when_enough_is_buffered_and_waiting_for_that_is_no_stall() {
 }
 
 #[test]
-fn a_player_that_never_started_stood_still_all_the_time() {
+fn a_player_that_never_started_stalled_all_the_time() {
     let mut player = player();
     player.handle_bytes(ms(10), 4_000_000);
     player.handle_timeout(ms(50_000));
@@ -61,7 +61,7 @@ fn a_stall_lasts_until_enough_is_buffered_again() {
 }
 
 #[test]
-fn what_it_cannot_hold_is_let_go() {
+fn media_beyond_the_buffer_are_discarded() {
     let mut player = player();
     player.handle_bytes(ms(0), 100_000_000);
     assert_eq!(player.buffered(), Duration::from_secs(10));
@@ -81,7 +81,7 @@ fn it_runs_empty_at_the_next_whole_nanosecond() {
     let mut player = Player::new(config, ms(0));
     player.handle_bytes(ms(0), 1);
     assert_eq!(player.poll_timeout(), Some(Instant::from_nanos(2_666_666_667)));
-    // Whatever is asked in between, three bytes are 8 s.
+    // Three bytes are 8 s, independent of queries in between.
     for millis in [1, 700, 1333, 2000] {
         player.handle_timeout(ms(millis));
     }
@@ -107,7 +107,7 @@ fn a_stall_noticed_late_began_when_the_buffer_ran_empty() {
 }
 
 #[test]
-fn a_stall_without_length_is_none() {
+fn a_stall_of_zero_length_is_omitted() {
     let mut player = player();
     player.handle_bytes(ms(0), 5_000_000);
     player.handle_timeout(ms(2000));
@@ -117,7 +117,7 @@ fn a_stall_without_length_is_none() {
 }
 
 #[test]
-fn a_stall_at_the_end_ends_there_and_nothing_plays_after() {
+fn a_stall_at_the_end_ends_there() {
     let mut player = player();
     player.handle_bytes(ms(0), 5_000_000);
     player.stop(ms(2600));
@@ -131,7 +131,7 @@ fn a_stall_at_the_end_ends_there_and_nothing_plays_after() {
     assert_eq!((stalls(&mut player), player.poll_timeout()), (vec![], None));
 }
 
-/// One that counts: in each nanosecond it plays `rate` billionths of a bit, if there is any.
+/// Counting model: in each nanosecond it plays `rate` billionths of a bit, if available.
 fn counted(config: PlayerConfig, arrivals: &[(u64, u64)], end: u64) -> (Option<u64>, Vec<(u64, u64)>) {
     let rate = u128::from(config.rate.as_bps());
     let media = |span: Duration| rate * u128::from(span.as_nanos());
@@ -164,7 +164,8 @@ fn counted(config: PlayerConfig, arrivals: &[(u64, u64)], end: u64) -> (Option<u
 proptest! {
     #[test]
     fn it_plays_as_one_that_counts_every_nanosecond(
-        // So fast that a few bytes play for a few hundred nanoseconds: 10 to 90 Mbit/s are 0.01 to 0.09 bits each.
+        // A rate at which a few bytes play for a few hundred nanoseconds: 10 to 90 Mbit/s are 0.01
+        // to 0.09 bits each.
         rate in 10_000_001_u64..90_000_000,
         start in 1_u64..3000,
         hold in 3000_u64..9000,
@@ -182,7 +183,7 @@ proptest! {
         let at = |nanos: u64| Instant::from_nanos(nanos as i64);
         let mut player = Player::new(config, at(0));
         let mut events: Vec<(u64, Option<u64>)> = arrivals.iter().map(|(at, bytes)| (*at, Some(*bytes))).collect();
-        // Being woken in between changes nothing.
+        // Additional timeouts change nothing.
         events.extend(wakes.iter().map(|at| (*at, None)));
         events.sort_by_key(|(at, bytes)| (*at, bytes.is_none()));
         for (now, bytes) in events {

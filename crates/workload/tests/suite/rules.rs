@@ -1,4 +1,4 @@
-//! The rules of each kind, step by step.
+//! Rules of each kind, step by step.
 
 use crate::util::script::play;
 use netburn_units::{ByteSize, Duration};
@@ -125,7 +125,7 @@ fn the_first_failure_fails_the_page_and_cancels_the_rest() {
 }
 
 #[test]
-fn a_waiting_page_begins_when_the_one_before_it_fails() {
+fn a_queued_page_begins_when_the_previous_one_fails() {
     play(
         &pages(),
         1000,
@@ -144,7 +144,7 @@ fn a_waiting_page_begins_when_the_one_before_it_fails() {
 }
 
 #[test]
-fn calls_go_on_while_others_are_outstanding_and_those_beyond_are_misses() {
+fn calls_beyond_the_outstanding_limit_are_not_started() {
     play(
         &calls(2),
         1000,
@@ -166,7 +166,7 @@ fn calls_go_on_while_others_are_outstanding_and_those_beyond_are_misses() {
 }
 
 #[test]
-fn a_late_driver_gets_everything_in_order_each_from_when_it_was_due() {
+fn a_late_driver_gets_all_operations_in_order_with_their_due_times() {
     let operations = play(
         &calls(2),
         1000,
@@ -198,7 +198,7 @@ fn a_late_driver_gets_everything_in_order_each_from_when_it_was_due() {
 }
 
 #[test]
-fn an_input_comes_after_what_fell_due_before_it() {
+fn earlier_due_times_precede_an_input() {
     play(
         &calls(1),
         1000,
@@ -244,7 +244,7 @@ fn a_stream_never_catches_up() {
 }
 
 #[test]
-fn a_failing_server_is_not_asked_sooner_than_a_period() {
+fn a_failing_server_gets_one_request_per_interval() {
     play(
         &stream(),
         2000,
@@ -260,7 +260,7 @@ fn a_failing_server_is_not_asked_sooner_than_a_period() {
 }
 
 #[test]
-fn a_download_goes_on_at_once_and_waits_a_second_after_a_failure() {
+fn a_download_continues_immediately_and_after_a_second_on_failure() {
     play(
         &Config::download(),
         10_000,
@@ -281,7 +281,7 @@ fn a_download_goes_on_at_once_and_waits_a_second_after_a_failure() {
 }
 
 #[test]
-fn what_makes_no_progress_is_given_up_and_its_connection_dialled_anew() {
+fn an_operation_without_progress_times_out_and_its_connection_is_replaced() {
     let mut config = calls(2);
     config.interval = Some(Duration::from_secs(1));
     config.timeout = Duration::from_millis(500);
@@ -308,7 +308,7 @@ fn what_makes_no_progress_is_given_up_and_its_connection_dialled_anew() {
 }
 
 #[test]
-fn progress_at_the_very_instant_of_the_time_out_counts() {
+fn progress_at_the_instant_of_the_timeout_counts() {
     let mut config = calls(1);
     config.timeout = Duration::from_millis(50);
     play(
@@ -325,7 +325,7 @@ fn progress_at_the_very_instant_of_the_time_out_counts() {
 }
 
 #[test]
-fn a_probe_is_lost_after_its_time_out_and_a_later_answer_is_ignored() {
+fn a_probe_is_lost_after_its_timeout_and_a_later_reply_is_ignored() {
     let mut config = Config::probe();
     config.interval = Some(Duration::from_millis(100));
     config.timeout = Duration::from_millis(250);
@@ -358,7 +358,7 @@ fn a_probe_is_lost_after_its_time_out_and_a_later_answer_is_ignored() {
 }
 
 #[test]
-fn at_the_end_nothing_begins_and_what_is_under_way_may_finish_until_it_is_settled() {
+fn operations_in_flight_may_finish_until_settled() {
     play(
         &calls(8),
         250,
@@ -382,7 +382,7 @@ fn at_the_end_nothing_begins_and_what_is_under_way_may_finish_until_it_is_settle
 }
 
 #[test]
-fn what_is_younger_than_its_goal_when_settled_is_not_counted() {
+fn operations_younger_than_their_goal_are_not_counted() {
     // Settled at 249 ms: due at 200 ms it is 49 ms old; at 250 ms it would be 50 ms, which is not older than 50 ms.
     for (drain, outcome) in [(39, "2 cut"), (40, "2 cut"), (41, "2 unfinished")] {
         let expected = format!("cancel 2.0, {outcome}");
@@ -403,7 +403,7 @@ fn what_is_younger_than_its_goal_when_settled_is_not_counted() {
 }
 
 #[test]
-fn a_page_that_waits_at_the_end_never_begins_and_is_judged_by_its_age_there() {
+fn a_queued_page_at_the_end_is_judged_by_its_age() {
     for (end, outcome) in [(150, "1 cut"), (151, "1 unfinished")] {
         play(
             &pages(),
@@ -442,7 +442,7 @@ fn a_download_that_is_cut_keeps_its_bytes() {
 }
 
 #[test]
-fn a_run_that_ends_before_the_first_is_due_brings_nothing() {
+fn a_run_that_ends_before_the_first_due_time_has_no_operations() {
     assert_eq!(play(&pages(), 0, 0, &[("the end", 0, "wake", "")]), []);
 }
 

@@ -1,4 +1,4 @@
-//! The algebra of verdicts: a table for each line of what a verdict means, with the values at its boundaries.
+//! Verdicts: a table for each rule, with the values at its boundaries.
 
 use Verdict::{Fail, Inconclusive, Marginal, Pass};
 use netburn_units::{BitRate, Duration, Instant};
@@ -43,7 +43,7 @@ fn operation(outcome: Outcome, latency_ms: u64) -> Operation {
 #[test]
 fn met_is_the_share_within_the_limit_and_the_failed_are_misses() {
     let limit = Duration::from_millis(500);
-    // What it is, whether it is a sample, whether it met the goal.
+    // Outcome, latency, counted as a sample, goal met.
     for (outcome, latency, sample, met) in [
         (Outcome::Finished, 0, 1, 1),
         (Outcome::Finished, 500, 1, 1),
@@ -55,7 +55,7 @@ fn met_is_the_share_within_the_limit_and_the_failed_are_misses() {
         (Outcome::Unfinished, 0, 1, 0),
         (Outcome::Cut, 0, 0, 0),
     ] {
-        let tally = Tally::of_operations(&[operation(outcome, latency)], limit);
+        let tally = Tally::from_operations(&[operation(outcome, latency)], limit);
         assert_eq!(
             (tally.samples, tally.met),
             (sample, met),
@@ -68,14 +68,14 @@ fn met_is_the_share_within_the_limit_and_the_failed_are_misses() {
 fn excess_is_the_worst_that_finished_over_the_limit() {
     let limit = Duration::from_millis(500);
     let finished = [250, 1250, 100].map(|latency| operation(Outcome::Finished, latency));
-    assert_eq!(Tally::of_operations(&finished, limit).worst, Some(2.5));
+    assert_eq!(Tally::from_operations(&finished, limit).worst, Some(2.5));
     let failed = [
         operation(Outcome::Failed(Failure::Connection), 9000),
         operation(Outcome::TimedOut, 30_000),
     ];
-    assert_eq!(Tally::of_operations(&failed, limit).worst, None, "failed ones apart");
+    assert_eq!(Tally::from_operations(&failed, limit).worst, None, "failed ones apart");
     let both: Vec<Operation> = finished.into_iter().chain(failed).collect();
-    assert_eq!(Tally::of_operations(&both, limit).worst, Some(2.5));
+    assert_eq!(Tally::from_operations(&both, limit).worst, Some(2.5));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn pass_marginal_and_fail() {
         (1000, 0, 1.5, Fail),
         (1, 1, 2.0, Pass),
         (1, 0, 1.5, Fail),
-        // Nothing at all.
+        // No samples.
         (0, 0, 0.0, Inconclusive),
     ] {
         for goal in [LATENCY, RATE] {
@@ -128,7 +128,7 @@ fn all_failed_is_a_fail_without_excess() {
 }
 
 #[test]
-fn nothing_measured_says_nothing() {
+fn no_samples_are_inconclusive() {
     for goal in [LATENCY, RATE, Goal::NoStall] {
         let result = judge(goal, &Tally::default());
         assert_eq!(
@@ -191,7 +191,7 @@ fn provisional_below_three_over_what_may_miss() {
             "{met} of {samples}"
         );
     }
-    // A player is watched in tenths of a second: 30 s for a pass, 6 s for the rest.
+    // A player has one sample per tenth of a second: 30 s for a pass, 6 s for the rest.
     for (watched_ms, stalled_ms, verdict, provisional) in [
         (29_999, 0, Pass, true),
         (30_000, 0, Pass, false),
@@ -226,7 +226,7 @@ fn a_station_is_its_worst_goal_and_a_run_its_worst_station() {
         (vec![none, Pass], Pass),
         (vec![Pass, Marginal, Pass], Marginal),
         (vec![Marginal, Fail], Fail),
-        // An inconclusive one makes the whole inconclusive unless another fails.
+        // An inconclusive part makes the whole inconclusive unless another part fails.
         (vec![Inconclusive], Inconclusive),
         (vec![Inconclusive, Pass], Inconclusive),
         (vec![Marginal, Inconclusive], Inconclusive),
@@ -240,7 +240,8 @@ fn a_station_is_its_worst_goal_and_a_run_its_worst_station() {
 
 #[test]
 fn repeats_are_pooled() {
-    // 150 of 150 and 147 of 150: one run is too short to tell, both together pass at exactly 99 %.
+    // 150 of 150 and 147 of 150: one run is too short for a reliable verdict, both together pass at
+    // exactly 99 %.
     let (one, another) = (tally(150, 150, 0.7), tally(150, 147, 1.9));
     assert_eq!(judge(LATENCY, &another).verdict, Marginal);
     let mut pooled = one;
@@ -266,11 +267,11 @@ fn stalls_count_for_the_part_that_was_watched() {
         stall(4900, 300),
         stall(6000, 50),
     ];
-    let tally = Tally::of_stalls(&stalls, Instant::from_millis(1000), Instant::from_millis(5000));
+    let tally = Tally::from_stalls(&stalls, Instant::from_millis(1000), Instant::from_millis(5000));
     assert_eq!(tally.stalls, 3);
     assert_eq!(tally.stalled, Duration::from_millis(100 + 100 + 100));
     assert_eq!(tally.watched, Duration::from_secs(4));
-    let never = Tally::of_stalls(&stalls, Instant::from_secs(5), Instant::from_secs(1));
+    let never = Tally::from_stalls(&stalls, Instant::from_secs(5), Instant::from_secs(1));
     assert_eq!(never, Tally::default());
 }
 
@@ -298,11 +299,11 @@ fn a_window_slides_in_steps_of_a_tenth() {
         (&[100_000, 99_999], 200, 1, 0, Some(200_000.0 / 199_999.0)),
         // Sums of two: 200, 150, 50, 400 thousand.
         (&[150_000, 50_000, 100_000, 0, 400_000], 500, 4, 2, Some(2.0)),
-        // A window without anything.
+        // A window without any bytes.
         (&[100_000, 100_000, 0, 0], 400, 3, 1, Some(f64::INFINITY)),
         // Too short for one window.
         (&[100_000], 199, 0, 0, None),
-        // Only whole bins count: the third is cut by the end.
+        // Only whole bins count: the end cuts the third.
         (&[100_000, 100_000, 0], 299, 1, 1, Some(1.0)),
     ] {
         let tally = windows(bins(0, bytes), goal, from, at(to));
@@ -315,7 +316,7 @@ fn a_window_slides_in_steps_of_a_tenth() {
 }
 
 #[test]
-fn windows_begin_at_the_first_whole_bin_and_gaps_brought_nothing() {
+fn windows_begin_at_the_first_whole_bin_and_gaps_have_no_bytes() {
     let goal = Goal::Rate {
         at_least: BitRate::from_mbps(8),
         window: Duration::from_millis(200),

@@ -1,17 +1,20 @@
-//! By trying, in the manner of Linux's `minstrel_ht`.
+//! Rate control by probing, similar to Linux's `minstrel_ht`.
 //!
-//! Every [`update`](MinstrelParameters::update) the share of MPDUs that arrived is averaged per rate ([`statistics`]), and three rates are
-//! picked: the one with the most goodput, the second, and a robust one. A PPDU is tried with the first, then the second,
-//! then the robust one, at last with the slowest of all. Now and then a short aggregate goes out at a rate that nothing recent is known
-//! of ([`probe`]).
+//! Every [`update`](MinstrelParameters::update) the share of MPDUs that arrived is averaged per
+//! rate ([`statistics`]), and three rates are selected: the one with the highest goodput, the
+//! second, and a robust one. A PPDU is tried with the first, then the second, then the robust one,
+//! and finally with the slowest of all. Sometimes a short aggregate is sent at a rate without
+//! recent statistics ([`probe`]).
 //!
-//! What goes beyond Linux: a PPDU that was lost whole, without any answer, may have met another one. A collision does not
-//! ask how fast a frame was sent, so it takes the same share of every rate's PPDUs; a bad link takes more from the fast ones. Hence the
-//! share that is lost even at the rate that loses least is the air's, and only what a rate loses beyond it counts against that
-//! rate. Partial loss always counts: some of the aggregate was understood, so nothing else was on the air. And a rate that worked and loses
-//! one aggregate after the other is given up as soon as collisions at the usual share don't explain it any more, without waiting for averages.
-//! Without aggregation every loss is a whole one and nothing tells them apart, so each counts, as in Linux: collisions then lower
-//! every rate's share alike and leave their order.
+//! Differences from Linux: a PPDU that was lost completely, without any response, may have
+//! collided. A collision is independent of the rate, so it takes the same share of every rate's
+//! PPDUs; a bad link takes more from the fast ones. So the loss share of the rate with the fewest
+//! losses is attributed to the channel, and only the additional losses of a rate count against it.
+//! Partial loss always counts: some of the aggregate was decoded, so there was no collision. A rate
+//! that worked and then loses consecutive aggregates is marked unusable as soon as collisions at
+//! the usual share don't explain it, without waiting for averages. Without aggregation every loss
+//! is complete and can't be attributed, so each counts, as in Linux: collisions then lower every
+//! rate's share equally and keep their order.
 
 mod probe;
 mod statistics;
@@ -23,16 +26,18 @@ use probe::Probes;
 use statistics::{CommonLoss, Statistics};
 use std::collections::BTreeMap;
 
-/// Minstrel's numbers.
+/// Parameters of Minstrel.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MinstrelParameters {
-    /// How often averages are made and rates picked. Default 50 ms, as in Linux since 5.13; 100 ms before.
+    /// Interval of averaging and selection. Default 50 ms, as in Linux since 5.13; 100 ms before.
     pub update: Duration,
-    /// How much an interval's share counts in the average. Default 0.25 (`EWMA_LEVEL` 96 of 128 is what stays).
+    /// Weight of an interval in the average. Default 0.25 (the old average keeps `EWMA_LEVEL` 96 of
+    /// 128).
     pub weight: f64,
-    /// The least time between probes. Default 20 ms (`MINSTREL_SAMPLE_INTERVAL`).
+    /// Minimum time between probes. Default 20 ms (`MINSTREL_SAMPLE_INTERVAL`).
     pub probe: Duration,
-    /// MPDUs in a probe. Default 8: enough to tell a good rate from a bad one, a fraction of a full aggregate.
+    /// MPDUs in a probe. Default 8: enough to distinguish a good rate from a bad one, a fraction of
+    /// a full aggregate.
     pub probe_frames: u32,
 }
 
@@ -47,7 +52,7 @@ impl Default for MinstrelParameters {
     }
 }
 
-/// The state machine.
+/// State machine of Minstrel.
 #[derive(Debug)]
 pub struct Minstrel {
     set: RateSet,
@@ -55,30 +60,32 @@ pub struct Minstrel {
     parameters: MinstrelParameters,
     statistics: Vec<Statistics>,
     common: CommonLoss,
-    picked: Picked,
+    picked: Selection,
     probes: Probes,
-    /// How full aggregates are, as a share of what a saturated sender's are, 0 to 1.
+    /// Size of aggregates, as a share of that of a saturated sender, 0 to 1.
     fullness: f64,
-    /// MPDUs that a saturated sender's aggregates hold on average at the first rate in use, at its share of success.
+    /// Average number of MPDUs in a saturated sender's aggregates at the first rate and its
+    /// success.
     aggregate: f64,
     next_update: Option<Instant>,
 }
 
-/// The rates in use, by place in the set.
+/// Selected rates, by index in the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Picked {
+struct Selection {
     first: usize,
     second: usize,
     robust: usize,
 }
 
-/// Below this share of success a rate is of no use (`minstrel_ht_get_tp_avg`).
-const USELESS: f64 = 0.1;
-/// From this share of success on a rate is robust.
-const ROBUST: f64 = 0.95;
+/// A rate with a smaller success share is not used (`minstrel_ht_get_tp_avg`).
+const MIN_SUCCESS: f64 = 0.1;
+/// Minimum success share of a robust rate.
+const ROBUST_SUCCESS: f64 = 0.95;
 
 impl Minstrel {
-    /// Knows nothing of any rate of `set` yet, and begins with the slowest. `chance`: what it draws probes from.
+    /// Starts without statistics, with the slowest rate of `set`. `chance`: random stream for
+    /// probes.
     #[must_use]
     pub fn new(set: RateSet, parameters: MinstrelParameters, chance: Stream) -> Self {
         let place = set.entries().iter().enumerate().map(|(at, e)| (e.vector, at)).collect();
@@ -87,7 +94,7 @@ impl Minstrel {
             place,
             common: CommonLoss::default(),
             parameters,
-            picked: Picked {
+            picked: Selection {
                 first: 0,
                 second: 0,
                 robust: 0,
@@ -100,7 +107,8 @@ impl Minstrel {
         }
     }
 
-    /// What is known of the rates: vector, average share of success (`None`: never heard of), expected goodput in bit/s.
+    /// Statistics of the rates: vector, average success share (`None`: unknown), expected goodput
+    /// in bit/s.
     pub fn rates(&self) -> impl Iterator<Item = (TxVector, Option<f64>, f64)> + '_ {
         let entries = self.set.entries().iter().enumerate();
         entries.map(|(at, entry)| (entry.vector, self.statistics[at].success(), self.goodput(at)))
@@ -108,7 +116,7 @@ impl Minstrel {
 
     fn goodput(&self, at: usize) -> f64 {
         match self.statistics[at].success() {
-            Some(success) if success >= USELESS => self.set.entries()[at].goodput(self.fullness, success),
+            Some(success) if success >= MIN_SUCCESS => self.set.entries()[at].goodput(self.fullness, success),
             _ => 0.0,
         }
     }
@@ -126,7 +134,7 @@ impl Minstrel {
 
     fn pick(&mut self) {
         let goodput: Vec<f64> = (0..self.statistics.len()).map(|at| self.goodput(at)).collect();
-        // Of equals the slowest: it needs less signal.
+        // Of equal rates the slowest: it needs less signal.
         let best = |except: &[usize], least: f64| {
             let mut best: Option<usize> = None;
             for at in 0..goodput.len() {
@@ -139,8 +147,8 @@ impl Minstrel {
         };
         let first = best(&[], 0.0).unwrap_or(0);
         let second = best(&[first], 0.0).unwrap_or(first);
-        let robust = best(&[first, second], ROBUST).unwrap_or(0);
-        self.picked = Picked { first, second, robust };
+        let robust = best(&[first, second], ROBUST_SUCCESS).unwrap_or(0);
+        self.picked = Selection { first, second, robust };
         let success = self.statistics[first].success().unwrap_or(1.0);
         self.aggregate = self.set.entries()[first].expected_frames(success);
     }
@@ -164,11 +172,13 @@ impl RateAlgorithm for Minstrel {
                 };
             }
         }
-        // The last try is left to the slowest rate: else a link that only that rate reaches is never found.
+        // The last try uses the slowest rate: otherwise a link that works only at that rate is
+        // never found.
         let most = (self.set.tries().saturating_sub(1) / 3).max(1);
-        let each = match self.set.aggregates() {
-            true => self.common.doubtful().min(most),
-            false => most,
+        let each = if self.set.aggregates() {
+            self.common.losses_for_fallback().min(most)
+        } else {
+            most
         };
         let doubts = failures / each;
         let at = match doubts {
@@ -185,12 +195,13 @@ impl RateAlgorithm for Minstrel {
 
     fn report(&mut self, now: Instant, report: &Report) {
         let first = self.picked.first;
-        let at = match self.set.entries()[first].vector == report.vector {
-            true => first,
-            false => match self.place.get(&report.vector) {
+        let at = if self.set.entries()[first].vector == report.vector {
+            first
+        } else {
+            match self.place.get(&report.vector) {
                 Some(at) => *at,
                 None => return,
-            },
+            }
         };
         if self.statistics[at].success().is_some_and(|success| success > 0.5) {
             self.common.count(report);
@@ -198,11 +209,12 @@ impl RateAlgorithm for Minstrel {
         if !self.set.aggregates() {
             self.statistics[at].count_lone(report);
         } else if self.statistics[at].count(report, &self.common) {
-            // What needs more signal of the same width and number of streams is dead as well.
-            for faster in self.probes.faster_of_its_kind(at) {
-                self.statistics[*faster].bury();
+            // Rates of the same width and number of streams that need more signal are unusable as
+            // well.
+            for faster in self.probes.faster_in_group(at) {
+                self.statistics[*faster].mark_unusable();
             }
-            self.probes.again();
+            self.probes.restart();
             self.pick();
         }
         if at == self.picked.first && report.arrived > 0 {
@@ -215,14 +227,14 @@ impl RateAlgorithm for Minstrel {
                 // It need not wait for the end of the interval.
                 self.statistics[at].average(&self.common, self.parameters.weight);
                 self.pick();
-                // A lone MPDU that arrives by luck is no reason to probe more often.
+                // A single MPDU that arrives by chance is no reason for more probes.
                 if !lone || self.goodput(at) > 0.9 * self.goodput(self.picked.first) {
-                    self.probes.went_well(at, self.picked.first != at);
+                    self.probes.probe_succeeded(at, self.picked.first != at);
                 } else {
-                    self.probes.went_badly(true);
+                    self.probes.probe_failed(true);
                 }
             } else {
-                self.probes.went_badly(lone || report.arrived > 0);
+                self.probes.probe_failed(lone || report.arrived > 0);
             }
         }
         self.update_when_due(now);

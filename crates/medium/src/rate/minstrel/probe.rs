@@ -1,45 +1,48 @@
-//! Which rate is tried out next.
+//! Selection of the next rate to probe.
 
 use super::statistics::Statistics;
 use crate::rate::RateSet;
 use netburn_units::{Duration, Instant, Stream};
 use std::cmp::Reverse;
 
-/// Picks rates to try, by turns (`minstrel_sample_seq`): the next faster ones, any faster one, and now and then a slower one.
+/// Selects rates to probe in a fixed sequence (`minstrel_sample_seq`): the next faster ones, any
+/// faster one, and sometimes a slower one.
 #[derive(Debug)]
 pub(super) struct Probes {
-    /// Rates of the same width and number of streams, by rising MCS; and of each rate its group.
+    /// Rates of the same width and number of streams, by ascending MCS; and the group of each rate.
     groups: Vec<Vec<usize>>,
     group_of: Vec<usize>,
     turn: usize,
-    /// Where the round through the other groups has come to.
+    /// Position of the round robin through the other groups.
     round: usize,
     next: Option<Instant>,
     follow_up: Option<usize>,
-    /// PPDUs chosen for since the last probe, and how many there must be before the next: few while probes go well, many while they don't.
+    /// PPDUs since the last probe, and the minimum before the next: small while probes succeed,
+    /// large while they fail.
     since: u32,
     gap: u32,
-    /// How many MCS up the next step goes: twice as many as the last one if that went well.
+    /// MCS distance of the next step up: doubled after a success.
     stride: usize,
     chance: Stream,
 }
 
-/// The fewest and the most PPDUs from one probe to the next. On a crowded channel a probe costs a turn on the air: 1 in 32 is 3 %.
+/// Minimum and maximum number of PPDUs between probes. On a crowded channel a probe costs a
+/// transmit opportunity: 1 in 32 is 3 %.
 const GAPS: std::ops::RangeInclusive<u32> = 1..=32;
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// The next MCS of the group that is in use.
+    /// The next MCS of the current group.
     Up,
-    /// Of another group, the first that is faster.
+    /// The first faster rate of another group.
     Across,
-    /// Any that is faster.
+    /// Any faster rate.
     Jump,
-    /// One that is slower: so that something is known of it when it is needed.
+    /// A slower rate, so that its statistics are recent when it is needed.
     Down,
 }
 
-const TURNS: [Kind; 6] = [Kind::Across, Kind::Up, Kind::Jump, Kind::Up, Kind::Across, Kind::Down];
+const PROBE_SEQUENCE: [Kind; 6] = [Kind::Across, Kind::Up, Kind::Jump, Kind::Up, Kind::Across, Kind::Down];
 
 impl Probes {
     pub(super) fn new(set: &RateSet, chance: Stream) -> Self {
@@ -70,21 +73,21 @@ impl Probes {
         }
     }
 
-    /// A probe went well. With `doubt` it is followed up at the next opportunity, so that more is known of that rate than one short
-    /// aggregate tells.
-    pub(super) fn went_well(&mut self, at: usize, doubt: bool) {
-        self.follow_up = doubt.then_some(at);
+    /// Reports a successful probe. With `verify` the rate is probed again at the next opportunity,
+    /// because one short aggregate is weak evidence.
+    pub(super) fn probe_succeeded(&mut self, at: usize, verify: bool) {
+        self.follow_up = verify.then_some(at);
         self.gap = *GAPS.start();
         self.stride = self.stride.saturating_mul(2);
     }
 
-    /// Things have changed: look around.
-    pub(super) fn again(&mut self) {
+    /// Resets the step size and shortens the gap after a change.
+    pub(super) fn restart(&mut self) {
         (self.gap, self.stride) = (self.gap.min(4), 1);
     }
 
-    /// A probe failed. `own`: the losses are the rate's own, rather than those of a collision.
-    pub(super) fn went_badly(&mut self, own: bool) {
+    /// Reports a failed probe. `own`: the losses are attributed to the rate, not to collisions.
+    pub(super) fn probe_failed(&mut self, own: bool) {
         self.gap = (self.gap + if own { self.gap.div_ceil(2) } else { 1 }).min(*GAPS.end());
         if own {
             self.stride = 1;
@@ -93,7 +96,7 @@ impl Probes {
         }
     }
 
-    /// The rate to try now, if one is due. `first`: the one in use.
+    /// Rate to probe now, if one is due. `first`: the current rate.
     pub(super) fn next(
         &mut self,
         now: Instant,
@@ -102,7 +105,7 @@ impl Probes {
         set: &RateSet,
         statistics: &[Statistics],
     ) -> Option<usize> {
-        // Nothing recent needs to be learnt of what is in use, or of what much is known of already.
+        // The current rate, and rates with enough recent statistics, need no probe.
         let known = |at: usize| at == first || statistics[at].weight() > 32.0;
         if let Some(at) = self.follow_up.take()
             && !known(at)
@@ -114,22 +117,23 @@ impl Probes {
             return None;
         }
         (self.since, self.next) = (0, Some(now + interval));
-        // What is in use loses some: is the next slower one better? It would have to be if it lost nothing.
+        // The current rate has losses: probe the next slower one, if it would be better without
+        // losses.
         let success = statistics[first].success().unwrap_or(1.0);
         let goodput = |at: usize, success| set.entries()[at].goodput(1.0, success);
-        if let Some(below) = self.slower_of_its_kind(first)
+        if let Some(below) = self.slower_in_group(first)
             && success < 0.9
             && statistics[below].weight() < 1.0
             && goodput(below, 1.0) > goodput(first, success)
         {
             return Some(below);
         }
-        let kind = TURNS[self.turn % TURNS.len()];
+        let kind = PROBE_SEQUENCE[self.turn % PROBE_SEQUENCE.len()];
         self.turn += 1;
         let rate = |at: usize| set.entries()[at].rate;
         let found = match kind {
             Kind::Up => {
-                let up = self.faster_of_its_kind(first);
+                let up = self.faster_in_group(first);
                 match up.get(self.stride.min(up.len()).wrapping_sub(1)) {
                     Some(at) => Some(*at),
                     None => self.across(first, set),
@@ -149,21 +153,22 @@ impl Probes {
         found.filter(|at| !known(*at))
     }
 
-    /// The rates of the same width and number of streams with a higher MCS.
-    pub(super) fn faster_of_its_kind(&self, at: usize) -> &[usize] {
+    /// Rates of the same width and number of streams with a higher MCS.
+    pub(super) fn faster_in_group(&self, at: usize) -> &[usize] {
         let group = &self.groups[self.group_of[at]];
         &group[group.partition_point(|other| *other <= at)..]
     }
 
-    /// The next lower MCS of the same width and number of streams.
-    fn slower_of_its_kind(&self, at: usize) -> Option<usize> {
+    /// Next lower MCS of the same width and number of streams.
+    fn slower_in_group(&self, at: usize) -> Option<usize> {
         let group = &self.groups[self.group_of[at]];
         let place = group.partition_point(|other| *other < at);
         group.get(place.checked_sub(1)?).copied()
     }
 
-    /// By turns the rate of the other groups' next faster ones with the least MCS, which most likely needs the least signal, and each
-    /// group's.
+    /// Alternates between two choices: the lowest MCS among the next faster rates of all other
+    /// groups, which most likely needs the least signal; and the next faster rate of each group in
+    /// turn.
     fn across(&mut self, first: usize, set: &RateSet) -> Option<usize> {
         self.round += 1;
         if self.round.is_multiple_of(2) {
@@ -176,7 +181,7 @@ impl Probes {
             .min_by_key(|at| (place(*at), Reverse(*at)))
     }
 
-    /// The slowest of a group that is faster than the one in use.
+    /// Slowest rate of a group that is faster than the current one.
     fn faster(&self, group: usize, first: usize, set: &RateSet) -> Option<usize> {
         let rate = |at: usize| set.entries()[at].rate;
         self.groups[group].iter().copied().find(|at| rate(*at) > rate(first))

@@ -1,54 +1,58 @@
-//! What is known of a rate, and what of its losses is its own.
+//! Statistics of a rate, and attribution of its losses.
 
 use crate::rate::Report;
 
-/// One rate.
+/// Statistics of one rate.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Statistics {
-    /// Of this interval: MPDUs of PPDUs that were understood at least in part, and those of them that arrived.
+    /// In this interval: MPDUs of PPDUs that were decoded at least in part, and those of them that
+    /// arrived.
     tried: u32,
     arrived: u32,
-    /// Of this interval: PPDUs that contended for the air, and those of them that nobody answered.
+    /// In this interval: PPDUs that contended for the air, and those of them without a response.
     ppdus: u32,
     unanswered: u32,
-    /// The same over the last intervals, older ones counting less.
+    /// The same over recent intervals, with exponentially decreasing weight.
     recent_ppdus: f64,
     recent_unanswered: f64,
-    /// The average share of MPDUs that arrive where any do, and how many MPDUs that is based on.
+    /// Average share of MPDUs that arrive in PPDUs with a response, and the number of MPDUs it is
+    /// based on.
     intact: Option<f64>,
     weight: f64,
-    /// The share of PPDUs that the rate loses whole beyond what the air takes from all.
+    /// Share of PPDUs that the rate loses completely, beyond the common loss.
     own_loss: f64,
-    /// How much more likely the losses since its last answer are if the link has died than if the air took them, as a logarithm.
+    /// Log-likelihood ratio of the losses since its last response: dead link against channel
+    /// losses.
     suspicion: f64,
 }
 
-/// The share of PPDUs that the air takes from every rate alike.
+/// Share of PPDUs that the channel takes from every rate equally.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CommonLoss {
-    /// At most: the bound of the rate that loses least.
+    /// Upper bound, from the rate with the fewest losses.
     bound: f64,
-    /// Most likely, from the last PPDUs at rates that work.
+    /// Estimate, from the last PPDUs at working rates.
     share: f64,
 }
 
-/// The most MPDUs that the average of a rate counts as that isn't in use: it must not outweigh a few fresh ones.
-const MOST_WEIGHT_UNUSED: f64 = 64.0;
-/// From so many MPDUs on an interval counts with its usual weight, however many more there were.
-const ENOUGH: f64 = 16.0;
-/// PPDUs of the rate in use that are remembered however long ago they were sent.
-const REMEMBERED: f64 = 32.0;
-/// How much one PPDU counts in the common share: the last hundred or so make it up.
+/// Maximum number of MPDUs that the average of an unused rate counts as: it must not outweigh a few
+/// recent ones.
+const MAX_UNUSED_WEIGHT: f64 = 64.0;
+/// Number of MPDUs from which an interval has its full weight, independent of its size.
+const FULL_WEIGHT_MPDUS: f64 = 16.0;
+/// Number of PPDUs of the current rate that are kept regardless of age.
+const HISTORY_PPDUS: f64 = 32.0;
+/// Weight of one PPDU in the common share: about the last hundred determine it.
 const COMMON_WEIGHT: f64 = 0.01;
-/// From so many MPDUs on some would get through a link that is merely bad.
-const TELLING: u32 = 4;
-/// The suspicion at which a rate is given up: odds of 1800 to 1.
-const CONVICTED: f64 = 7.5;
-/// The suspicion at which a PPDU is tried at another rate.
-const DOUBTFUL: f64 = 2.0;
-/// What little is known of a rate that has just been given up, in MPDUs.
-const WEIGHT_OF_DEATH: f64 = 4.0;
-/// Half the width of intervals of confidence, in standard deviations.
+/// Minimum number of MPDUs of which some would pass a link that is merely bad.
+const MIN_EVIDENCE_MPDUS: u32 = 4;
+/// Suspicion at which a rate is marked unusable: odds of 1800 to 1.
+const DEAD_THRESHOLD: f64 = 7.5;
+/// Suspicion at which a PPDU is tried at another rate.
+const FALLBACK_THRESHOLD: f64 = 2.0;
+/// Weight of a rate that has just been marked unusable, in MPDUs.
+const UNUSABLE_WEIGHT: f64 = 4.0;
+/// Half-width of confidence intervals, in standard deviations.
 const Z: f64 = 1.5;
 
 impl Default for CommonLoss {
@@ -58,7 +62,7 @@ impl Default for CommonLoss {
 }
 
 impl CommonLoss {
-    /// Takes a report of a rate that works.
+    /// Counts a report of a working rate.
     pub(super) fn count(&mut self, report: &Report) {
         if !report.reserved {
             let lost = f64::from(u8::from(report.arrived == 0));
@@ -66,35 +70,36 @@ impl CommonLoss {
         }
     }
 
-    /// How much a whole loss speaks for the link's death rather than for a collision, as a logarithm.
-    fn weight_of_loss(&self) -> f64 {
+    /// Evidence of a complete loss for a dead link against a collision: a log-likelihood ratio.
+    fn loss_evidence(&self) -> f64 {
         -libm::log(self.share.clamp(0.1, 0.9))
     }
 
-    /// So many whole losses in a row are doubtful: collisions alone explain them with odds of 1 to 7.
-    pub(super) fn doubtful(&self) -> u32 {
-        libm::ceil(DOUBTFUL / self.weight_of_loss()) as u32
+    /// Number of consecutive complete losses after which another rate is tried: collisions alone
+    /// explain them with odds of 1 to 7.
+    pub(super) fn losses_for_fallback(&self) -> u32 {
+        libm::ceil(FALLBACK_THRESHOLD / self.loss_evidence()) as u32
     }
 }
 
 impl Statistics {
-    /// The average share of MPDUs that arrive, collisions left out; `None` while nothing is known.
+    /// Average share of MPDUs that arrive, without collisions; `None` while unknown.
     pub(super) fn success(&self) -> Option<f64> {
         self.intact.map(|intact| intact * (1.0 - self.own_loss))
     }
 
-    /// How many recent MPDUs the average is based on.
+    /// Number of recent MPDUs that the average is based on.
     pub(super) const fn weight(&self) -> f64 {
         self.weight
     }
 
-    /// Takes a report of a sender that does not aggregate.
+    /// Counts a report of a sender without aggregation.
     pub(super) fn count_lone(&mut self, report: &Report) {
         self.tried += report.attempted;
         self.arrived += report.arrived;
     }
 
-    /// Takes a report. Whether it gives the rate up for dead.
+    /// Counts a report. Returns true if it marks the rate unusable.
     pub(super) fn count(&mut self, report: &Report, common: &CommonLoss) -> bool {
         if report.arrived > 0 || report.reserved {
             self.tried += report.attempted;
@@ -108,32 +113,33 @@ impl Statistics {
             self.suspicion = 0.0;
             return false;
         }
-        if report.attempted < TELLING {
+        if report.attempted < MIN_EVIDENCE_MPDUS {
             return false;
         }
-        self.suspicion += match report.reserved {
-            true => CONVICTED / 2.0,
-            false => common.weight_of_loss(),
+        self.suspicion += if report.reserved {
+            DEAD_THRESHOLD / 2.0
+        } else {
+            common.loss_evidence()
         };
-        if self.suspicion < CONVICTED {
+        if self.suspicion < DEAD_THRESHOLD {
             return false;
         }
-        self.bury();
+        self.mark_unusable();
         true
     }
 
-    /// Nothing gets through at this rate any more.
-    pub(super) fn bury(&mut self) {
+    /// Marks the rate unusable.
+    pub(super) fn mark_unusable(&mut self) {
         (self.tried, self.arrived, self.suspicion) = (0, 0, 0.0);
         if self.intact.is_some() {
             self.intact = Some(0.0);
-            self.weight = WEIGHT_OF_DEATH;
+            self.weight = UNUSABLE_WEIGHT;
         }
     }
 
     fn age(&mut self, in_use: bool) {
         let kept = match in_use {
-            true if self.recent_ppdus > 0.0 => (REMEMBERED / self.recent_ppdus).clamp(0.75, 0.98),
+            true if self.recent_ppdus > 0.0 => (HISTORY_PPDUS / self.recent_ppdus).clamp(0.75, 0.98),
             _ => 0.75,
         };
         self.recent_ppdus = self.recent_ppdus * kept + f64::from(self.ppdus);
@@ -141,26 +147,28 @@ impl Statistics {
         (self.ppdus, self.unanswered) = (0, 0);
     }
 
-    /// Between which shares of whole losses the rate's own record leaves the true one likely: a Wilson interval, so that little
-    /// evidence says little.
-    fn whole_loss(&self) -> (f64, f64) {
+    /// Confidence interval of the share of complete losses: a Wilson interval, which is wide with
+    /// few samples.
+    fn full_loss_interval(&self) -> (f64, f64) {
         let count = self.recent_ppdus + Z * Z;
         let share = (self.recent_unanswered + Z * Z / 2.0) / count;
         let half = Z * libm::sqrt(share * (1.0 - share) / count);
         (share - half, share + half)
     }
 
-    /// Takes the interval, as far as it has gone, into the averages.
+    /// Adds the interval so far to the averages.
     pub(super) fn average(&mut self, common: &CommonLoss, usual_weight: f64) {
-        let (least, _) = self.whole_loss();
+        let (least, _) = self.full_loss_interval();
         self.own_loss = ((least - common.bound) / (1.0 - common.bound).max(0.05)).clamp(0.0, 1.0);
         self.weight *= 1.0 - usual_weight;
         let tried = f64::from(self.tried);
         if self.tried == 0 {
-            self.weight = self.weight.min(MOST_WEIGHT_UNUSED);
+            self.weight = self.weight.min(MAX_UNUSED_WEIGHT);
         } else {
             let share = f64::from(self.arrived) / tried;
-            let before = self.weight.min(tried.max(ENOUGH) * (1.0 - usual_weight) / usual_weight);
+            let before = self
+                .weight
+                .min(tried.max(FULL_WEIGHT_MPDUS) * (1.0 - usual_weight) / usual_weight);
             let average = self.intact.unwrap_or(share);
             self.intact = Some((average * before + share * tried) / (before + tried));
             self.weight = before + tried;
@@ -169,12 +177,12 @@ impl Statistics {
     }
 }
 
-/// Ends an interval in which `first` was the rate in use.
+/// Ends an interval in which `first` was the current rate.
 pub(super) fn update(rates: &mut [Statistics], common: &mut CommonLoss, first: usize, usual_weight: f64) {
     for (at, rate) in rates.iter_mut().enumerate() {
         rate.age(at == first);
     }
-    common.bound = rates.iter().map(|rate| rate.whole_loss().1).fold(1.0, f64::min);
+    common.bound = rates.iter().map(|rate| rate.full_loss_interval().1).fold(1.0, f64::min);
     for rate in rates {
         rate.average(common, usual_weight);
     }
@@ -202,7 +210,8 @@ mod tests {
         }
     }
 
-    /// A link with `rates` rates; each interval, every rate sends its share of PPDUs of 20 MPDUs, and `lost` says which are lost whole.
+    /// A link with `rates` rates. In each interval, every rate sends its share of PPDUs of 20
+    /// MPDUs; `lost` selects the completely lost ones.
     fn run(rates: &mut [Statistics], common: &mut CommonLoss, intervals: u32, lost: impl Fn(usize, u32) -> bool) {
         for _ in 0..intervals {
             for (at, rate) in rates.iter_mut().enumerate() {
@@ -216,9 +225,10 @@ mod tests {
         }
     }
 
-    /// Two rates lose 40 % of their PPDUs whole and nothing else: neither is to blame.
+    /// Two rates lose 40 % of their PPDUs completely and no other MPDUs: the losses are not
+    /// attributed to either.
     #[test]
-    fn collisions_are_nobodys_fault() {
+    fn collisions_are_not_attributed_to_a_rate() {
         let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
         run(&mut rates, &mut common, 20, |_, number| number % 5 < 2);
         assert!((common.share - 0.4).abs() < 0.02, "{common:?}");
@@ -227,9 +237,10 @@ mod tests {
         }
     }
 
-    /// One loses everything all of a sudden, the other goes on losing 40 %: at 0.4 a loss, 9 in a row are enough evidence (0.4⁻⁹ is 3815).
+    /// One suddenly loses everything, the other continues to lose 40 %: at 0.4 per loss, 9 in a row
+    /// are enough evidence (0.4⁻⁹ is 3815).
     #[test]
-    fn a_link_that_dies_is_given_up_at_once() {
+    fn a_dead_link_is_marked_unusable_immediately() {
         let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
         run(&mut rates, &mut common, 20, |_, number| number % 5 < 2);
         common.share = 0.4;
@@ -238,9 +249,10 @@ mod tests {
         assert_eq!(rates[1].success(), Some(0.0));
     }
 
-    /// Single MPDUs are lost whole or not at all: what a rate loses beyond the others counts against it.
+    /// Single MPDUs are lost completely or not at all: the additional losses of a rate count
+    /// against it.
     #[test]
-    fn what_only_one_rate_loses_is_its_own() {
+    fn losses_of_one_rate_are_attributed_to_it() {
         let (mut rates, mut common) = ([Statistics::default(); 2], CommonLoss::default());
         for _ in 0..40 {
             for number in 0..100 {
@@ -249,12 +261,12 @@ mod tests {
             }
             update(&mut rates, &mut common, 0, 0.25);
         }
-        // 0.3 of 0.6 come through; the bounds leave a little in doubt.
+        // 0.3 of 0.6 pass; the bounds leave some uncertainty.
         assert!(rates[0].success().unwrap() > 0.99, "{rates:?}");
         assert!((rates[1].success().unwrap() - 0.5).abs() < 0.1, "{rates:?}");
     }
 
-    /// Partial loss counts in full: 0.75 × 1 + 0.25 × 0.5 after one interval.
+    /// Partial loss counts fully: 0.75 × 1 + 0.25 × 0.5 after one interval.
     #[test]
     fn partial_loss_is_averaged() {
         let (mut rates, mut common) = ([Statistics::default()], CommonLoss::default());
@@ -267,10 +279,11 @@ mod tests {
         assert!((rates[0].success().unwrap() - 0.875).abs() < 1e-3, "{rates:?}");
     }
 
-    /// What is known fades: a quarter each interval that a rate isn't used in, from 64 MPDUs at most. What is new counts with its number
-    /// beside what is left, of which no more counts than three times as much, or 48.
+    /// Old statistics decay by a quarter in each interval without use, from 64 MPDUs at most. New
+    /// ones count with their number beside the rest, which is limited to three times as much, or
+    /// 48.
     #[test]
-    fn what_is_known_fades() {
+    fn statistics_decay() {
         let (mut rates, mut common) = ([Statistics::default()], CommonLoss::default());
         rates[0].count_lone(&report(60, 60));
         rates[0].count_lone(&report(40, 40));
@@ -288,7 +301,7 @@ mod tests {
         }
         update(&mut rates, &mut common, 0, 0.25);
         assert_eq!((rates[0].success(), rates[0].weight()), (Some(0.75), 227.0));
-        // 600 would be three times as much; 170.25 are left. Of 8 MPDUs no more than 48 are beside them.
+        // 600 would be three times as much; 170.25 are left. Beside 8 MPDUs at most 48 count.
         rates[0].count_lone(&report(8, 8));
         update(&mut rates, &mut common, 0, 0.25);
         assert_eq!(
@@ -297,15 +310,21 @@ mod tests {
         );
     }
 
-    /// A loss where the fraction `share` is lost anyway is evidence of −ln `share` that the link is dead: 0.693 at one half, at least 0.105, at most 2.3.
+    /// A loss where the share `share` is lost anyway is evidence of −ln `share` for a dead link:
+    /// 0.693 at one half, at least 0.105, at most 2.3.
     #[test]
-    fn how_many_losses_are_doubtful() {
+    fn losses_for_a_fallback_rate() {
         for (share, losses) in [(0.5, 3), (0.1, 1), (0.01, 1), (0.9, 19), (1.0, 19), (0.3, 2)] {
-            assert_eq!(CommonLoss { share, bound: 1.0 }.doubtful(), losses, "{share}");
+            assert_eq!(
+                CommonLoss { share, bound: 1.0 }.losses_for_fallback(),
+                losses,
+                "{share}"
+            );
         }
     }
 
-    /// An answer to RTS and none to the data can't be a collision: two such PPDUs are enough evidence. Fewer than four MPDUs never are.
+    /// A response to RTS and none to the data can't be a collision: two such PPDUs are enough
+    /// evidence. Fewer than four MPDUs never are.
     #[test]
     fn losses_after_cts_are_stronger_evidence() {
         let common = CommonLoss::default();
@@ -319,7 +338,7 @@ mod tests {
         assert!(rate.count(&reserved(4), &common));
         let mut rate = Statistics::default();
         assert!(!rate.count(&reserved(4), &common));
-        // An answer takes the suspicion away.
+        // A response resets the suspicion.
         rate.count(&report(4, 1), &common);
         assert!(!rate.count(&reserved(4), &common));
     }

@@ -5,7 +5,7 @@
 
 use netburn_lab::address::v4;
 use netburn_medium::packet::Ecn;
-use netburn_simulate::{Carries, SeenPacket};
+use netburn_simulate::{CapturedPacket, PacketContent};
 use netburn_tcp::Segment;
 use netburn_tcp::segment::Flags;
 use netburn_workload::Priority;
@@ -17,16 +17,16 @@ const SERVER: u16 = 4480;
 const SCALE: u8 = 10;
 
 /// The headers of a packet.
-pub(super) fn header(packet: &SeenPacket) -> Vec<u8> {
+pub(super) fn header(packet: &CapturedPacket) -> Vec<u8> {
     let outward = packet.to == netburn_network::Endpoint::Server;
     let ports = if outward {
         [packet.port, SERVER]
     } else {
         [SERVER, packet.port]
     };
-    let (protocol, mut transport) = match &packet.carries {
-        Carries::Segment(segment) => (6, tcp(segment, ports)),
-        Carries::Probe(_) => (17, udp(packet.length, ports)),
+    let (protocol, mut transport) = match &packet.content {
+        PacketContent::Segment(segment) => (6, tcp(segment, ports)),
+        PacketContent::Probe(_) => (17, udp(packet.length, ports)),
     };
     let length = packet.length.max(20 + transport.len() as u32) as u16;
     let (from, to) = (v4(packet.from).octets(), v4(packet.to).octets());
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_datagram_is_as_long_as_it_says() {
-        let packet = SeenPacket {
+        let packet = CapturedPacket {
             at: Instant::ZERO,
             from: Endpoint::Station(0),
             to: Endpoint::Server,
@@ -180,7 +180,7 @@ mod tests {
             tid: 6,
             ecn: Ecn::NotEct,
             port: 5000,
-            carries: Carries::Probe(0),
+            content: PacketContent::Probe(0),
         };
         let bytes = header(&packet);
         assert_eq!(bytes.len(), 28);

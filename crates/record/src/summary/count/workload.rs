@@ -142,7 +142,7 @@ impl WorkloadCounter {
         let first = self.first_due.map(|due| due.max(from));
         let mut evidence = self.evidence;
         let watched = match (first, self.config.player) {
-            (Some(first), Some(_)) => Tally::of_stalls(&self.stalls, first, to),
+            (Some(first), Some(_)) => Tally::from_stalls(&self.stalls, first, to),
             _ => Tally::default(),
         };
         for (goal, tally) in self.config.goals.iter().zip(&mut evidence.goals) {

@@ -187,7 +187,7 @@ impl StationShare {
     /// Goodput without other stations in Mbit/s.
     fn alone(&self) -> f64 {
         let timing = Timing::OFDM;
-        let answer = response::duration(&response::to(&self.phy.0), response::block_ack(WINDOW));
+        let answer = response::duration(&response::vector_for(&self.phy.0), response::block_ack(WINDOW));
         let overhead = timing.aifs(AIFSN) + timing.sifs + answer + timing.slot * CW_MIN / 2;
         self.aggregate * 8.0 / (self.data() + overhead.as_secs_f64()) / 1e6
     }

@@ -59,7 +59,7 @@ impl InterventionBuilder<'_> {
         let Some(network) = plan.and_then(|plan| Network::<()>::new(&plan).ok()) else {
             return false;
         };
-        let radios = network.radios_seen();
+        let radios = network.radio_stats();
         let own = radios
             .iter()
             .find(|known| known.name == radio)

@@ -1,22 +1,22 @@
-//! How much more is acknowledged at once than the bandwidth explains: aggregation on the path, as over Wi-Fi
+//! Acknowledgement aggregation: acknowledged data beyond the estimated bandwidth, as over Wi-Fi
 //! (`bbr_update_ack_aggregation`, since Linux 5.1).
 
 use super::bandwidth::Bandwidth;
 use netburn_units::Instant;
 
-/// Rounds that each of the two windows of the maximum lasts.
+/// Length in rounds of each of the two windows of the maximum.
 const WINDOW_ROUNDS: u32 = 5;
-/// An epoch that has seen so many segments is too old.
+/// Maximum number of segments of an epoch.
 const EPOCH_SEGMENTS: u64 = 1 << 20;
-/// The excess counts for no more than this many microseconds at the bandwidth.
+/// The excess is limited to this many microseconds at the bandwidth.
 const MAX_MICROS: u64 = 100_000;
 
-/// The excess of one connection.
+/// Excess of one connection.
 #[derive(Debug, Clone)]
 pub(super) struct Aggregation {
     epoch_began: Instant,
     epoch_acked: u64,
-    /// The most of this window of rounds and of the one before.
+    /// Maximum of this window of rounds and of the previous one.
     most: [u64; 2],
     current: usize,
     rounds: u32,
@@ -33,7 +33,7 @@ impl Aggregation {
         }
     }
 
-    /// Sending begins again after nothing was in flight.
+    /// Restarts after an idle period.
     pub(super) fn restart(&mut self, now: Instant) {
         self.epoch_began = now;
         self.epoch_acked = 0;
@@ -75,9 +75,9 @@ mod tests {
         Instant::from_millis(millis)
     }
 
-    /// Whole milliseconds bring whole segments: a millionth more than one a millisecond.
+    /// Whole milliseconds deliver whole segments: a millionth more than one per millisecond.
     fn one_each_ms() -> Bandwidth {
-        Bandwidth(Bandwidth::of(1, Duration::from_millis(1)).0 + 1)
+        Bandwidth(Bandwidth::new(1, Duration::from_millis(1)).0 + 1)
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
     fn it_is_forgotten_after_ten_rounds_and_bounded() {
         let mut aggregation = Aggregation::new(ms(0));
         aggregation.on_ack(ms(1), 500, false, one_each_ms(), 300);
-        // The window bounds what is kept, 100 ms at the bandwidth what is added.
+        // The window limits the stored value, 100 ms at the bandwidth limit the result.
         assert_eq!(aggregation.most[0], 300);
         assert_eq!(aggregation.excess(one_each_ms()), 100);
         for round in 1..=10 {

@@ -1,14 +1,16 @@
-//! A bandwidth in the kernel's fixed point.
+//! Bandwidth in the kernel's fixed-point format.
 
 use netburn_units::{BitRate, Duration};
 
-/// Binary places of a bandwidth in segments per microsecond (`BW_SCALE`): the least is 715 bit/s of 1500 bytes.
+/// Binary places of a bandwidth in segments per microsecond (`BW_SCALE`): the minimum is 715 bit/s
+/// of 1500 bytes.
 const PLACES: u32 = 24;
 /// Binary places of a gain (`BBR_SCALE`).
 const GAIN_PLACES: u32 = 8;
-/// A gain of one (`BBR_UNIT`).
+/// Gain of 1 (`BBR_UNIT`).
 pub(super) const UNIT: u64 = 1 << GAIN_PLACES;
-/// Pacing stays a hundredth below the bandwidth, so that no queue is built by rounding (`bbr_pacing_margin_percent`).
+/// Pacing is 1 % below the bandwidth, so that rounding builds no queue
+/// (`bbr_pacing_margin_percent`).
 const MARGIN_PERCENT: u64 = 1;
 
 /// Segments per microsecond, × 2²⁴.
@@ -16,17 +18,17 @@ const MARGIN_PERCENT: u64 = 1;
 pub(super) struct Bandwidth(pub(super) u64);
 
 impl Bandwidth {
-    /// `segments` delivered in `span`.
-    pub(super) fn of(segments: u32, span: Duration) -> Self {
+    /// Bandwidth of `segments` delivered in `span`.
+    pub(super) fn new(segments: u32, span: Duration) -> Self {
         Self((u64::from(segments) << PLACES) / (span.as_nanos() / 1_000).max(1))
     }
 
-    /// `gain` times it.
+    /// Bandwidth times `gain`.
     pub(super) fn times(self, gain: u64) -> Self {
         Self(wide((u128::from(self.0) * u128::from(gain)) >> GAIN_PLACES))
     }
 
-    /// Segments in so many microseconds, rounded down.
+    /// Segments in `micros` microseconds, rounded down.
     pub(super) fn segments_in(self, micros: u64) -> u64 {
         wide((u128::from(self.0) * u128::from(micros)) >> PLACES)
     }
@@ -38,7 +40,7 @@ impl Bandwidth {
         wide(segments).min(u64::from(u32::MAX))
     }
 
-    /// The rate to pace at, for segments of `mss` bytes (`bbr_rate_bytes_per_sec`).
+    /// Pacing rate for segments of `mss` bytes (`bbr_rate_bytes_per_sec`).
     pub(super) fn pacing(self, mss: u32, gain: u64) -> BitRate {
         let scaled = (u128::from(self.0) * u128::from(mss)).saturating_mul(u128::from(gain)) >> GAIN_PLACES;
         let bytes = scaled.saturating_mul(u128::from(1_000_000 / 100 * (100 - MARGIN_PERCENT))) >> PLACES;
@@ -56,8 +58,8 @@ mod tests {
 
     #[test]
     fn a_hundred_segments_in_ten_milliseconds() {
-        let bandwidth = Bandwidth::of(100, Duration::from_millis(10));
-        // 10 000 segments a second.
+        let bandwidth = Bandwidth::new(100, Duration::from_millis(10));
+        // 10 000 segments per second.
         assert!((9_999..=10_000).contains(&bandwidth.segments_in(1_000_000)));
         // Over 20 ms: 200; twice that with a gain of 2.
         assert_eq!(bandwidth.product(Duration::from_millis(20), UNIT), 200);

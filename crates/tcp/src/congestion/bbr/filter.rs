@@ -1,17 +1,17 @@
 //! A windowed maximum in constant space (Kathleen Nichols' filter, `lib/win_minmax.c`).
 
-/// A value and the round it was seen in.
+/// A value and its round.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Seen {
+struct Sample {
     round: u64,
     value: u64,
 }
 
-/// The maximum of what was seen within a window of rounds: the best, the best since it, and the best since that, so that
-/// there is a successor from the window's later part when the best grows too old.
+/// Maximum within a window of rounds: the best value, the best after it, and the best after that,
+/// so that there is a successor from the window's later part when the best expires.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WindowedMax {
-    best: [Seen; 3],
+    best: [Sample; 3],
 }
 
 impl WindowedMax {
@@ -19,9 +19,9 @@ impl WindowedMax {
         self.best[0].value
     }
 
-    /// Takes `value`, seen in `round`; what is more than `window` rounds old is forgotten.
+    /// Adds `value` of `round`; values more than `window` rounds old expire.
     pub(super) fn update(&mut self, window: u64, round: u64, value: u64) {
-        let seen = Seen { round, value };
+        let seen = Sample { round, value };
         let [first, second, third] = &mut self.best;
         if value >= first.value || round - third.round > window {
             self.best = [seen; 3];
@@ -39,7 +39,7 @@ impl WindowedMax {
                 (*first, *second, *third) = (*second, *third, seen);
             }
         } else if second.round == first.round && age > window / 4 {
-            // A quarter of the window without a second best: this one is it.
+            // A quarter of the window without a second best: this value becomes the second best.
             (*second, *third) = (seen, seen);
         } else if third.round == second.round && age > window / 2 {
             *third = seen;

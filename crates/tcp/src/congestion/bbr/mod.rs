@@ -1,12 +1,13 @@
-//! BBR version 1: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: Congestion-Based Congestion Control", 2016, with the
-//! integers of Linux's `tcp_bbr.c`.
+//! BBR version 1: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: Congestion-Based Congestion
+//! Control", 2016, with the integers of Linux's `tcp_bbr.c`.
 //!
-//! It keeps two figures of the path, the largest delivery rate of the last ten rounds and the shortest round trip of the
-//! last ten seconds, paces at a gain of the first and bounds what is in flight by a gain of their product. Loss shrinks
-//! the window for the one round in which it is found (packet conservation), no more.
+//! BBR tracks two values of the path: the maximum delivery rate of the last ten rounds and the
+//! minimum round-trip time of the last ten seconds. It paces at a gain of the first and limits the
+//! data in flight to a gain of their product. A loss reduces the window only for the round in which
+//! it is detected (packet conservation).
 //!
-//! Not modelled: the long-term sampling that recognises a policer, and the departure times ahead of now that packets of a
-//! paced burst have (`bbr_packets_in_net_at_edt` with `edt` = now).
+//! Not modelled: the long-term sampling that detects a policer, and departure times in the future
+//! of packets in a paced burst (`bbr_packets_in_net_at_edt` with `edt` = now).
 
 mod aggregation;
 mod bandwidth;
@@ -21,22 +22,22 @@ use filter::WindowedMax;
 use netburn_units::{BitRate, Duration, Instant, Stream};
 use std::cmp::Ordering;
 
-/// 2/ln 2, the least gain that doubles the rate each round.
+/// 2/ln 2, the minimum gain that doubles the rate each round.
 const STARTUP_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
-/// Its inverse: one round drains what Startup queued.
+/// Inverse of the startup gain: one round drains the queue of Startup.
 const DRAIN_GAIN: u64 = UNIT * 1_000 / 2_885;
-/// The window's gain in ProbeBW: twice the product, for acknowledgements that are delayed or aggregated.
+/// Gain of the window in ProbeBW: twice the product, for delayed or aggregated acknowledgements.
 const CWND_GAIN: u64 = 2 * UNIT;
 /// ProbeBW: a round of probing, a round of draining, six of cruising.
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// The cycle begins in any phase but the draining one.
+/// The cycle starts in any phase except the draining one.
 const CYCLE_RANDOM: u64 = 7;
 const BANDWIDTH_ROUNDS: u64 = 10;
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
-/// The window in ProbeRTT, and the least otherwise, in segments.
+/// Window in ProbeRTT, and minimum otherwise, in segments.
 const MIN_CWND: u32 = 4;
-/// The pipe is full when the bandwidth has not grown by a quarter for three rounds.
+/// The pipe is full if the bandwidth has not grown by a quarter for three rounds.
 const FULL_GROWTH: u64 = UNIT * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
 
@@ -48,7 +49,7 @@ enum Mode {
     ProbeRtt,
 }
 
-/// The state of one connection.
+/// BBR state of one connection.
 #[derive(Debug, Clone)]
 pub(super) struct Bbr {
     random: Stream,
@@ -61,7 +62,7 @@ pub(super) struct Bbr {
     probe_rtt_round_done: bool,
     round: u64,
     round_starts: bool,
-    /// The round ends when something sent after this many were delivered is acknowledged.
+    /// The round ends when a segment sent after this many deliveries is acknowledged.
     round_ends: u64,
     cycle: usize,
     cycle_began: Instant,
@@ -110,7 +111,7 @@ impl Bbr {
         }
     }
 
-    /// As before Linux 5.1: what aggregation acknowledges at once is not added to the window.
+    /// Disables the aggregation estimate, as before Linux 5.1.
     pub(super) fn forget_aggregation(&mut self) {
         self.aggregation = None;
     }
@@ -139,7 +140,7 @@ impl Bbr {
         self.update_cwnd(window, ack);
     }
 
-    /// A recovery begins: the window is kept for after it (`bbr_ssthresh`).
+    /// Start of a recovery: the window is saved for restoration (`bbr_ssthresh`).
     pub(super) fn on_congestion(&mut self, window: &Window) {
         self.save_cwnd(window.cwnd());
     }
@@ -155,7 +156,7 @@ impl Bbr {
         self.full_rounds = 0;
     }
 
-    /// Data is sent after nothing was in flight: it need not be paced up again (`bbr_cwnd_event`).
+    /// Data are sent after an idle period: the rate need not grow again (`bbr_cwnd_event`).
     pub(super) fn on_idle_end(&mut self, window: &mut Window, now: Instant) {
         self.idle_restart = true;
         if let Some(aggregation) = &mut self.aggregation {
@@ -180,8 +181,8 @@ impl Bbr {
         Bandwidth(self.bandwidth.get())
     }
 
-    /// Counts rounds and keeps the largest delivery rate (`bbr_update_bw`). A rate that the application limited counts
-    /// only when it is larger.
+    /// Counts rounds and tracks the maximum delivery rate (`bbr_update_bw`). An application-limited
+    /// rate counts only if it is larger.
     fn update_bandwidth(&mut self, ack: &Ack) {
         self.round_starts = false;
         let (Some(interval), Some(prior)) = (ack.rate.interval, ack.rate.prior_delivered) else {
@@ -193,7 +194,7 @@ impl Bbr {
             self.round_starts = true;
             self.conserving = false;
         }
-        let sample = Bandwidth::of(ack.rate.delivered, interval);
+        let sample = Bandwidth::new(ack.rate.delivered, interval);
         if !ack.rate.app_limited || sample >= self.bandwidth() {
             self.bandwidth.update(BANDWIDTH_ROUNDS, self.round, sample.0);
         }
@@ -209,8 +210,9 @@ impl Bbr {
         }
     }
 
-    /// Advances the gain cycle (`bbr_update_cycle_phase`): a phase lasts a round trip; probing goes on until there was
-    /// a loss or the gain's worth is in flight, draining ends as soon as the queue is gone.
+    /// Advances the gain cycle (`bbr_update_cycle_phase`). A phase lasts a round trip. Probing
+    /// continues until there was a loss or the gain's volume is in flight; draining ends as soon as
+    /// the queue is empty.
     fn update_cycle(&mut self, ack: &Ack) {
         if self.mode != Mode::ProbeBandwidth {
             return;
@@ -236,7 +238,7 @@ impl Bbr {
         self.cycle_began = now;
     }
 
-    /// Whether the pipe is full (`bbr_check_full_bw_reached`).
+    /// Detects a full pipe (`bbr_check_full_bw_reached`).
     fn update_full(&mut self, ack: &Ack) {
         if self.full || !self.round_starts || ack.rate.app_limited {
             return;
@@ -267,8 +269,8 @@ impl Bbr {
         self.advance_cycle(now);
     }
 
-    /// Keeps the shortest round trip; when none as short was seen for ten seconds, empties the path for 200 ms and a
-    /// round to measure it (`bbr_update_min_rtt`).
+    /// Tracks the minimum round-trip time. If none as short was measured for ten seconds, drains
+    /// the path for 200 ms and a round to measure it (`bbr_update_min_rtt`).
     fn update_min_rtt(&mut self, window: &mut Window, ack: &Ack) {
         let expired = ack.now > self.min_rtt_at + MIN_RTT_WINDOW;
         if let Some(rtt) = ack.rtt
@@ -299,7 +301,7 @@ impl Bbr {
         }
     }
 
-    /// Back to where it was, once the time is over (`bbr_check_probe_rtt_done`).
+    /// Restores the window at the end of ProbeRTT (`bbr_check_probe_rtt_done`).
     fn end_probe_rtt(&mut self, window: &mut Window, now: Instant) {
         if self.probe_rtt_until.is_none_or(|until| now <= until) {
             return;
@@ -322,7 +324,8 @@ impl Bbr {
         };
     }
 
-    /// Until the pipe is full the rate only rises (`bbr_set_pacing_rate`).
+    /// Updates the pacing rate, which only increases until the pipe is full
+    /// (`bbr_set_pacing_rate`).
     fn update_pacing(&mut self, window: &Window, ack: &Ack) {
         if !self.seen_rtt && ack.srtt.is_some() {
             self.start_pacing(window.cwnd(), ack.srtt);
@@ -337,12 +340,12 @@ impl Bbr {
         }
     }
 
-    /// The first rate: the first window over the round trip, or over 1 ms before there is one
+    /// Initial rate: the initial window over the round-trip time, or over 1 ms before there is one
     /// (`bbr_init_pacing_rate_from_rtt`).
     fn start_pacing(&mut self, cwnd: u32, srtt: Option<Duration>) {
         self.seen_rtt = srtt.is_some();
         let rtt = srtt.unwrap_or(Duration::from_millis(1));
-        self.pacing_rate = Bandwidth::of(cwnd, rtt).pacing(self.mss, STARTUP_GAIN);
+        self.pacing_rate = Bandwidth::new(cwnd, rtt).pacing(self.mss, STARTUP_GAIN);
     }
 }
 
@@ -356,7 +359,7 @@ mod tests {
     use crate::congestion::RateSample;
     use netburn_units::Seed;
 
-    /// A connection with a round trip of 10 ms.
+    /// A connection with a round-trip time of 10 ms.
     struct Path {
         bbr: Bbr,
         window: Window,
@@ -386,7 +389,7 @@ mod tests {
             }
         }
 
-        /// A round in which so many segments are delivered. Whether the pipe is known to be full.
+        /// A round in which `segments` are delivered. Returns true if the full pipe was detected.
         fn round(&mut self, segments: u32, app_limited: bool) -> bool {
             let (span, prior) = (Duration::from_millis(10), self.delivered);
             self.now += span;
@@ -412,14 +415,14 @@ mod tests {
             self.bbr.full
         }
 
-        /// The pacing rate over that of 100 segments a round.
+        /// Pacing rate relative to that of 100 segments per round.
         fn pace(&self) -> f64 {
             self.bbr.pacing_rate().as_mbps_f64() / (100.0 * 1_448.0 * 8.0 / 10_000.0)
         }
     }
 
-    /// `bbr_check_full_bw_reached`: three rounds in which the bandwidth did not grow by a quarter; a quarter is enough, less is not. What the
-    /// application limited says nothing.
+    /// `bbr_check_full_bw_reached`: three rounds in which the bandwidth did not grow by a quarter;
+    /// a quarter is enough, less is not. Application-limited rounds don't count.
     #[test]
     fn the_pipe_is_full_after_three_rounds_without_growth() {
         for (rounds, full_after) in [
@@ -437,9 +440,10 @@ mod tests {
         assert!(!(0..20).any(|_| path.round(50, true)));
     }
 
-    /// `bbr_undo_cwnd`: a reduction for nothing may have been why the bandwidth did not grow, so the rounds are counted anew.
+    /// `bbr_undo_cwnd`: a spurious reduction may be the reason why the bandwidth did not grow, so
+    /// the counter of rounds restarts.
     #[test]
-    fn an_undo_begins_the_count_anew() {
+    fn an_undo_restarts_the_round_counter() {
         let mut path = Path::new();
         assert!(
             !(0..3).any(|_| path.round(100, false)),
@@ -450,8 +454,9 @@ mod tests {
         assert!(path.round(100, false));
     }
 
-    /// Startup paces at 2.885 times the bandwidth, less a hundredth, and never slows down; Drain at the inverse (88/256 in the kernel's integers), until no more is in flight than the
-    /// path holds; then ProbeBW between 3/4 and 5/4.
+    /// Startup paces at 2.885 times the bandwidth, minus 1 %, and never slows down; Drain at the
+    /// inverse (88/256 in the kernel's integers), until the data in flight fit the path; then
+    /// ProbeBW between 3/4 and 5/4.
     #[test]
     fn gains_of_startup_drain_and_probing() {
         let near = |pace: f64, gain: f64| assert!((pace / (0.99 * gain) - 1.0).abs() < 0.005, "{pace} of {gain}");
@@ -468,10 +473,11 @@ mod tests {
         near(path.pace(), 88.0 / 256.0);
         path.round(100, false);
         near(path.pace(), 88.0 / 256.0);
-        // The path holds 100 segments; bursts may be on top of that.
+        // The path holds 100 segments, plus bursts.
         path.in_flight = 100;
         path.round(100, false);
-        // A probe goes on until 5/4 of that is in flight. Then come a round of draining and six of cruising.
+        // A probe continues until 5/4 of that is in flight. Then follow a round of draining and six
+        // of cruising.
         let quarters = |path: &mut Path| {
             path.round(100, false);
             (path.pace() / 0.99 * 4.0).round() as u32

@@ -1,15 +1,17 @@
-//! How much BBR lets into the network: a gain of the path's volume and what bursts need, less in a recovery's first round.
+//! Volume that BBR permits in the network: a gain of the path's volume plus an allowance for
+//! bursts, less in the first round of a recovery.
 
 use super::{Ack, Bbr, MIN_CWND, Mode, State, Window, narrow};
 use netburn_units::BitRate;
 
 /// Below this rate bursts are single segments.
 const SLOW: BitRate = BitRate::from_bps(1_200_000);
-/// The longest burst: 64 KiB less a byte and the room for headers (`GSO_LEGACY_MAX_SIZE` − 1 − `MAX_TCP_HEADER`).
+/// Maximum burst: 64 KiB minus a byte and the room for headers (`GSO_LEGACY_MAX_SIZE` − 1 −
+/// `MAX_TCP_HEADER`).
 const BURST_BYTES: u64 = 65_536 - 1 - 320;
-/// No burst has more segments.
+/// Maximum number of segments in a burst.
 const BURST_SEGMENTS: u64 = 127;
-/// The window before anything is known of the path, in segments.
+/// Window before there is an estimate of the path, in segments.
 const FIRST_CWND: u64 = 10;
 
 impl Bbr {
@@ -53,8 +55,8 @@ impl Bbr {
         cwnd.max(MIN_CWND)
     }
 
-    /// In the first round of a recovery what leaves the network is replaced, no more; after it the window is what it was
-    /// (`bbr_set_cwnd_to_recover_or_restore`).
+    /// In the first round of a recovery delivered data are replaced, and no more; afterwards the
+    /// window is restored (`bbr_set_cwnd_to_recover_or_restore`).
     fn recover_or_restore(&mut self, cwnd: u32, ack: &Ack) -> u32 {
         let mut cwnd = cwnd.saturating_sub(ack.lost).max(1);
         if ack.state == State::Recovery && self.prior_state != State::Recovery {
@@ -77,26 +79,28 @@ impl Bbr {
         };
     }
 
-    /// `gain` times the path's volume in segments; the first window while no round trip is known (`bbr_bdp`).
+    /// `gain` times the path's volume in segments; the initial window while there is no round-trip
+    /// time (`bbr_bdp`).
     fn product(&self, gain: u64) -> u64 {
         self.min_rtt
             .map_or(FIRST_CWND, |rtt| self.bandwidth().product(rtt, gain))
     }
 
-    /// The same with what bursts need (`bbr_inflight`).
+    /// The same with the allowance for bursts (`bbr_inflight`).
     pub(super) fn target(&self, gain: u64) -> u64 {
         self.with_bursts(self.product(gain))
     }
 
-    /// Three bursts more, for the host's queue, the path and the receiver; an even number, for delayed acknowledgements; two
-    /// more to probe with (`bbr_quantization_budget`).
+    /// Adds three bursts, for the host's queue, the path and the receiver; rounds up to an even
+    /// number, for delayed acknowledgements; adds two more while probing
+    /// (`bbr_quantization_budget`).
     fn with_bursts(&self, segments: u64) -> u64 {
         let even = (segments + 3 * self.burst_goal() + 1) & !1;
         let probing = self.mode == Mode::ProbeBandwidth && self.cycle == 0;
         if probing { even + 2 } else { even }
     }
 
-    /// Segments of a burst: what the pacing rate carries in 1/1024 s (`bbr_tso_segs_goal`).
+    /// Segments of a burst: the data of 1/1024 s at the pacing rate (`bbr_tso_segs_goal`).
     pub(super) fn burst_goal(&self) -> u64 {
         let bytes = (self.pacing_rate.as_bps() / 8 / 1_024).min(BURST_BYTES);
         (bytes / u64::from(self.mss))

@@ -1,4 +1,4 @@
-//! Virtual time for tests: a modelled server behind a link, and scripts of described steps.
+//! Simulated time for tests: a modelled server behind a link, and scripts of described steps.
 
 pub(crate) mod network;
 pub(crate) mod script;

@@ -1,8 +1,8 @@
-//! A server behind a link, through virtual time: each round trip takes the same time, one object is sent after another
-//! at the link's rate, and at times nothing is sent at all. So every latency has a closed form.
+//! A server behind a link, in simulated time. Each round trip takes the same time, objects are sent
+//! in sequence at the link's rate, and there are outages. So every latency has a closed form.
 
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
-use netburn_workload::fuzz::{Input, Watched};
+use netburn_workload::fuzz::{Checked, Input};
 use netburn_workload::{Action, Config, Connection, Failure, Operation, Request, RequestId, Stall};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -10,27 +10,28 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 /// Bytes are reported in pieces of this size.
 pub(crate) const PIECE: u64 = 16 << 10;
 
-/// What lies between the station and its server, and how the driver behaves.
+/// The path between the station and its server, and the driver's behaviour.
 #[derive(Debug, Clone)]
 pub(crate) struct Network {
     pub(crate) round_trip: Duration,
     pub(crate) rate: BitRate,
-    /// The server sends nothing and answers nothing in these.
+    /// Times in which the server sends nothing.
     pub(crate) outages: Vec<(Instant, Instant)>,
-    /// From here on connections are refused, one round trip after they are tried, and open ones have broken.
+    /// From this time connections are refused, one round trip after the attempt, and open ones are
+    /// broken.
     pub(crate) dead_from: Option<Instant>,
-    /// How late the driver handles a timeout.
+    /// Delay with which the driver handles a timeout.
     pub(crate) driver_lag: Duration,
-    /// The driver wakes the workload this often as well, for no reason.
+    /// Period of additional timeouts without a reason.
     pub(crate) woken_every: Option<Duration>,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Run {
     pub(crate) operations: Vec<Operation>,
     pub(crate) stalls: Vec<Stall>,
-    /// Bytes by the tenth of a second they arrived in.
+    /// Received bytes by tenths of a second.
     pub(crate) bins: BTreeMap<Instant, u64>,
     pub(crate) requests: Vec<(Instant, Request)>,
     pub(crate) cancelled: Vec<RequestId>,
@@ -71,7 +72,7 @@ impl Network {
         self
     }
 
-    /// How long `bytes` take on the link.
+    /// Transmission time of `bytes` on the link.
     pub(crate) fn time_for(&self, bytes: u64) -> Duration {
         self.rate.time_for(ByteSize::from_bytes(bytes)).unwrap()
     }
@@ -79,7 +80,7 @@ impl Network {
     /// Runs a workload from 0 to `end`, with 5 s to drain.
     pub(crate) fn run(&self, config: &Config, end: Instant, seed: u64) -> Run {
         let settle = end + Duration::from_secs(5);
-        let watched = Watched::new(config.clone(), Instant::ZERO, end, settle, Seed(seed));
+        let watched = Checked::new(config.clone(), Instant::ZERO, end, settle, Seed(seed));
         let mut driver = Driver {
             network: self,
             watched,
@@ -103,7 +104,7 @@ impl Network {
         run
     }
 
-    /// When `work` that begins at `begin` is done, outages left out.
+    /// Time at which `work` that begins at `begin` is done, without the outages.
     fn done(&self, begin: Instant, work: Duration) -> Instant {
         let mut at = begin;
         let mut left = work;
@@ -124,12 +125,12 @@ impl Network {
 
 struct Driver<'a> {
     network: &'a Network,
-    watched: Watched,
-    /// By time, then by the order in which they were made.
+    watched: Checked,
+    /// By time, then by the order of creation.
     events: BinaryHeap<Reverse<(Instant, u64, Event)>>,
     events_so_far: u64,
     link_free: Instant,
-    /// Kept connections that are open.
+    /// Open persistent connections.
     open: BTreeSet<u32>,
     run: Run,
 }
@@ -141,7 +142,7 @@ enum Event {
     Finished(RequestId),
     Failed(RequestId),
     Reply(RequestId),
-    /// A needless wake, and the time to the next.
+    /// An additional timeout, and the time to the next.
     Wake(Duration),
 }
 
@@ -252,7 +253,7 @@ impl Driver<'_> {
             sent += piece;
             let done = self.network.done(begin, self.network.time_for(sent));
             self.link_free = done;
-            // Nobody waits for what comes after the end.
+            // Events after the end have no effect.
             if done > Instant::from_secs(3600) {
                 return;
             }

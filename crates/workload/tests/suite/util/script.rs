@@ -1,27 +1,29 @@
-//! A workload's day as a list of described steps: at a time something happens, and this comes of it.
+//! A workload's history as a list of described steps: time, input, and expected outputs.
 
 use netburn_units::{Duration, Instant, Seed};
-use netburn_workload::fuzz::{Input, Watched};
-use netburn_workload::{Action, Config, Connection, Failure, FarTimes, Operation, Outcome, RequestId, Stall};
+use netburn_workload::fuzz::{Checked, Input};
+use netburn_workload::{Action, Config, Connection, Failure, Operation, Outcome, RemoteTimestamps, RequestId, Stall};
 
-/// One step: what it shows, when (ms after the first due instant), what goes in, what comes out.
+/// One step: description, time (ms after the first due time), input, outputs.
 pub(crate) type Step<'a> = (&'a str, i64, &'a str, &'a str);
 
-/// Walks a workload whose end is `run` and whose settling is `run + drain` ms after its first due instant.
+/// Runs a workload whose end is `run` and whose settling is `run + drain` ms after its first due
+/// time.
 ///
-/// In: `wake`, `connected 0.1`, `bytes 0.1 500`, `finished 0.1`, `failed 0.1`, `reply 0`. Out, joined by `, `:
-/// `begin 0.1 new`, `begin 0.1 on 3`, `send 0`, `cancel 0.1`, `0 finished in 120 ms`, `0 failed`, `1 timed out`, `1 missed`,
-/// `2 unfinished`, `3 cut`, `stall at 1000 for 500 ms`; nothing: empty.
+/// In: `wake`, `connected 0.1`, `bytes 0.1 500`, `finished 0.1`, `failed 0.1`, `reply 0`. Out,
+/// joined by `, `: `begin 0.1 new`, `begin 0.1 on 3`, `send 0`, `cancel 0.1`, `0 finished in 120
+/// ms`, `0 failed`, `1 timed out`, `1 missed`, `2 unfinished`, `3 cut`, `stall at 1000 for 500 ms`;
+/// nothing: empty.
 pub(crate) fn play(config: &Config, run: u64, drain: u64, steps: &[Step<'_>]) -> Vec<Operation> {
     let seed = Seed(7);
     let far = Instant::from_secs(1_000_000);
     let start = Instant::ZERO;
-    let zero = Watched::new(config.clone(), start, far, far, seed)
+    let zero = Checked::new(config.clone(), start, far, far, seed)
         .workload()
         .first_due()
         .unwrap();
     let end = zero + Duration::from_millis(run);
-    let mut watched = Watched::new(config.clone(), start, end, end + Duration::from_millis(drain), seed);
+    let mut watched = Checked::new(config.clone(), start, end, end + Duration::from_millis(drain), seed);
     for (what, at, input, expected) in steps {
         let at = zero
             .checked_add(Duration::from_millis(u64::try_from(*at).unwrap()))
@@ -53,7 +55,7 @@ fn read(input: &str) -> Input {
         "bytes" => Input::Bytes(id(), words[2].parse().unwrap()),
         "finished" => Input::Finished(id()),
         "failed" => Input::Failed(id(), Failure::Connection),
-        "reply" => Input::Reply(id(), Some(FarTimes { received: 1, sent: 2 })),
+        "reply" => Input::Reply(id(), Some(RemoteTimestamps { received: 1, sent: 2 })),
         other => panic!("no such input: {other}"),
     }
 }

@@ -262,7 +262,7 @@ const UNLIMITED_QUEUE: u32 = 1_000;
 fn plain() -> Queue {
     let config = QueueConfig {
         limit: QueueLimit::Packets(UNLIMITED_QUEUE),
-        ..QueueConfig::of_station(QueueKind::Fifo)
+        ..QueueConfig::for_station(QueueKind::Fifo)
     };
     config.build()
 }
@@ -280,7 +280,7 @@ fn queue(fields: &Fields, watch: Option<&Watch>) -> Queue {
             Direction::Down => ATH9K_DEPTH,
             _ => STATION_DEPTH,
         },
-        ..QueueConfig::of_station(fields.queue)
+        ..QueueConfig::for_station(fields.queue)
     };
     match watch {
         Some(watch) if fields.queue == QueueKind::Airtime => {

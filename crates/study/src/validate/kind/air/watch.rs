@@ -68,7 +68,7 @@ impl<P, Q: TransmitQueue<P>> TransmitQueue<P> for Watched<Q> {
         self.queue.set_unsent(now, tin, unsent);
     }
 
-    fn handed(&mut self, tin: Tin, airtime: Duration) {
+    fn on_pushed_to_hw(&mut self, tin: Tin, airtime: Duration) {
         let total: Duration = self.pending.values().copied().sum();
         let own = self.pending.entry((tin.to, tin.category())).or_default();
         let mut seen = self.watch.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,18 +77,18 @@ impl<P, Q: TransmitQueue<P>> TransmitQueue<P> for Watched<Q> {
         seen.beyond += u64::from(!allowed);
         *own += airtime;
         drop(seen);
-        self.queue.handed(tin, airtime);
+        self.queue.on_pushed_to_hw(tin, airtime);
     }
 
-    fn finished(&mut self, tin: Tin, airtime: Duration) {
+    fn on_completed(&mut self, tin: Tin, airtime: Duration) {
         if let Some(own) = self.pending.get_mut(&(tin.to, tin.category())) {
             *own = own.saturating_sub(airtime);
         }
-        self.queue.finished(tin, airtime);
+        self.queue.on_completed(tin, airtime);
     }
 
-    fn charge(&mut self, tin: Tin, airtime: Duration) {
-        self.queue.charge(tin, airtime);
+    fn charge_airtime(&mut self, tin: Tin, airtime: Duration) {
+        self.queue.charge_airtime(tin, airtime);
     }
 
     fn packets(&self) -> usize {

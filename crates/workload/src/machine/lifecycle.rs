@@ -1,27 +1,27 @@
-//! What happens when its time has come: operations fall due, begin, time out, end, and are settled.
+//! Lifecycle of operations: due, begin, timeout, end, and settling.
 
 use super::action::{Action, Connection, Direction, Request, RequestId, Wake};
-use super::under_way::UnderWay;
+use super::in_flight::InFlight;
 use super::{Phase, Workload};
 use crate::config::{Connections, Goal, Kind};
-use crate::operation::{FarTimes, Operation, Outcome};
+use crate::operation::{Operation, Outcome, RemoteTimestamps};
 use netburn_units::Instant;
 
 impl Workload {
-    /// Takes what fell due before an input at `now`; gives the input's time.
+    /// Processes all timeouts before an input at `now`; returns the input's time.
     pub(super) fn catch_up(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         while let Some((at, wake)) = self.poll_timeout().filter(|(at, _)| *at < self.now) {
-            self.pass(at, wake);
+            self.process_timeout(at, wake);
         }
         self.now
     }
 
-    /// One thing happens at its time `at`, which is `self.now` or earlier.
-    pub(super) fn pass(&mut self, at: Instant, wake: Wake) {
+    /// Processes one timeout of the time `at`, which is `self.now` or earlier.
+    pub(super) fn process_timeout(&mut self, at: Instant, wake: Wake) {
         match wake {
-            Wake::Due => self.fall_due(at),
-            Wake::TimeOut => self.time_out(at),
+            Wake::Due => self.handle_due(at),
+            Wake::Timeout => self.expire_oldest(at),
             Wake::Stall => {
                 if let Some(player) = &mut self.player {
                     player.handle_timeout(at);
@@ -32,10 +32,10 @@ impl Workload {
         }
     }
 
-    /// What may begin at the very instant of an input that made room for it.
+    /// Begins operations that are due at the instant of an input that freed a slot.
     pub(super) fn begin_due(&mut self) {
         while let Some(at) = self.next_due().filter(|at| *at <= self.now) {
-            self.fall_due(at);
+            self.handle_due(at);
         }
     }
 
@@ -44,30 +44,29 @@ impl Workload {
         self.schedule.next().filter(|due| running && *due < self.end)
     }
 
-    pub(super) fn next_time_out(&self) -> Option<Instant> {
-        let stalest = self.under_way.values().map(|operation| operation.progress).min()?;
-        stalest.checked_add(self.config.timeout)
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        let oldest = self.in_flight.values().map(|operation| operation.progress).min()?;
+        oldest.checked_add(self.config.timeout)
     }
 
-    fn fall_due(&mut self, due: Instant) {
+    fn handle_due(&mut self, due: Instant) {
         self.schedule.fell_due();
         let sequence = self.sequence;
         self.sequence += 1;
         if self.overloaded && self.schedule.is_fixed() {
-            self.operations.push_back(unbegun(sequence, due, Outcome::NotStarted));
-        } else if self.under_way.len() < self.config.outstanding.max(1) as usize {
+            self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
+        } else if self.in_flight.len() < self.config.outstanding.max(1) as usize {
             self.begin(sequence, due);
         } else if self.config.kind == Kind::Pages && self.waiting.is_none() {
             self.waiting = Some((sequence, due));
         } else {
-            self.operations.push_back(unbegun(sequence, due, Outcome::NotStarted));
+            self.operations.push_back(not_begun(sequence, due, Outcome::NotStarted));
         }
     }
 
-    /// Begins an operation now.
     fn begin(&mut self, sequence: u64, due: Instant) {
         let size = self.config.object_size;
-        let mut operation = UnderWay::new(sequence, due, self.now);
+        let mut operation = InFlight::new(sequence, due, self.now);
         if self.config.kind == Kind::Probe {
             let id = RequestId {
                 operation: sequence,
@@ -98,12 +97,12 @@ impl Workload {
                 }));
             }
         }
-        self.under_way.insert(sequence, operation);
+        self.in_flight.insert(sequence, operation);
     }
 
-    /// Ends an operation under way, gives up what is left of it, and begins the one that waited for it.
-    pub(super) fn end(&mut self, sequence: u64, at: Option<Instant>, outcome: Outcome, far: Option<FarTimes>) {
-        let Some(operation) = self.under_way.remove(&sequence) else {
+    /// Ends an operation in flight, cancels its remaining objects, and begins the queued operation.
+    pub(super) fn end(&mut self, sequence: u64, at: Option<Instant>, outcome: Outcome, far: Option<RemoteTimestamps>) {
+        let Some(operation) = self.in_flight.remove(&sequence) else {
             return;
         };
         for (id, slot) in operation.awaited() {
@@ -123,20 +122,20 @@ impl Workload {
         self.settle_if_idle();
     }
 
-    /// Gives up the operation that has been without progress the longest.
-    fn time_out(&mut self, at: Instant) {
-        let stalest = self.under_way.values().min_by_key(|o| (o.progress, o.sequence()));
-        if let Some(sequence) = stalest.map(UnderWay::sequence) {
+    /// Times out the operation with the oldest progress.
+    fn expire_oldest(&mut self, at: Instant) {
+        let oldest = self.in_flight.values().min_by_key(|o| (o.progress, o.sequence()));
+        if let Some(sequence) = oldest.map(InFlight::sequence) {
             self.end(sequence, Some(at), Outcome::TimedOut, None);
         }
     }
 
-    /// The end: nothing new begins, and what waits never will.
+    /// End of the run: no new operation begins, and the queued one is dropped.
     fn stop(&mut self) {
         self.phase = Phase::Draining;
         if let Some((sequence, due)) = self.waiting.take() {
-            let outcome = self.left_over(due, self.end);
-            self.operations.push_back(unbegun(sequence, due, outcome));
+            let outcome = self.final_outcome(due, self.end);
+            self.operations.push_back(not_begun(sequence, due, outcome));
         }
         if let Some(player) = &mut self.player {
             player.stop(self.end);
@@ -145,27 +144,28 @@ impl Workload {
     }
 
     fn settle_if_idle(&mut self) {
-        if self.phase == Phase::Draining && self.under_way.is_empty() {
+        if self.phase == Phase::Draining && self.in_flight.is_empty() {
             self.phase = Phase::Settled;
         }
     }
 
-    /// The end of the drain: what is under way never finishes.
+    /// End of the drain: operations in flight don't finish.
     fn settle(&mut self) {
         for (sequence, due) in self
-            .under_way
+            .in_flight
             .values()
             .map(|o| (o.sequence(), o.due()))
             .collect::<Vec<_>>()
         {
-            let outcome = self.left_over(due, self.settle);
+            let outcome = self.final_outcome(due, self.settle);
             self.end(sequence, None, outcome, None);
         }
         self.settle_if_idle();
     }
 
-    /// What became of an operation that can't finish any more at `at`: a miss if it is older than its goal by then.
-    fn left_over(&self, due: Instant, at: Instant) -> Outcome {
+    /// Outcome of an operation that can't finish any more at `at`: a goal miss if it is older than
+    /// its goal.
+    fn final_outcome(&self, due: Instant, at: Instant) -> Outcome {
         let limit = self.config.goals.iter().filter_map(|goal| match goal {
             Goal::Latency { limit } => Some(*limit),
             Goal::Rate { .. } | Goal::NoStall => None,
@@ -177,15 +177,15 @@ impl Workload {
         }
     }
 
-    /// The operation under way that `id` is an unfinished object of.
-    pub(super) fn awaiting(&mut self, id: RequestId) -> Option<&mut UnderWay> {
-        let operation = self.under_way.get_mut(&id.operation)?;
+    /// Operation in flight that has `id` as an unfinished object.
+    pub(super) fn awaiting(&mut self, id: RequestId) -> Option<&mut InFlight> {
+        let operation = self.in_flight.get_mut(&id.operation)?;
         operation.awaits(id.object).then_some(operation)
     }
 }
 
 /// An operation that never began.
-fn unbegun(sequence: u64, due: Instant, outcome: Outcome) -> Operation {
+fn not_begun(sequence: u64, due: Instant, outcome: Outcome) -> Operation {
     Operation {
         sequence,
         due,

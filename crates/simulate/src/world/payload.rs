@@ -1,16 +1,16 @@
-//! What the network carries for the simulator.
+//! Payloads of the simulator's packets.
 
 use netburn_network::Endpoint as Place;
 use netburn_tcp::Packet as Segment;
 use netburn_units::Instant;
 use netburn_workload::{Priority, RequestId};
 
-/// One end of a connection.
+/// End of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum End {
-    /// The station's.
+    /// Station.
     Client,
-    /// The server's.
+    /// Server.
     Server,
 }
 
@@ -28,7 +28,7 @@ impl End {
         }
     }
 
-    /// Where it is, for a connection of that station.
+    /// Network endpoint, for a connection of that station.
     pub(crate) const fn place(self, station: u16) -> Place {
         match self {
             End::Client => Place::Station(station),
@@ -37,25 +37,25 @@ impl End {
     }
 }
 
-/// A packet's payload.
+/// Payload of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Load {
-    /// Of a connection, by its number.
+pub(crate) enum Payload {
+    /// Segment of a connection.
     Segment {
-        /// Which connection.
+        /// Number of the connection.
         connection: u32,
-        /// For which end.
+        /// Receiving end.
         to: End,
-        /// The segment.
+        /// Segment.
         segment: Segment,
     },
-    /// A probe, or its echo.
+    /// Probe, or its echo.
     Probe {
-        /// Whose.
-        user: u32,
-        /// Which.
+        /// Index of the client.
+        client: u32,
+        /// Request of the workload.
         id: RequestId,
-        /// When the server got it, on the way back.
+        /// Time of the echo at the server, on the way back.
         echoed: Option<Instant>,
     },
 }
@@ -65,14 +65,15 @@ pub(crate) const TCP_HEADERS: u32 = 52;
 /// IPv4 and UDP: 20 + 8 bytes.
 pub(crate) const UDP_HEADERS: u32 = 28;
 
-/// The length of a segment's packet: headers, options and content. A SACK option is 4 bytes and 8 for each block (RFC 2018 §3).
+/// Length of a segment's packet: headers, options and content. A SACK option is 4 bytes and 8 for
+/// each block (RFC 2018 §3).
 pub(crate) fn length(segment: &Segment) -> u32 {
     let blocks = segment.segment.sack.as_slice().len() as u32;
     let sack = if blocks == 0 { 0 } else { 4 + 8 * blocks };
     TCP_HEADERS + sack + segment.segment.length
 }
 
-/// The TID of a class of packets: the user priority that its DSCP maps to (RFC 8325).
+/// TID of a traffic class: the client priority of its DSCP (RFC 8325).
 pub(crate) const fn tid(priority: Priority) -> u8 {
     match priority {
         Priority::Background => 1,

@@ -1,4 +1,4 @@
-//! Who uses the network, and how their TCP behaves.
+//! Clients of the network, and the configuration of their TCP.
 
 use netburn_record::recorded_workload::RecordedWorkload;
 use netburn_record::row::BASELINE;
@@ -10,29 +10,29 @@ use netburn_units::{ByteSize, Instant};
 use netburn_workload::{Config, RequestId, Workload};
 use std::collections::BTreeMap;
 
-/// One workload of one station, or its probe before the load.
+/// One workload of one station, or its baseline probe.
 #[derive(Debug)]
-pub(crate) struct User {
+pub(crate) struct Client {
     pub(crate) watched: RecordedWorkload,
-    /// Its kept connections' slots, by the number that the workload gave them.
+    /// Slots of its persistent connections, by the workload's number.
     pub(crate) kept: BTreeMap<u32, usize>,
-    /// The slots of requests under way.
+    /// Slots of requests in flight.
     pub(crate) requests: BTreeMap<RequestId, usize>,
-    /// The congestion control of its connections, where it has one of its own.
+    /// Congestion control of its connections, if it has its own.
     pub(crate) cc: Option<CongestionControl>,
 }
 
-/// The users of a plan, and when the first of them begins.
-pub(crate) fn of(plan: &Plan) -> (Vec<User>, Instant) {
+/// Clients of a plan, and the begin of the earliest one.
+pub(crate) fn from_plan(plan: &Plan) -> (Vec<Client>, Instant) {
     let begin = Instant::ZERO - plan.baseline;
-    let mut users = Vec::new();
+    let mut clients = Vec::new();
     for (station, number) in plan.stations.iter().zip(0_u16..) {
         let mut add = |workload: u16, config: Config, cc: Option<&CongestionControl>, load: [Instant; 3]| {
             let [start, end, settle] = load;
-            // The same numbers as on the other environments, so that the same things are due at the same instants.
+            // The same indices as in the other environments, so that due times are equal.
             let index = u64::from(number) << 16 | u64::from(workload);
             let machine = Workload::new(config, start, end, settle, plan.seed, index);
-            users.push(User {
+            clients.push(Client {
                 watched: RecordedWorkload::new(number, workload, machine),
                 kept: BTreeMap::new(),
                 requests: BTreeMap::new(),
@@ -49,26 +49,25 @@ pub(crate) fn of(plan: &Plan) -> (Vec<User>, Instant) {
             add(of_station, workload.config.clone(), workload.cc.as_ref(), load);
         }
     }
-    (users, begin)
+    (clients, begin)
 }
 
-/// The endpoints of a station.
+/// Configuration of a station's endpoints.
 pub(crate) fn station_endpoint(station: &Station) -> EndpointConfig {
     EndpointConfig {
         congestion: station.cc.clone().unwrap_or_default(),
         ecn: station.ecn,
         tsq: tsq(station),
-        gso: match station.gso {
-            true => Gso::default(),
-            false => Gso::off(),
-        },
-        // Packets one at a time are Linux's before 4.17; BBR has compensated for aggregation since 5.1.
+        gso: if station.gso { Gso::default() } else { Gso::off() },
+        // Sending packet by packet is Linux's behaviour before 4.17; BBR has compensated for
+        // aggregation since 5.1.
         ack_aggregation: station.gso,
         ..EndpointConfig::default()
     }
 }
 
-/// A year's TCP Small Queues where a driver of Wi-Fi asked for more than a millisecond; on a wire no driver does.
+/// TCP Small Queues of the preset's kernel with a Wi-Fi driver that requests more than a
+/// millisecond; an Ethernet driver does not.
 fn tsq(station: &Station) -> Tsq {
     let tsq = station.tsq.unwrap_or_default();
     match (tsq, tsq.settings()) {
@@ -80,7 +79,8 @@ fn tsq(station: &Station) -> Tsq {
     }
 }
 
-/// The endpoints of the server: on Ethernet, where no driver asks TCP Small Queues for more than a millisecond.
+/// Configuration of the server's endpoints: on Ethernet no driver requests more than a millisecond
+/// from TCP Small Queues.
 pub(crate) fn server_endpoint(plan: &Plan) -> EndpointConfig {
     EndpointConfig {
         congestion: plan.server.cc.clone().unwrap_or_default(),

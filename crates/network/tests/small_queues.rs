@@ -1,7 +1,7 @@
-//! The server's link where small queues are kept for its kernel.
+//! The server's link with emulated TCP Small Queues.
 
 use netburn_medium::packet::{Ecn, Packet};
-use netburn_network::{Dropper, Endpoint, Network, Output};
+use netburn_network::{DropSite, Endpoint, Network, Output};
 use netburn_scenario::Document;
 use netburn_units::Instant;
 
@@ -30,7 +30,7 @@ fn send(network: &mut Network<u32>, flow: u32) {
     network.handle_packet(Instant::ZERO, Endpoint::Server, Endpoint::Station(0), packet);
 }
 
-/// The server's kernel hands over a burst of so many packets, and says so.
+/// The server's kernel passes on an announced burst of packets.
 fn burst(network: &mut Network<u32>, flow: u32, packets: u64) {
     network.expect_burst(flow, packets * 1_500);
     for _ in 0..packets {
@@ -38,7 +38,7 @@ fn burst(network: &mut Network<u32>, flow: u32, packets: u64) {
     }
 }
 
-/// When which flow's packets left the server, and how many it dropped.
+/// Time and flow of each packet sent by the server, and the number of drops.
 fn left(network: &mut Network<u32>) -> (Vec<(i64, u32)>, usize) {
     let (mut sent, mut dropped) = (Vec::new(), 0);
     loop {
@@ -50,7 +50,7 @@ fn left(network: &mut Network<u32>) -> (Vec<(i64, u32)>, usize) {
                     flow,
                     ..
                 } => sent.push((at.as_nanos(), flow)),
-                Output::Dropped { by: Dropper::Host, .. } => dropped += 1,
+                Output::Dropped { by: DropSite::Host, .. } => dropped += 1,
                 _ => {}
             }
         }
@@ -61,10 +61,10 @@ fn left(network: &mut Network<u32>) -> (Vec<(i64, u32)>, usize) {
     }
 }
 
-/// A connection hands over ten bursts of two packets at once; then a probe comes. Three bursts are ahead of it, six packets, and
-/// not all twenty; the link is never idle.
+/// A connection passes on ten bursts of two packets at once; then a probe follows. Three bursts,
+/// six packets, are ahead of it, and not all twenty; the link is never idle.
 #[test]
-fn what_others_send_passes_all_but_three_bursts_of_a_connection() {
+fn other_flows_overtake_all_but_three_bursts() {
     let mut network = network("1 MB");
     for _ in 0..10 {
         burst(&mut network, CONNECTION, 2);
@@ -77,7 +77,7 @@ fn what_others_send_passes_all_but_three_bursts_of_a_connection() {
     assert_eq!((sent, dropped), (expected, 0));
 }
 
-/// Two connections share the link, burst by burst, whichever came first.
+/// Two connections share the link, burst by burst, independent of their order.
 #[test]
 fn connections_take_turns() {
     let mut network = network("1 MB");
@@ -91,9 +91,9 @@ fn connections_take_turns() {
     assert_eq!(flows, begin.repeat(4));
 }
 
-/// Nobody said anything of bursts: first come, first served.
+/// Without an announcement: first come, first served.
 #[test]
-fn what_was_not_announced_is_not_held() {
+fn flows_without_announcement_are_not_limited() {
     let mut network = network("1 MB");
     for _ in 0..20 {
         send(&mut network, CONNECTION);
@@ -102,7 +102,8 @@ fn what_was_not_announced_is_not_held() {
     assert_eq!(left(&mut network).0.last(), Some(&(21 * EACH, PROBE)));
 }
 
-/// What waits takes the room of the link's queue, 15 kB: ten packets, and the one that is being sent.
+/// Waiting packets use the room of the link's queue, 15 kB: ten packets, and the one in
+/// serialisation.
 #[test]
 fn there_is_no_more_room_than_the_link_has() {
     let mut network = network("15 kB");
@@ -113,14 +114,15 @@ fn there_is_no_more_room_than_the_link_has() {
     assert_eq!((sent.len(), dropped), (11, 29));
 }
 
-/// Others' packets find no more room for it, and take none of what waits.
+/// Packets of other flows find no room because of the waiting ones, and don't displace them.
 #[test]
-fn what_waits_keeps_its_place() {
+fn waiting_packets_keep_their_room() {
     let mut network = network("15 kB");
     for _ in 0..9 {
         burst(&mut network, CONNECTION, 1);
     }
-    // One is being sent, two are on the link's queue, six wait in their socket: there is room for two.
+    // One is in serialisation, two are on the link's queue, six wait in their socket: there is room
+    // for two.
     for _ in 0..20 {
         send(&mut network, PROBE);
     }

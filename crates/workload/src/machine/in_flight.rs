@@ -1,37 +1,36 @@
-//! An operation under way: its objects and what has come of them so far.
+//! An operation in flight: its objects and their progress.
 
 use super::action::RequestId;
-use crate::operation::{FarTimes, Operation, Outcome};
+use crate::operation::{Operation, Outcome, RemoteTimestamps};
 use netburn_units::Instant;
 
 /// An operation that has begun and not ended.
 #[derive(Debug)]
-pub(super) struct UnderWay {
+pub(super) struct InFlight {
     sequence: u64,
     due: Instant,
     started: Instant,
     connected: Option<Instant>,
     first_byte: Option<Instant>,
     bytes: u64,
-    /// When something last happened: its start, a connection, bytes, an object's end.
+    /// Time of the last progress: its start, a connection, bytes, an object's end.
     pub(super) progress: Instant,
     objects: Vec<Object>,
-    /// Objects that have not finished.
+    /// Number of objects that have not finished.
     left: u32,
 }
 
 /// One object of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Object {
-    /// The kept connection that it holds.
+    /// Persistent connection that it occupies.
     pub(super) slot: Option<u32>,
-    /// Whether it is complete.
     pub(super) finished: bool,
 }
 
-impl UnderWay {
+impl InFlight {
     pub(super) fn new(sequence: u64, due: Instant, started: Instant) -> Self {
-        UnderWay {
+        InFlight {
             sequence,
             due,
             started,
@@ -44,13 +43,13 @@ impl UnderWay {
         }
     }
 
-    /// One more object begins, on the kept connection `slot` if on any.
+    /// Begins one more object, on the persistent connection `slot` if any.
     pub(super) fn begin(&mut self, slot: Option<u32>) {
         self.objects.push(Object { slot, finished: false });
         self.left += 1;
     }
 
-    /// Whether `object` is one of its own and not finished yet.
+    /// Returns true if `object` belongs to this operation and is not finished.
     pub(super) fn awaits(&self, object: u32) -> bool {
         self.objects.get(object as usize).is_some_and(|o| !o.finished)
     }
@@ -66,7 +65,8 @@ impl UnderWay {
         self.progress = now;
     }
 
-    /// Marks an awaited object complete; gives back the kept connection it held, and whether it was the last.
+    /// Marks an unfinished object as complete; returns its persistent connection, and true if it
+    /// was the last object.
     pub(super) fn finish(&mut self, now: Instant, object: u32) -> (Option<u32>, bool) {
         let object = &mut self.objects[object as usize];
         object.finished = true;
@@ -75,7 +75,7 @@ impl UnderWay {
         (object.slot.take(), self.left == 0)
     }
 
-    /// The objects that have not finished.
+    /// Unfinished objects.
     pub(super) fn awaited(&self) -> impl Iterator<Item = (RequestId, Option<u32>)> {
         (0..)
             .zip(&self.objects)
@@ -89,8 +89,13 @@ impl UnderWay {
             })
     }
 
-    /// The operation as it ended.
-    pub(super) fn ended(&self, finished: Option<Instant>, outcome: Outcome, far: Option<FarTimes>) -> Operation {
+    /// Result of the operation.
+    pub(super) fn ended(
+        &self,
+        finished: Option<Instant>,
+        outcome: Outcome,
+        far: Option<RemoteTimestamps>,
+    ) -> Operation {
         Operation {
             sequence: self.sequence,
             due: self.due,

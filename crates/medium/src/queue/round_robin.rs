@@ -1,43 +1,43 @@
-//! Whose turn it is among tins that have something to send.
+//! Round-robin order of tins with something to send.
 
 use super::Tin;
 use super::tins::Tins;
 use std::collections::VecDeque;
 
-/// Tins in the order of their turn, each at most once.
+/// Tins in their order, each at most once.
 #[derive(Debug, Default)]
-pub(super) struct Turns {
+pub(super) struct RoundRobin {
     order: VecDeque<Tin>,
-    /// Of each tin: whether it has a place.
+    /// For each tin: true if it has a position.
     listed: Tins<bool>,
 }
 
-impl Turns {
-    /// At the end, if it has no place yet.
+impl RoundRobin {
+    /// Adds a tin at the end, if it has no position yet.
     pub(super) fn join_last(&mut self, tin: Tin) {
         if !std::mem::replace(self.listed.entry(tin, || false), true) {
             self.order.push_back(tin);
         }
     }
 
-    /// In front, if it has no place yet.
+    /// Adds a tin in front, if it has no position yet.
     pub(super) fn join_first(&mut self, tin: Tin) {
         if !std::mem::replace(self.listed.entry(tin, || false), true) {
             self.order.push_front(tin);
         }
     }
 
-    /// Whose turn it is.
+    /// First tin.
     pub(super) fn first(&self) -> Option<Tin> {
         self.order.front().copied()
     }
 
-    /// The first goes to the end.
+    /// Moves the first tin to the end.
     pub(super) fn pass(&mut self) {
         self.order.rotate_left(usize::from(!self.order.is_empty()));
     }
 
-    /// The first leaves.
+    /// Removes the first tin.
     pub(super) fn leave(&mut self) {
         if let Some(tin) = self.order.pop_front() {
             *self.listed.entry(tin, || false) = false;

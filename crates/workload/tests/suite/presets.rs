@@ -1,4 +1,4 @@
-//! The six uses on a modelled network whose latencies have closed forms.
+//! The six built-in workloads on a modelled network whose latencies have closed forms.
 
 use crate::util::ms;
 use crate::util::network::{Network, PIECE, Run};
@@ -17,14 +17,14 @@ fn latency(operation: &Operation) -> Duration {
         .unwrap_or_else(|| panic!("{operation:?} has no latency"))
 }
 
-/// The verdict on a stream's two goals.
+/// Verdict on a stream's two goals.
 fn verdict_on_stream(run: &Run, config: &Config, end: Instant) -> (netburn_workload::GoalResult, Verdict) {
     let from = run.first_due.unwrap();
     let rate = judge(
         config.goals[0],
         &windows(run.bins.iter().map(|(at, b)| (*at, *b)), config.goals[0], from, end),
     );
-    let stall = judge(Goal::NoStall, &Tally::of_stalls(&run.stalls, Instant::ZERO, end));
+    let stall = judge(Goal::NoStall, &Tally::from_stalls(&run.stalls, Instant::ZERO, end));
     (rate, worst([rate.verdict, stall.verdict]))
 }
 
@@ -44,7 +44,7 @@ fn every_page_takes_two_round_trips_and_its_ten_objects() {
     };
     let result = judge(
         Config::browsing().goals[0],
-        &Tally::of_operations(&run.operations, limit),
+        &Tally::from_operations(&run.operations, limit),
     );
     assert_eq!((result.verdict, result.met), (Verdict::Pass, Some(1.0)));
     assert!(result.provisional, "100 pages are fewer than 300");
@@ -61,7 +61,7 @@ fn pages_fall_due_around_a_grid_that_does_not_drift() {
         early += u32::from(off < -400_000_000);
         late += u32::from(off > 400_000_000);
     }
-    // A tenth of 1200 each, give or take four standard deviations (10.4).
+    // A tenth of 1200 each, ± four standard deviations (10.4).
     assert!(
         (78..=162).contains(&early) && (78..=162).contains(&late),
         "{early} early, {late} late"
@@ -88,7 +88,7 @@ fn a_stall_of_two_seconds_is_in_the_tail_of_calls_at_its_full_length() {
     let (from, to) = (ms(10_000), ms(12_000));
     let network = Network::new(10, 100).outage(from, to);
     let run = network.run(&Config::voip(), ms(60_000), 1);
-    // The server gets a request half a round trip after it was due.
+    // The server receives a request half a round trip after its due time.
     let begun: Vec<&Operation> = run
         .operations
         .iter()
@@ -98,7 +98,7 @@ fn a_stall_of_two_seconds_is_in_the_tail_of_calls_at_its_full_length() {
         .iter()
         .position(|o| o.due + Duration::from_millis(5) >= from)
         .unwrap();
-    // Eight wait for the whole of it and come one after another when it is over.
+    // Eight wait for the whole outage and complete one after another when it ends.
     for (place, call) in (1..=8_u64).zip(&begun[first..]) {
         assert!(call.due < to, "due during the stall");
         let finished = to + Duration::from_nanos(1_310_720 * place) + Duration::from_millis(5);
@@ -108,20 +108,20 @@ fn a_stall_of_two_seconds_is_in_the_tail_of_calls_at_its_full_length() {
     let longest = run.operations.iter().filter_map(Operation::latency).max().unwrap();
     assert_eq!(longest, latency(begun[first]));
     assert!(longest > Duration::from_millis(2000 - 132), "{longest}");
-    // The others that were due during it are misses: 2000 / 131.072 is 15.3, less the eight.
+    // The others that were due during it are not started: 2000 / 131.072 is 15.3, minus the eight.
     let during =
         |o: &&Operation| o.outcome == Outcome::NotStarted && o.due >= from && o.due < to + Duration::from_millis(7);
     let missed = run.operations.iter().filter(during).count();
     assert_eq!(missed, count(&run, Outcome::NotStarted), "no misses but those");
     assert!((7..=8).contains(&missed), "{missed}");
-    // Each ended exactly once, and afterwards all is well again.
+    // Each ended exactly once, and later ones are normal.
     assert_eq!(
         latency(run.operations.last().unwrap()),
         Duration::from_nanos(11_310_720)
     );
     let result = judge(
         Config::voip().goals[0],
-        &Tally::of_operations(&run.operations, Duration::from_millis(150)),
+        &Tally::from_operations(&run.operations, Duration::from_millis(150)),
     );
     // 15 or 16 of 458 are beyond 150 ms (the last of the eight may be within): 96.5 % met, but the worst is 12 times.
     assert_eq!(result.verdict, Verdict::Marginal, "{result:?}");
@@ -145,8 +145,9 @@ fn a_stream_passes_at_60_megabits() {
     );
     let (rate, verdict) = verdict_on_stream(&run, &config, ms(60_000));
     assert_eq!((verdict, rate.met), (Verdict::Pass, Some(1.0)));
-    // Six periods are 2.013265920 s and bring 50.331648 Mbit. A window lacks 13.265920 ms of that, in which at most
-    // 0.796 Mbit come, and the pieces it is cut by: two of 16 KiB. The dial delays the first by 10 ms: 0.6 Mbit more.
+    // Six intervals are 2.013265920 s and contain 50.331648 Mbit. A window lacks 13.265920 ms of
+    // that, in which at most 0.796 Mbit arrive, and the pieces at its ends: two of 16 KiB. The dial
+    // delays the first by 10 ms: 0.6 Mbit more.
     let least = 50_331_648.0 - 60e6 * (0.013_265_92 + 0.01) - 2.0 * 8.0 * PIECE as f64;
     let excess = rate.excess.unwrap();
     assert!((40e6 / 50_331_648.0..=40e6 / least).contains(&excess), "{excess}");
@@ -161,21 +162,24 @@ fn a_stream_passes_at_60_megabits() {
 fn a_stream_fails_at_15_megabits() {
     let config = Config::stream_4k();
     let run = Network::new(10, 15).run(&config, ms(60_000), 1);
-    // 559.240534 ms and a round trip each: the next is due when the last ends, and none is missed.
+    // 559.240534 ms and a round trip each: the next is due when the previous ends, and none is
+    // omitted.
     for pair in run.operations[1..].windows(2) {
         assert_eq!(pair[1].due.since(pair[0].due).as_nanos(), 559_240_534 + 10_000_000);
     }
     assert_eq!(count(&run, Outcome::NotStarted), 0);
     let (rate, verdict) = verdict_on_stream(&run, &config, ms(60_000));
     assert_eq!((verdict, rate.met), (Verdict::Fail, Some(0.0)));
-    // At most 30 Mbit in 2 s where 40 are needed; at least what is left when four round trips bring nothing.
+    // At most 30 Mbit in 2 s where 40 are required; at least the rest if four round trips carry
+    // nothing.
     let excess = rate.excess.unwrap();
     assert!(
         (40.0 / 30.0..=40.0 / (30.0 - 4.0 * 0.15 - 0.3)).contains(&excess),
         "{excess}"
     );
-    // It plays 20 and gets 14.74, so it stands still for about 26 % of the time once it has started.
-    let tally = Tally::of_stalls(&run.stalls, Instant::ZERO, ms(60_000));
+    // The player consumes 20 and receives 14.74, so it stalls for about 26 % of the time after its
+    // start.
+    let tally = Tally::from_stalls(&run.stalls, Instant::ZERO, ms(60_000));
     let watched = 60.0 - run.startup.unwrap().as_secs_f64();
     let share = tally.stalled.as_secs_f64() / watched;
     assert!((share - (1.0 - 14.736 / 20.0)).abs() < 0.05, "{share}");
@@ -183,7 +187,7 @@ fn a_stream_fails_at_15_megabits() {
 }
 
 #[test]
-fn a_download_takes_what_it_gets_and_is_cut_with_its_bytes() {
+fn an_unfinished_download_keeps_its_bytes_at_full_rate() {
     let network = Network::new(10, 100);
     let run = network.run(&Config::download(), ms(10_000), 1);
     assert_eq!(run.operations.len(), 1);
@@ -196,20 +200,21 @@ fn a_download_takes_what_it_gets_and_is_cut_with_its_bytes() {
 }
 
 #[test]
-fn a_download_of_small_objects_follows_on_at_once() {
+fn small_downloads_follow_immediately() {
     let mut config = Config::download();
     config.object_size = ByteSize::from_mib(1);
     let run = Network::new(10, 100).run(&config, ms(10_000), 1);
     for pair in run.operations.windows(2) {
         assert_eq!(Some(pair[1].due), pair[0].finished);
     }
-    // 83.88608 ms + 10 ms each, the first 10 ms more: 106.4 in 10 s, and the one under way finishes in the drain.
+    // 83.88608 ms + 10 ms each, the first 10 ms more: 106.4 in 10 s, and the one in flight finishes
+    // in the drain.
     assert_eq!(run.operations.len(), 107);
     assert_eq!(count(&run, Outcome::Finished), 107);
 }
 
 #[test]
-fn an_upload_goes_the_other_way() {
+fn an_upload_has_the_other_direction() {
     let run = Network::new(10, 100).run(&Config::upload(), ms(1_000), 1);
     assert!(
         run.requests
@@ -220,7 +225,7 @@ fn an_upload_goes_the_other_way() {
 }
 
 #[test]
-fn probes_measure_the_round_trip_and_what_is_lost() {
+fn probes_measure_round_trips_and_losses() {
     let run = Network::new(10, 100)
         .outage(ms(5_000), ms(6_000))
         .run(&Config::probe(), ms(20_000), 1);
@@ -236,9 +241,10 @@ fn probes_measure_the_round_trip_and_what_is_lost() {
 }
 
 #[test]
-fn a_dead_server_is_not_hammered() {
+fn a_dead_server_gets_few_retries() {
     let dead = Network::new(0, 100).dead_from(Instant::ZERO);
-    // 10 s: browsing every 3 s, the stream every 335.5 ms, calls every 131 ms, a download every back-off of 1 s.
+    // 10 s: browsing every 3 s, the stream every 335.5 ms, calls every 131 ms, a download every
+    // back-off of 1 s.
     for (config, most) in [
         (Config::browsing(), 40),
         (Config::stream_4k(), 30),
@@ -256,7 +262,7 @@ fn a_dead_server_is_not_hammered() {
         assert!(run.operations.iter().all(|o| matches!(o.outcome, Outcome::Failed(_))));
     }
     assert_eq!(BACKOFF, Duration::from_secs(1));
-    // Whoever watched the stream saw nothing.
+    // The viewer of the stream saw nothing.
     let stalls = dead.run(&Config::stream_4k(), ms(10_000), 1).stalls;
     assert_eq!(
         stalls.iter().map(|s| (s.began, s.length)).collect::<Vec<_>>(),
@@ -291,8 +297,8 @@ fn the_drivers_lateness_is_in_the_latency_but_changes_no_due_instant() {
 
 #[test]
 fn one_seed_gives_one_trace_and_another_gives_another() {
-    for use_ in netburn_workload::config::USES {
-        let config = Config::of_use(use_).unwrap();
+    for use_ in netburn_workload::config::PRESETS {
+        let config = Config::preset(use_).unwrap();
         let network = Network::new(10, 50).outage(ms(2_000), ms(2_500));
         let once = network.run(&config, ms(10_000), 3);
         assert_eq!(once.trace, network.run(&config, ms(10_000), 3).trace);
@@ -330,7 +336,7 @@ fn phases_spread_over_one_period() {
 }
 
 #[test]
-fn the_uses_are_what_the_contract_says() {
+fn the_presets_have_their_documented_values() {
     let browsing = Config::browsing();
     assert_eq!((browsing.objects, browsing.object_size), (10, ByteSize::from_kib(128)));
     assert_eq!(
@@ -345,8 +351,8 @@ fn the_uses_are_what_the_contract_says() {
         (Config::probe().object_size, Config::probe().interval),
         (ByteSize::from_bytes(64), Some(Duration::from_millis(50)))
     );
-    for use_ in netburn_workload::config::USES {
-        assert_eq!(Config::of_use(use_).unwrap().validate(), Ok(()), "{use_}");
+    for use_ in netburn_workload::config::PRESETS {
+        assert_eq!(Config::preset(use_).unwrap().validate(), Ok(()), "{use_}");
     }
-    assert_eq!(Config::of_use("4k"), None);
+    assert_eq!(Config::preset("4k"), None);
 }

@@ -1,8 +1,9 @@
-//! Stations on wires of their own, by hand: the way up and down, the ring, byte queue limits, a modem's queue, and what changes.
+//! Wired stations, computed by hand: uplink and downlink, the ring, byte queue limits, a modem's
+//! queue, and changes.
 
 use netburn_medium::config::QueueKind;
 use netburn_medium::packet::{DropReason, Ecn, Packet};
-use netburn_network::{Dropper, Endpoint, Network, Output};
+use netburn_network::{DropSite, Endpoint, Network, Output};
 use netburn_scenario::plan::{Setting, StationSetting};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Instant};
@@ -31,7 +32,7 @@ fn packet(number: u32) -> Packet<u32> {
     }
 }
 
-/// What happens until `until`: nanoseconds, a word, the packet or how many bytes.
+/// Outputs until `until`: nanoseconds, kind, and the packet or the number of bytes.
 fn run(network: &mut Network<u32>, until: Instant) -> Vec<(i64, &'static str, u32)> {
     let mut all = Vec::new();
     loop {
@@ -41,9 +42,9 @@ fn run(network: &mut Network<u32>, until: Instant) -> Vec<(i64, &'static str, u3
                 Output::Sent { at, bytes, .. } => (at.as_nanos(), "sent", bytes),
                 Output::Dropped { at, by, packet, .. } => {
                     let word = match by {
-                        Dropper::Wire => "wire",
-                        Dropper::Sender(DropReason::QueueFull) => "full",
-                        Dropper::Sender(DropReason::QueueReplaced) => "replaced",
+                        DropSite::Wire => "wire",
+                        DropSite::Sender(DropReason::QueueFull) => "full",
+                        DropSite::Sender(DropReason::QueueReplaced) => "replaced",
                         _ => "other",
                     };
                     (at.as_nanos(), word, packet.payload)
@@ -57,8 +58,8 @@ fn run(network: &mut Network<u32>, until: Instant) -> Vec<(i64, &'static str, u3
     }
 }
 
-/// 1500 bytes and 38 of framing: 12 304 ns at 1 Gbit/s and 5 ms under way, then 123 040 ns at 100 Mbit/s and 2 ms. The host has let go
-/// of it once it was on its own wire.
+/// 1500 bytes and 38 of framing: 12 304 ns at 1 Gbit/s and 5 ms of propagation, then 123 040 ns at
+/// 100 Mbit/s and 2 ms. The host has freed it after serialisation on its own wire.
 #[test]
 fn up_and_down() {
     let mut network = desk(r#"{ rate = "1 Gbit/s", delay = "5 ms" }"#);
@@ -78,14 +79,15 @@ fn up_and_down() {
         ]
     );
     assert_eq!(network.joined(0), None);
-    let seen = network.link_seen(0);
+    let seen = network.link_stats(0);
     assert_eq!((seen.signal, seen.rate_up), (None, BitRate::from_mbps(1_000)));
-    assert_eq!(network.station_seen(0).up.delivered, 1);
-    assert_eq!(network.station_seen(0).air, Default::default());
+    assert_eq!(network.station_stats(0).up.delivered, 1);
+    assert_eq!(network.station_stats(0).air, Default::default());
 }
 
-/// Of ten packets the ring keeps what it has taken when the queue is replaced: with BQL of 3000 bytes three (after two it holds no more
-/// than the limit), with a ring of four four, which both would send at 1 Mbit/s.
+/// Of ten packets the ring keeps those it has taken when the queue is replaced. With BQL of 3000
+/// bytes these are three (after two it holds no more than the limit), with a ring of four these are
+/// four; both sent at 1 Mbit/s.
 #[test]
 fn the_ring_is_what_bounds_the_device() {
     for (ring, kept) in [
@@ -111,8 +113,9 @@ fn the_ring_is_what_bounds_the_device() {
     }
 }
 
-/// Behind a modem a packet has left the host when the modem has it: 10 of them in 10 × 123 040 ns. At 1 Mbit/s one of them takes
-/// 12 304 000 ns, three find room in 4500 bytes, and six are dropped on the wire, which the host doesn't learn.
+/// Behind a modem a packet has left the host when the modem has it: 10 of them in 10 × 123 040 ns.
+/// At 1 Mbit/s one of them takes 12 304 000 ns, three find room in 4500 bytes, and six are dropped
+/// on the wire, which is not reported to the host.
 #[test]
 fn a_modem_has_a_queue_of_its_own() {
     let mut network = desk(r#"{ rate = "1 Mbit/s", device = "100 Mbit/s", queue = "4500 B" }"#);
@@ -135,12 +138,13 @@ fn a_modem_has_a_queue_of_its_own() {
         .map(|number| (i64::from(number + 1) * 123_040, number))
         .collect();
     assert_eq!(of("wire"), dropped);
-    assert_eq!(network.link_seen(0).rate_up, BitRate::from_mbps(1));
+    assert_eq!(network.link_stats(0).rate_up, BitRate::from_mbps(1));
 }
 
-/// A queue of the usual 1000 packets above a ring of 256: of 1500 packets at once 244 are refused, and their sender learns it.
+/// A queue of the default 1000 packets above a ring of 256: of 1500 packets at once 244 are
+/// rejected, and their sender is informed.
 #[test]
-fn a_full_host_queue_refuses() {
+fn a_full_host_queue_rejects() {
     let mut network = desk(r#"{ rate = "1 Gbit/s" }"#);
     for number in 0..1_500 {
         network.handle_packet(Instant::ZERO, DESK, Endpoint::Server, packet(number));
@@ -153,7 +157,7 @@ fn a_full_host_queue_refuses() {
     assert_eq!(refused, (1_256..1_500).collect::<Vec<u32>>());
 }
 
-/// From 1 Gbit/s to 1 Mbit/s: what is sent already isn't slowed, what follows is.
+/// From 1 Gbit/s to 1 Mbit/s: the packet in serialisation isn't affected, the following ones are.
 #[test]
 fn a_rate_that_changes() {
     let mut network = desk(r#"{ rate = "1 Gbit/s" }"#);
@@ -172,18 +176,18 @@ fn a_rate_that_changes() {
 }
 
 #[test]
-fn a_queue_for_stations_has_no_place_on_a_wire() {
+fn a_wired_station_rejects_a_queue_for_wifi_stations() {
     let mut plan = plan("{}", "fifo");
     plan.stations[0].air.queue = QueueKind::Airtime;
-    let told = Network::<u32>::new(&plan).unwrap_err().to_string();
+    let message = Network::<u32>::new(&plan).unwrap_err().to_string();
     assert_eq!(
-        told,
-        "station.desk: `airtime` serves stations on the air; on a wire a host has `fifo`, `pfifo-fast` or `fq-codel`"
+        message,
+        "station.desk: `airtime` is a queue for Wi-Fi stations; expected `fifo`, `pfifo-fast` or `fq-codel` for a wired station"
     );
 }
 
-/// Between a station on a wire and one on the air a packet goes through the access point, between two on wires through nothing else; neither
-/// by the server.
+/// Between a wired station and a Wi-Fi station a packet passes the access point, between two wired
+/// stations no other hop; neither passes the server.
 #[test]
 fn from_a_wire_to_the_air_and_to_another() {
     let text = r#"
@@ -212,7 +216,7 @@ link = { rate = "1 Gbit/s" }
         assert_eq!(delivered[0].2, number);
         delivered[0].0 - second * 1_000_000_000
     };
-    // Forwarding carries the bare 1500 bytes: 120 µs. The frame takes 252 µs (see path.rs).
+    // Forwarding carries the 1500 bytes alone: 120 µs. The frame takes 252 µs (see path.rs).
     assert_eq!(takes(0, DESK, phone, 1), 123_040 + 120_000 + 252_000);
     assert_eq!(takes(1, DESK, nas, 2), 123_040 + 12_304);
 }

@@ -1,32 +1,38 @@
-//! What a station's adapter can move between the air and its host, whatever the air permits: a USB 2 port, a slow bus.
+//! Throughput limit between a station's adapter and its host: a USB 2 port, a slow bus.
 //!
-//! Each way a packet takes the time that its bytes take at the limit, one after the other. **Up**: between the transmit queue and the
-//! hardware. A packet leaves the queue when the one before it is through, and the hardware puts its aggregates together from what has
-//! reached it; when the hardware is full, the bus waits and the queue grows. Where packets cross several at a time, those that wait when
-//! the bus gets free leave the queue together, and all reach the hardware with the last of them: what few packets may be in the host
-//! then spend the bus's time and the air's one after the other. **Down**: between the air and the host. The adapter acknowledges what it
-//! receives and holds up to [`HELD`] packets for the host; what comes when it is full is lost.
+//! In each direction packets take the time of their bytes at the limit, one after another.
+//!
+//! **Transmit**: between the transmit queue and the hardware. A packet leaves the queue when the
+//! previous one has crossed. The hardware builds its aggregates from packets that have crossed. If
+//! the hardware is full, the bus waits and the queue grows. With transfers of several packets, all
+//! packets that wait when the bus becomes free leave the queue together and reach the hardware
+//! together, after the last one. With few packets in the host, the times of bus and air then add
+//! up.
+//!
+//! **Receive**: between the air and the host. The adapter acknowledges received frames and buffers
+//! up to [`RX_BUFFER`] packets for the host. Further packets are lost.
 
 use crate::packet::{NodeId, Packet};
 use netburn_units::{BitRate, Duration, Instant};
 use std::collections::VecDeque;
 
-/// Packets that an adapter holds for its host: a few full aggregates, so that bursts at less than the limit are not lost.
-pub(super) const HELD: usize = 256;
+/// Receive buffer of an adapter in packets: a few full aggregates, so that bursts below the average
+/// limit are not lost.
+pub(super) const RX_BUFFER: usize = 256;
 
-/// A way through the adapter: one packet after the other, without a remainder being lost.
+/// Serialises packets at a rate, keeping the rounding remainder.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct Serializer {
     rate: BitRate,
     free: Instant,
-    /// Of a nanosecond, in parts of the rate.
+    /// Fraction of a nanosecond, in parts of the rate.
     remainder: u64,
 }
 
-impl Pace {
-    /// Nothing is moved faster than `rate`, at least 1 bit/s.
+impl Serializer {
+    /// Creates a serialiser for `rate`, at least 1 bit/s.
     pub(super) fn new(rate: BitRate) -> Self {
-        Pace {
+        Serializer {
             rate: rate.max(BitRate::from_bps(1)),
             free: Instant::from_nanos(i64::MIN / 2),
             remainder: 0,
@@ -38,7 +44,7 @@ impl Pace {
         self.remainder = 0;
     }
 
-    /// When `bytes` that come now are through.
+    /// Time at which `bytes` that arrive now have passed.
     pub(super) fn pass(&mut self, now: Instant, bytes: u32) -> Instant {
         if self.free < now {
             (self.free, self.remainder) = (now, 0);
@@ -51,18 +57,18 @@ impl Pace {
     }
 }
 
-/// The way down.
+/// Receive direction.
 #[derive(Debug)]
-pub(super) struct Down<P> {
-    pace: Pace,
-    /// When each will be through, whom it is from, and what it is.
+pub(super) struct RxBus<P> {
+    pace: Serializer,
+    /// Completion time, sender and packet.
     held: VecDeque<(Instant, NodeId, Packet<P>)>,
 }
 
-impl<P> Down<P> {
+impl<P> RxBus<P> {
     pub(super) fn new(rate: BitRate) -> Self {
-        Down {
-            pace: Pace::new(rate),
+        RxBus {
+            pace: Serializer::new(rate),
             held: VecDeque::new(),
         }
     }
@@ -71,14 +77,15 @@ impl<P> Down<P> {
         self.pace.set_rate(rate);
     }
 
-    /// Takes a packet from the air. When it will be through, if that is the next to be waited for; the packet back, if there is no room.
+    /// Adds a packet from the air. Returns its completion time if it is the next to complete;
+    /// returns the packet if the buffer is full.
     pub(super) fn receive(
         &mut self,
         now: Instant,
         from: NodeId,
         packet: Packet<P>,
     ) -> Result<Option<Instant>, Packet<P>> {
-        if self.held.len() >= HELD {
+        if self.held.len() >= RX_BUFFER {
             return Err(packet);
         }
         let due = self.pace.pass(now, packet.length);
@@ -86,13 +93,14 @@ impl<P> Down<P> {
         Ok((self.held.len() == 1).then_some(due))
     }
 
-    /// The first is through. What it is, and when the next one will be.
+    /// Removes the first packet, which is complete. Returns it and the completion time of the next
+    /// one.
     pub(super) fn pop(&mut self) -> Option<(NodeId, Packet<P>, Option<Instant>)> {
         let (_, from, packet) = self.held.pop_front()?;
         Some((from, packet, self.held.front().map(|(due, ..)| *due)))
     }
 
-    /// Packets on the way.
+    /// Number of packets in the buffer.
     pub(super) fn packets(&self) -> usize {
         self.held.len()
     }
@@ -105,11 +113,11 @@ mod tests {
     /// 1500 bytes at 7 Mbit/s take 1 714 285.71 ns: after seven of them, 12 ms to the nanosecond.
     #[test]
     fn no_remainder_is_lost() {
-        let mut pace = Pace::new(BitRate::from_mbps(7));
+        let mut pace = Serializer::new(BitRate::from_mbps(7));
         let through: Vec<i64> = (0..7).map(|_| pace.pass(Instant::ZERO, 1_500).as_nanos()).collect();
         assert_eq!(through[0], 1_714_285);
         assert_eq!(through[6], 12_000_000);
-        // After a pause the first takes its own time again, no more.
+        // After a pause the first takes exactly its own time.
         let later = Instant::from_millis(100);
         assert_eq!(pace.pass(later, 1_500), later + Duration::from_nanos(1_714_285));
     }

@@ -1,15 +1,15 @@
-//! The six uses that have names.
+//! The six built-in workloads.
 
 use super::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 use netburn_units::{BitRate, ByteSize, Duration};
 
-/// The names of the six uses.
-pub const USES: [&str; 6] = ["browsing", "4kstream", "voip", "download", "upload", "probe"];
+/// Names of the built-in workloads.
+pub const PRESETS: [&str; 6] = ["browsing", "4kstream", "voip", "download", "upload", "probe"];
 
 impl Config {
-    /// The use of this name, one of [`USES`].
+    /// Built-in workload of this name, one of [`PRESETS`].
     #[must_use]
-    pub fn of_use(name: &str) -> Option<Self> {
+    pub fn preset(name: &str) -> Option<Self> {
         match name {
             "browsing" => Some(Self::browsing()),
             "4kstream" => Some(Self::stream_4k()),
@@ -21,7 +21,7 @@ impl Config {
         }
     }
 
-    /// Browsing: a page of 10 objects of 128 KiB on new connections every 3 s ± 0.5 s, loaded within 500 ms.
+    /// Browsing: a page of 10 objects of 128 KiB on new connections every 3 s ± 0.5 s; goal 500 ms.
     #[must_use]
     pub fn browsing() -> Self {
         Config {
@@ -41,8 +41,8 @@ impl Config {
         }
     }
 
-    /// A 4K stream: objects of 1 MiB at 25 Mbit/s (one every 335.5 ms) into a player of 20 Mbit/s; every 2 s window
-    /// at 20 Mbit/s or more, and no stall.
+    /// 4K video: objects of 1 MiB at 25 Mbit/s (one every 335.5 ms) into a player of 20 Mbit/s.
+    /// Goals: at least 20 Mbit/s in every window of 2 s, and no stall.
     #[must_use]
     pub fn stream_4k() -> Self {
         Config {
@@ -67,7 +67,8 @@ impl Config {
         }
     }
 
-    /// Voice: 16 KiB at 1 Mbit/s (one every 131.1 ms), up to 8 outstanding, each within 150 ms.
+    /// Periodic requests: 16 KiB at 1 Mbit/s (one every 131.1 ms), up to 8 outstanding; goal 150
+    /// ms.
     #[must_use]
     pub fn voip() -> Self {
         Config {
@@ -87,7 +88,7 @@ impl Config {
         }
     }
 
-    /// A download: objects of 1 GiB one after another, unthrottled, no goal.
+    /// Download: objects of 1 GiB in sequence, unthrottled, no goal.
     #[must_use]
     pub fn download() -> Self {
         Config {
@@ -105,7 +106,7 @@ impl Config {
         }
     }
 
-    /// An upload: the download the other way.
+    /// Upload: as the download, station to server.
     #[must_use]
     pub fn upload() -> Self {
         Config {
@@ -114,7 +115,8 @@ impl Config {
         }
     }
 
-    /// A probe: a datagram of 64 B every 50 ms, sent back; no goal. One not answered within 3 s is lost.
+    /// Probe: a datagram of 64 B every 50 ms, echoed by the server; no goal. A datagram without a
+    /// reply within 3 s is lost.
     #[must_use]
     pub fn probe() -> Self {
         Config {

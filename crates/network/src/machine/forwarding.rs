@@ -1,0 +1,243 @@
+//! Forwarding: next hop of a packet that leaves the air or a wired hop.
+
+use super::Network;
+use crate::backhaul::HopId;
+use crate::hop::HopEvent;
+use crate::layout::Attachment;
+use crate::observe::Traffic;
+use crate::output::{DropSite, Endpoint, NetPacket, Output, unwrap};
+use crate::wired_stations::WiredEvent;
+use netburn_medium::air::Output as AirOutput;
+use netburn_medium::packet::{DropReason, Ecn};
+use netburn_units::Instant;
+
+impl<P: std::fmt::Debug + Send + 'static> Network<P> {
+    /// Processes the outputs of the air.
+    pub(crate) fn drain_air(&mut self) {
+        while let Some(output) = self.air.poll_output() {
+            match output {
+                AirOutput::Delivered { at, to, packet, .. } => match self.station(to) {
+                    Some(_) => self.deliver(at, packet),
+                    None => self.forward(at, self.radios[to.index()].ap, packet),
+                },
+                AirOutput::Dropped {
+                    at,
+                    from,
+                    reason,
+                    packet,
+                    ..
+                } => {
+                    let Some(packet) = packet else { continue };
+                    let own = self.station(from).is_some() && reason != DropReason::AdapterFull;
+                    let by = if own {
+                        DropSite::Sender(reason)
+                    } else {
+                        DropSite::Air(reason)
+                    };
+                    self.drop_packet(at, by, packet);
+                }
+                AirOutput::Sent {
+                    at,
+                    from,
+                    flow,
+                    packets,
+                    bytes,
+                    ..
+                } => {
+                    if let Some(station) = self.station(from) {
+                        self.outputs.push_back(Output::Sent {
+                            at,
+                            from: Endpoint::Station(station),
+                            flow,
+                            packets,
+                            bytes,
+                        });
+                    }
+                }
+            }
+        }
+    }
+
+    /// Forwards the packets that left the wired hops by `now`.
+    pub(crate) fn drain_wires(&mut self, now: Instant) {
+        loop {
+            if let Some((hop, at, event)) = self.backhaul.poll(now) {
+                self.handle_hop_event(hop, at, event);
+            } else if let Some((host, event)) = self.wired.poll(now) {
+                self.handle_wired_event(now, host, event);
+            } else {
+                break;
+            }
+        }
+    }
+
+    /// Sends a packet of the server. Packets in its sockets count against the link's queue.
+    pub(super) fn send(&mut self, now: Instant, packet: NetPacket<P>) {
+        let link = self.backhaul.hop(HopId::LinkDown);
+        let taken = link.backlog() + self.small_queues.waiting() + u64::from(packet.length);
+        let full = taken > link.config().queue.as_bytes();
+        let must_wait = self.small_queues.must_wait(&packet);
+        if full && (must_wait || self.small_queues.waiting() > 0) {
+            self.reject(now, packet);
+        } else if must_wait {
+            self.small_queues.hold(packet);
+        } else {
+            self.send_on_link(now, packet);
+        }
+    }
+
+    /// Queues a packet of the server on its link.
+    fn send_on_link(&mut self, now: Instant, packet: NetPacket<P>) {
+        let (flow, length) = (packet.flow, packet.length);
+        match self.backhaul.handle_packet(now, HopId::LinkDown, packet) {
+            Ok(()) => {
+                self.at_server.push_back((flow, length));
+                self.small_queues.on_queued(flow, length);
+            }
+            Err(packet) => self.reject(now, packet),
+        }
+    }
+
+    /// Drops a packet of the server because its host has no room.
+    fn reject(&mut self, now: Instant, packet: NetPacket<P>) {
+        // The flow may have no other packet.
+        self.small_queues.on_sent(packet.flow, 0);
+        self.drop_packet(now, DropSite::Host, packet);
+    }
+
+    fn handle_hop_event(&mut self, hop: HopId, at: Instant, event: HopEvent<NetPacket<P>>) {
+        match event {
+            HopEvent::Sent => {
+                if let Some((flow, bytes)) = self.at_server.pop_front() {
+                    self.sent(at, Endpoint::Server, flow, bytes);
+                    self.small_queues.on_sent(flow, bytes);
+                    while let Some(packet) = self.small_queues.next(flow) {
+                        self.send_on_link(at, packet);
+                    }
+                }
+            }
+            HopEvent::Lost(packet) => self.drop_packet(at, DropSite::Lost, packet),
+            HopEvent::Arrived(packet) => {
+                self.handle_arrival(at, hop, packet);
+                self.drain_air();
+            }
+        }
+    }
+
+    /// Processes an event of a wired station at `now`: the network advances from instant to
+    /// instant.
+    fn handle_wired_event(&mut self, now: Instant, host: usize, event: WiredEvent<P>) {
+        match event {
+            WiredEvent::Sent { flow, bytes } => {
+                let from = Endpoint::Station(self.wired.station(host));
+                self.sent(now, from, flow, bytes);
+            }
+            WiredEvent::Dropped(by, packet) => self.drop_packet(now, by, packet),
+            WiredEvent::Down(packet) => self.deliver(now, packet),
+            WiredEvent::Up(packet) => match packet.payload.to {
+                Endpoint::Server => self.forward_to(now, HopId::LinkUp, packet),
+                Endpoint::Station(station) => {
+                    // A packet to another station does not leave the local network.
+                    match self.wifi_station(station) {
+                        Some(wifi_station) => self.forward(now, wifi_station.ap, packet),
+                        None => self.send_to_station(now, station, packet),
+                    }
+                    self.drain_air();
+                }
+            },
+        }
+    }
+
+    fn sent(&mut self, at: Instant, from: Endpoint, flow: u32, bytes: u32) {
+        self.outputs.push_back(Output::Sent {
+            at,
+            from,
+            flow,
+            packets: 1,
+            bytes,
+        });
+    }
+
+    /// Forwards a packet that arrived at the end of a hop.
+    fn handle_arrival(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) {
+        match (hop, packet.payload.to) {
+            (HopId::LinkUp, _) => self.deliver(now, packet),
+            (HopId::LinkDown, Endpoint::Station(station)) => match self.wifi_station(station) {
+                Some(wifi_station) => {
+                    let ap = wifi_station.ap as u16;
+                    self.forward_to(now, HopId::WanDown(ap), packet);
+                }
+                None => self.send_to_station(now, station, packet),
+            },
+            (HopId::LinkDown, Endpoint::Server) => self.deliver(now, packet),
+            (HopId::WanDown(ap), _) => self.forward_to(now, HopId::Forwarding(ap), packet),
+            (HopId::WanUp(_), _) => self.forward_to(now, HopId::LinkUp, packet),
+            (HopId::Forwarding(ap), Endpoint::Server) => self.forward_to(now, HopId::WanUp(ap), packet),
+            (HopId::Forwarding(_), Endpoint::Station(station)) => self.send_to_station(now, station, packet),
+        }
+    }
+
+    /// Last hop to a station: over the air or over its wire.
+    fn send_to_station(&mut self, now: Instant, station: u16, packet: NetPacket<P>) {
+        match self.attachments[usize::from(station)] {
+            Attachment::Air(wifi_station) => {
+                let wifi_station = &self.wifi_stations[wifi_station];
+                self.air
+                    .handle_packet(now, wifi_station.radio, wifi_station.node, packet);
+            }
+            Attachment::Wire(host) => self.wired.deliver(now, host, packet),
+        }
+    }
+
+    /// Forwards a packet that an access point received from the air.
+    fn forward(&mut self, now: Instant, ap: usize, packet: NetPacket<P>) {
+        self.forward_to(now, HopId::Forwarding(ap as u16), packet);
+    }
+
+    /// Offers a packet to a hop, or skips the hop if it is a passthrough.
+    fn forward_to(&mut self, now: Instant, hop: HopId, packet: NetPacket<P>) {
+        if self.backhaul.hop(hop).is_passthrough() {
+            self.handle_arrival(now, hop, packet);
+        } else if let Err(packet) = self.backhaul.handle_packet(now, hop, packet) {
+            self.drop_packet(now, DropSite::Wire, packet);
+        }
+    }
+
+    fn deliver(&mut self, at: Instant, packet: NetPacket<P>) {
+        let marked = packet.ecn == Ecn::Ce;
+        let (from, to, packet) = unwrap(packet);
+        for traffic in self.traffic(from, to).into_iter().flatten() {
+            traffic.delivered += 1;
+            traffic.delivered_bytes += u64::from(packet.length);
+            traffic.marked += u64::from(marked);
+        }
+        self.outputs.push_back(Output::Delivered { at, from, to, packet });
+    }
+
+    pub(crate) fn drop_packet(&mut self, at: Instant, by: DropSite, packet: NetPacket<P>) {
+        let (from, to, packet) = unwrap(packet);
+        for traffic in self.traffic(from, to).into_iter().flatten() {
+            traffic.dropped += 1;
+        }
+        self.outputs.push_back(Output::Dropped {
+            at,
+            by,
+            from,
+            to,
+            packet,
+        });
+    }
+
+    /// Counters of the sender's uplink and of the receiver's downlink.
+    fn traffic(&mut self, from: Endpoint, to: Endpoint) -> [Option<&mut Traffic>; 2] {
+        let up = match from {
+            Endpoint::Station(station) => self.up.get_mut(usize::from(station)),
+            Endpoint::Server => None,
+        };
+        let down = match to {
+            Endpoint::Station(station) => self.down.get_mut(usize::from(station)),
+            Endpoint::Server => None,
+        };
+        [up, down]
+    }
+}

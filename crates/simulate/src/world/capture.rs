@@ -1,0 +1,63 @@
+//! Capture of all packets.
+
+use super::World;
+use super::observe::port;
+use super::payload::Payload;
+use super::payload_pool::PayloadId;
+use crate::capture::{CaptureEvent, CapturedPacket, PacketContent};
+use crate::error::SimulateError;
+use netburn_medium::packet::Packet;
+use netburn_network::Endpoint as Place;
+use netburn_scenario::Plan;
+use netburn_units::Instant;
+
+/// Port of a station's first probe; each probe workload has its own.
+const PROBES: u16 = 33_000;
+
+impl World {
+    /// Initial state of a plan with capture enabled.
+    pub(crate) fn with_capture(plan: &Plan) -> Result<Self, SimulateError> {
+        let mut world = World::new(plan)?;
+        world.network.trace();
+        world.captured = Some(Vec::new());
+        Ok(world)
+    }
+
+    /// Captured events since the last call: packets, then transmissions.
+    pub(crate) fn take_captured(&mut self) -> Vec<CaptureEvent> {
+        let Some(captured) = &mut self.captured else {
+            return Vec::new();
+        };
+        while let Some((_, transmission)) = self.network.poll_transmission() {
+            captured.push(CaptureEvent::Air(transmission));
+        }
+        std::mem::take(captured)
+    }
+
+    /// Captures a packet that leaves an endpoint or has arrived at one.
+    pub(super) fn capture(&mut self, at: Instant, from: Place, to: Place, packet: &Packet<PayloadId>, arrived: bool) {
+        let Some(captured) = &mut self.captured else { return };
+        let (port, content) = match *self.payloads.get(packet.payload) {
+            Payload::Segment {
+                connection,
+                ref segment,
+                ..
+            } => (port(connection), PacketContent::Segment(segment.segment)),
+            Payload::Probe { client, id, .. } => {
+                let number = (client % u32::from(u16::MAX - PROBES)) as u16;
+                (PROBES + number, PacketContent::Probe(id.operation))
+            }
+        };
+        captured.push(CaptureEvent::Packet(CapturedPacket {
+            at,
+            from,
+            to,
+            arrived,
+            length: packet.length,
+            tid: packet.tid,
+            ecn: packet.ecn,
+            port,
+            content,
+        }));
+    }
+}
