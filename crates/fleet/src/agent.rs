@@ -15,12 +15,12 @@ use crate::protocol::standing::{LateEnd, proof};
 use crate::protocol::{Assign, Ready, ToController, ToParticipant};
 use crate::spool::{About, SpoolFolder, Spooled, Writer};
 use crate::wifi::Adapter;
-use netburn_linux::{Monotonic, Sampler, Watch};
+use netburn_linux::{CpuMonitor, Monotonic, Sampler};
 use netburn_record::{EventKind, Row};
 use netburn_scenario::Plan;
 use netburn_traffic::client::{Target, Trust};
 use netburn_traffic::clock::RunClock;
-use netburn_traffic::drive::{self, DriveReport, Idle, Load, Stopper};
+use netburn_traffic::drive::{self, CancelHandle, DriveReport, Idle, Load};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Kind, Workload};
 use std::sync::Arc;
@@ -123,10 +123,10 @@ pub async fn run<D: Dial, T: Terms>(dial: D, join: &Join, manner: Manner<T>) -> 
             }
         }
     }
-    let watch = Sampler::new().and_then(Watch::start);
+    let watch = Sampler::new().and_then(CpuMonitor::start);
     let zero = Monotonic::from(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
-    let (stopper, stop) = Stopper::new();
+    let (stopper, stop) = CancelHandle::new();
     let idling = part.until().map(|until| {
         let (tell, stop) = (tell.clone(), stop.clone());
         tokio::spawn(drive::baseline(part.idle(), until, part.plan.seed, clock, tell, stop))
@@ -338,7 +338,7 @@ fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Durati
 }
 
 /// The mean busy share of the machine from `zero` on, 0 to 1.
-fn machine_busy(watch: &Watch, zero: Monotonic) -> f64 {
+fn machine_busy(watch: &CpuMonitor, zero: Monotonic) -> f64 {
     let windows = watch.windows();
     let shares = windows.iter().filter(|w| w.end > zero).map(|w| w.machine_busy);
     match shares.clone().count() {

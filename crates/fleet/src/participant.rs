@@ -26,7 +26,7 @@ use crate::protocol::standing::LateEnd;
 use crate::protocol::{self, Done, HealthMessage, Pong, Progress, ToController, ToParticipant, Welcome};
 use dial::Dial;
 use line::{Incoming, Line};
-use netburn_linux::clock::slept;
+use netburn_linux::clock::suspended;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_traffic::clock::RunClock;
 use netburn_units::Duration;
@@ -173,7 +173,7 @@ impl<D: Dial> Conversation<D> {
             stations: Vec::new(),
             running: false,
             told: None,
-            slept: slept(),
+            slept: suspended(),
             unheld: None,
             flushed: Instant::now(),
             progressed: Instant::now(),
@@ -235,7 +235,7 @@ impl<D: Dial> Conversation<D> {
         let mut over: Option<Instant> = None;
         self.running = true;
         // What it slept before is in the comparison of the clocks.
-        self.slept = slept();
+        self.slept = suspended();
         loop {
             if self.flushed.elapsed() >= std(FLUSH) || over.is_some() {
                 self.flushed = Instant::now();
@@ -246,7 +246,7 @@ impl<D: Dial> Conversation<D> {
                 self.progressed = Instant::now();
                 let (at, waiting) = (clock.now().as_nanos(), self.outbox.waiting());
                 self.murmur(ToController::Progress(Progress { at, waiting }));
-                self.notice_sleep(clock, slept());
+                self.notice_sleep(clock, suspended());
             }
             self.send_rows()?;
             if over.is_some() && self.outbox.waiting() == 0 {

@@ -4,7 +4,7 @@
 
 use netburn_traffic::client::{Resource, Target};
 use netburn_traffic::clock::RunClock;
-use netburn_traffic::drive::{Load, Stop, on_thread};
+use netburn_traffic::drive::{CancelToken, Load, on_thread};
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::{Config, Outcome, Workload};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (rows, mut received) = tokio::sync::mpsc::unbounded_channel();
     let begun = std::time::Instant::now();
     let clock = RunClock::starting_at(begun + std::time::Duration::from_millis(50));
-    let report = runtime.block_on(on_thread(loads, clock, rows, Stop::never()))?;
+    let report = runtime.block_on(on_thread(loads, clock, rows, CancelToken::never()))?;
     let mut latencies = Vec::new();
     let mut outcomes = std::collections::BTreeMap::new();
     while let Ok(batch) = received.try_recv() {

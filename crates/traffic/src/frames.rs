@@ -22,7 +22,7 @@ const PER_SECOND: u64 = 100;
 /// Bytes of content, either way, that earn one frame: a DATA frame of one packet may be answered by two updates and a PING.
 const BYTES_EACH: u64 = 256;
 /// Frames that can be saved up.
-const MOST_SAVED: u64 = 10_000;
+const MAX_SAVED: u64 = 10_000;
 
 /// Header blocks that a server may send for each request: the final one, trailers, and the interim ones.
 const BLOCKS: u64 = 2 + MAX_INTERIM;
@@ -145,7 +145,7 @@ impl Budget {
     }
 
     fn save(&mut self, frames: u64) {
-        self.left = self.left.saturating_add(frames).min(MOST_SAVED);
+        self.left = self.left.saturating_add(frames).min(MAX_SAVED);
     }
 }
 
@@ -333,6 +333,6 @@ mod tests {
             assert!(budget.spend(at(110), 3));
         }
         // What was saved is bounded.
-        assert!(budget.spend(at(1_000_000_000), MOST_SAVED) && !budget.spend(at(1_000_000_000), 1));
+        assert!(budget.spend(at(1_000_000_000), MAX_SAVED) && !budget.spend(at(1_000_000_000), 1));
     }
 }

@@ -27,7 +27,7 @@ pub enum IdentityError {
     },
     /// There is no certificate in the file, or the key isn't the certificate's.
     #[error("certificate and key don't make an identity: {0}")]
-    Unfit(String),
+    QueryError(String),
     /// No certificate can be made for one of the names.
     #[error("no certificate can be made for these names: {0}")]
     Names(String),
@@ -59,7 +59,7 @@ impl Identity {
     /// # Errors
     /// When they can't be read, or don't fit together.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
-        let unfit = |error: rustls::pki_types::pem::Error| IdentityError::Unfit(error.to_string());
+        let unfit = |error: rustls::pki_types::pem::Error| IdentityError::QueryError(error.to_string());
         let certificates = CertificateDer::pem_slice_iter(chain).collect::<Result<_, _>>();
         let key = PrivateKeyDer::from_pem_slice(key).map_err(unfit)?;
         Self::new(certificates.map_err(unfit)?, key)
@@ -95,10 +95,10 @@ impl Identity {
     }
 
     fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<Self, IdentityError> {
-        let unfit = |error: rustls::Error| IdentityError::Unfit(error.to_string());
+        let unfit = |error: rustls::Error| IdentityError::QueryError(error.to_string());
         let own = chain
             .first()
-            .ok_or_else(|| IdentityError::Unfit("there is no certificate".to_owned()))?;
+            .ok_or_else(|| IdentityError::QueryError("there is no certificate".to_owned()))?;
         let sha256 = digest::digest(&digest::SHA256, own);
         let fingerprint = sha256.as_ref().try_into().expect("SHA-256 has 32 bytes");
         let provider = Arc::new(rustls::crypto::ring::default_provider());

@@ -5,7 +5,7 @@ use std::io;
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ask<'a> {
+pub struct Request<'a> {
     /// What is to be done.
     pub method: Method,
     /// The path and query, beginning with `/`.
@@ -74,7 +74,7 @@ impl Method {
 
 /// An answer that has come to its end, or whose status ended the interest in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// The status code.
     pub status: u16,
     /// The `Location` field.
@@ -87,7 +87,7 @@ pub struct Answer {
     pub keep: bool,
 }
 
-impl Answer {
+impl Response {
     /// Whether the status says success (2xx).
     #[must_use]
     pub fn is_success(&self) -> bool {
@@ -96,7 +96,7 @@ impl Answer {
 }
 
 /// Who is told while an answer comes.
-pub trait Watch {
+pub trait TransferObserver {
     /// The answer's head has come (`bytes` is 0), or `bytes` more of the content have come, or been sent where the
     /// request has content.
     fn bytes(&mut self, bytes: u64);
@@ -120,7 +120,7 @@ pub trait Watch {
 
 /// Why there is no whole answer.
 #[derive(Debug, thiserror::Error)]
-pub enum Broken {
+pub enum ExchangeError {
     /// The connection had been used before, and was closed before anything of this answer came: the server had given
     /// it up, and nothing is wrong. Worth dialling again, once.
     #[error("the server had closed the idle connection")]
@@ -130,23 +130,23 @@ pub enum Broken {
     Connection(#[source] io::Error),
     /// What came is not an answer.
     #[error("{0}")]
-    Answer(String),
+    Response(String),
 }
 
-impl Broken {
+impl ExchangeError {
     /// The content is not as long as was asked for.
     pub(crate) fn wrong_length() -> Self {
-        Broken::Answer("the content is not as long as was asked for".into())
+        ExchangeError::Response("the content is not as long as was asked for".into())
     }
 }
 
-impl From<io::Error> for Broken {
+impl From<io::Error> for ExchangeError {
     fn from(error: io::Error) -> Self {
-        Broken::Connection(error)
+        ExchangeError::Connection(error)
     }
 }
 
 /// The connection ended where it should not.
-pub(crate) fn cut_short() -> Broken {
-    Broken::Connection(io::Error::new(io::ErrorKind::UnexpectedEof, "closed in the middle"))
+pub(crate) fn cut_short() -> ExchangeError {
+    ExchangeError::Connection(io::Error::new(io::ErrorKind::UnexpectedEof, "closed in the middle"))
 }

@@ -1,6 +1,6 @@
 //! HTTP/2 (RFC 9113): many requests at once on one connection.
 
-use super::exchange::{Answer, Ask, Broken, Method, Watch};
+use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver};
 use super::head::MAX_HEAD;
 use super::{Stream, upload};
 use crate::content::Content;
@@ -23,7 +23,7 @@ pub const CONNECTION_WINDOW: u32 = 1 << 30;
 /// once they are full.
 const BOUNDED_WINDOW: Duration = Duration::from_millis(100);
 /// They are no smaller: 64 KiB, a frame.
-const LEAST_WINDOW: u32 = MAX_FRAME;
+const MIN_WINDOW: u32 = MAX_FRAME;
 /// The largest frame taken: 64 KiB.
 pub const MAX_FRAME: u32 = 64 << 10;
 
@@ -35,12 +35,12 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins HTTP/2 on a connection. Its housekeeping runs as a local task of this thread. Where a [`Watch`] is to keep what comes
+    /// Begins HTTP/2 on a connection. Its housekeeping runs as a local task of this thread. Where a [`TransferObserver`] is to keep what comes
     /// below `limit`, the windows are so small that the server feels it.
     ///
     /// # Errors
     /// When the connection broke.
-    pub async fn begin(stream: Stream, limit: Option<BitRate>) -> Result<Session, Broken> {
+    pub async fn begin(stream: Stream, limit: Option<BitRate>) -> Result<Session, ExchangeError> {
         let socket = stream.socket().observe();
         upload::limit_unsent(stream.socket());
         let (sender, connection) = h2::client::Builder::new()
@@ -72,54 +72,66 @@ impl Session {
         Weak::ptr_eq(&self.socket, &other.socket)
     }
 
-    /// Sends `ask` on a stream of its own, as soon as the server allows one more, and takes the answer.
+    /// Sends `request` on a stream of its own, as soon as the server allows one more, and takes the answer.
     ///
     /// An answer that isn't a success ends with its head.
     ///
     /// # Errors
-    /// [`Broken::Idle`] when the connection was closed before the request could begin, or the server says that it has
+    /// [`ExchangeError::Idle`] when the connection was closed before the request could begin, or the server says that it has
     /// not looked at it; else as the connection, or the stream, ended.
-    pub async fn exchange<W: Watch>(&self, tls: bool, ask: &Ask<'_>, watch: &mut W) -> Result<Answer, Broken> {
-        let mut sender = self.sender.clone().ready().await.map_err(|_| Broken::Idle)?;
+    pub async fn exchange<W: TransferObserver>(
+        &self,
+        tls: bool,
+        request: &Request<'_>,
+        watch: &mut W,
+    ) -> Result<Response, ExchangeError> {
+        let mut sender = self.sender.clone().ready().await.map_err(|_| ExchangeError::Idle)?;
         let scheme = if tls { "https" } else { "http" };
-        let mut request = http::Request::builder()
-            .method(ask.method.name())
-            .uri(format!("{scheme}://{}{}", ask.authority, ask.path))
+        let mut builder = http::Request::builder()
+            .method(request.method.name())
+            .uri(format!("{scheme}://{}{}", request.authority, request.path))
             .header("user-agent", "netburn");
-        if let Method::Post(length) = ask.method {
-            request = request.header("content-length", length);
+        if let Method::Post(length) = request.method {
+            builder = builder.header("content-length", length);
         }
-        let request = request.body(()).map_err(|error| Broken::Answer(error.to_string()))?;
-        let bodiless = !matches!(ask.method, Method::Post(1..));
-        let (answer, body) = sender.send_request(request, bodiless).map_err(broken)?;
-        let (answer, unsent) = match ask.method {
-            Method::Post(length @ 1..) => send(answer, body, length, watch).await?,
-            _ => (answer.await.map_err(broken)?, 0),
+        let head = builder
+            .body(())
+            .map_err(|error| ExchangeError::Response(error.to_string()))?;
+        let bodiless = !matches!(request.method, Method::Post(1..));
+        let (response, body) = sender.send_request(head, bodiless).map_err(broken)?;
+        let (response, unsent) = match request.method {
+            Method::Post(length @ 1..) => send(response, body, length, watch).await?,
+            _ => (response.await.map_err(broken)?, 0),
         };
         watch.bytes(0);
-        let location = answer.headers().get(http::header::LOCATION);
-        let mut done = Answer {
-            status: answer.status().as_u16(),
+        let location = response.headers().get(http::header::LOCATION);
+        let mut done = Response {
+            status: response.status().as_u16(),
             location: location.map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned()),
-            declared: length(&answer)?,
+            declared: length(&response)?,
             content: 0,
             keep: true,
         };
         if done.is_success() {
-            if ask.method != Method::Head && done.declared.is_some_and(|declared| !ask.length.allows(declared)) {
-                return Err(Broken::wrong_length());
+            if request.method != Method::Head && done.declared.is_some_and(|declared| !request.length.allows(declared))
+            {
+                return Err(ExchangeError::wrong_length());
             }
-            let expected = match ask.method {
+            let expected = match request.method {
                 Method::Head => None,
                 _ => done.declared,
             };
-            let tells = !matches!(ask.method, Method::Post(_));
-            done.content = receive(answer.into_body(), ask.length.most(), tells, watch).await?;
+            let tells = !matches!(request.method, Method::Post(_));
+            done.content = receive(response.into_body(), request.length.most(), tells, watch).await?;
             if expected.is_some_and(|expected| expected != done.content) {
-                return Err(Broken::Answer("the content is not as long as the answer said".into()));
+                return Err(ExchangeError::Response(
+                    "the content is not as long as the answer said".into(),
+                ));
             }
             if unsent > 0 {
-                return Err(Broken::Answer("the server answered before it had everything".into()));
+                return Err(ExchangeError::Response(
+                    "the server answered before it had everything".into(),
+                ));
             }
         }
         Ok(done)
@@ -130,20 +142,25 @@ impl Session {
 fn window(limit: Option<BitRate>, most: u32) -> u32 {
     let Some(limit) = limit else { return most };
     let bytes = u128::from(limit.as_bps()) * u128::from(BOUNDED_WINDOW.as_nanos()) / 8_000_000_000;
-    u32::try_from(bytes).unwrap_or(most).clamp(LEAST_WINDOW, most)
+    u32::try_from(bytes).unwrap_or(most).clamp(MIN_WINDOW, most)
 }
 
-fn length(answer: &http::Response<RecvStream>) -> Result<Option<u64>, Broken> {
-    let Some(value) = answer.headers().get(http::header::CONTENT_LENGTH) else {
+fn length(response: &http::Response<RecvStream>) -> Result<Option<u64>, ExchangeError> {
+    let Some(value) = response.headers().get(http::header::CONTENT_LENGTH) else {
         return Ok(None);
     };
     let number = value.to_str().ok().and_then(|text| text.parse().ok());
     number
         .map(Some)
-        .ok_or_else(|| Broken::Answer("the answer's Content-Length is no number".into()))
+        .ok_or_else(|| ExchangeError::Response("the answer's Content-Length is no number".into()))
 }
 
-async fn receive<W: Watch>(mut body: RecvStream, most: u64, tells: bool, watch: &mut W) -> Result<u64, Broken> {
+async fn receive<W: TransferObserver>(
+    mut body: RecvStream,
+    most: u64,
+    tells: bool,
+    watch: &mut W,
+) -> Result<u64, ExchangeError> {
     let mut content = 0;
     while let Some(piece) = body.data().await {
         let piece = piece.map_err(broken)?;
@@ -153,7 +170,7 @@ async fn receive<W: Watch>(mut body: RecvStream, most: u64, tells: bool, watch: 
         }
         content += count as u64;
         if content > most {
-            return Err(Broken::wrong_length());
+            return Err(ExchangeError::wrong_length());
         }
         if tells {
             // What isn't released yet holds the server back.
@@ -166,12 +183,12 @@ async fn receive<W: Watch>(mut body: RecvStream, most: u64, tells: bool, watch: 
 }
 
 /// Sends `length` bytes unless the answer comes first; gives the answer and what was not sent.
-async fn send<W: Watch>(
-    mut answer: ResponseFuture,
+async fn send<W: TransferObserver>(
+    mut response: ResponseFuture,
     mut body: SendStream<Bytes>,
     length: u64,
     watch: &mut W,
-) -> Result<(http::Response<RecvStream>, u64), Broken> {
+) -> Result<(http::Response<RecvStream>, u64), ExchangeError> {
     let content = Content::get()?;
     let mut left = length;
     let mut early = None;
@@ -180,7 +197,7 @@ async fn send<W: Watch>(
         body.reserve_capacity(may as usize);
         let granted = tokio::select! {
             biased;
-            come = &mut answer, if early.is_none() => {
+            come = &mut response, if early.is_none() => {
                 let come = come.map_err(broken)?;
                 // A server that doesn't look at the content may say so before it has gone.
                 if !come.status().is_success() {
@@ -202,22 +219,22 @@ async fn send<W: Watch>(
         body.send_data(piece, left == 0).map_err(broken)?;
         watch.bytes(count);
     }
-    let answer = match early {
-        Some(answer) => answer,
-        None => answer.await.map_err(broken)?,
+    let response = match early {
+        Some(response) => response,
+        None => response.await.map_err(broken)?,
     };
-    Ok((answer, 0))
+    Ok((response, 0))
 }
 
-fn broken(error: h2::Error) -> Broken {
+fn broken(error: h2::Error) -> ExchangeError {
     if error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM) {
         // RFC 9113 §8.7: not processed, safe to send again.
-        return Broken::Idle;
+        return ExchangeError::Idle;
     }
     match error.is_io() {
-        true => Broken::Connection(error.into_io().unwrap_or_else(|| io::ErrorKind::ConnectionReset.into())),
-        false if error.is_go_away() => Broken::Connection(io::Error::other(error)),
-        false => Broken::Answer(error.to_string()),
+        true => ExchangeError::Connection(error.into_io().unwrap_or_else(|| io::ErrorKind::ConnectionReset.into())),
+        false if error.is_go_away() => ExchangeError::Connection(io::Error::other(error)),
+        false => ExchangeError::Response(error.to_string()),
     }
 }
 

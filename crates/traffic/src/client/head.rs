@@ -63,22 +63,25 @@ impl Head {
 /// When no more input could make a head of it.
 pub fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, HeadError> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-    let mut answer = httparse::Response::new(&mut fields);
-    let length = match answer.parse(&input[..input.len().min(MAX_HEAD)]) {
+    let mut response = httparse::Response::new(&mut fields);
+    let length = match response.parse(&input[..input.len().min(MAX_HEAD)]) {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) if input.len() >= MAX_HEAD => return Err(HeadError::TooLong),
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(httparse::Error::TooManyHeaders) => return Err(HeadError::TooLong),
         Err(_) => return Err(HeadError::NotHttp),
     };
-    let (Some(status), Some(minor)) = (answer.code, answer.version) else {
+    let (Some(status), Some(minor)) = (response.code, response.version) else {
         return Err(HeadError::NotHttp);
     };
     if status < 100 {
         return Err(HeadError::NotHttp);
     }
     let values = |name: &'static str| {
-        let named = answer.headers.iter().filter(move |f| f.name.eq_ignore_ascii_case(name));
+        let named = response
+            .headers
+            .iter()
+            .filter(move |f| f.name.eq_ignore_ascii_case(name));
         named.map(|field| field.value.trim_ascii())
     };
     let tokens = |name| {

@@ -22,7 +22,7 @@ pub mod target;
 pub mod tls;
 pub(crate) mod upload;
 
-pub use exchange::{Answer, Ask, Broken, Length, Method, Watch};
+pub use exchange::{ExchangeError, Length, Method, Request, Response, TransferObserver};
 pub use meter::{Meter, Total};
 pub use simple::{Page, RequestError, request};
 pub use socket::Socket;

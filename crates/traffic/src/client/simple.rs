@@ -1,6 +1,6 @@
 //! One request on a connection of its own, for questions that aren't part of a measurement.
 
-use super::exchange::{Answer, Ask, Broken, Method, Watch};
+use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver};
 use super::h2::Session;
 use super::{Length, Meter, Stream, Target, h1, tls};
 use netburn_scenario::plan::Http;
@@ -17,7 +17,7 @@ const BESIDES: u64 = 256 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// Status, location and lengths. `content` is what came until the limit.
-    pub answer: Answer,
+    pub response: Response,
     /// The content, up to the limit.
     pub content: Vec<u8>,
     /// Whether there was more.
@@ -32,7 +32,7 @@ pub enum RequestError {
     Dial(#[source] std::io::Error),
     /// There is no whole answer.
     #[error(transparent)]
-    Broken(#[from] Broken),
+    ExchangeError(#[from] ExchangeError),
     /// It took too long.
     #[error("no answer within {} s", .0.as_secs())]
     TimedOut(Duration),
@@ -61,7 +61,7 @@ pub async fn request(
         let meter = Rc::new(Meter::receiving(2 * limit as u64 + BESIDES));
         let dialled = Stream::dial(target, tls.as_ref(), Priority::BestEffort, &meter).await;
         let mut stream = dialled.map_err(RequestError::Dial)?;
-        let ask = Ask {
+        let request = Request {
             method,
             path: Cow::Borrowed(path),
             authority: Cow::Owned(target.authority()),
@@ -75,28 +75,28 @@ pub async fn request(
             more: false,
             full: &full,
         };
-        let answer = {
+        let response = {
             let exchange = async {
                 match target.http {
-                    Http::H1 => h1::exchange(&mut stream, false, &ask, &mut beginning).await,
+                    Http::H1 => h1::exchange(&mut stream, false, &request, &mut beginning).await,
                     Http::H2 => {
                         let session = Session::begin(stream, None).await?;
-                        session.exchange(tls.is_some(), &ask, &mut beginning).await
+                        session.exchange(tls.is_some(), &request, &mut beginning).await
                     }
                 }
             };
             tokio::select! {
                 biased;
-                answer = exchange => Some(answer),
+                response = exchange => Some(response),
                 () = full.notified() => None,
             }
         };
         let (content, cut) = (beginning.content, beginning.more);
-        let answer = match answer {
-            Some(Ok(answer)) => answer,
+        let response = match response {
+            Some(Ok(response)) => response,
             Some(Err(error)) if !cut => return Err(error.into()),
             // What is wrong with the rest is nobody's concern.
-            Some(Err(_)) | None => Answer {
+            Some(Err(_)) | None => Response {
                 status: 200,
                 location: None,
                 declared: None,
@@ -104,7 +104,7 @@ pub async fn request(
                 keep: false,
             },
         };
-        Ok(Page { answer, content, cut })
+        Ok(Page { response, content, cut })
     };
     let ended = tokio::time::timeout(patience, asked).await;
     ended.unwrap_or(Err(RequestError::TimedOut(patience)))
@@ -118,7 +118,7 @@ struct Beginning<'a> {
     full: &'a Notify,
 }
 
-impl Watch for Beginning<'_> {
+impl TransferObserver for Beginning<'_> {
     fn bytes(&mut self, _bytes: u64) {}
 
     fn wants_content(&self) -> bool {

@@ -1,6 +1,6 @@
 //! The content of uploads: bytes that don't compress, sent by the kernel where it can.
 
-use super::exchange::{Broken, Watch};
+use super::exchange::{ExchangeError, TransferObserver};
 use super::{Socket, Stream};
 use crate::content::Content;
 use netburn_linux::{set_unsent_limit, tcp_info};
@@ -29,7 +29,12 @@ pub(crate) fn limit_unsent(socket: &Socket) {
 /// Sends `length` bytes after a head of `head` bytes that is on its way already, and tells how many have arrived:
 /// acknowledged, in clear; sent, over TLS. In clear it ends early, without an error, when the server has closed or
 /// answers something other than success before all of it is sent.
-pub(crate) async fn send<W: Watch>(stream: &mut Stream, acked: u64, length: u64, watch: &mut W) -> Result<u64, Broken> {
+pub(crate) async fn send<W: TransferObserver>(
+    stream: &mut Stream,
+    acked: u64,
+    length: u64,
+    watch: &mut W,
+) -> Result<u64, ExchangeError> {
     match stream {
         Stream::Plain(socket) => send_plain(socket, acked, length, watch).await,
         Stream::Tls(_) => {
@@ -67,7 +72,7 @@ impl Arrived {
     }
 
     /// Tells what has newly arrived of `sent`, if it is time to look again.
-    fn look<W: Watch>(&mut self, socket: &Socket, sent: u64, watch: &mut W) {
+    fn look<W: TransferObserver>(&mut self, socket: &Socket, sent: u64, watch: &mut W) {
         let now = Instant::now();
         if now < self.looked + LOOK {
             return;
@@ -77,7 +82,7 @@ impl Arrived {
         self.tell(acked.saturating_sub(self.before).min(sent), watch);
     }
 
-    fn tell<W: Watch>(&mut self, arrived: u64, watch: &mut W) {
+    fn tell<W: TransferObserver>(&mut self, arrived: u64, watch: &mut W) {
         if arrived > self.told {
             watch.bytes(arrived - self.told);
             self.told = arrived;
@@ -90,7 +95,12 @@ pub(crate) fn acked(socket: &Socket) -> u64 {
     tcp_info(socket.tcp()).map_or(0, |info| info.bytes_acked.as_bytes())
 }
 
-async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: &mut W) -> Result<u64, Broken> {
+async fn send_plain<W: TransferObserver>(
+    socket: &Socket,
+    before: u64,
+    length: u64,
+    watch: &mut W,
+) -> Result<u64, ExchangeError> {
     let content = Content::get()?;
     let tcp = socket.tcp();
     let mut arrived = Arrived::new(before);

@@ -61,13 +61,13 @@ pub enum Wake {
 }
 
 /// After the first hello it waits so long, then twice as long each time.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
+const INITIAL_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// It never waits longer.
-const LONGEST_WAIT: Duration = Duration::from_secs(8);
+const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(8);
 /// So long without an echo, though probes went out, has it say hello again.
 const SILENCE: Duration = Duration::from_secs(2);
 /// So many probes are held back until the handshake is done; beyond, the oldest are dropped (and so are lost).
-const MOST_WAITING: usize = 64;
+const MAX_QUEUED: usize = 64;
 
 impl Prober {
     /// A client that says its first hello at `now`. `token` is a number that nobody else can guess.
@@ -80,7 +80,7 @@ impl Prober {
             previous: None,
             hello: Hello {
                 at: now,
-                wait: FIRST_WAIT,
+                wait: INITIAL_RETRY_INTERVAL,
             },
             unheard: None,
             waiting: VecDeque::new(),
@@ -118,7 +118,7 @@ impl Prober {
             self.send(now, held.cookie, id, size);
             return;
         }
-        if self.waiting.len() == MOST_WAITING {
+        if self.waiting.len() == MAX_QUEUED {
             self.waiting.pop_front();
             self.overflowed += 1;
         }
@@ -140,8 +140,8 @@ impl Prober {
                 self.previous = self.cookie.replace(held).map(|held| held.cookie);
                 // Renewed when half of it is over, so that there is time to ask several times.
                 self.hello = Hello {
-                    at: now + (good_for / 2).max(FIRST_WAIT),
-                    wait: FIRST_WAIT,
+                    at: now + (good_for / 2).max(INITIAL_RETRY_INTERVAL),
+                    wait: INITIAL_RETRY_INTERVAL,
                 };
                 self.unheard = None;
                 while let Some((id, size)) = self.waiting.pop_front() {
@@ -162,14 +162,14 @@ impl Prober {
         if self.silent_from().is_some_and(|at| now >= at) {
             // Counted anew from here; asked at once, unless we are asking already.
             self.unheard = None;
-            if self.hello.wait == FIRST_WAIT {
+            if self.hello.wait == INITIAL_RETRY_INTERVAL {
                 self.hello.at = self.hello.at.min(now);
             }
         }
         if now >= self.hello.at {
             self.out.push_back(wire::hello(self.token));
             self.hello.at = now + self.hello.wait;
-            self.hello.wait = (self.hello.wait * 2).min(LONGEST_WAIT);
+            self.hello.wait = (self.hello.wait * 2).min(MAX_RETRY_INTERVAL);
         }
     }
 

@@ -11,7 +11,7 @@
 //! The DSCP is the one that the echo is wished to carry. An echo is the probe with its kind and the two times written
 //! over, so it has the same length. The times are nanoseconds of the server's own clock.
 
-use crate::mark::MAX_DSCP;
+use crate::dscp::MAX_DSCP;
 use netburn_units::{Duration, Instant};
 use netburn_workload::operation::FarTimes;
 

@@ -1,6 +1,6 @@
 //! Idle latency, before the load: a probe every 50 ms.
 
-use super::load::{DriveReport, Load, Rows, Stop};
+use super::load::{CancelToken, DriveReport, Load, Rows};
 use super::{drive, own_thread, probe};
 use crate::client::{Resource, Target};
 use crate::clock::RunClock;
@@ -37,7 +37,7 @@ pub async fn baseline(
     seed: Seed,
     clock: RunClock,
     rows: Rows,
-    stop: Stop,
+    stop: CancelToken,
 ) -> std::io::Result<DriveReport> {
     let work = move || async move {
         let mut loads = Vec::with_capacity(stations.len());
@@ -51,7 +51,7 @@ pub async fn baseline(
                     (request_every_50_ms(), Arc::new(tiny(&idle.target)))
                 }
             };
-            // Told apart by station: agents that drive one each would all probe in step.
+            // ProgressReporter apart by station: agents that drive one each would all probe in step.
             let index = u64::from(idle.station) << 16 | u64::from(BASELINE);
             loads.push(Load {
                 station: idle.station,
@@ -67,7 +67,7 @@ pub async fn baseline(
 }
 
 /// Which of the stations get their datagrams back. All are asked at once; a stop ends the asking.
-async fn echoing(stations: Vec<Idle>, mut stop: Stop) -> Vec<(Idle, bool)> {
+async fn echoing(stations: Vec<Idle>, mut stop: CancelToken) -> Vec<(Idle, bool)> {
     let mut echoes = vec![false; stations.len()];
     let local = LocalSet::new();
     let mut asked = JoinSet::new();

@@ -1,11 +1,11 @@
 //! One object: from the request that a machine hands out to its end.
 
-use super::sample::{Sampler, Watched};
+use super::sample::{SampledConnection, Sampler};
 use super::shared::{Kept, Link, Shared};
 use crate::client::h2::Session;
-use crate::client::{Answer, Ask, Broken, Length, Method, Resource, Stream, Watch, h1};
+use crate::client::{ExchangeError, Length, Method, Resource, Response, Stream, TransferObserver, h1};
 use crate::pace::VirtualLink;
-use crate::{label, mark};
+use crate::{client, dscp, station_label};
 use netburn_scenario::plan::Http;
 use netburn_workload::{Connection, Direction, Failure, Priority, Request, RequestId};
 use std::borrow::Cow;
@@ -32,9 +32,9 @@ pub(super) async fn run(shared: Rc<Shared>, index: usize, request: Request) {
 
 async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(), Failure> {
     let link = &shared.links[index];
-    let (station, _) = shared.core.borrow().place(index);
+    let (station, _) = shared.scheduler.borrow().place(index);
     let ask = ask(link, request, station);
-    let mut watch = Told {
+    let mut watch = ProgressReporter {
         shared,
         index,
         id: request.id,
@@ -59,12 +59,12 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
     Ok(())
 }
 
-fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> Ask<'a> {
+fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'a> {
     let size = request.size.as_bytes();
     let marked = |path| {
-        let path = mark::wish(path, request.priority, link.target.answers_cc.as_deref());
+        let path = dscp::request_dscp(path, request.priority, link.target.answers_cc.as_deref());
         match link.target.labelled {
-            true => label::labelled(path, station),
+            true => station_label::labelled(path, station),
             false => path,
         }
     };
@@ -75,7 +75,7 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> Ask<'a> {
         (Resource::Head(path), _) => (Method::Head, Cow::Borrowed(path.as_str())),
         (Resource::Post(path, size), _) => (Method::Post(size.as_bytes()), Cow::Borrowed(path.as_str())),
     };
-    Ask {
+    client::Request {
         method,
         path,
         authority: Cow::Borrowed(&link.authority),
@@ -92,9 +92,9 @@ async fn over_h1(
     shared: &Rc<Shared>,
     index: usize,
     request: &Request,
-    ask: &Ask<'_>,
-    watch: &mut Told<'_>,
-) -> Result<Answer, Failure> {
+    ask: &client::Request<'_>,
+    watch: &mut ProgressReporter<'_>,
+) -> Result<Response, Failure> {
     let link = &shared.links[index];
     let mut idle = match request.connection {
         Connection::Kept(slot) => link.kept.borrow_mut().remove(&slot),
@@ -116,7 +116,7 @@ async fn over_h1(
                 }
                 return Ok(answer);
             }
-            Err(Broken::Idle) => {}
+            Err(ExchangeError::Idle) => {}
             Err(broken) => return Err(failure(&broken)),
         }
     }
@@ -139,9 +139,9 @@ async fn connect(shared: &Rc<Shared>, index: usize, priority: Priority) -> Resul
 }
 
 /// Closes a connection after its last answer, without keeping the machine waiting.
-fn close(shared: &Rc<Shared>, mut connection: Kept, answer: &Answer) {
+fn close(shared: &Rc<Shared>, mut connection: Kept, answer: &Response) {
     let now = shared.clock.now();
-    Sampler::closing(&connection.watched, now, &mut shared.core.borrow_mut());
+    Sampler::closing(&connection.watched, now, &mut shared.scheduler.borrow_mut());
     if answer.is_success() {
         tokio::task::spawn_local(async move {
             let mut rest = [0; 512];
@@ -155,9 +155,9 @@ async fn over_h2(
     shared: &Rc<Shared>,
     index: usize,
     request: &Request,
-    ask: &Ask<'_>,
-    watch: &mut Told<'_>,
-) -> Result<Answer, Failure> {
+    ask: &client::Request<'_>,
+    watch: &mut ProgressReporter<'_>,
+) -> Result<Response, Failure> {
     let tls = shared.links[index].target.tls.is_some();
     let mut fresh = false;
     loop {
@@ -172,13 +172,13 @@ async fn over_h2(
         match session.exchange(tls, ask, watch).await {
             Ok(answer) => {
                 if let Some(watched) = own {
-                    Sampler::closing(&watched, shared.clock.now(), &mut shared.core.borrow_mut());
+                    Sampler::closing(&watched, shared.clock.now(), &mut shared.scheduler.borrow_mut());
                 }
                 return Ok(answer);
             }
-            Err(Broken::Idle) if !fresh && own.is_none() => give_up(shared, index, &session).await,
+            Err(ExchangeError::Idle) if !fresh && own.is_none() => give_up(shared, index, &session).await,
             Err(broken) => {
-                if own.is_none() && !matches!(broken, Broken::Answer(_)) {
+                if own.is_none() && !matches!(broken, ExchangeError::Response(_)) {
                     give_up(shared, index, &session).await;
                 }
                 return Err(failure(&broken));
@@ -187,7 +187,7 @@ async fn over_h2(
     }
 }
 
-async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<(Session, Watched), Failure> {
+async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<(Session, SampledConnection), Failure> {
     let stream = connect(shared, index, priority).await?;
     let watched = shared.watch(index, stream.socket());
     // What has its own pace isn't held back, and would only wait for small windows.
@@ -232,23 +232,23 @@ async fn give_up(shared: &Rc<Shared>, index: usize, session: &Session) {
     }
 }
 
-fn failure(broken: &Broken) -> Failure {
+fn failure(broken: &ExchangeError) -> Failure {
     tracing::debug!(%broken, "no whole answer");
     match broken {
-        Broken::Answer(_) => Failure::Answer,
-        Broken::Idle | Broken::Connection(_) => Failure::Connection,
+        ExchangeError::Response(_) => Failure::Answer,
+        ExchangeError::Idle | ExchangeError::Connection(_) => Failure::Connection,
     }
 }
 
 /// Tells a request's machine of its bytes.
-struct Told<'a> {
+struct ProgressReporter<'a> {
     shared: &'a Rc<Shared>,
     index: usize,
     id: RequestId,
     direction: Direction,
 }
 
-impl Told<'_> {
+impl ProgressReporter<'_> {
     /// The link that bounds the rate, if it is bounded.
     fn limit(&self) -> Option<&RefCell<VirtualLink>> {
         let link = self.shared.meter.link(self.direction)?;
@@ -256,7 +256,7 @@ impl Told<'_> {
     }
 }
 
-impl Watch for Told<'_> {
+impl TransferObserver for ProgressReporter<'_> {
     async fn allowed(&mut self, wanted: u64) -> u64 {
         let Some(limit) = self.limit() else {
             return wanted;
@@ -277,6 +277,6 @@ impl Watch for Told<'_> {
         }
         let (index, id, way) = (self.index, self.id, self.direction);
         self.shared
-            .with_core(|core, now| core.handle_bytes(index, now, id, way, bytes));
+            .with_scheduler(|scheduler, now| scheduler.handle_bytes(index, now, id, way, bytes));
     }
 }

@@ -77,18 +77,18 @@ impl DriveReport {
 
 /// Ends a drive early: what is under way is settled at once.
 #[derive(Debug, Clone)]
-pub struct Stopper(Arc<watch::Sender<bool>>);
+pub struct CancelHandle(Arc<watch::Sender<bool>>);
 
-/// The driver's end of a [`Stopper`].
+/// The driver's end of a [`CancelHandle`].
 #[derive(Debug, Clone)]
-pub struct Stop(watch::Receiver<bool>);
+pub struct CancelToken(watch::Receiver<bool>);
 
-impl Stopper {
+impl CancelHandle {
     /// A stopper and its driver's end.
     #[must_use]
-    pub fn new() -> (Stopper, Stop) {
+    pub fn new() -> (CancelHandle, CancelToken) {
         let (sender, receiver) = watch::channel(false);
-        (Stopper(Arc::new(sender)), Stop(receiver))
+        (CancelHandle(Arc::new(sender)), CancelToken(receiver))
     }
 
     /// Pulls it. A second time changes nothing.
@@ -97,11 +97,11 @@ impl Stopper {
     }
 }
 
-impl Stop {
+impl CancelToken {
     /// One that is never pulled.
     #[must_use]
-    pub fn never() -> Stop {
-        Stopper::new().1
+    pub fn never() -> CancelToken {
+        CancelHandle::new().1
     }
 
     /// Whether it has been pulled.

@@ -2,20 +2,20 @@
 //!
 //! - [`load`]: what is driven, and what is handed back.
 //! - [`baseline`](mod@baseline): idle latency, before the load.
-//! - `core`: the decisions, without sockets. `backlog`: whether there is more to do than one processor can.
+//! - `scheduler`: the decisions, without sockets. `backlog`: whether there is more to do than one processor can.
 //! - `shared`: from an event to what follows. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
 
 mod backlog;
 pub mod baseline;
-mod core;
 mod job;
 pub mod load;
 mod probe;
 mod sample;
+mod scheduler;
 mod shared;
 
 pub use baseline::{Idle, baseline};
-pub use load::{DriveReport, Load, Rows, Stop, Stopper};
+pub use load::{CancelHandle, CancelToken, DriveReport, Load, Rows};
 
 use crate::clock::RunClock;
 use backlog::Backlog;
@@ -45,7 +45,7 @@ const TURN: Duration = Duration::from_millis(5);
 ///
 /// # Panics
 /// When no timer can be made (no more files can be opened).
-pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) -> DriveReport {
+pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: CancelToken) -> DriveReport {
     // Every connection is a file.
     let _ = netburn_linux::raise_open_files();
     let local = LocalSet::new();
@@ -56,7 +56,7 @@ pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) ->
     let Ok(shared) = Rc::try_unwrap(shared).map_err(|_| ()) else {
         unreachable!("no task outlives its set")
     };
-    let (rest, report) = shared.core.into_inner().finish();
+    let (rest, report) = shared.scheduler.into_inner().finish();
     // Nobody listening any more is no fault.
     let _ = rows.send(rest);
     DriveReport {
@@ -66,7 +66,7 @@ pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) ->
     }
 }
 
-async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standstills) {
+async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, Standstills) {
     let mut timer = Timer::new().expect("a timer");
     let mut stopped = pin!(async move { stop.stopped().await });
     let mut is_stopped = false;
@@ -77,10 +77,10 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
     let mut turn = shared.clock.now();
     probe::open(shared);
     loop {
-        shared.with_core(|_, _| {});
+        shared.with_scheduler(|_, _| {});
         let now = shared.clock.now();
         if let Some(overloaded) = backlog.borrow_mut().handle_look(now) {
-            shared.core.borrow_mut().set_overloaded(overloaded);
+            shared.scheduler.borrow_mut().set_overloaded(overloaded);
         }
         if now >= turn && backlog.borrow_mut().begin_wait(now) {
             turn = now + TURN;
@@ -90,22 +90,22 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
         if now >= tick {
             tick = now + TICK;
             busy.look(now);
-            let mut core = shared.core.borrow_mut();
-            shared.sampler.borrow_mut().look(now, &mut core);
-            let _ = rows.send(core.take_rows(now));
+            let mut scheduler = shared.scheduler.borrow_mut();
+            shared.sampler.borrow_mut().look(now, &mut scheduler);
+            let _ = rows.send(scheduler.take_rows(now));
         }
-        if shared.core.borrow().is_settled() {
+        if shared.scheduler.borrow().is_settled() {
             break;
         }
         let look = tick.min(now + LOOK);
-        let next = shared.core.borrow().poll_timeout().map_or(look, |at| at.min(look));
+        let next = shared.scheduler.borrow().poll_timeout().map_or(look, |at| at.min(look));
         shared.asleep_until.set(next);
         let wait = next.checked_since(shared.clock.now()).unwrap_or(Duration::ZERO);
         tokio::select! {
             biased;
             () = &mut stopped, if !is_stopped => {
                 is_stopped = true;
-                shared.with_core(|core, now| core.handle_stop(now));
+                shared.with_scheduler(|scheduler, now| scheduler.handle_stop(now));
             }
             () = pause(&mut timer, wait) => {}
             () = shared.changed.notified() => {}
@@ -116,7 +116,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
     shared
         .sampler
         .borrow_mut()
-        .look_at_all(now, &mut shared.core.borrow_mut());
+        .look_at_all(now, &mut shared.scheduler.borrow_mut());
     busy.end(now);
     (busy, standstills)
 }
@@ -125,7 +125,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
 async fn take_turn(shared: Rc<Shared>, backlog: Rc<RefCell<Backlog>>) {
     tokio::task::yield_now().await;
     let overloaded = backlog.borrow_mut().handle_turn(shared.clock.now());
-    shared.core.borrow_mut().set_overloaded(overloaded);
+    shared.scheduler.borrow_mut().set_overloaded(overloaded);
 }
 
 /// Waits so long, and always gives the other tasks a turn: where more falls due than can be done, what was begun is to
@@ -192,7 +192,7 @@ impl Busy {
 ///
 /// # Errors
 /// When the thread or its runtime can't be made.
-pub async fn on_thread(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) -> io::Result<DriveReport> {
+pub async fn on_thread(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: CancelToken) -> io::Result<DriveReport> {
     own_thread(move || drive(loads, clock, rows, stop)).await
 }
 

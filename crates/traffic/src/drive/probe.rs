@@ -14,7 +14,7 @@ use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 
 /// One load's socket for probes, and its handshake.
-pub(super) struct Line {
+pub(super) struct ProbeSocket {
     socket: UdpSocket,
     prober: RefCell<Prober>,
     meter: Rc<Meter>,
@@ -25,15 +25,15 @@ pub(super) struct Line {
 /// Opens a line for every load that probes, so that the handshake is over when the first probe falls due.
 pub(super) fn open(shared: &Rc<Shared>) {
     for (index, link) in shared.links.iter().enumerate() {
-        let (kind, priority) = shared.core.borrow().kind(index);
+        let (kind, priority) = shared.scheduler.borrow().kind(index);
         if kind != Kind::Probe {
             continue;
         }
-        match Line::new(&link.target, priority, shared.clock.now(), Rc::clone(&shared.meter)) {
-            Ok(line) => {
-                let line = Rc::new(line);
-                *link.line.borrow_mut() = Some(Rc::clone(&line));
-                tokio::task::spawn_local(listen(Rc::clone(shared), index, line));
+        match ProbeSocket::new(&link.target, priority, shared.clock.now(), Rc::clone(&shared.meter)) {
+            Ok(probe_socket) => {
+                let probe_socket = Rc::new(probe_socket);
+                *link.probe_socket.borrow_mut() = Some(Rc::clone(&probe_socket));
+                tokio::task::spawn_local(listen(Rc::clone(shared), index, probe_socket));
             }
             Err(error) => tracing::warn!(%error, address = %link.target.datagrams(), "no socket for probes"),
         }
@@ -42,15 +42,15 @@ pub(super) fn open(shared: &Rc<Shared>) {
 
 /// Sends a probe. One that can't be sent is never answered, and times out.
 pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteSize) {
-    let line = shared.links[index].line.borrow().clone();
-    let sent = line.is_some_and(|line| {
+    let probe_socket = shared.links[index].probe_socket.borrow().clone();
+    let sent = probe_socket.is_some_and(|probe_socket| {
         let now = shared.clock.now();
-        line.prober.borrow_mut().probe(now, id.operation, size);
-        line.changed.notify_one();
-        line.transmit()
+        probe_socket.prober.borrow_mut().probe(now, id.operation, size);
+        probe_socket.changed.notify_one();
+        probe_socket.transmit()
     });
     if !sent {
-        shared.core.borrow_mut().handle_unsent();
+        shared.scheduler.borrow_mut().handle_unsent();
     }
 }
 
@@ -58,13 +58,15 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteS
 pub(super) async fn answers(target: &Target, patience: std::time::Duration) -> bool {
     let clock = crate::clock::RunClock::starting_now();
     let meter = Rc::new(Meter::new(clock, None, target.total.clone()));
-    let Ok(line) = Line::new(target, Priority::BestEffort, clock.now(), meter) else {
+    let Ok(probe_socket) = ProbeSocket::new(target, Priority::BestEffort, clock.now(), meter) else {
         return false;
     };
     let ready = async {
         loop {
             let mut is_ready = false;
-            line.step(&clock, |_, event| is_ready |= event == Event::Ready).await;
+            probe_socket
+                .step(&clock, |_, event| is_ready |= event == Event::Ready)
+                .await;
             if is_ready {
                 return;
             }
@@ -73,15 +75,16 @@ pub(super) async fn answers(target: &Target, patience: std::time::Duration) -> b
     tokio::time::timeout(patience, ready).await.is_ok()
 }
 
-async fn listen(shared: Rc<Shared>, index: usize, line: Rc<Line>) {
+async fn listen(shared: Rc<Shared>, index: usize, probe_socket: Rc<ProbeSocket>) {
     let mut echoes = Vec::new();
     loop {
-        line.step(&shared.clock, |now, event| {
-            if let Event::Echo { id, far } = event {
-                echoes.push((now, id, far));
-            }
-        })
-        .await;
+        probe_socket
+            .step(&shared.clock, |now, event| {
+                if let Event::Echo { id, far } = event {
+                    echoes.push((now, id, far));
+                }
+            })
+            .await;
         for (at, operation, far) in echoes.drain(..) {
             let id = RequestId { operation, object: 0 };
             shared.event(index, |machine, _| machine.handle_reply(at, id, Some(far)));
@@ -89,7 +92,7 @@ async fn listen(shared: Rc<Shared>, index: usize, line: Rc<Line>) {
     }
 }
 
-impl Line {
+impl ProbeSocket {
     fn new(target: &Target, priority: Priority, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
         let to = target.datagrams();
         let any: IpAddr = match to {
@@ -109,7 +112,7 @@ impl Line {
         SystemRandom::new()
             .fill(&mut token)
             .map_err(|_| io::Error::other("no random numbers"))?;
-        Ok(Line {
+        Ok(ProbeSocket {
             socket: UdpSocket::from_std(socket)?,
             prober: RefCell::new(Prober::new(now, u64::from_ne_bytes(token)).marked(priority.dscp())),
             meter,

@@ -1,6 +1,6 @@
 //! TCP_INFO of open connections, once a second, and of those that don't live that long.
 
-use super::core::Core;
+use super::scheduler::Scheduler;
 use crate::client::Socket;
 use netburn_linux::tcp_info;
 use netburn_record::{ConnectionRow, Row, Side};
@@ -32,14 +32,14 @@ struct Open {
 }
 
 /// A connection that is looked at for as long as this lives.
-pub(super) struct Watched {
+pub(super) struct SampledConnection {
     id: u64,
     sampler: Rc<RefCell<Sampler>>,
 }
 
 impl Sampler {
     /// Looks at every connection whose time has come.
-    pub(super) fn look(&mut self, now: Instant, core: &mut Core) {
+    pub(super) fn look(&mut self, now: Instant, scheduler: &mut Scheduler) {
         let mut gone = Vec::new();
         for (id, open) in &mut self.open {
             if open.next > now {
@@ -47,7 +47,7 @@ impl Sampler {
             }
             open.next = now + EVERY;
             match open.socket.upgrade() {
-                Some(socket) => put(open.machine, &socket, open.port, now, core),
+                Some(socket) => put(open.machine, &socket, open.port, now, scheduler),
                 None => gone.push(*id),
             }
         }
@@ -57,13 +57,13 @@ impl Sampler {
     }
 
     /// Looks at every connection one last time.
-    pub(super) fn look_at_all(&mut self, now: Instant, core: &mut Core) {
+    pub(super) fn look_at_all(&mut self, now: Instant, scheduler: &mut Scheduler) {
         self.open.values_mut().for_each(|open| open.next = now);
-        self.look(now, core);
+        self.look(now, scheduler);
     }
 
     /// A connection of a machine has opened at `now`. Its first look comes within a second.
-    pub(super) fn watch(this: &Rc<RefCell<Self>>, machine: usize, socket: &Socket, now: Instant) -> Watched {
+    pub(super) fn watch(this: &Rc<RefCell<Self>>, machine: usize, socket: &Socket, now: Instant) -> SampledConnection {
         let mut sampler = this.borrow_mut();
         let id = sampler.next_id;
         sampler.next_id += 1;
@@ -74,14 +74,14 @@ impl Sampler {
             next: now + EVERY,
         };
         sampler.open.insert(id, open);
-        Watched {
+        SampledConnection {
             id,
             sampler: Rc::clone(this),
         }
     }
 
     /// The answer over this connection has come and it is about to be closed: the last look, unless there were many.
-    pub(super) fn closing(watched: &Watched, now: Instant, core: &mut Core) {
+    pub(super) fn closing(watched: &SampledConnection, now: Instant, scheduler: &mut Scheduler) {
         let mut sampler = watched.sampler.borrow_mut();
         let Some(open) = sampler.open.get(&watched.id) else {
             return;
@@ -96,22 +96,22 @@ impl Sampler {
         if *looks <= CLOSING_PER_SECOND
             && let Some(socket) = socket
         {
-            put(machine, &socket, port, now, core);
+            put(machine, &socket, port, now, scheduler);
         }
     }
 }
 
-impl Drop for Watched {
+impl Drop for SampledConnection {
     fn drop(&mut self) {
         self.sampler.borrow_mut().open.remove(&self.id);
     }
 }
 
-fn put(machine: usize, socket: &TcpStream, port: u16, now: Instant, core: &mut Core) {
+fn put(machine: usize, socket: &TcpStream, port: u16, now: Instant, scheduler: &mut Scheduler) {
     let Ok(info) = tcp_info(socket) else { return };
     let micros = |span: Duration| u32::try_from(span.as_nanos() / 1000).unwrap_or(u32::MAX);
-    let (station, workload) = core.place(machine);
-    core.put(Row::Connection(ConnectionRow {
+    let (station, workload) = scheduler.place(machine);
+    scheduler.put(Row::Connection(ConnectionRow {
         station,
         workload,
         side: Side::Station,

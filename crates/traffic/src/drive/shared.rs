@@ -1,8 +1,8 @@
 //! What all tasks of one driver share: the core, each load's connections, and the way from an event to what follows.
 
-use super::core::Core;
 use super::load::Load;
-use super::sample::{Sampler, Watched};
+use super::sample::{SampledConnection, Sampler};
+use super::scheduler::Scheduler;
 use super::{job, probe};
 use crate::client::h2::Session;
 use crate::client::{Meter, Socket, Stream, Target, tls};
@@ -23,7 +23,7 @@ use tokio::task::{AbortHandle, spawn_local};
 
 pub(super) struct Shared {
     pub(super) clock: RunClock,
-    pub(super) core: RefCell<Core>,
+    pub(super) scheduler: RefCell<Scheduler>,
     pub(super) links: Vec<Link>,
     /// What all connections move, and how fast this host lets itself move it.
     pub(super) meter: Rc<Meter>,
@@ -50,16 +50,16 @@ pub(super) struct Link {
     /// Idle kept connections.
     pub(super) kept: RefCell<BTreeMap<u32, Kept>>,
     /// The one HTTP/2 connection that kept requests share.
-    pub(super) session: tokio::sync::Mutex<Option<(Session, Watched)>>,
+    pub(super) session: tokio::sync::Mutex<Option<(Session, SampledConnection)>>,
     /// The socket that probes use.
-    pub(super) line: RefCell<Option<Rc<probe::Line>>>,
+    pub(super) probe_socket: RefCell<Option<Rc<probe::ProbeSocket>>>,
     /// Requests under way.
     jobs: RefCell<BTreeMap<RequestId, AbortHandle>>,
 }
 
 /// A connection that stays open, and the look at it.
 pub(super) struct Kept {
-    pub(super) watched: Watched,
+    pub(super) watched: SampledConnection,
     pub(super) stream: Stream,
 }
 
@@ -70,15 +70,15 @@ impl Shared {
         let limit = loads.iter().filter_map(|load| load.target.limit).min();
         let total = loads.iter().find_map(|load| load.target.total.clone());
         let places: Vec<_> = loads.iter().map(|load| load.station).collect();
-        let mut core = Core::new(loads);
+        let mut scheduler = Scheduler::new(loads);
         let refused = links.iter().zip(places);
         let refused = refused.filter_map(|(link, station)| Some((station, link.refused_cc.as_deref()?)));
         for (station, name) in refused.collect::<BTreeSet<_>>() {
-            core.put(refusal(clock.now(), station, name));
+            scheduler.put(refusal(clock.now(), station, name));
         }
         Rc::new(Shared {
             clock,
-            core: RefCell::new(core),
+            scheduler: RefCell::new(scheduler),
             links,
             meter: Rc::new(Meter::new(clock, limit, total)),
             limit,
@@ -92,20 +92,20 @@ impl Shared {
     pub(super) fn event(self: &Rc<Self>, index: usize, input: impl FnOnce(&mut Workload, Instant)) {
         let now = self.clock.now();
         {
-            let mut core = self.core.borrow_mut();
-            core.handle(index, now, |machine| input(machine, now));
-            core.handle_timeout(now);
+            let mut scheduler = self.scheduler.borrow_mut();
+            scheduler.handle(index, now, |machine| input(machine, now));
+            scheduler.handle_timeout(now);
         }
         self.act();
     }
 
     /// As [`event`](Self::event), with the core itself.
-    pub(super) fn with_core(self: &Rc<Self>, input: impl FnOnce(&mut Core, Instant)) {
+    pub(super) fn with_scheduler(self: &Rc<Self>, input: impl FnOnce(&mut Scheduler, Instant)) {
         let now = self.clock.now();
         {
-            let mut core = self.core.borrow_mut();
-            input(&mut core, now);
-            core.handle_timeout(now);
+            let mut scheduler = self.scheduler.borrow_mut();
+            input(&mut scheduler, now);
+            scheduler.handle_timeout(now);
         }
         self.act();
     }
@@ -113,7 +113,7 @@ impl Shared {
     /// Does what the core wants done.
     pub(super) fn act(self: &Rc<Self>) {
         loop {
-            let next = self.core.borrow_mut().poll_action();
+            let next = self.scheduler.borrow_mut().poll_action();
             let Some((index, action)) = next else { break };
             let link = &self.links[index];
             match action {
@@ -130,9 +130,9 @@ impl Shared {
                 }
             }
         }
-        let core = self.core.borrow();
-        let earlier = core.poll_timeout().is_some_and(|at| at < self.asleep_until.get());
-        if earlier || core.is_settled() {
+        let scheduler = self.scheduler.borrow();
+        let earlier = scheduler.poll_timeout().is_some_and(|at| at < self.asleep_until.get());
+        if earlier || scheduler.is_settled() {
             self.changed.notify_one();
         }
     }
@@ -143,7 +143,7 @@ impl Shared {
     }
 
     /// Begins to look at a connection.
-    pub(super) fn watch(&self, index: usize, socket: &Socket) -> Watched {
+    pub(super) fn watch(&self, index: usize, socket: &Socket) -> SampledConnection {
         Sampler::watch(&self.sampler, index, socket, self.clock.now())
     }
 }
@@ -189,7 +189,7 @@ impl Link {
             refused_cc,
             kept: RefCell::default(),
             session: tokio::sync::Mutex::new(None),
-            line: RefCell::default(),
+            probe_socket: RefCell::default(),
             jobs: RefCell::default(),
         }
     }

@@ -25,7 +25,7 @@ pub use url::{Url, UrlError};
 
 use crate::client::RequestError;
 use crate::clock::RunClock;
-use crate::drive::{Idle, Load, Stop, baseline, on_thread};
+use crate::drive::{CancelToken, Idle, Load, baseline, on_thread};
 use netburn_record::Row;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Workload;
@@ -50,7 +50,7 @@ pub enum FetchError {
     #[error("{0} leads somewhere else: {1}")]
     Redirect(Url, #[source] UrlError),
     /// It sends us round.
-    #[error("{0}: more than {most} redirects", most = site::MOST_REDIRECTS)]
+    #[error("{0}: more than {most} redirects", most = site::MAX_REDIRECTS)]
     TooManyRedirects(Url),
     /// This machine refuses.
     #[error("can't measure here: {0}")]
@@ -66,7 +66,7 @@ pub enum FetchError {
 pub async fn run(
     options: &Options,
     site: &Site,
-    stop: Stop,
+    stop: CancelToken,
     mut second: impl FnMut(&Second),
 ) -> Result<Report, FetchError> {
     let target = Arc::new(site.target.clone());

@@ -36,7 +36,7 @@ pub async fn check(target: &Target) -> Permission {
 /// What a server's answer to the question means: only a whole document that says yes is a yes.
 #[must_use]
 pub fn decide(page: &Page) -> Permission {
-    if page.answer.status != 200 || page.cut {
+    if page.response.status != 200 || page.cut {
         return Permission::Unknown;
     }
     match Consent::parse(&page.content) {
@@ -69,12 +69,12 @@ pub fn is_this_machine(ip: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::Answer;
+    use crate::client::Response;
     use netburn_units::ByteSize;
 
     fn page(status: u16, content: &[u8]) -> Page {
         Page {
-            answer: Answer {
+            response: Response {
                 status,
                 location: None,
                 declared: None,

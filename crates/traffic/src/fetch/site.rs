@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// So many redirects are followed, before the fetching begins.
-pub const MOST_REDIRECTS: usize = 5;
+pub const MAX_REDIRECTS: usize = 5;
 /// How long one answer may take here.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Content without a declared length is taken up to here to find its size.
@@ -42,7 +42,7 @@ pub async fn find(options: &Options) -> Result<Site, FetchError> {
 
 async fn find_here(options: &Options) -> Result<Site, FetchError> {
     let mut url = options.url.clone();
-    for redirects in 0..=MOST_REDIRECTS {
+    for redirects in 0..=MAX_REDIRECTS {
         let (target, looked) = look(&url, options).await?;
         let location = match looked.location {
             Some(location) if (300..400).contains(&looked.status) => location,
@@ -94,13 +94,13 @@ async fn ask(target: &Target, path: &str, posts: bool) -> Result<Looked, Request
     match head {
         Ok(page)
             if posts
-                || page.answer.location.is_some()
-                || page.answer.is_success() && page.answer.declared.is_some() =>
+                || page.response.location.is_some()
+                || page.response.is_success() && page.response.declared.is_some() =>
         {
             Ok(Looked {
-                status: page.answer.status,
-                location: page.answer.location,
-                size: page.answer.declared.unwrap_or(0),
+                status: page.response.status,
+                location: page.response.location,
+                size: page.response.declared.unwrap_or(0),
             })
         }
         Err(error @ RequestError::Dial(_)) => Err(error),
@@ -108,9 +108,9 @@ async fn ask(target: &Target, path: &str, posts: bool) -> Result<Looked, Request
         _ => {
             let page = request(target, Method::Get, path, MOST_CONTENT, PATIENCE).await?;
             Ok(Looked {
-                status: page.answer.status,
-                location: page.answer.location,
-                size: page.answer.declared.unwrap_or(page.answer.content),
+                status: page.response.status,
+                location: page.response.location,
+                size: page.response.declared.unwrap_or(page.response.content),
             })
         }
     }

@@ -61,7 +61,7 @@ struct Known {
 
 /// Why a connection is turned away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Denied {
+pub(crate) enum AdmissionError {
     /// The server has enough.
     Full,
     /// This client has enough.
@@ -70,7 +70,7 @@ pub(crate) enum Denied {
 
 /// A connection's place; given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct AdmissionPermit {
     admission: Arc<Admission>,
     client: Client,
     /// The client's own capped links, down and up.
@@ -94,10 +94,10 @@ impl Admission {
     }
 
     /// Lets `client` in with one more connection.
-    pub(crate) fn admit(self: &Arc<Self>, client: Client) -> Result<Place, Denied> {
+    pub(crate) fn admit(self: &Arc<Self>, client: Client) -> Result<AdmissionPermit, AdmissionError> {
         let mut state = self.lock();
         if state.open >= self.limits.connections {
-            return Err(Denied::Full);
+            return Err(AdmissionError::Full);
         }
         let limited = !client.is_loopback();
         let known = state.clients.entry(client).or_insert_with(|| Known {
@@ -108,12 +108,12 @@ impl Admission {
             }),
         });
         if limited && known.open >= self.limits.connections_per_client {
-            return Err(Denied::Client);
+            return Err(AdmissionError::Client);
         }
         known.open += 1;
         let links = known.links.clone();
         state.open += 1;
-        Ok(Place {
+        Ok(AdmissionPermit {
             admission: Arc::clone(self),
             client,
             links,
@@ -131,14 +131,14 @@ impl Admission {
     }
 }
 
-impl Place {
+impl AdmissionPermit {
     /// Whether the client may make one more request now.
     pub(crate) fn allow_request(&self) -> bool {
         self.client.is_loopback() || self.admission.lock().requests.allow(clock(), self.client)
     }
 }
 
-impl Drop for Place {
+impl Drop for AdmissionPermit {
     fn drop(&mut self) {
         let mut state = self.admission.lock();
         state.open -= 1;
@@ -176,9 +176,12 @@ mod tests {
     fn places_are_counted_and_given_back() {
         let admission = admission();
         let one: Vec<_> = (0..2).map(|_| admission.admit(client("192.0.2.1")).unwrap()).collect();
-        assert_eq!(admission.admit(client("192.0.2.1")).unwrap_err(), Denied::Client);
+        assert_eq!(
+            admission.admit(client("192.0.2.1")).unwrap_err(),
+            AdmissionError::Client
+        );
         let others: Vec<_> = (0..2).map(|_| admission.admit(client("192.0.2.2")).unwrap()).collect();
-        assert_eq!(admission.admit(client("192.0.2.3")).unwrap_err(), Denied::Full);
+        assert_eq!(admission.admit(client("192.0.2.3")).unwrap_err(), AdmissionError::Full);
         drop(one);
         let again = admission.admit(client("192.0.2.1")).unwrap();
         drop((others, again));
@@ -191,10 +194,10 @@ mod tests {
         let (station, stranger) = (client("192.0.2.1"), client("192.0.2.2"));
         let before = clock();
         assert!(!admission.is_known(before, station));
-        let place = admission.admit(station).unwrap();
+        let permit = admission.admit(station).unwrap();
         let later = before + Duration::from_secs(100_000);
         assert!(admission.is_known(later, station) && !admission.is_known(later, stranger));
-        drop(place);
+        drop(permit);
         assert!(admission.is_known(before + Duration::from_secs(3_599), station));
         assert!(!admission.is_known(clock() + Duration::from_secs(3_601), station));
     }
@@ -232,7 +235,7 @@ mod tests {
         assert!((0..100).all(|_| near[0].allow_request()));
         assert_eq!(
             admission.admit(client("127.0.0.1")).unwrap_err(),
-            Denied::Full,
+            AdmissionError::Full,
             "in all is in all"
         );
     }

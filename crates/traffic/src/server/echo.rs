@@ -1,7 +1,7 @@
 //! The socket of the datagram echo.
 
 use super::flow::{Flow, clock};
-use super::marking::Marking;
+use super::socket_dscp::SocketDscp;
 use super::worker::Worker;
 use crate::datagram::{Echo, MAX_SIZE, wire};
 use netburn_linux::datagram::{Received, receive, send};
@@ -13,7 +13,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 /// With a rate cap, so many datagrams wait for their turn at most; more are dropped, as by a full queue.
-const MOST_WAITING: usize = 1_000;
+const MAX_QUEUED: usize = 1_000;
 /// So many are answered before other tasks get their turn.
 const BATCH: usize = 64;
 
@@ -21,7 +21,7 @@ struct Socket {
     worker: Rc<Worker>,
     socket: UdpSocket,
     echo: RefCell<Echo>,
-    marking: Marking,
+    marking: SocketDscp,
     waiting: Cell<usize>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
         worker,
         socket,
         echo: RefCell::new(echo),
-        marking: Marking::default(),
+        marking: SocketDscp::default(),
         waiting: Cell::new(0),
     });
     // One more than the longest, so that a longer one is told apart.
@@ -55,8 +55,8 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
 
 fn handle(shared: &Rc<Socket>, received: Received, bytes: &mut [u8]) {
     if shared.worker.shared.links.is_none() {
-        shared.answer(received, bytes);
-    } else if shared.waiting.get() < MOST_WAITING {
+        shared.response(received, bytes);
+    } else if shared.waiting.get() < MAX_QUEUED {
         shared.waiting.set(shared.waiting.get() + 1);
         tokio::task::spawn_local(take_turns(Rc::clone(shared), received, bytes.to_vec()));
     }
@@ -65,7 +65,7 @@ fn handle(shared: &Rc<Socket>, received: Received, bytes: &mut [u8]) {
 /// In through the capped link, and out through the other.
 async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) {
     let worker = &shared.worker;
-    let flow = |link| Flow::new(vec![link], worker.alarm.clone(), Arc::clone(&worker.stats));
+    let flow = |link| Flow::new(vec![link], worker.timer_queue.clone(), Arc::clone(&worker.stats));
     if let Some((down, up)) = &worker.shared.links {
         flow(Arc::clone(up)).pay(bytes.len() as u64).await;
         let answered = shared.handle(received, &mut bytes);
@@ -78,7 +78,7 @@ async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) 
 }
 
 impl Socket {
-    fn answer(&self, received: Received, bytes: &mut [u8]) {
+    fn response(&self, received: Received, bytes: &mut [u8]) {
         if let Some(dscp) = self.handle(received, bytes) {
             self.send(received, bytes, dscp);
         }

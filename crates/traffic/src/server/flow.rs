@@ -1,7 +1,7 @@
 //! One transfer's turns on the capped links.
 
-use super::alarm::Alarm;
 use super::stats::Stats;
+use super::timer_queue::TimerQueue;
 use crate::pace::VirtualLink;
 use netburn_linux::Monotonic;
 use netburn_units::{ByteSize, Duration, Instant};
@@ -14,7 +14,7 @@ pub(crate) type SharedLink = Arc<Mutex<VirtualLink>>;
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {
     links: Vec<SharedLink>,
-    alarm: Alarm,
+    timer_queue: TimerQueue,
     stats: Arc<Stats>,
     /// Bytes whose turn has come.
     granted: u64,
@@ -25,10 +25,10 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    pub(crate) fn new(links: Vec<SharedLink>, alarm: Alarm, stats: Arc<Stats>) -> Self {
+    pub(crate) fn new(links: Vec<SharedLink>, timer_queue: TimerQueue, stats: Arc<Stats>) -> Self {
         Self {
             links,
-            alarm,
+            timer_queue,
             stats,
             granted: 0,
             due: None,
@@ -97,7 +97,7 @@ impl Flow {
         let mut ready = self.due.map_or(begun, |due| VirtualLink::ready_since(due, begun));
         for link in &self.links {
             let due = lock(link).reserve(ready, ByteSize::from_bytes(size));
-            self.alarm.until(Monotonic::from_nanos(due.as_nanos())).await;
+            self.timer_queue.until(Monotonic::from_nanos(due.as_nanos())).await;
             ready = due;
         }
         self.waited += clock().checked_since(begun).unwrap_or(Duration::ZERO);

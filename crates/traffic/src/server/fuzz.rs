@@ -1,8 +1,8 @@
 //! What must hold for every input of the server's parsers.
 
 use super::MAX_OBJECT;
-use super::answer::Body;
 use super::http1::head::{Framing, find_end, leading_line_ends, parse};
+use super::response::Body;
 use super::route::{Route, Site};
 use crate::consent::Consent;
 use crate::consent::fleet::FleetKey;
@@ -46,12 +46,12 @@ pub fn check_request(input: &[u8]) {
         page: Bytes::from_static(b"page"),
         object: MAX_OBJECT.as_bytes(),
     };
-    if let Route::Answer(answer) = site.route(&head.ask) {
-        assert!((200..506).contains(&answer.status));
-        assert!(answer.sent_length() <= answer.length && answer.length <= MAX_OBJECT.as_bytes());
-        if let Body::Content(from) = answer.body {
+    if let Route::Response(response) = site.route(&head.request) {
+        assert!((200..506).contains(&response.status));
+        assert!(response.sent_length() <= response.length && response.length <= MAX_OBJECT.as_bytes());
+        if let Body::Content(from) = response.body {
             assert!(
-                from + answer.length <= MAX_OBJECT.as_bytes(),
+                from + response.length <= MAX_OBJECT.as_bytes(),
                 "nothing beyond the object"
             );
         }

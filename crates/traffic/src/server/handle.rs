@@ -3,7 +3,7 @@
 use super::stats::{Distribution, Stats};
 use super::worker::Shared;
 use netburn_linux::cpu::ThreadId;
-use netburn_linux::{Monotonic, Sampler, TcpInfo, Watch, Window};
+use netburn_linux::{CpuMonitor, Monotonic, Sampler, TcpInfo, Window};
 use netburn_record::{Health, Role};
 use netburn_units::Instant;
 use std::fmt;
@@ -35,7 +35,7 @@ struct Cpu {
     since: Monotonic,
     /// From `since` to now, for as long as there is no whole window.
     sampler: Option<Sampler>,
-    watch: Option<Watch>,
+    watch: Option<CpuMonitor>,
     /// What the watch had seen when the server ended.
     ended: Vec<Window>,
 }
@@ -122,8 +122,10 @@ impl ServerHandle {
     pub(super) fn begun(&self, threads: Vec<ThreadId>) {
         let mut cpu = self.lock();
         // Where the system tells nothing of processor time, the shares stay 0.
-        cpu.sampler = Sampler::of(threads.clone()).ok();
-        cpu.watch = Sampler::of(threads).ok().and_then(|sampler| Watch::start(sampler).ok());
+        cpu.sampler = Sampler::for_threads(threads.clone()).ok();
+        cpu.watch = Sampler::for_threads(threads)
+            .ok()
+            .and_then(|sampler| CpuMonitor::start(sampler).ok());
     }
 
     /// The server's threads are about to end.
@@ -141,7 +143,10 @@ impl ServerHandle {
 impl Cpu {
     /// The windows since the beginning; a last, shorter one where there is no other.
     fn windows(&mut self) -> Vec<Window> {
-        let seen = self.watch.as_ref().map_or_else(|| self.ended.clone(), Watch::windows);
+        let seen = self
+            .watch
+            .as_ref()
+            .map_or_else(|| self.ended.clone(), CpuMonitor::windows);
         let within = |window: &Window| window.end.saturating_since(self.since) >= window.span;
         let whole: Vec<Window> = seen.into_iter().filter(within).collect();
         if whole.is_empty() && self.watch.is_some() {

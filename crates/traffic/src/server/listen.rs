@@ -68,7 +68,7 @@ fn tcp(address: SocketAddr) -> io::Result<TcpListener> {
 
 fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
-    netburn_linux::datagram::want_destination(&socket)?;
+    netburn_linux::datagram::enable_destination_address(&socket)?;
     socket.bind(&address.into())?;
     Ok(socket.into())
 }

@@ -5,11 +5,9 @@
 
 mod accept;
 mod admission;
-mod alarm;
-mod answer;
 mod config;
+mod congestion_control;
 mod connection;
-mod control;
 mod date;
 mod echo;
 mod flow;
@@ -19,18 +17,20 @@ mod handle;
 mod http1;
 mod http2;
 mod listen;
-mod marking;
 mod range;
 mod registry;
+mod response;
 mod route;
 mod socket;
+mod socket_dscp;
+mod station_bytes;
 mod stats;
-mod tally;
-mod wire;
+mod timed_stream;
+mod timer_queue;
 mod worker;
 
 pub use config::{Limits, MAX_OBJECT, PORT, ServerConfig, TLS_PORT, Terms};
-pub use control::has_control;
+pub use congestion_control::has_congestion_control;
 pub use handle::{Connection, ServerHandle};
 
 use crate::consent::{Consent, PerClient};
@@ -127,13 +127,13 @@ impl Server {
             content: Content::get()?,
             tls: config.tls.as_ref().map(|identity| identity.server_config().into()),
             cc: config.cc,
-            controls: control::Controls::new(),
+            controls: congestion_control::AvailableControls::new(),
             links: config.rate.map(|rate| (link(rate), link(rate))),
             admission: Admission::new(limits.clone()),
             registry: registry::Registry::default(),
             watching: tokio::sync::watch::Sender::new(false),
             stats: (0..threads).map(|_| Arc::default()).collect(),
-            tally: tally::Tally::new(config.stations),
+            tally: station_bytes::StationBytes::new(config.stations),
             limits,
         });
         let handle = ServerHandle::new(config.name, Arc::clone(&shared));

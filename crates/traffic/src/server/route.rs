@@ -1,10 +1,10 @@
 //! What is where, and what each request for it is answered.
 
-use super::answer::{Answer, More};
 use super::range::{self, Range};
+use super::response::{More, Response};
 use crate::consent::fleet::{self, FleetKey};
 use crate::consent::{self, Consent};
-use crate::mark;
+use crate::dscp;
 use bytes::Bytes;
 use netburn_units::ByteSize;
 
@@ -17,7 +17,7 @@ pub(crate) fn asks_to_close(path: &str) -> bool {
 
 /// A request, whatever the version of HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct Request<'a> {
     pub(crate) method: Method,
     /// The path and query of its target.
     pub(crate) path: &'a str,
@@ -58,7 +58,7 @@ impl Method {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
     /// This answer, whatever body the request has.
-    Answer(Answer),
+    Response(Response),
     /// Its body is taken, counted and dropped.
     Sink,
 }
@@ -82,31 +82,31 @@ const READ: &str = "GET, HEAD";
 const WRITE: &str = "POST";
 
 impl Site {
-    /// What `ask` comes to.
-    pub(crate) fn route(&self, ask: &Ask<'_>) -> Route {
-        let (path, query) = ask.path.split_once('?').unwrap_or((ask.path, ""));
-        if ask.method == Method::Unknown {
-            return Route::Answer(Answer::text(501, "this method is not HTTP's"));
+    /// What `request` comes to.
+    pub(crate) fn route(&self, request: &Request<'_>) -> Route {
+        let (path, query) = request.path.split_once('?').unwrap_or((request.path, ""));
+        if request.method == Method::Unknown {
+            return Route::Response(Response::text(501, "this method is not HTTP's"));
         }
-        if let Err(unfit) = mark::wished(ask.path).and(mark::control(ask.path)) {
-            return Route::Answer(Answer::text(400, unfit.to_string()));
+        if let Err(unfit) = dscp::requested_dscp(request.path).and(dscp::control(request.path)) {
+            return Route::Response(Response::text(400, unfit.to_string()));
         }
         let found = match path {
-            "/" => Answer::page(200, "text/plain; charset=utf-8", self.page.clone()),
-            consent::PATH => Answer::page(200, "application/json", self.consent_to(query)),
-            "/sink" if ask.method == Method::Post => return Route::Sink,
-            "/sink" if ask.method == Method::Options => return Route::Answer(preflight(WRITE)),
-            "/sink" => return Route::Answer(not_allowed(WRITE)),
+            "/" => Response::page(200, "text/plain; charset=utf-8", self.page.clone()),
+            consent::PATH => Response::page(200, "application/json", self.consent_to(query)),
+            "/sink" if request.method == Method::Post => return Route::Sink,
+            "/sink" if request.method == Method::Options => return Route::Response(preflight(WRITE)),
+            "/sink" => return Route::Response(not_allowed(WRITE)),
             path => match path.strip_prefix(BYTES) {
-                Some(_) if ask.method == Method::Options => return Route::Answer(preflight(READ)),
-                Some(size) if matches!(ask.method, Method::Get | Method::Head) => self.object(size, ask),
-                Some(_) => return Route::Answer(not_allowed(READ)),
-                None => Answer::text(404, "nothing is here; / says what is where"),
+                Some(_) if request.method == Method::Options => return Route::Response(preflight(READ)),
+                Some(size) if matches!(request.method, Method::Get | Method::Head) => self.object(size, request),
+                Some(_) => return Route::Response(not_allowed(READ)),
+                None => Response::text(404, "nothing is here; / says what is where"),
             },
         };
-        Route::Answer(match ask.method {
+        Route::Response(match request.method {
             Method::Get => found,
-            Method::Head => Answer {
+            Method::Head => Response {
                 head_only: true,
                 ..found
             },
@@ -133,40 +133,40 @@ impl Site {
         answered.unwrap_or_else(|| self.consent.clone())
     }
 
-    fn object(&self, size: &str, ask: &Ask<'_>) -> Answer {
+    fn object(&self, size: &str, request: &Request<'_>) -> Response {
         let length = match read_size(size) {
             Some(length) if length <= self.object => length,
             Some(_) => {
                 let most = ByteSize::from_bytes(self.object);
-                return Answer::text(400, format!("an object has at most {most} ({} bytes)", self.object));
+                return Response::text(400, format!("an object has at most {most} ({} bytes)", self.object));
             }
-            None => return Answer::text(400, "a size is a number of bytes, or like 128KiB, 1MiB, 1GiB, 5MB"),
+            None => return Response::text(400, "a size is a number of bytes, or like 128KiB, 1MiB, 1GiB, 5MB"),
         };
         // Range means something for GET alone (RFC 9110 §14.2), and a condition on it (If-Range) can't hold, since no
         // validator is given out (§13.1.5).
-        let range = match ask.range {
-            Some(value) if ask.method == Method::Get && !ask.if_range => range::parse(value, length),
+        let range = match request.range {
+            Some(value) if request.method == Method::Get && !request.if_range => range::parse(value, length),
             _ => Range::Whole,
         };
         match range {
-            Range::Whole => Answer::content(200, 0, length, More::Ranges),
+            Range::Whole => Response::content(200, 0, length, More::Ranges),
             Range::Part { first, last } => {
-                Answer::content(206, first, last - first + 1, More::Part(first, last, length))
+                Response::content(206, first, last - first + 1, More::Part(first, last, length))
             }
             Range::Unsatisfiable => {
-                Answer::text(416, format!("the object has {length} bytes")).with(More::Unsatisfiable(length))
+                Response::text(416, format!("the object has {length} bytes")).with(More::Unsatisfiable(length))
             }
         }
     }
 }
 
-fn not_allowed(methods: &'static str) -> Answer {
-    Answer::text(405, format!("this takes {methods}")).with(More::Allow(methods))
+fn not_allowed(methods: &'static str) -> Response {
+    Response::text(405, format!("this takes {methods}")).with(More::Allow(methods))
 }
 
 /// Says which methods pages of other origins may use. Nothing is kept from them, so nothing depends on what they ask for.
-fn preflight(methods: &'static str) -> Answer {
-    Answer::text(200, format!("this takes {methods}")).with(More::Preflight(methods))
+fn preflight(methods: &'static str) -> Response {
+    Response::text(200, format!("this takes {methods}")).with(More::Preflight(methods))
 }
 
 /// A size in a path: bytes, or with a unit as [`ByteSize`] reads it, without a space.
@@ -183,7 +183,7 @@ fn read_size(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::answer::Body;
+    use crate::server::response::Body;
 
     fn site() -> Site {
         Site {
@@ -194,15 +194,15 @@ mod tests {
         }
     }
 
-    fn answer(method: Method, path: &str, range: Option<&str>) -> Answer {
-        let ask = Ask {
+    fn response(method: Method, path: &str, range: Option<&str>) -> Response {
+        let request = Request {
             method,
             path,
             range: range.map(str::as_bytes),
             if_range: false,
         };
-        match site().route(&ask) {
-            Route::Answer(answer) => answer,
+        match site().route(&request) {
+            Route::Response(response) => response,
             Route::Sink => panic!("{path} is a sink"),
         }
     }
@@ -217,8 +217,8 @@ mod tests {
         };
         let nonce = "0123456789abcdef";
         let said = |site: &Site, query: &str| Consent::parse(&site.consent_to(query)).ok().and_then(|c| c.fleet);
-        let answer = said(&ours, &format!("x=1&fleet={nonce}")).unwrap();
-        assert!(key.accepts(nonce, &answer));
+        let response = said(&ours, &format!("x=1&fleet={nonce}")).unwrap();
+        assert!(key.accepts(nonce, &response));
         assert_eq!(said(&ours, ""), None);
         assert_eq!(said(&ours, "fleet=short"), None);
         assert_eq!(said(&site(), &format!("fleet={nonce}")), None);
@@ -234,7 +234,7 @@ mod tests {
             ("/bytes/1GiB?again=7", 1 << 30),
             ("/bytes/16GiB", 16 << 30),
         ] {
-            let got = answer(Method::Get, path, None);
+            let got = response(Method::Get, path, None);
             assert_eq!(
                 (got.status, got.length, got.body),
                 (200, length, Body::Content(0)),
@@ -257,10 +257,10 @@ mod tests {
             "/bytes/5Kib",
             "/bytes/0.5B",
         ] {
-            assert_eq!(answer(Method::Get, path, None).status, 400, "{path}");
+            assert_eq!(response(Method::Get, path, None).status, 400, "{path}");
         }
-        assert_eq!(answer(Method::Get, "/bytes", None).status, 404);
-        assert_eq!(answer(Method::Get, "/byte/5", None).status, 404);
+        assert_eq!(response(Method::Get, "/bytes", None).status, 404);
+        assert_eq!(response(Method::Get, "/byte/5", None).status, 404);
     }
 
     #[test]
@@ -290,32 +290,32 @@ mod tests {
             ("/sink?cc=../x", 400),
             ("/?dscp=8&dscp=8", 400),
         ] {
-            assert_eq!(answer(Method::Get, path, None).status, status, "{path}");
+            assert_eq!(response(Method::Get, path, None).status, status, "{path}");
         }
     }
 
     #[test]
     fn a_head_is_the_get_without_its_body() {
-        let got = answer(Method::Head, "/bytes/16GiB", Some("bytes=0-1"));
+        let got = response(Method::Head, "/bytes/16GiB", Some("bytes=0-1"));
         assert_eq!((got.status, got.length, got.sent_length()), (200, 16 << 30, 0));
     }
 
     #[test]
     fn ranges() {
-        let got = answer(Method::Get, "/bytes/1000", Some("bytes=100-199"));
+        let got = response(Method::Get, "/bytes/1000", Some("bytes=100-199"));
         assert_eq!((got.status, got.length, got.body), (206, 100, Body::Content(100)));
         assert_eq!(got.more, More::Part(100, 199, 1000));
-        let got = answer(Method::Get, "/bytes/1000", Some("bytes=1000-"));
+        let got = response(Method::Get, "/bytes/1000", Some("bytes=1000-"));
         assert_eq!((got.status, got.more), (416, More::Unsatisfiable(1000)));
-        let ask = Ask {
+        let request = Request {
             method: Method::Get,
             path: "/bytes/9",
             range: Some(b"bytes=1-2"),
             if_range: true,
         };
         assert!(matches!(
-            site().route(&ask),
-            Route::Answer(Answer {
+            site().route(&request),
+            Route::Response(Response {
                 status: 200,
                 length: 9,
                 ..
@@ -341,9 +341,9 @@ mod tests {
             (Method::Options, "/sink", 200),
             (Method::Options, "/nothing", 404),
         ] {
-            assert_eq!(answer(method, path, None).status, status, "{method:?} {path}");
+            assert_eq!(response(method, path, None).status, status, "{method:?} {path}");
         }
-        let post = Ask {
+        let post = Request {
             method: Method::Post,
             path: "/sink?x",
             range: None,

@@ -1,16 +1,16 @@
 //! One thread of the server, its runtime, and what it shares with the others.
 
 use super::admission::Admission;
-use super::alarm::Alarm;
 use super::config::Limits;
+use super::congestion_control::AvailableControls;
 use super::connection;
-use super::control::Controls;
 use super::date::Dates;
 use super::flow::SharedLink;
 use super::registry::Registry;
 use super::route::Site;
+use super::station_bytes::StationBytes;
 use super::stats::{LOOK, Stats};
-use super::tally::Tally;
+use super::timer_queue::TimerQueue;
 use super::{accept, echo};
 use crate::content::Content;
 use netburn_linux::Monotonic;
@@ -33,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) content: Content,
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) cc: Option<String>,
-    pub(crate) controls: Controls,
+    pub(crate) controls: AvailableControls,
     /// The whole server's capped links, down and up.
     pub(crate) links: Option<(SharedLink, SharedLink)>,
     pub(crate) admission: Arc<Admission>,
@@ -43,7 +43,7 @@ pub(crate) struct Shared {
     /// One for each worker.
     pub(crate) stats: Vec<Arc<Stats>>,
     /// Content by station.
-    pub(crate) tally: Tally,
+    pub(crate) tally: StationBytes,
 }
 
 /// What the tasks of one thread share.
@@ -51,7 +51,7 @@ pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
     pub(crate) stats: Arc<Stats>,
     pub(crate) content: Content,
-    pub(crate) alarm: Alarm,
+    pub(crate) timer_queue: TimerQueue,
     pub(crate) dates: Dates,
 }
 
@@ -83,9 +83,9 @@ pub(crate) struct Start {
     pub(crate) inbox: mpsc::UnboundedReceiver<Accepted>,
     pub(crate) sockets: Sockets,
     pub(crate) stop: watch::Receiver<bool>,
-    /// Told once it is under way; dropped when it has ended.
+    /// ProgressReporter once it is under way; dropped when it has ended.
     pub(crate) started: oneshot::Sender<ThreadId>,
-    /// Told when it has ended, however that was.
+    /// ProgressReporter when it has ended, however that was.
     pub(crate) ended: mpsc::UnboundedSender<()>,
 }
 
@@ -105,12 +105,12 @@ impl Start {
             .build_local(Default::default())?;
         runtime.block_on(async {
             let shared = Arc::clone(&self.workers.shared);
-            let (alarm, driver) = Alarm::new()?;
+            let (timer_queue, driver) = TimerQueue::new()?;
             let worker = Rc::new(Worker {
                 stats: Arc::clone(&shared.stats[self.number]),
                 content: shared.content.clone(),
                 shared,
-                alarm,
+                timer_queue,
                 dates: Dates::default(),
             });
             tokio::task::spawn_local(driver);
@@ -140,7 +140,7 @@ impl Start {
                         },
                         None => break,
                     },
-                    // Told to, or nobody is left who could tell.
+                    // ProgressReporter to, or nobody is left who could tell.
                     _ = self.stop.wait_for(|stop| *stop) => break,
                 }
             }
@@ -160,7 +160,7 @@ async fn watch_standstills(worker: Rc<Worker>) {
         let now = Monotonic::now();
         let look = Instant::from_nanos(now.as_nanos());
         worker.stats.looked(look, standstills.handle_look(look));
-        worker.alarm.until(now + LOOK).await;
+        worker.timer_queue.until(now + LOOK).await;
     }
 }
 

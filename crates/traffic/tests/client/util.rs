@@ -3,7 +3,7 @@
 use netburn_record::{ConnectionRow, EventRow, IntervalRow, Row};
 use netburn_traffic::client::Target;
 use netburn_traffic::clock::RunClock;
-use netburn_traffic::drive::{DriveReport, Load, Stop, drive};
+use netburn_traffic::drive::{CancelToken, DriveReport, Load, drive};
 use netburn_units::{ByteSize, Duration, Instant, Seed};
 use netburn_workload::{Config, Connections, Kind, Operation, Outcome, Workload};
 use std::io::{Read, Write};
@@ -49,10 +49,10 @@ impl Left {
 
 /// Drives one load from run time zero to `millis` and then for as long as `drain` says.
 pub(crate) fn drive_one(target: &Target, config: Config, millis: i64, drain: u64) -> Left {
-    drive_until(target, config, millis, drain, Stop::never())
+    drive_until(target, config, millis, drain, CancelToken::never())
 }
 
-pub(crate) fn drive_until(target: &Target, config: Config, millis: i64, drain: u64, stop: Stop) -> Left {
+pub(crate) fn drive_until(target: &Target, config: Config, millis: i64, drain: u64, stop: CancelToken) -> Left {
     let end = Instant::from_millis(millis);
     let load = Load {
         station: 3,

@@ -29,7 +29,7 @@ fn a_preflight_says_what_is_taken() {
         ("/.well-known/netburn", "GET, HEAD"),
     ] {
         let asked = format!(
-            "OPTIONS {path} HTTP/1.1\r\nHost: a\r\nOrigin: http://b\r\nAccess-Control-Request-Method: POST\r\n\r\n"
+            "OPTIONS {path} HTTP/1.1\r\nHost: a\r\nOrigin: http://b\r\nAccess-SocketControl-Request-Method: POST\r\n\r\n"
         );
         let (head, _) = client.ask(asked);
         assert_eq!(

@@ -96,7 +96,7 @@ impl Run {
     pub(super) fn keep(&mut self) {
         if self.aftermath.look(self.rooms.crowd.open() + self.outgoing.len()) {
             // It may take a while: the whole heap is looked through.
-            tokio::task::spawn_blocking(netburn_linux::give_back_memory);
+            tokio::task::spawn_blocking(netburn_linux::release_free_memory);
         }
         for (member, message) in self.desk.sync() {
             self.hub.say(&member, message);

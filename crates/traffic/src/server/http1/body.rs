@@ -20,7 +20,7 @@ impl Http1 {
         framing: Framing,
         expects_continue: bool,
     ) -> io::Result<Result<u64, Refusal>> {
-        let most = self.visit.worker.shared.site.object;
+        let most = self.context.worker.shared.site.object;
         match framing {
             Framing::None => return Ok(Err(Refusal(411, "say how long the body is, or send it chunked"))),
             Framing::Length(length) if length > most => return Ok(Err(TOO_LARGE)),
@@ -29,7 +29,7 @@ impl Http1 {
         if expects_continue && self.buffer.is_empty() {
             self.say_continue().await?;
         }
-        self.visit.up.interrupt();
+        self.context.up.interrupt();
         match framing {
             Framing::Length(length) => self.take_exactly(length).await.map(Ok),
             _ => self.take_chunked(most).await,
@@ -38,12 +38,12 @@ impl Http1 {
 
     async fn say_continue(&mut self) -> io::Result<()> {
         let mut rest: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
-        self.wire.wait_at_most(self.visit.worker.shared.limits.stall_time);
+        self.stream.wait_at_most(self.context.worker.shared.limits.stall_time);
         while !rest.is_empty() {
-            let count = self.wire.send(rest, false).await?;
+            let count = self.stream.send(rest, false).await?;
             rest = &rest[count..];
         }
-        self.wire.flush().await
+        self.stream.flush().await
     }
 
     async fn take_exactly(&mut self, length: u64) -> io::Result<u64> {
@@ -80,8 +80,8 @@ impl Http1 {
                 total += dropped;
             }
             self.buffer.reserve(ROOM);
-            self.wire.wait_at_most(self.visit.worker.shared.limits.stall_time);
-            if self.wire.receive(&mut self.buffer).await? == 0 {
+            self.stream.wait_at_most(self.context.worker.shared.limits.stall_time);
+            if self.stream.receive(&mut self.buffer).await? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
@@ -89,8 +89,8 @@ impl Http1 {
 
     /// Drops some of the next `limit` bytes, all of them body.
     async fn drop_some(&mut self, limit: u64) -> io::Result<u64> {
-        self.wire.wait_at_most(self.visit.worker.shared.limits.stall_time);
-        match self.wire.discard(limit.min(self.visit.up.at_most(PIECE))).await? {
+        self.stream.wait_at_most(self.context.worker.shared.limits.stall_time);
+        match self.stream.discard(limit.min(self.context.up.at_most(PIECE))).await? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             count => {
                 self.took(count).await;
@@ -101,9 +101,9 @@ impl Http1 {
 
     /// `count` bytes of body have come.
     async fn took(&mut self, count: u64) {
-        let worker = &self.visit.worker;
+        let worker = &self.context.worker;
         Stats::add(&worker.stats.bytes_up, count);
         worker.shared.tally.up(self.station, count);
-        self.visit.up.pay(count).await;
+        self.context.up.pay(count).await;
     }
 }

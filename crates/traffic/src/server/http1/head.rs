@@ -1,8 +1,8 @@
 //! The head of an HTTP/1 request (RFC 9112), read strictly: what could be read in two ways is refused, so that no
 //! proxy in between and this server ever disagree about where a request ends.
 
-use crate::server::answer::Answer;
-use crate::server::route::{Ask, Method};
+use crate::server::response::Response;
+use crate::server::route::{Method, Request};
 
 /// A head may have so many fields.
 const MAX_FIELDS: usize = 100;
@@ -10,7 +10,7 @@ const MAX_FIELDS: usize = 100;
 /// A request's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head<'b> {
-    pub(crate) ask: Ask<'b>,
+    pub(crate) request: Request<'b>,
     /// How long the body is.
     pub(crate) framing: Framing,
     /// What becomes of the connection afterwards.
@@ -46,9 +46,9 @@ pub(crate) enum After {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal(pub(crate) u16, pub(crate) &'static str);
 
-impl From<Refusal> for Answer {
-    fn from(Refusal(status, why): Refusal) -> Answer {
-        Answer::text(status, why)
+impl From<Refusal> for Response {
+    fn from(Refusal(status, why): Refusal) -> Response {
+        Response::text(status, why)
     }
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Head<'_>, Refusal> {
             _ => After::Close,
         },
         expects_continue: minor == 1 && seen.expects_continue,
-        ask: Ask {
+        request: Request {
             method,
             path: path_of(target)?,
             range: seen.range,
@@ -265,7 +265,7 @@ mod tests {
     fn a_head_is_read() {
         let text = "POST /sink?x=1 HTTP/1.1\r\nHost: a:80\r\nContent-Length: 12\r\nExpect: 100-Continue\r\n\r\n";
         let head = head(text).unwrap();
-        assert_eq!((head.ask.method, head.ask.path), (Method::Post, "/sink?x=1"));
+        assert_eq!((head.request.method, head.request.path), (Method::Post, "/sink?x=1"));
         assert_eq!(
             (head.framing, head.after, head.expects_continue),
             (Framing::Length(12), After::Keep, true)
@@ -273,8 +273,8 @@ mod tests {
         let text =
             "GET / HTTP/1.1\r\nhost:a\r\nRANGE:  bytes=1-2 \r\nif-range: x\r\nTransfer-Encoding: Chunked\r\n\r\n";
         let head = super::parse(text.as_bytes()).unwrap();
-        assert_eq!(head.ask.range, Some(&b"bytes=1-2"[..]));
-        assert!(head.ask.if_range && head.framing == Framing::Chunked);
+        assert_eq!(head.request.range, Some(&b"bytes=1-2"[..]));
+        assert!(head.request.if_range && head.framing == Framing::Chunked);
     }
 
     #[test]
@@ -303,7 +303,7 @@ mod tests {
         let path = |target: &str| {
             let text = format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n");
             head(&text)
-                .map(|head| head.ask.path.to_owned())
+                .map(|head| head.request.path.to_owned())
                 .map_err(|refusal| refusal.0)
         };
         assert_eq!(path("/bytes/5?a=/b"), Ok("/bytes/5?a=/b".to_owned()));

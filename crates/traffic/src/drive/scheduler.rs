@@ -1,0 +1,387 @@
+//! The driver's decisions, without sockets: machines in, what to do and rows out.
+
+use super::DriveReport;
+use super::load::Load;
+use hdrhistogram::Histogram;
+use netburn_record::{Row, Watched};
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, Priority, RequestId, Wake, Workload};
+use std::collections::VecDeque;
+
+/// An operation that could not begin and was due this long before is one that the driver came too late for.
+const TOO_LATE: Duration = Duration::from_millis(10);
+
+/// All machines of one driver.
+///
+/// **Call order:** after every `handle_*`, drain [`poll_action`](Self::poll_action), then come back at
+/// [`poll_timeout`](Self::poll_timeout).
+pub(super) struct Scheduler {
+    machines: Vec<Machine>,
+    deadlines: Deadlines,
+    actions: VecDeque<(usize, Action)>,
+    rows: Vec<Row>,
+    lateness: Histogram<u64>,
+    report: DriveReport,
+    unsettled: usize,
+    /// Whether what falls due is missed rather than begun.
+    overloaded: bool,
+}
+
+struct Machine {
+    watched: Watched,
+    settled: bool,
+}
+
+impl Scheduler {
+    /// The machines of `loads`, numbered as they come.
+    pub(super) fn new(loads: Vec<Load>) -> Self {
+        let mut scheduler = Scheduler {
+            deadlines: Deadlines::new(loads.len()),
+            unsettled: loads.len(),
+            overloaded: false,
+            actions: VecDeque::new(),
+            rows: Vec::new(),
+            // Nanoseconds to an hour, three digits.
+            lateness: Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds that a histogram takes"),
+            report: DriveReport::default(),
+            machines: Vec::with_capacity(loads.len()),
+        };
+        for (index, load) in loads.into_iter().enumerate() {
+            scheduler.machines.push(Machine {
+                watched: Watched::new(load.station, load.workload, load.machine),
+                settled: false,
+            });
+            scheduler.drain(index);
+        }
+        scheduler
+    }
+
+    /// Time has come to `now`.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        while let Some((_, index)) = self.deadlines.pop(now) {
+            self.wake(index, now);
+            self.drain(index);
+        }
+    }
+
+    /// Something happened to one machine.
+    pub(super) fn handle(&mut self, index: usize, now: Instant, input: impl FnOnce(&mut Workload)) {
+        self.catch_up(index, now);
+        input(self.machines[index].watched.machine_mut());
+        self.drain(index);
+    }
+
+    /// Bytes of content moved.
+    pub(super) fn handle_bytes(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, bytes: u64) {
+        let (down, up) = match way {
+            Direction::Down => (bytes, 0),
+            Direction::Up => (0, bytes),
+        };
+        self.report.bytes_down += down;
+        self.report.bytes_up += up;
+        self.catch_up(index, now);
+        let watched = &mut self.machines[index].watched;
+        watched.handle_bytes(now, id, way, bytes, &mut self.rows);
+        self.drain(index);
+    }
+
+    /// A datagram was due and the socket would not take it.
+    pub(super) fn handle_unsent(&mut self) {
+        self.report.missed_sends += 1;
+    }
+
+    /// Whether the driver has more to do than it can: see [`Workload::set_overloaded`]. What is missed then counts as the
+    /// driver's fault.
+    pub(super) fn set_overloaded(&mut self, overloaded: bool) {
+        self.overloaded = overloaded;
+    }
+
+    /// The run ends here and now.
+    pub(super) fn handle_stop(&mut self, now: Instant) {
+        for index in 0..self.machines.len() {
+            self.handle(index, now, |machine| machine.handle_stop(now));
+        }
+    }
+
+    /// The next thing to do, and for which machine.
+    pub(super) fn poll_action(&mut self) -> Option<(usize, Action)> {
+        self.actions.pop_front()
+    }
+
+    /// When to come back at the latest; `None` when nothing is due any more.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.deadlines.next()
+    }
+
+    /// Whether every machine is settled.
+    pub(super) fn is_settled(&self) -> bool {
+        self.unsettled == 0
+    }
+
+    /// The rows since the last call; intervals that have ended by `now` among them.
+    pub(super) fn take_rows(&mut self, now: Instant) -> Vec<Row> {
+        for machine in &mut self.machines {
+            machine.watched.interval_ended(now, &mut self.rows);
+        }
+        std::mem::take(&mut self.rows)
+    }
+
+    /// The rows that are left at the end, and the report.
+    pub(super) fn finish(mut self) -> (Vec<Row>, DriveReport) {
+        for machine in &mut self.machines {
+            machine.watched.finish(&mut self.rows);
+        }
+        let micros = |nanos: u64| nanos as f64 / 1e3;
+        let report = DriveReport {
+            lateness_us_p50: micros(self.lateness.value_at_quantile(0.5)),
+            lateness_us_p99: micros(self.lateness.value_at_quantile(0.99)),
+            lateness_us_max: micros(self.lateness.max()),
+            lateness_count: self.lateness.len(),
+            ..self.report
+        };
+        (self.rows, report)
+    }
+
+    /// Puts in a row of somebody else's making.
+    pub(super) fn put(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// The station and workload that a machine stands for.
+    pub(super) fn place(&self, index: usize) -> (u16, u16) {
+        let watched = &self.machines[index].watched;
+        (watched.station(), watched.workload())
+    }
+
+    /// A machine's kind, and the class of its packets.
+    pub(super) fn kind(&self, index: usize) -> (Kind, Priority) {
+        let config = self.machines[index].watched.machine().config();
+        (config.kind, config.priority)
+    }
+
+    /// Looks first at what fell due before `now`: the machine would do it by itself, and its lateness go unseen.
+    fn catch_up(&mut self, index: usize, now: Instant) {
+        let due = self.machines[index].watched.machine().poll_timeout();
+        if due.is_some_and(|(at, _)| at < now) {
+            self.wake(index, now);
+        }
+    }
+
+    fn wake(&mut self, index: usize, now: Instant) {
+        let schedule = self.machines[index].watched.machine_mut();
+        let Some((at, wake)) = schedule.poll_timeout().filter(|(at, _)| *at <= now) else {
+            return;
+        };
+        if wake == Wake::Due {
+            self.lateness.saturating_record(now.since(at).as_nanos());
+        }
+        schedule.set_overloaded(self.overloaded);
+        schedule.handle_timeout(now);
+        let patience = if self.overloaded { Duration::ZERO } else { TOO_LATE };
+        let missed = self.take(index, now - patience);
+        self.report.missed_sends += missed;
+    }
+
+    /// Takes out the rows of a machine; gives how many operations never began though they were due before `then`.
+    fn take(&mut self, index: usize, then: Instant) -> u64 {
+        let (mut missed, report) = (0, &mut self.report);
+        self.machines[index]
+            .watched
+            .take_rows_with(&mut self.rows, |operation| {
+                missed += u64::from(operation.outcome == Outcome::NotStarted && operation.due <= then);
+                report.operations += 1;
+                report.finished += u64::from(operation.outcome == Outcome::Finished);
+            });
+        missed
+    }
+
+    /// Takes out what a machine has to say, and when it wants to be woken next.
+    fn drain(&mut self, index: usize) {
+        self.take(index, Instant::ZERO);
+        let machine = &mut self.machines[index];
+        let schedule = machine.watched.machine_mut();
+        while let Some(action) = schedule.poll_action() {
+            self.actions.push_back((index, action));
+        }
+        self.deadlines.set(index, schedule.poll_timeout().map(|(at, _)| at));
+        if schedule.is_settled() && !machine.settled {
+            machine.settled = true;
+            self.unsettled -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Target;
+    use netburn_record::EventKind;
+    use netburn_units::{ByteSize, Seed};
+    use netburn_workload::Config;
+    use std::sync::Arc;
+
+    /// One load of calls every 100 ms, from 0 to 10 s, and when its first is due.
+    fn calls() -> (Scheduler, Instant) {
+        let config = Config {
+            object_size: ByteSize::from_bytes(1000),
+            interval: Some(Duration::from_millis(100)),
+            ..Config::voip()
+        };
+        let end = Instant::from_secs(10);
+        let machine = Workload::new(config, Instant::ZERO, end, end, Seed(1), 0);
+        let first = machine.first_due().unwrap();
+        let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
+        let load = Load {
+            station: 4,
+            workload: 2,
+            machine,
+            target,
+        };
+        (Scheduler::new(vec![load]), first)
+    }
+
+    fn begun(scheduler: &mut Scheduler) -> Vec<RequestId> {
+        let actions = std::iter::from_fn(|| scheduler.poll_action());
+        let ids = actions.filter_map(|(_, action)| match action {
+            Action::Begin(request) => Some(request.id),
+            _ => None,
+        });
+        ids.collect()
+    }
+
+    #[test]
+    fn lateness_is_from_when_it_was_due_to_when_it_was_looked_at() {
+        let (mut scheduler, first) = calls();
+        assert_eq!(scheduler.poll_timeout(), Some(first));
+        scheduler.handle_timeout(first + Duration::from_micros(300));
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        // The second is seen only when something else happens, 700 µs late.
+        let second = first + Duration::from_millis(100) + Duration::from_micros(700);
+        let id = RequestId {
+            operation: 0,
+            object: 0,
+        };
+        scheduler.handle_bytes(0, second, id, Direction::Down, 1000);
+        scheduler.handle(0, second, |machine| machine.handle_finished(second, id));
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        let rows = scheduler.take_rows(second);
+        assert!(
+            matches!(&rows[..], [Row::Operation(row)] if (row.station, row.workload) == (4, 2)),
+            "{rows:?}"
+        );
+        let (rows, report) = scheduler.finish();
+        assert_eq!(report.lateness_count, 2);
+        // Three digits are kept.
+        assert!((report.lateness_us_p50 - 300.0).abs() < 1.0, "{report:?}");
+        assert!((report.lateness_us_max - 700.0).abs() < 1.0, "{report:?}");
+        assert_eq!((report.operations, report.finished, report.bytes_down), (1, 1, 1000));
+        assert!(
+            matches!(&rows[..], [Row::Interval(row)] if row.bytes_down == 1000),
+            "{rows:?}"
+        );
+    }
+
+    #[test]
+    fn a_players_start_up_is_an_event_that_begins_with_its_workload() {
+        let (start, end) = (Instant::from_secs(3), Instant::from_secs(10));
+        let machine = Workload::new(Config::stream_4k(), start, end, end, Seed(1), 0);
+        let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
+        let load = Load {
+            station: 0,
+            workload: 0,
+            machine,
+            target,
+        };
+        let mut scheduler = Scheduler::new(vec![load]);
+        let first = scheduler.poll_timeout().unwrap();
+        scheduler.handle_timeout(first);
+        let id = begun(&mut scheduler)[0];
+        // Two seconds of 20 Mbit/s, all at once.
+        let enough = Instant::from_secs(5);
+        scheduler.handle_bytes(0, enough, id, Direction::Down, 5_000_000);
+        let rows = scheduler.take_rows(enough);
+        let startup = rows.iter().find_map(|row| match row {
+            Row::Event(row) if row.kind == EventKind::Startup => Some((row.at, row.length)),
+            _ => None,
+        });
+        assert_eq!(startup, Some((start, 2_000_000_000)), "{rows:?}");
+    }
+
+    #[test]
+    fn what_the_driver_slept_through_is_its_own_fault() {
+        let (mut scheduler, first) = calls();
+        // 12 have fallen due by then: eight may be outstanding, four are missed, all of them long ago.
+        scheduler.handle_timeout(first + Duration::from_millis(1150));
+        assert_eq!(begun(&mut scheduler).len(), 8);
+        // From here on the driver is in time, and what is missed is the network's doing.
+        for tenth in 12..20 {
+            scheduler.handle_timeout(first + Duration::from_millis(tenth * 100));
+        }
+        assert_eq!(begun(&mut scheduler).len(), 0);
+        let (_, report) = scheduler.finish();
+        assert_eq!((report.missed_sends, report.operations), (4, 12));
+    }
+
+    #[test]
+    fn an_overloaded_driver_begins_nothing_and_counts_what_it_missed() {
+        let (mut scheduler, first) = calls();
+        scheduler.handle_timeout(first);
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        scheduler.set_overloaded(true);
+        for tenth in 1..6 {
+            scheduler.handle_timeout(first + Duration::from_millis(tenth * 100));
+        }
+        assert_eq!(begun(&mut scheduler).len(), 0);
+        // What is under way goes on meanwhile.
+        let id = RequestId {
+            operation: 0,
+            object: 0,
+        };
+        let now = first + Duration::from_millis(550);
+        scheduler.handle(0, now, |machine| machine.handle_finished(now, id));
+        scheduler.set_overloaded(false);
+        scheduler.handle_timeout(first + Duration::from_millis(600));
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        let (_, report) = scheduler.finish();
+        assert_eq!((report.operations, report.finished, report.missed_sends), (6, 1, 5));
+    }
+
+    #[test]
+    fn an_overloaded_driver_still_begins_what_waits_for_the_previous_object() {
+        let end = Instant::from_secs(10);
+        let machine = Workload::new(Config::download(), Instant::ZERO, end, end, Seed(1), 0);
+        let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
+        let mut scheduler = Scheduler::new(vec![Load {
+            station: 0,
+            workload: 0,
+            machine,
+            target,
+        }]);
+        scheduler.set_overloaded(true);
+        scheduler.handle_timeout(Instant::ZERO);
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        let (_, report) = scheduler.finish();
+        assert_eq!(report.missed_sends, 0);
+    }
+
+    #[test]
+    fn a_stop_settles_all_and_cancels_what_is_under_way() {
+        let (mut scheduler, first) = calls();
+        scheduler.handle_timeout(first);
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        assert!(!scheduler.is_settled());
+        scheduler.handle_stop(first + Duration::from_millis(5));
+        assert!(scheduler.is_settled());
+        assert_eq!(
+            scheduler
+                .poll_action()
+                .map(|(_, action)| matches!(action, Action::Cancel(_))),
+            Some(true)
+        );
+        let (rows, _) = scheduler.finish();
+        assert!(
+            matches!(&rows[..], [Row::Operation(row)] if row.operation.outcome == Outcome::Cut),
+            "{rows:?}"
+        );
+    }
+}
