@@ -1,36 +1,34 @@
-//! What a request asks of the packets of its answer: their mark, `?dscp=40` (a byte of a probe), and the congestion control
-//! that sends them, `?cc=bbr`.
-//!
-//! What a station sends it marks itself, what it is sent only the server can mark. The wish is part of the request, so it
-//! doesn't depend on what is left of the station's own marks on the way, on what the server's system tells of them, or on a
-//! client that can set any: a page in a browser can't.
+//! Query parameters that request properties of the response's packets: the DSCP, `?dscp=40`, and the congestion
+//! control, `?cc=bbr`.
+//! | Stations mark the packets that they send. Only the server can mark those that stations receive. The request
+//! contains the DSCP because marks may be changed in the network, because the server's system may not report them, and
+//! because pages in a browser cannot set any.
 
 use netburn_workload::Priority;
 use std::borrow::Cow;
 
-/// The largest DSCP: it has six bits (RFC 2474 §3).
+/// Maximum DSCP: six bits (RFC 2474 §3).
 pub(crate) const MAX_DSCP: u8 = 63;
-/// What the part of a query with the wish begins with.
+/// Prefix of the query parameter with the DSCP.
 const QUERY: &str = "dscp=";
 
-/// What the part of a query with the congestion control begins with.
+/// Prefix of the query parameter with the congestion control.
 const CONTROL: &str = "cc=";
-/// The longest name of a congestion control (`TCP_CA_NAME_MAX` of Linux, without its zero).
+/// Maximum length of a congestion control's name (`TCP_CA_NAME_MAX` of Linux, without the terminating zero).
 const MAX_NAME: usize = 15;
 
-/// A wish that is none.
+/// Error of a query parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum QueryError {
-    /// Not one DSCP.
-    #[error("dscp= takes one number from 0 to 63")]
+    /// Invalid or duplicate DSCP.
+    #[error("invalid dscp=: expected one number from 0 to 63")]
     Dscp,
-    /// Not one name of a congestion control.
-    #[error("cc= takes one name: up to {MAX_NAME} of a to z, digits, `-` and `_`")]
-    SocketControl,
+    /// Invalid or duplicate name of a congestion control.
+    #[error("invalid cc=: expected one name of up to {MAX_NAME} characters: a to z, digits, `-` and `_`")]
+    CongestionControl,
 }
 
-/// `path`, which has no query, with the wish for answers of this priority, sent by this congestion control. Best effort
-/// needs none.
+/// Adds the DSCP of a priority and the congestion control to `path`, which has no query. Best effort needs no DSCP.
 pub(crate) fn request_dscp<'a>(path: Cow<'a, str>, priority: Priority, control: Option<&str>) -> Cow<'a, str> {
     match (priority.dscp(), control) {
         (0, None) => path,
@@ -40,10 +38,9 @@ pub(crate) fn request_dscp<'a>(path: Cow<'a, str>, priority: Priority, control: 
     }
 }
 
-/// The congestion control that the query of `path` asks for.
-///
-/// # Errors
-/// When it is no name, or there are two.
+/// Returns the congestion control that the query of `path` requests.
+/// | # Errors
+/// [`QueryError::CongestionControl`] when the name is invalid or there are two.
 pub(crate) fn control(path: &str) -> Result<Option<&str>, QueryError> {
     let query = path.split_once('?').map_or("", |(_, query)| query);
     let mut names = query.split('&').filter_map(|part| part.strip_prefix(CONTROL));
@@ -51,19 +48,18 @@ pub(crate) fn control(path: &str) -> Result<Option<&str>, QueryError> {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
     match names.next().is_none() && (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(fits) {
         true => Ok(Some(name)),
-        false => Err(QueryError::SocketControl),
+        false => Err(QueryError::CongestionControl),
     }
 }
 
-/// The DSCP that the query of `path` wishes for.
-///
-/// # Errors
-/// When it is none, or there are two.
+/// Returns the DSCP that the query of `path` requests.
+/// | # Errors
+/// [`QueryError::Dscp`] when it is invalid or there are two.
 pub(crate) fn requested_dscp(path: &str) -> Result<Option<u8>, QueryError> {
     let query = path.split_once('?').map_or("", |(_, query)| query);
-    let mut wishes = query.split('&').filter_map(|part| part.strip_prefix(QUERY));
-    let Some(digits) = wishes.next() else { return Ok(None) };
-    if wishes.next().is_some() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    let mut values = query.split('&').filter_map(|part| part.strip_prefix(QUERY));
+    let Some(digits) = values.next() else { return Ok(None) };
+    if values.next().is_some() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(QueryError::Dscp);
     }
     let dscp = digits.parse().ok().filter(|dscp| *dscp <= MAX_DSCP);
@@ -75,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wished_is_read() {
+    fn a_requested_dscp_is_parsed() {
         for (priority, path) in [
             (Priority::Background, "/sink?dscp=8"),
             (Priority::BestEffort, "/sink"),
@@ -92,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_congestion_control_is_asked_for_by_its_name() {
+    fn a_requested_congestion_control_is_parsed() {
         for (priority, path) in [
             (Priority::BestEffort, "/sink?cc=bbr"),
             (Priority::Video, "/sink?dscp=40&cc=bbr"),
@@ -109,14 +105,14 @@ mod tests {
         for query in ["", "BBR", "a/b", "a%20", "sixteen-letters-", "bbr&cc=bbr"] {
             assert_eq!(
                 control(&format!("/sink?cc={query}")),
-                Err(QueryError::SocketControl),
+                Err(QueryError::CongestionControl),
                 "{query}"
             );
         }
     }
 
     #[test]
-    fn six_bits_and_once() {
+    fn invalid_and_duplicate_dscps_are_rejected() {
         for query in [
             "64",
             "255",

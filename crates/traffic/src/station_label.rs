@@ -1,20 +1,19 @@
-//! The station that a request is of: `?station=3` in a request to `serve`.
-//!
-//! A server of a run counts the content of each station's requests, so that what an agent reports can be checked against
-//! it. The label proves nothing: whoever adds another's only raises the other's count.
+//! Query parameter with the station of a request: `?station=3` in a request to `serve`.
+//! | A server of a run counts the content of each station's requests, so that agents' reports can be checked. The label
+//! is not a proof: a false label only increases another station's count.
 
 use std::borrow::Cow;
 
-/// What the part of a query with the label begins with.
+/// Prefix of the query parameter.
 const QUERY: &str = "station=";
 
-/// `path` with the number of the station in the plan.
+/// Adds the station's number in the plan to `path`.
 pub(crate) fn labelled(path: Cow<'_, str>, station: u16) -> Cow<'_, str> {
     let sign = if path.contains('?') { '&' } else { '?' };
     format!("{path}{sign}{QUERY}{station}").into()
 }
 
-/// The station that the query of `path` names; `None`: none, or no number.
+/// Returns the station in the query of `path`; `None` without a valid number.
 pub(crate) fn station(path: &str) -> Option<u16> {
     let (_, query) = path.split_once('?')?;
     query.split('&').find_map(|part| part.strip_prefix(QUERY))?.parse().ok()
@@ -25,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_is_read_beside_other_parts_of_a_query() {
+    fn a_label_is_found_among_other_parameters() {
         for (path, station, whole) in [
             ("/sink", 0, "/sink?station=0"),
             ("/bytes/5?dscp=40", 65_535, "/bytes/5?dscp=40&station=65535"),

@@ -1,4 +1,4 @@
-//! HTTP/1.1 (RFC 9112): one request and its answer on a connection, content dropped as early as can be.
+//! HTTP/1.1 (RFC 9112): one request and its response on a connection. Content is discarded as early as possible.
 
 use super::Stream;
 use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver, cut_short};
@@ -9,19 +9,17 @@ use crate::frames::MAX_INTERIM;
 use std::cell::RefCell;
 use std::io;
 
-/// What is read at once into memory.
+/// Size of the receive buffer in bytes.
 const BUFFER: usize = 16 * 1024;
-/// As much is dropped in the kernel before the rest of the program gets a turn.
-const TURN: usize = 1 << 20;
-/// In the chunked coding, as much must be certain to be content before the kernel drops it.
+/// Bytes discarded in the kernel before other tasks run.
+const YIELD_EVERY: usize = 1 << 20;
+/// Minimum number of bytes that are certainly content for which the kernel discards chunked content.
 const MIN_DISCARD: u64 = 4096;
 
-/// Sends `request` over a connection that has had an answer before (`used`) or not, and takes the answer.
-///
-/// An answer that isn't a success ends with its head; its connection is then of no more use.
-///
-/// # Errors
-/// When there is no whole answer. The connection is of no more use.
+/// Sends `request` over a connection, which has been used before or not (`used`), and receives the response.
+/// | A response that is not a success ends with its head; the connection is then unusable.
+/// | # Errors
+/// [`ExchangeError`] when the response is incomplete or invalid. The connection is then unusable.
 pub async fn exchange<W: TransferObserver>(
     stream: &mut Stream,
     used: bool,
@@ -31,7 +29,7 @@ pub async fn exchange<W: TransferObserver>(
     let mut sent = 0;
     let mut buffer = Buffer::take();
     let uploads = matches!(request.method, Method::Post(_));
-    // Content that has gone is not sent again: whether the server has closed is looked at before.
+    // Uploaded content is not sent again, so the connection is checked before.
     if uploads && used && upload::answers(stream.socket()).unwrap_or(true) {
         return Err(ExchangeError::Idle);
     }
@@ -84,11 +82,11 @@ pub async fn exchange<W: TransferObserver>(
         Body::UntilClose => content.until_close().await?,
     }
     response.content = content.came;
-    // What comes beyond the end was not asked for.
+    // Data beyond the end was not requested.
     response.keep &= buffer.is_empty();
     if matches!(request.method, Method::Post(length) if sent < length) {
         return Err(ExchangeError::Response(
-            "the server answered before it had everything".into(),
+            "the server answered before the upload was complete".into(),
         ));
     }
     Ok(response)
@@ -126,8 +124,8 @@ async fn fill(stream: &mut Stream, buffer: &mut Buffer) -> Result<(), ExchangeEr
     }
 }
 
-/// The final head; those before it (1xx) are skipped. There are not many of them, and together they are no longer than one
-/// head may be.
+/// Receives the final head. Interim responses (1xx) are skipped. Their number is limited, and so is their total length,
+/// to that of one head.
 async fn read_head(stream: &mut Stream, buffer: &mut Buffer, to_head: bool) -> Result<Head, ExchangeError> {
     let (mut interim, mut length) = (0, 0);
     loop {
@@ -141,7 +139,7 @@ async fn read_head(stream: &mut Stream, buffer: &mut Buffer, to_head: bool) -> R
                 interim += 1;
                 length += head.length;
                 if interim > MAX_INTERIM || length > head::MAX_HEAD {
-                    return Err(ExchangeError::Response("too many interim answers".into()));
+                    return Err(ExchangeError::Response("too many interim responses".into()));
                 }
                 if buffer.is_empty() {
                     fill(stream, buffer).await?;
@@ -156,12 +154,12 @@ struct Content<'a, W> {
     stream: &'a mut Stream,
     buffer: &'a mut Buffer,
     watch: &'a mut W,
-    /// Whether this is the content that counts: an upload's is the other one.
+    /// Whether received content is reported. For an upload, sent content is reported instead.
     tells: bool,
     came: u64,
-    /// The most that may come.
+    /// Maximum number of bytes that may still arrive.
     most: u64,
-    /// Whether the last drop was as large as a turn may be.
+    /// Whether the last discard reached the limit per turn.
     had_turn: bool,
 }
 
@@ -218,10 +216,10 @@ impl<W: TransferObserver> Content<'_, W> {
         }
     }
 
-    /// Takes what the decoder can use of the buffer; content is handed on piece by piece.
+    /// Decodes the buffer; content is passed on in pieces.
     fn decode(&mut self, decoder: &mut Decoder) -> Result<(), ExchangeError> {
         let there = self.buffer.there();
-        // Content alone, or what stands between: a piece is one or the other.
+        // A piece is either content only, or framing only.
         let piece = match decoder.ahead() {
             0 => &there[..1],
             ahead => &there[..there.len().min(usize::try_from(ahead).unwrap_or(usize::MAX))],
@@ -237,7 +235,7 @@ impl<W: TransferObserver> Content<'_, W> {
         Ok(())
     }
 
-    /// Takes content that is in the buffer already.
+    /// Consumes content that is in the buffer.
     fn take(&mut self, count: usize) -> Result<(), ExchangeError> {
         if count == 0 {
             return Ok(());
@@ -260,7 +258,7 @@ impl<W: TransferObserver> Content<'_, W> {
         }
     }
 
-    /// Receives up to `limit` bytes that are content for certain; 0 is the end.
+    /// Receives up to `limit` bytes that are certainly content; 0 is the end of the stream.
     async fn drop_some(&mut self, limit: u64) -> io::Result<u64> {
         let limit = match self.tells {
             true => self.watch.allowed(limit).await,
@@ -272,9 +270,9 @@ impl<W: TransferObserver> Content<'_, W> {
             if self.had_turn {
                 tokio::task::yield_now().await;
             }
-            let limit = usize::try_from(limit).unwrap_or(TURN).min(TURN);
+            let limit = usize::try_from(limit).unwrap_or(YIELD_EVERY).min(YIELD_EVERY);
             let count = socket.discard(limit).await?;
-            self.had_turn = count == TURN;
+            self.had_turn = count == YIELD_EVERY;
             return Ok(count as u64);
         }
         let room = self.buffer.room();
@@ -289,7 +287,7 @@ impl<W: TransferObserver> Content<'_, W> {
     }
 }
 
-/// What has been read and not yet used. Its memory is lent by the thread, so that idle connections hold none.
+/// Bytes that were received and not used yet. The memory belongs to the thread, so idle connections have no buffer.
 struct Buffer {
     bytes: Vec<u8>,
     begin: usize,
@@ -300,7 +298,7 @@ thread_local! {
     static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Buffers that a thread keeps ready.
+/// Number of free buffers that a thread keeps.
 const SPARES: usize = 64;
 
 impl Buffer {
@@ -321,7 +319,7 @@ impl Buffer {
         self.begin == self.end
     }
 
-    /// Where more can be read to: never nothing, at most a head's greatest length in all.
+    /// Returns the free part of the buffer: never empty, and limited to the maximum length of a head in total.
     fn room(&mut self) -> &mut [u8] {
         if self.is_empty() {
             (self.begin, self.end) = (0, 0);

@@ -1,4 +1,4 @@
-//! HTTP/2 (RFC 9113): many requests at once on one connection.
+//! HTTP/2 (RFC 9113): many requests on one connection.
 
 use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver};
 use super::head::MAX_HEAD;
@@ -14,20 +14,20 @@ use std::io;
 use std::rc::Weak;
 use tokio::net::TcpStream;
 
-/// What a server may send on one stream before it hears from us: 64 MiB, 100 ms at 5 Gbit/s, so that the network is
-/// what limits and not this window. Content is dropped as it comes, so it is not memory.
+/// Receive window of a stream: 64 MiB, 100 ms at 5 Gbit/s, so that the network is the limit. Content is discarded on
+/// arrival, so the window needs no memory.
 pub const STREAM_WINDOW: u32 = 64 << 20;
-/// The same for a connection's streams together: 1 GiB.
+/// Receive window of a connection: 1 GiB.
 pub const CONNECTION_WINDOW: u32 = 1 << 30;
-/// Where the rate is bounded, both windows are what comes at it in so long: what isn't released holds the server back only
-/// once they are full.
+/// With a rate limit, both windows are the bytes at this rate in this time. Unreleased data slows down the server only
+/// when the window is full.
 const BOUNDED_WINDOW: Duration = Duration::from_millis(100);
-/// They are no smaller: 64 KiB, a frame.
+/// Minimum window: one frame.
 const MIN_WINDOW: u32 = MAX_FRAME;
-/// The largest frame taken: 64 KiB.
+/// Maximum frame size: 64 KiB.
 pub const MAX_FRAME: u32 = 64 << 10;
 
-/// An open connection. Clones are the same connection; it closes when all are gone and its streams have ended.
+/// An open connection. Clones share it. It closes when all clones are dropped and its streams have ended.
 #[derive(Debug, Clone)]
 pub struct Session {
     sender: SendRequest<Bytes>,
@@ -35,11 +35,10 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins HTTP/2 on a connection. Its housekeeping runs as a local task of this thread. Where a [`TransferObserver`] is to keep what comes
-    /// below `limit`, the windows are so small that the server feels it.
-    ///
-    /// # Errors
-    /// When the connection broke.
+    /// Starts HTTP/2 on a connection. Its background task runs on this thread's `LocalSet`. With a `limit` that a
+    /// [`TransferObserver`] enforces, the windows are small enough to slow down the server.
+    /// | # Errors
+    /// [`ExchangeError::Connection`] when the connection fails.
     pub async fn begin(stream: Stream, limit: Option<BitRate>) -> Result<Session, ExchangeError> {
         let socket = stream.socket().observe();
         upload::limit_unsent(stream.socket());
@@ -60,25 +59,23 @@ impl Session {
         Ok(Session { sender, socket })
     }
 
-    /// The socket for looking at.
+    /// Returns the socket for observation.
     #[must_use]
     pub fn observe(&self) -> Weak<TcpStream> {
         Weak::clone(&self.socket)
     }
 
-    /// Whether this is the same connection as `other`.
+    /// Returns whether this is the same connection as `other`.
     #[must_use]
     pub fn is_same(&self, other: &Session) -> bool {
         Weak::ptr_eq(&self.socket, &other.socket)
     }
 
-    /// Sends `request` on a stream of its own, as soon as the server allows one more, and takes the answer.
-    ///
-    /// An answer that isn't a success ends with its head.
-    ///
-    /// # Errors
-    /// [`ExchangeError::Idle`] when the connection was closed before the request could begin, or the server says that it has
-    /// not looked at it; else as the connection, or the stream, ended.
+    /// Sends `request` on a new stream, as soon as the server permits one, and receives the response.
+    /// | A response that is not a success ends with its head.
+    /// | # Errors
+    /// [`ExchangeError::Idle`] when the connection was closed before the request started, or the server reports that it
+    /// has not processed the request; otherwise the error of the connection or stream.
     pub async fn exchange<W: TransferObserver>(
         &self,
         tls: bool,
@@ -125,12 +122,12 @@ impl Session {
             done.content = receive(response.into_body(), request.length.most(), tells, watch).await?;
             if expected.is_some_and(|expected| expected != done.content) {
                 return Err(ExchangeError::Response(
-                    "the content is not as long as the answer said".into(),
+                    "the content's length differs from its Content-Length".into(),
                 ));
             }
             if unsent > 0 {
                 return Err(ExchangeError::Response(
-                    "the server answered before it had everything".into(),
+                    "the server answered before the upload was complete".into(),
                 ));
             }
         }
@@ -138,7 +135,7 @@ impl Session {
     }
 }
 
-/// A window for content that comes at `limit`: at most `most`.
+/// Returns the window for content at rate `limit`: at most `most`.
 fn window(limit: Option<BitRate>, most: u32) -> u32 {
     let Some(limit) = limit else { return most };
     let bytes = u128::from(limit.as_bps()) * u128::from(BOUNDED_WINDOW.as_nanos()) / 8_000_000_000;
@@ -152,7 +149,7 @@ fn length(response: &http::Response<RecvStream>) -> Result<Option<u64>, Exchange
     let number = value.to_str().ok().and_then(|text| text.parse().ok());
     number
         .map(Some)
-        .ok_or_else(|| ExchangeError::Response("the answer's Content-Length is no number".into()))
+        .ok_or_else(|| ExchangeError::Response("invalid Content-Length: expected a number".into()))
 }
 
 async fn receive<W: TransferObserver>(
@@ -173,7 +170,7 @@ async fn receive<W: TransferObserver>(
             return Err(ExchangeError::wrong_length());
         }
         if tells {
-            // What isn't released yet holds the server back.
+            // Unreleased data slows down the server.
             watch.bytes(count as u64);
             watch.allowed(1).await;
         }
@@ -182,7 +179,7 @@ async fn receive<W: TransferObserver>(
     Ok(content)
 }
 
-/// Sends `length` bytes unless the answer comes first; gives the answer and what was not sent.
+/// Sends `length` bytes unless the response arrives first. Returns the response and the number of unsent bytes.
 async fn send<W: TransferObserver>(
     mut response: ResponseFuture,
     mut body: SendStream<Bytes>,
@@ -199,7 +196,7 @@ async fn send<W: TransferObserver>(
             biased;
             come = &mut response, if early.is_none() => {
                 let come = come.map_err(broken)?;
-                // A server that doesn't look at the content may say so before it has gone.
+                // A server that ignores the content may respond with success before it is complete.
                 if !come.status().is_success() {
                     return Ok((come, left));
                 }
@@ -228,7 +225,7 @@ async fn send<W: TransferObserver>(
 
 fn broken(error: h2::Error) -> ExchangeError {
     if error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM) {
-        // RFC 9113 §8.7: not processed, safe to send again.
+        // RFC 9113 §8.7: not processed, safe to retry.
         return ExchangeError::Idle;
     }
     match error.is_io() {
@@ -243,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_are_a_tenth_of_a_second_of_the_limit_within_bounds() {
+    fn windows_are_100_ms_of_the_limit_within_bounds() {
         let windows =
             |mbps| [STREAM_WINDOW, CONNECTION_WINDOW].map(|most| window(Some(BitRate::from_mbps(mbps)), most));
         assert_eq!(windows(0), [65_536; 2]);

@@ -1,4 +1,4 @@
-//! Probes: datagrams that the server sends back.
+//! Probes: datagrams that the server echoes.
 
 use super::shared::Shared;
 use crate::client::{Meter, Target};
@@ -13,16 +13,16 @@ use std::rc::Rc;
 use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 
-/// One load's socket for probes, and its handshake.
+/// Socket and handshake of one load's probes.
 pub(super) struct ProbeSocket {
     socket: UdpSocket,
     prober: RefCell<Prober>,
     meter: Rc<Meter>,
-    /// A probe was sent, so the prober may want to be woken at another time.
+    /// A probe was sent, so the prober's timeout may have changed.
     changed: Notify,
 }
 
-/// Opens a line for every load that probes, so that the handshake is over when the first probe falls due.
+/// Opens a socket for every load that probes, so that the handshake is complete when the first probe is due.
 pub(super) fn open(shared: &Rc<Shared>) {
     for (index, link) in shared.links.iter().enumerate() {
         let (kind, priority) = shared.scheduler.borrow().kind(index);
@@ -40,7 +40,7 @@ pub(super) fn open(shared: &Rc<Shared>) {
     }
 }
 
-/// Sends a probe. One that can't be sent is never answered, and times out.
+/// Sends a probe. One that cannot be sent is never answered, and times out.
 pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteSize) {
     let probe_socket = shared.links[index].probe_socket.borrow().clone();
     let sent = probe_socket.is_some_and(|probe_socket| {
@@ -54,7 +54,7 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteS
     }
 }
 
-/// Whether the target's server answers a handshake within `patience`.
+/// Returns whether the target's server answers a handshake within `patience`.
 pub(super) async fn answers(target: &Target, patience: std::time::Duration) -> bool {
     let clock = crate::clock::RunClock::starting_now();
     let meter = Rc::new(Meter::new(clock, None, target.total.clone()));
@@ -120,14 +120,14 @@ impl ProbeSocket {
         })
     }
 
-    /// Waits for one thing to happen and does what follows.
+    /// Waits for one event and processes it.
     async fn step(&self, clock: &crate::clock::RunClock, mut event: impl FnMut(Instant, Event)) {
         self.transmit();
         let (at, _) = self.prober.borrow().poll_timeout();
         let wait = at.checked_since(clock.now()).unwrap_or(Duration::ZERO);
         tokio::select! {
             biased;
-            // An error is told when receiving.
+            // An error is returned by the next receive.
             _ = self.socket.readable() => {}
             () = self.changed.notified() => {}
             () = tokio::time::sleep(std::time::Duration::from_nanos(wait.as_nanos())) => {
@@ -139,14 +139,14 @@ impl ProbeSocket {
             match self.socket.try_recv(&mut bytes) {
                 Ok(length) => {
                     let now = clock.now();
-                    // A bound on what is received is no drive's.
+                    // A drive has no limit on received bytes.
                     let _ = self.meter.add_down(length);
                     let happened = self.prober.borrow_mut().handle_datagram(now, &bytes[..length]);
                     if let Some(happened) = happened {
                         event(now, happened);
                     }
                 }
-                // Nobody listens there (now): what is sent is lost, and times out.
+                // No process listens at the port: probes are lost and time out.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
                 Err(_) => break,
             }
@@ -154,12 +154,12 @@ impl ProbeSocket {
         self.transmit();
     }
 
-    /// Sends what is to be sent; tells whether the kernel took all of it.
+    /// Sends pending datagrams. Returns whether the kernel accepted all of them.
     fn transmit(&self) -> bool {
         let mut all = true;
         while let Some(bytes) = self.prober.borrow_mut().poll_transmit() {
             let sent = match self.socket.try_send(&bytes) {
-                // An earlier datagram was refused: the kernel says so once, and would take this one.
+                // The kernel reports the rejection of an earlier datagram once, and then accepts this one.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.socket.try_send(&bytes),
                 sent => sent,
             };

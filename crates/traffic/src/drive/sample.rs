@@ -1,4 +1,4 @@
-//! TCP_INFO of open connections, once a second, and of those that don't live that long.
+//! Samples of TCP_INFO: once a second from open connections, and at the end of shorter ones.
 
 use super::scheduler::Scheduler;
 use crate::client::Socket;
@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use tokio::net::TcpStream;
 
-/// A connection is looked at this often.
-const EVERY: Duration = Duration::from_secs(1);
-/// As many closing connections of one workload are looked at in a second.
+/// Sampling interval of a connection.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum number of closing connections of one workload that are sampled per second.
 const CLOSING_PER_SECOND: u32 = 10;
 
-/// The open connections of a driver.
+/// Open connections of a driver.
 #[derive(Default)]
 pub(super) struct Sampler {
     next_id: u64,
     open: BTreeMap<u64, Open>,
-    /// For each machine: the second, and how many closing connections were looked at in it.
+    /// For each workload: the second, and the number of closing connections sampled in it.
     closing: BTreeMap<usize, (i64, u32)>,
 }
 
@@ -31,21 +31,21 @@ struct Open {
     next: Instant,
 }
 
-/// A connection that is looked at for as long as this lives.
+/// A connection that is sampled while this value lives.
 pub(super) struct SampledConnection {
     id: u64,
     sampler: Rc<RefCell<Sampler>>,
 }
 
 impl Sampler {
-    /// Looks at every connection whose time has come.
-    pub(super) fn look(&mut self, now: Instant, scheduler: &mut Scheduler) {
+    /// Samples all due connections.
+    pub(super) fn sample(&mut self, now: Instant, scheduler: &mut Scheduler) {
         let mut gone = Vec::new();
         for (id, open) in &mut self.open {
             if open.next > now {
                 continue;
             }
-            open.next = now + EVERY;
+            open.next = now + INTERVAL;
             match open.socket.upgrade() {
                 Some(socket) => put(open.machine, &socket, open.port, now, scheduler),
                 None => gone.push(*id),
@@ -56,13 +56,13 @@ impl Sampler {
         }
     }
 
-    /// Looks at every connection one last time.
-    pub(super) fn look_at_all(&mut self, now: Instant, scheduler: &mut Scheduler) {
+    /// Samples all connections a last time.
+    pub(super) fn sample_all(&mut self, now: Instant, scheduler: &mut Scheduler) {
         self.open.values_mut().for_each(|open| open.next = now);
-        self.look(now, scheduler);
+        self.sample(now, scheduler);
     }
 
-    /// A connection of a machine has opened at `now`. Its first look comes within a second.
+    /// A connection of a workload was opened at `now`. It is sampled within a second.
     pub(super) fn watch(this: &Rc<RefCell<Self>>, machine: usize, socket: &Socket, now: Instant) -> SampledConnection {
         let mut sampler = this.borrow_mut();
         let id = sampler.next_id;
@@ -71,7 +71,7 @@ impl Sampler {
             machine,
             socket: socket.observe(),
             port: socket.tcp().local_addr().map_or(0, |address| address.port()),
-            next: now + EVERY,
+            next: now + INTERVAL,
         };
         sampler.open.insert(id, open);
         SampledConnection {
@@ -80,7 +80,8 @@ impl Sampler {
         }
     }
 
-    /// The answer over this connection has come and it is about to be closed: the last look, unless there were many.
+    /// The response has arrived and the connection is about to be closed: takes the last sample, unless there were too
+    /// many.
     pub(super) fn closing(watched: &SampledConnection, now: Instant, scheduler: &mut Scheduler) {
         let mut sampler = watched.sampler.borrow_mut();
         let Some(open) = sampler.open.get(&watched.id) else {

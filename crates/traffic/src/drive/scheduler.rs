@@ -1,4 +1,4 @@
-//! The driver's decisions, without sockets: machines in, what to do and rows out.
+//! Scheduling decisions of the driver, without sockets: workloads as input, actions and rows as output.
 
 use super::DriveReport;
 use super::load::Load;
@@ -8,12 +8,11 @@ use netburn_units::{Duration, Instant};
 use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, Priority, RequestId, Wake, Workload};
 use std::collections::VecDeque;
 
-/// An operation that could not begin and was due this long before is one that the driver came too late for.
+/// An operation that could not start and was due at least this long ago counts as missed by the driver.
 const TOO_LATE: Duration = Duration::from_millis(10);
 
-/// All machines of one driver.
-///
-/// **Call order:** after every `handle_*`, drain [`poll_action`](Self::poll_action), then come back at
+/// All workloads of one driver.
+/// | **Call order:** after every `handle_*`, drain [`poll_action`](Self::poll_action), then call `handle_timeout` at
 /// [`poll_timeout`](Self::poll_timeout).
 pub(super) struct Scheduler {
     machines: Vec<Machine>,
@@ -23,7 +22,7 @@ pub(super) struct Scheduler {
     lateness: Histogram<u64>,
     report: DriveReport,
     unsettled: usize,
-    /// Whether what falls due is missed rather than begun.
+    /// Whether due operations are skipped instead of started.
     overloaded: bool,
 }
 
@@ -33,7 +32,7 @@ struct Machine {
 }
 
 impl Scheduler {
-    /// The machines of `loads`, numbered as they come.
+    /// Creates a scheduler for `loads`, numbered in their order.
     pub(super) fn new(loads: Vec<Load>) -> Self {
         let mut scheduler = Scheduler {
             deadlines: Deadlines::new(loads.len()),
@@ -41,7 +40,7 @@ impl Scheduler {
             overloaded: false,
             actions: VecDeque::new(),
             rows: Vec::new(),
-            // Nanoseconds to an hour, three digits.
+            // Nanoseconds to one hour, three significant digits.
             lateness: Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds that a histogram takes"),
             report: DriveReport::default(),
             machines: Vec::with_capacity(loads.len()),
@@ -56,7 +55,7 @@ impl Scheduler {
         scheduler
     }
 
-    /// Time has come to `now`.
+    /// Handles all operations that are due at `now`.
     pub(super) fn handle_timeout(&mut self, now: Instant) {
         while let Some((_, index)) = self.deadlines.pop(now) {
             self.wake(index, now);
@@ -64,14 +63,14 @@ impl Scheduler {
         }
     }
 
-    /// Something happened to one machine.
+    /// An event of one workload.
     pub(super) fn handle(&mut self, index: usize, now: Instant, input: impl FnOnce(&mut Workload)) {
         self.catch_up(index, now);
         input(self.machines[index].watched.machine_mut());
         self.drain(index);
     }
 
-    /// Bytes of content moved.
+    /// Bytes of content were moved.
     pub(super) fn handle_bytes(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, bytes: u64) {
         let (down, up) = match way {
             Direction::Down => (bytes, 0),
@@ -85,40 +84,40 @@ impl Scheduler {
         self.drain(index);
     }
 
-    /// A datagram was due and the socket would not take it.
+    /// A datagram was due and the socket's buffer was full.
     pub(super) fn handle_unsent(&mut self) {
         self.report.missed_sends += 1;
     }
 
-    /// Whether the driver has more to do than it can: see [`Workload::set_overloaded`]. What is missed then counts as the
-    /// driver's fault.
+    /// Sets whether the driver is overloaded: see [`Workload::set_overloaded`]. Skipped operations then count as missed
+    /// by the driver.
     pub(super) fn set_overloaded(&mut self, overloaded: bool) {
         self.overloaded = overloaded;
     }
 
-    /// The run ends here and now.
+    /// Ends the run at `now`.
     pub(super) fn handle_stop(&mut self, now: Instant) {
         for index in 0..self.machines.len() {
             self.handle(index, now, |machine| machine.handle_stop(now));
         }
     }
 
-    /// The next thing to do, and for which machine.
+    /// Returns the next action and the index of its workload.
     pub(super) fn poll_action(&mut self) -> Option<(usize, Action)> {
         self.actions.pop_front()
     }
 
-    /// When to come back at the latest; `None` when nothing is due any more.
+    /// Returns the time of the next `handle_timeout`; `None` when nothing is due any more.
     pub(super) fn poll_timeout(&self) -> Option<Instant> {
         self.deadlines.next()
     }
 
-    /// Whether every machine is settled.
+    /// Returns whether every workload is settled.
     pub(super) fn is_settled(&self) -> bool {
         self.unsettled == 0
     }
 
-    /// The rows since the last call; intervals that have ended by `now` among them.
+    /// Returns the rows since the last call, including intervals that have ended by `now`.
     pub(super) fn take_rows(&mut self, now: Instant) -> Vec<Row> {
         for machine in &mut self.machines {
             machine.watched.interval_ended(now, &mut self.rows);
@@ -126,7 +125,7 @@ impl Scheduler {
         std::mem::take(&mut self.rows)
     }
 
-    /// The rows that are left at the end, and the report.
+    /// Returns the remaining rows and the report.
     pub(super) fn finish(mut self) -> (Vec<Row>, DriveReport) {
         for machine in &mut self.machines {
             machine.watched.finish(&mut self.rows);
@@ -142,24 +141,25 @@ impl Scheduler {
         (self.rows, report)
     }
 
-    /// Puts in a row of somebody else's making.
+    /// Adds a row from another source.
     pub(super) fn put(&mut self, row: Row) {
         self.rows.push(row);
     }
 
-    /// The station and workload that a machine stands for.
+    /// Returns the station and the workload number of a workload.
     pub(super) fn place(&self, index: usize) -> (u16, u16) {
         let watched = &self.machines[index].watched;
         (watched.station(), watched.workload())
     }
 
-    /// A machine's kind, and the class of its packets.
+    /// Returns the traffic pattern and the priority of a workload.
     pub(super) fn kind(&self, index: usize) -> (Kind, Priority) {
         let config = self.machines[index].watched.machine().config();
         (config.kind, config.priority)
     }
 
-    /// Looks first at what fell due before `now`: the machine would do it by itself, and its lateness go unseen.
+    /// Handles operations that were due before `now` first. The workload would do so by itself, but then their lateness
+    /// would not be recorded.
     fn catch_up(&mut self, index: usize, now: Instant) {
         let due = self.machines[index].watched.machine().poll_timeout();
         if due.is_some_and(|(at, _)| at < now) {
@@ -182,7 +182,7 @@ impl Scheduler {
         self.report.missed_sends += missed;
     }
 
-    /// Takes out the rows of a machine; gives how many operations never began though they were due before `then`.
+    /// Collects the rows of a workload. Returns the number of operations that were due before `then` and never started.
     fn take(&mut self, index: usize, then: Instant) -> u64 {
         let (mut missed, report) = (0, &mut self.report);
         self.machines[index]
@@ -195,7 +195,7 @@ impl Scheduler {
         missed
     }
 
-    /// Takes out what a machine has to say, and when it wants to be woken next.
+    /// Collects the actions of a workload and its next timeout.
     fn drain(&mut self, index: usize) {
         self.take(index, Instant::ZERO);
         let machine = &mut self.machines[index];
@@ -220,7 +220,7 @@ mod tests {
     use netburn_workload::Config;
     use std::sync::Arc;
 
-    /// One load of calls every 100 ms, from 0 to 10 s, and when its first is due.
+    /// Returns one load of calls every 100 ms, from 0 to 10 s, and the due time of the first.
     fn calls() -> (Scheduler, Instant) {
         let config = Config {
             object_size: ByteSize::from_bytes(1000),
@@ -250,12 +250,12 @@ mod tests {
     }
 
     #[test]
-    fn lateness_is_from_when_it_was_due_to_when_it_was_looked_at() {
+    fn lateness_is_the_time_from_due_to_handled() {
         let (mut scheduler, first) = calls();
         assert_eq!(scheduler.poll_timeout(), Some(first));
         scheduler.handle_timeout(first + Duration::from_micros(300));
         assert_eq!(begun(&mut scheduler).len(), 1);
-        // The second is seen only when something else happens, 700 µs late.
+        // The second one is handled 700 µs late, together with another event.
         let second = first + Duration::from_millis(100) + Duration::from_micros(700);
         let id = RequestId {
             operation: 0,
@@ -271,7 +271,7 @@ mod tests {
         );
         let (rows, report) = scheduler.finish();
         assert_eq!(report.lateness_count, 2);
-        // Three digits are kept.
+        // The histogram has three significant digits.
         assert!((report.lateness_us_p50 - 300.0).abs() < 1.0, "{report:?}");
         assert!((report.lateness_us_max - 700.0).abs() < 1.0, "{report:?}");
         assert_eq!((report.operations, report.finished, report.bytes_down), (1, 1, 1000));
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_players_start_up_is_an_event_that_begins_with_its_workload() {
+    fn the_start_up_of_a_player_is_an_event() {
         let (start, end) = (Instant::from_secs(3), Instant::from_secs(10));
         let machine = Workload::new(Config::stream_4k(), start, end, end, Seed(1), 0);
         let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
@@ -308,12 +308,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_driver_slept_through_is_its_own_fault() {
+    fn operations_missed_by_a_late_driver_are_counted() {
         let (mut scheduler, first) = calls();
-        // 12 have fallen due by then: eight may be outstanding, four are missed, all of them long ago.
+        // 12 operations are due by then: eight may be outstanding, four are skipped, all of them long ago.
         scheduler.handle_timeout(first + Duration::from_millis(1150));
         assert_eq!(begun(&mut scheduler).len(), 8);
-        // From here on the driver is in time, and what is missed is the network's doing.
+        // From here on the driver is on time, and skipped operations are due to the network.
         for tenth in 12..20 {
             scheduler.handle_timeout(first + Duration::from_millis(tenth * 100));
         }
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overloaded_driver_begins_nothing_and_counts_what_it_missed() {
+    fn an_overloaded_driver_starts_nothing_and_counts_missed_operations() {
         let (mut scheduler, first) = calls();
         scheduler.handle_timeout(first);
         assert_eq!(begun(&mut scheduler).len(), 1);
@@ -332,7 +332,7 @@ mod tests {
             scheduler.handle_timeout(first + Duration::from_millis(tenth * 100));
         }
         assert_eq!(begun(&mut scheduler).len(), 0);
-        // What is under way goes on meanwhile.
+        // Running operations continue.
         let id = RequestId {
             operation: 0,
             object: 0,
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overloaded_driver_still_begins_what_waits_for_the_previous_object() {
+    fn an_overloaded_driver_still_starts_sequential_objects() {
         let end = Instant::from_secs(10);
         let machine = Workload::new(Config::download(), Instant::ZERO, end, end, Seed(1), 0);
         let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_settles_all_and_cancels_what_is_under_way() {
+    fn a_stop_settles_all_and_cancels_running_operations() {
         let (mut scheduler, first) = calls();
         scheduler.handle_timeout(first);
         assert_eq!(begun(&mut scheduler).len(), 1);

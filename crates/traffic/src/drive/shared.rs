@@ -1,4 +1,4 @@
-//! What all tasks of one driver share: the core, each load's connections, and the way from an event to what follows.
+//! State that all tasks of one driver share: scheduler, connections, and the processing of events.
 
 use super::load::Load;
 use super::sample::{SampledConnection, Sampler};
@@ -25,47 +25,46 @@ pub(super) struct Shared {
     pub(super) clock: RunClock,
     pub(super) scheduler: RefCell<Scheduler>,
     pub(super) links: Vec<Link>,
-    /// What all connections move, and how fast this host lets itself move it.
+    /// Counter and rate limit of all connections.
     pub(super) meter: Rc<Meter>,
-    /// The bound on the rate, if there is one.
+    /// Rate limit, if there is one.
     pub(super) limit: Option<BitRate>,
     pub(super) sampler: Rc<RefCell<Sampler>>,
-    /// What the main loop sleeps until.
+    /// Time until which the main loop sleeps.
     pub(super) asleep_until: Cell<Instant>,
-    /// Wakes the main loop when something falls due earlier, or all is settled.
+    /// Wakes the main loop when an earlier timeout is set or all loads are settled.
     pub(super) changed: Notify,
 }
 
-/// One load's way to its server.
+/// Connections of one load to its server.
 pub(super) struct Link {
     pub(super) target: Arc<Target>,
-    /// The congestion control that this system refuses: connections have the system's own.
+    /// Congestion control that this system rejects. Connections use the default instead.
     refused_cc: Option<String>,
     pub(super) authority: String,
-    /// Whether it waits for its turn where the rate is bounded: its workload takes all that goes through, or measures the
-    /// idle network.
+    /// Whether the load waits for its turn under a rate limit: bulk transfers, and the baseline.
     pub(super) yields: bool,
-    /// How TLS is made; what was wrong with that makes every dial fail.
+    /// TLS configuration, or the error that makes every connection fail.
     pub(super) tls: Option<io::Result<Arc<ClientConfig>>>,
-    /// Idle kept connections.
-    pub(super) kept: RefCell<BTreeMap<u32, Kept>>,
-    /// The one HTTP/2 connection that kept requests share.
+    /// Idle connections for reuse.
+    pub(super) kept: RefCell<BTreeMap<u32, IdleConnection>>,
+    /// The HTTP/2 connection that requests share.
     pub(super) session: tokio::sync::Mutex<Option<(Session, SampledConnection)>>,
-    /// The socket that probes use.
+    /// Socket for probes.
     pub(super) probe_socket: RefCell<Option<Rc<probe::ProbeSocket>>>,
-    /// Requests under way.
+    /// Running requests.
     jobs: RefCell<BTreeMap<RequestId, AbortHandle>>,
 }
 
-/// A connection that stays open, and the look at it.
-pub(super) struct Kept {
+/// An open connection and its sampling.
+pub(super) struct IdleConnection {
     pub(super) watched: SampledConnection,
     pub(super) stream: Stream,
 }
 
 impl Shared {
     pub(super) fn new(loads: Vec<Load>, clock: RunClock) -> Rc<Self> {
-        // Loads of one target share their TLS configuration where they are neighbours: it holds session tickets.
+        // Consecutive loads with the same target share a TLS configuration, which contains session tickets.
         let links: Vec<Link> = loads.iter().map(Link::new).collect();
         let limit = loads.iter().filter_map(|load| load.target.limit).min();
         let total = loads.iter().find_map(|load| load.target.total.clone());
@@ -88,7 +87,7 @@ impl Shared {
         })
     }
 
-    /// Something happened to one load's machine: tells it, and does what follows from it and from what has fallen due.
+    /// Passes an event to one load's workload, handles due timeouts, and runs the resulting actions.
     pub(super) fn event(self: &Rc<Self>, index: usize, input: impl FnOnce(&mut Workload, Instant)) {
         let now = self.clock.now();
         {
@@ -99,7 +98,7 @@ impl Shared {
         self.act();
     }
 
-    /// As [`event`](Self::event), with the core itself.
+    /// As [`event`](Self::event), with the scheduler as argument.
     pub(super) fn with_scheduler(self: &Rc<Self>, input: impl FnOnce(&mut Scheduler, Instant)) {
         let now = self.clock.now();
         {
@@ -110,7 +109,7 @@ impl Shared {
         self.act();
     }
 
-    /// Does what the core wants done.
+    /// Runs the scheduler's actions.
     pub(super) fn act(self: &Rc<Self>) {
         loop {
             let next = self.scheduler.borrow_mut().poll_action();
@@ -137,24 +136,24 @@ impl Shared {
         }
     }
 
-    /// A request is under way no more.
+    /// A request has ended.
     pub(super) fn forget(&self, index: usize, id: RequestId) -> Option<AbortHandle> {
         self.links[index].jobs.borrow_mut().remove(&id)
     }
 
-    /// Begins to look at a connection.
+    /// Starts sampling a connection.
     pub(super) fn watch(&self, index: usize, socket: &Socket) -> SampledConnection {
         Sampler::watch(&self.sampler, index, socket, self.clock.now())
     }
 }
 
-/// Whether this system refuses connections of that congestion control.
+/// Returns whether this system rejects a congestion control.
 fn is_refused(target: &Target, name: &str) -> bool {
     let socket = match target.address.is_ipv4() {
         true => TcpSocket::new_v4(),
         false => TcpSocket::new_v6(),
     };
-    // Without a socket every dial fails, and says why.
+    // Without a socket every connection fails with its own error.
     socket.is_ok_and(|socket| netburn_linux::set_congestion_control(&socket, name).is_err())
 }
 
@@ -165,9 +164,7 @@ fn refusal(at: Instant, station: u16, name: &str) -> Row {
         at,
         length: 0,
         kind: EventKind::Warning,
-        text: format!(
-            "this system refuses the congestion control `{name}`: what the station sends has the system's own"
-        ),
+        text: format!("this system rejects the congestion control `{name}`: the station uses the system's default"),
     })
 }
 
@@ -194,16 +191,16 @@ impl Link {
         }
     }
 
-    /// A request was given up: an HTTP/2 connection may be dead without anybody saying so, and takes no more of them.
-    /// Those on it go on.
+    /// A request was cancelled: its HTTP/2 connection may be dead without an error, so new requests use another one.
+    /// Its other streams continue.
     fn distrust_session(&self) {
-        // Whoever holds the lock is dialling another one.
+        // The lock is held while another connection is opened.
         if let Ok(mut session) = self.session.try_lock() {
             *session = None;
         }
     }
 
-    /// The TLS configuration, if any.
+    /// Returns the TLS configuration, if any.
     pub(super) fn tls(&self) -> io::Result<Option<&Arc<ClientConfig>>> {
         match &self.tls {
             None => Ok(None),

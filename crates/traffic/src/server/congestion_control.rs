@@ -1,17 +1,17 @@
-//! The congestion control that sends an answer, where its request asks for one.
+//! Congestion control of responses, if a request asks for one.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
-/// Of so many names it is logged, once, that they were refused.
+/// Maximum number of rejected names that are logged, once each.
 const MAX_REFUSED: usize = 16;
-/// AvailableControls that are tried though the system hasn't loaded them yet: a process with the right to may load them by name.
-/// Others aren't, for a client shall not choose which modules a kernel loads.
-const USUAL: [&str; 3] = ["reno", "cubic", "bbr"];
+/// Congestion controls that are tried even if the system has not loaded them: a privileged process may load them by
+/// name. Others are not tried, because clients must not choose which modules the kernel loads.
+const COMMON: [&str; 3] = ["reno", "cubic", "bbr"];
 
-/// The congestion controls of a server's connections.
+/// Congestion controls that the server can use.
 #[derive(Debug)]
 pub(crate) struct AvailableControls {
     available: Vec<String>,
@@ -19,7 +19,7 @@ pub(crate) struct AvailableControls {
 }
 
 impl AvailableControls {
-    /// Those that this system has.
+    /// Reads the system's congestion controls.
     pub(crate) fn new() -> Self {
         Self {
             available: netburn_linux::available_congestion_controls(),
@@ -27,7 +27,7 @@ impl AvailableControls {
         }
     }
 
-    /// The names that were asked for and refused so far, at most 16 of them.
+    /// Returns the rejected names so far, at most 16.
     #[cfg(test)]
     fn refused(&self) -> Vec<String> {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,7 +35,7 @@ impl AvailableControls {
     }
 
     fn choose(&self, socket: impl AsFd, name: &str) -> bool {
-        let known = USUAL.contains(&name) || self.available.iter().any(|available| available == name);
+        let known = COMMON.contains(&name) || self.available.iter().any(|available| available == name);
         known && netburn_linux::set_congestion_control(socket, name).is_ok()
     }
 
@@ -44,7 +44,7 @@ impl AvailableControls {
         if !done {
             let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
             if refused.len() < MAX_REFUSED && !refused.contains(name) {
-                tracing::warn!(name, "the system refuses a congestion control that a client asks for");
+                tracing::warn!(name, "the system rejects a congestion control that a client requested");
                 refused.insert(name.to_owned());
             }
         }
@@ -52,41 +52,41 @@ impl AvailableControls {
     }
 }
 
-/// Whether this system has a server answer with the congestion control of this name.
+/// Returns whether a server on this system can use this congestion control.
 #[must_use]
 pub fn has_congestion_control(name: &str) -> bool {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
     socket.is_ok_and(|socket| AvailableControls::new().choose(&socket, name))
 }
 
-/// The congestion control of one connection.
+/// Congestion control of one connection.
 #[derive(Debug, Default)]
 pub(crate) struct SocketControl(RefCell<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// What a request asked for last.
+    /// Congestion control of the last request.
     asked: Option<String>,
-    /// What it was before the first request that asked for one.
-    usual: Option<String>,
+    /// Default of the connection, read before the first change.
+    default: Option<String>,
 }
 
 impl SocketControl {
-    /// Has `socket` send by the control of this name from now on, or without one by its usual one. Where the system refuses
-    /// it, the usual one sends.
+    /// Sets the congestion control of `socket`, or its default for `None`. If the system rejects it, the default is
+    /// used.
     pub(crate) fn set(&self, socket: impl AsFd + Copy, name: Option<&str>, controls: &AvailableControls) {
         let mut state = self.0.borrow_mut();
         if state.asked.as_deref() == name {
             return;
         }
         state.asked = name.map(str::to_owned);
-        if state.usual.is_none() {
-            state.usual = netburn_linux::congestion_control(socket).ok();
+        if state.default.is_none() {
+            state.default = netburn_linux::congestion_control(socket).ok();
         }
         let done = name.is_some_and(|name| controls.set(socket, name));
-        if !done && let Some(usual) = &state.usual {
-            // It had that one before.
-            let _ = netburn_linux::set_congestion_control(socket, usual);
+        if !done && let Some(default) = &state.default {
+            // The socket had this congestion control before.
+            let _ = netburn_linux::set_congestion_control(socket, default);
         }
     }
 }
@@ -98,20 +98,20 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn a_connection_has_what_the_request_asks_for_and_else_its_usual_one() {
+    fn a_connection_has_what_the_request_asks_for_and_else_its_default_one() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let usual = congestion_control(&socket).unwrap();
+        let default = congestion_control(&socket).unwrap();
         let (controls, control) = (AvailableControls::new(), SocketControl::default());
         let set = |name: Option<&str>| {
             control.set(&socket, name, &controls);
             congestion_control(&socket).unwrap()
         };
-        assert_eq!(set(None), usual);
+        assert_eq!(set(None), default);
         assert_eq!(set(Some("reno")), "reno");
-        assert_eq!(set(Some("no-such-thing")), usual);
+        assert_eq!(set(Some("no-such-thing")), default);
         assert_eq!(set(Some("reno")), "reno");
-        assert_eq!(set(None), usual);
+        assert_eq!(set(None), default);
         assert_eq!(controls.refused(), ["no-such-thing"]);
         assert!(has_congestion_control("reno") && !has_congestion_control("no-such-thing"));
         for number in 0..100 {

@@ -1,10 +1,10 @@
-//! One TCP connection: what is spoken on it, and then that.
+//! One TCP connection: protocol detection and service.
 
 use super::admission::{AdmissionError, AdmissionPermit};
 use super::congestion_control::SocketControl;
 use super::flow::Flow;
 use super::http1::Http1;
-use super::response::{More, Response};
+use super::response::{ExtraField, Response};
 use super::socket::{Deadline, Socket};
 use super::socket_dscp::SocketDscp;
 use super::stats::Stats;
@@ -19,13 +19,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tokio::net::TcpStream;
 
-/// What HTTP/2 begins with on a cleartext connection (RFC 9113 §3.4).
+/// Connection preface of HTTP/2 in cleartext (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// So much may be encrypted ahead of what the socket takes.
+/// Maximum number of encrypted bytes that are buffered when the socket is full.
 const TLS_AHEAD: usize = 32 << 10;
 
-/// What a connection has to do with the rest of the server.
+/// State of a connection that its protocol handler uses.
 pub(crate) struct ConnectionContext {
     pub(crate) worker: Rc<Worker>,
     pub(crate) permit: Rc<AdmissionPermit>,
@@ -37,27 +37,27 @@ pub(crate) struct ConnectionContext {
 }
 
 impl ConnectionContext {
-    /// Has the connection's packets carry this DSCP from now on. Where the system refuses, the answer goes as the one before: it is
-    /// one all the same.
+    /// Sets the DSCP of the connection's packets. If the system rejects it, the previous one stays; the response is
+    /// sent anyway.
     pub(crate) fn mark(&self, dscp: u8) {
         let _ = self.marking.set(&*self.stream, dscp);
     }
 
-    /// Has the connection's packets sent by the congestion control of this name from now on, or by its usual one.
+    /// Sets the congestion control of the connection, or its default for `None`.
     pub(crate) fn control(&self, name: Option<&str>) {
         self.control.set(&*self.stream, name, &self.worker.shared.controls);
     }
 
-    /// The answer to a request too many; counted.
+    /// Returns the response to a request above the limit, and counts it.
     pub(crate) fn too_many_requests(&self) -> Response {
         Stats::add(&self.worker.stats.refused, 1);
-        Response::text(429, "too many requests").with(More::Later)
+        Response::text(429, "too many requests").with(ExtraField::Later)
     }
 }
 
 /// Serves a connection to its end.
 pub(crate) async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAddr, tls: bool) {
-    // The options make it faster or fairer; without them it still works.
+    // Optional socket options; errors are ignored.
     let _ = stream.set_nodelay(true);
     if let Some(cc) = &worker.shared.cc {
         let _ = netburn_linux::set_congestion_control(&stream, cc);
@@ -65,12 +65,12 @@ pub(crate) async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAdd
     let stream = Arc::new(stream);
     let _open = Open::new(&worker, &stream, peer);
     let socket = Socket::new(Arc::clone(&stream));
-    // A connection that breaks is the client's affair, and shows in its measurements.
+    // Errors of a connection appear in the client's measurements.
     let _ = match worker.shared.admission.admit(Client::at(peer.ip())) {
-        // Boxed, so that the many of the other kind aren't made as large.
+        // Boxed, because the future for TLS is larger than that for cleartext.
         Ok(permit) if tls => Box::pin(serve_tls(context(worker, permit, stream), socket)).await,
         Ok(permit) => serve_clear(context(worker, permit, stream), socket).await,
-        Err(denied) => turn_away(&worker, socket, denied, tls).await,
+        Err(denied) => reject(&worker, socket, denied, tls).await,
     };
 }
 
@@ -127,21 +127,21 @@ async fn serve_tls(context: ConnectionContext, socket: Socket) -> io::Result<()>
     Http1::new(context, stream, Vec::new()).serve().await
 }
 
-/// Says why, where that can be said, and closes.
-async fn turn_away(worker: &Rc<Worker>, mut socket: Socket, denied: AdmissionError, tls: bool) -> io::Result<()> {
+/// Sends the reason of the rejection, if possible, and closes the connection.
+async fn reject(worker: &Rc<Worker>, mut socket: Socket, denied: AdmissionError, tls: bool) -> io::Result<()> {
     Stats::add(&worker.stats.refused, 1);
     if tls {
         return Ok(());
     }
     let response = match denied {
-        AdmissionError::Full => Response::text(503, "this server has as many connections as it takes"),
-        AdmissionError::Client => Response::text(429, "this client has as many connections as it gets"),
+        AdmissionError::Full => Response::text(503, "too many connections to this server"),
+        AdmissionError::Client => Response::text(429, "too many connections of this client"),
     };
     let text = worker
         .dates
-        .with(|date| http1::whole(&response.with(More::Later), date));
+        .with(|date| http1::whole(&response.with(ExtraField::Later), date));
     let mut deadline = Deadline::after(worker.shared.limits.head_time);
-    // It fits any new socket's buffer; half an answer would be no worse than none.
+    // The response fits into the send buffer of a new socket.
     deadline.bound(|cx| socket.poll_send_bytes(cx, &text)).await?;
     socket2::SockRef::from(socket.stream()).shutdown(std::net::Shutdown::Write)?;
     deadline.set(http1::LINGER);
@@ -149,7 +149,7 @@ async fn turn_away(worker: &Rc<Worker>, mut socket: Socket, denied: AdmissionErr
     Ok(())
 }
 
-/// That a connection is open, for all who want to know.
+/// Registration of an open connection in statistics and registry.
 struct Open {
     worker: Rc<Worker>,
     number: u64,

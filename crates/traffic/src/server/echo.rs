@@ -1,4 +1,4 @@
-//! The socket of the datagram echo.
+//! Socket of the datagram echo.
 
 use super::flow::{Flow, clock};
 use super::socket_dscp::SocketDscp;
@@ -12,9 +12,9 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-/// With a rate cap, so many datagrams wait for their turn at most; more are dropped, as by a full queue.
+/// Maximum number of queued datagrams with a rate limit. Further ones are dropped.
 const MAX_QUEUED: usize = 1_000;
-/// So many are answered before other tasks get their turn.
+/// Datagrams processed before other tasks run.
 const BATCH: usize = 64;
 
 struct Socket {
@@ -25,7 +25,7 @@ struct Socket {
     waiting: Cell<usize>,
 }
 
-/// Echoes at `socket` for as long as it is polled.
+/// Echoes datagrams at `socket` while polled.
 pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
     let shared = Rc::new(Socket {
         worker,
@@ -34,7 +34,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
         marking: SocketDscp::default(),
         waiting: Cell::new(0),
     });
-    // One more than the longest, so that a longer one is told apart.
+    // One byte more than the maximum, to detect longer datagrams.
     let mut buffer = [0; MAX_SIZE + 1];
     loop {
         if shared.socket.readable().await.is_err() {
@@ -45,7 +45,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
             match socket.try_io(Interest::READABLE, || receive(socket, &mut buffer)) {
                 Ok(received) => handle(&shared, received, &mut buffer[..received.length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // What an earlier answer met (an ICMP error): no matter here.
+                // An ICMP error of an earlier reply.
                 Err(_) => {}
             }
         }
@@ -62,7 +62,7 @@ fn handle(shared: &Rc<Socket>, received: Received, bytes: &mut [u8]) {
     }
 }
 
-/// In through the capped link, and out through the other.
+/// Passes the rate-limited link in both directions.
 async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) {
     let worker = &shared.worker;
     let flow = |link| Flow::new(vec![link], worker.timer_queue.clone(), Arc::clone(&worker.stats));
@@ -84,7 +84,7 @@ impl Socket {
         }
     }
 
-    /// Makes the answer of a datagram, and says which DSCP it is sent with.
+    /// Creates the reply to a datagram in place, and returns its DSCP.
     fn handle(&self, received: Received, bytes: &mut [u8]) -> Option<u8> {
         let now = clock();
         let known = |client| self.worker.shared.admission.is_known(now, client);
@@ -92,12 +92,12 @@ impl Socket {
     }
 
     fn send(&self, received: Received, bytes: &mut [u8], dscp: u8) {
-        // Without a mark it is an answer all the same; with another client's it would be one of a use that nobody has.
+        // Without a DSCP the reply is still valid. With another client's DSCP it is not, so it is dropped.
         if !self.marking.set(&self.socket, dscp) && !self.marking.is_plain() {
             return;
         }
         wire::stamp_sent(bytes, clock());
-        // A datagram that can't be sent now is lost, as datagrams are.
+        // A datagram that cannot be sent is lost.
         let _ = self.socket.try_io(Interest::WRITABLE, || {
             send(&self.socket, bytes, received.from, received.to)
         });

@@ -1,4 +1,4 @@
-//! What must hold for every input of the server's parsers.
+//! Fuzz checks of the server's parsers.
 
 use super::MAX_OBJECT;
 use super::http1::head::{Framing, find_end, leading_line_ends, parse};
@@ -8,13 +8,12 @@ use crate::consent::Consent;
 use crate::consent::fleet::FleetKey;
 use bytes::Bytes;
 
-/// What a head may have in the check.
+/// Maximum length of a head in the check, in bytes.
 const LIMIT: usize = 2048;
 
-/// Reads `input` as what a client sends in HTTP/1: whole, and byte by byte.
-///
-/// # Panics
-/// When something that must hold doesn't.
+/// Parses `input` as HTTP/1 requests, at once and byte by byte.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_request(input: &[u8]) {
     let input = &input[leading_line_ends(input)..];
     let whole = find_end(input, &mut 0, LIMIT);
@@ -58,10 +57,9 @@ pub fn check_request(input: &[u8]) {
     }
 }
 
-/// Reads `input` as a consent.
-///
-/// # Panics
-/// When something that must hold doesn't.
+/// Parses `input` as a consent document.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_consent(input: &[u8]) {
     if let Ok(consent) = Consent::parse(input) {
         let again = Consent::parse(consent.to_json().as_bytes()).expect("what was read can be written");

@@ -1,4 +1,4 @@
-//! HTTP/2 (RFC 9113) over the `h2` crate: one connection, its streams side by side.
+//! HTTP/2 (RFC 9113) with the `h2` crate: one connection and its streams.
 
 use super::connection::ConnectionContext;
 use super::flow::{Flow, clock};
@@ -21,37 +21,36 @@ use std::rc::Rc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-/// What a client may send ahead on one stream.
+/// Receive window of a stream.
 const STREAM_WINDOW: u32 = 512 << 10;
-/// What it may send ahead on all streams of a connection together: the most that is ever held for it.
+/// Receive window of a connection, which limits the memory for unprocessed data.
 const CONNECTION_WINDOW: u32 = 1 << 20;
-/// Content handed to the connection ahead of what it has sent, per stream; it is borrowed, not copied.
+/// Content per stream that is passed to the connection before it is sent. It is borrowed, not copied.
 const SEND_AHEAD: u64 = 256 << 10;
-/// Of a body that nobody wants so much is taken.
+/// Maximum number of bytes of an unused body that are received.
 const DROPPED_REST: usize = 4 << 20;
-/// After the last stream, the connection has so long to say goodbye.
+/// Time to close the connection after the last stream.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// What the streams of a connection tell it.
+/// Activity of a connection's streams.
 struct Activity {
     streams: Cell<usize>,
     last: Cell<Instant>,
 }
 
-/// One stream's share of its connection.
+/// State of one stream.
 struct Stream {
     context: Rc<ConnectionContext>,
     activity: Rc<Activity>,
     down: Flow,
     up: Flow,
-    /// The station that its request is of.
+    /// Station of the request.
     station: Option<u16>,
 }
 
 /// Serves a connection to its end.
-///
-/// # Errors
-/// When it breaks or stands still; there is nobody to tell.
+/// | # Errors
+/// An I/O error when the connection fails or makes no progress. It cannot be reported to the client.
 pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
     let context = Rc::new(context);
     let limits = context.worker.shared.limits.clone();
@@ -80,7 +79,7 @@ pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + Async
             break;
         }
         match timeout(into_std(patience - quiet), connection.accept()).await {
-            // Nothing new; whether something old moved is seen above.
+            // No new stream; progress of existing streams is checked above.
             Err(_) => {}
             Ok(None) => return Ok(()),
             Ok(Some(request)) => {
@@ -98,7 +97,7 @@ pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + Async
             }
         }
     }
-    // Dropping the connection ends the streams that stand still.
+    // Dropping the connection ends streams without progress.
     let goodbye = async { while let Some(Ok(_)) = connection.accept().await {} };
     timeout(into_std(GOODBYE), goodbye).await.map_err(io::Error::from)
 }
@@ -126,7 +125,7 @@ impl Stream {
             if_range: head.headers.contains_key(header::IF_RANGE),
         };
         self.station = station_label::station(request.path);
-        // Its packets hold pieces of all streams: what was wished last is for all.
+        // Packets contain data of all streams, so the last request's DSCP applies to all.
         if let Ok(Some(dscp)) = dscp::requested_dscp(request.path) {
             self.context.mark(dscp);
         }
@@ -151,8 +150,8 @@ impl Stream {
         }
     }
 
-    /// Takes what is left of a body that is answered already, if it isn't much: some clients take being told to stop
-    /// for a failure. Dropping the body tells them.
+    /// Receives the rest of a body after the response, if it is short: some clients treat a reset as a failure.
+    /// Dropping the body resets the stream.
     async fn drop_rest(&mut self, mut body: RecvStream) {
         let stall = into_std(self.context.worker.shared.limits.stall_time);
         let mut left = DROPPED_REST;
@@ -166,10 +165,10 @@ impl Stream {
         }
     }
 
-    /// Takes a body and says what to answer.
+    /// Receives a body and returns the response.
     async fn take(&mut self, fields: &HeaderMap, body: &mut RecvStream) -> Result<Response, StreamError> {
         let most = self.context.worker.shared.site.object;
-        let too_large = || Response::text(413, "that is more than this server takes");
+        let too_large = || Response::text(413, "the body is larger than this server accepts");
         let said = fields
             .get(header::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
@@ -271,5 +270,5 @@ impl Stream {
     }
 }
 
-/// A stream that can't go on; it is reset.
+/// The stream failed and is reset.
 struct StreamError;

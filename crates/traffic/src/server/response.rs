@@ -1,79 +1,79 @@
-//! What the server answers, whatever the version of HTTP.
+//! Responses of the server, independently of the HTTP version.
 
 use bytes::Bytes;
 use std::fmt::Arguments;
 
-/// What the head of every answer says: what a cache answers says nothing about the network behind it, and pages of other
-/// origins may read what is here (it is nobody's secret) and how long each part of a request took.
+/// Fields of every response. Caching is disabled, because cached responses say nothing about the network. Pages of
+/// other origins may read the public content, and the timing of requests.
 pub(crate) const ALWAYS: [(&str, &str); 3] = [
     ("cache-control", "no-store"),
     ("access-control-allow-origin", "*"),
     ("timing-allow-origin", "*"),
 ];
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Response {
-    /// The status code.
+    /// Status code.
     pub(crate) status: u16,
-    /// What follows the head, if anything does.
+    /// Body.
     pub(crate) body: Body,
-    /// What `Content-Length` says: what is sent, or for HEAD would have been.
+    /// `Content-Length`: the length of the body, also for HEAD.
     pub(crate) length: u64,
-    /// Whether the body is left out (HEAD).
+    /// Whether the body is omitted (HEAD).
     pub(crate) head_only: bool,
-    /// What else the head says.
-    pub(crate) more: More,
+    /// Additional field.
+    pub(crate) more: ExtraField,
 }
 
-/// What follows the head.
+/// Body of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// These bytes, of this type.
+    /// Bytes of this media type.
     Text(&'static str, Bytes),
-    /// Content from this offset on.
+    /// Content from this offset.
     Content(u64),
 }
 
-/// What else the head says.
+/// Additional field of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum More {
+pub(crate) enum ExtraField {
     Nothing,
-    /// Parts of it can be asked for.
+    /// `Accept-Ranges`.
     Ranges,
-    /// These bytes, both included, of so many.
+    /// `Content-Range`: first and last byte, and the total length.
     Part(u64, u64, u64),
-    /// The object has so many bytes, and none that were asked for.
+    /// `Content-Range` of an unsatisfiable range, with the total length.
     Unsatisfiable(u64),
-    /// These methods would do.
+    /// `Allow` with these methods.
     Allow(&'static str),
-    /// Pages of other origins may use these methods (Fetch §4.8, the answer to a preflight).
+    /// Methods that pages of other origins may use (Fetch §4.8, response to a preflight request).
     Preflight(&'static str),
-    /// Later it may go better.
+    /// `Retry-After`.
     Later,
 }
 
 impl Response {
-    /// A line of plain text.
+    /// Creates a response with a line of plain text.
     pub(crate) fn text(status: u16, line: impl Into<String>) -> Self {
         let mut line = line.into();
         line.push('\n');
         Self::page(status, "text/plain; charset=utf-8", Bytes::from(line))
     }
 
-    /// Bytes of this type.
+    /// Creates a response with bytes of this media type.
     pub(crate) fn page(status: u16, kind: &'static str, bytes: Bytes) -> Self {
         Self {
             status,
             length: bytes.len() as u64,
             body: Body::Text(kind, bytes),
             head_only: false,
-            more: More::Nothing,
+            more: ExtraField::Nothing,
         }
     }
 
-    /// `length` bytes of content from `from` on.
-    pub(crate) fn content(status: u16, from: u64, length: u64, more: More) -> Self {
+    /// Creates a response with `length` bytes of content from `from`.
+    pub(crate) fn content(status: u16, from: u64, length: u64, more: ExtraField) -> Self {
         Self {
             status,
             body: Body::Content(from),
@@ -83,18 +83,18 @@ impl Response {
         }
     }
 
-    /// The same, saying more.
-    pub(crate) fn with(mut self, more: More) -> Self {
+    /// Sets the additional field.
+    pub(crate) fn with(mut self, more: ExtraField) -> Self {
         self.more = more;
         self
     }
 
-    /// The body's length as sent.
+    /// Returns the length of the body as sent.
     pub(crate) fn sent_length(&self) -> u64 {
         if self.head_only { 0 } else { self.length }
     }
 
-    /// Hands over each field of the head but `Date`, `Content-Length` and those of [`ALWAYS`].
+    /// Calls `field` for each field of the head except `Date`, `Content-Length` and those of [`ALWAYS`].
     pub(crate) fn fields(&self, mut field: impl FnMut(&'static str, Arguments<'_>)) {
         let kind = match &self.body {
             Body::Text(kind, _) => kind,
@@ -102,22 +102,24 @@ impl Response {
         };
         field("content-type", format_args!("{kind}"));
         match self.more {
-            More::Nothing => {}
-            More::Ranges => field("accept-ranges", format_args!("bytes")),
-            More::Part(first, last, total) => field("content-range", format_args!("bytes {first}-{last}/{total}")),
-            More::Unsatisfiable(total) => field("content-range", format_args!("bytes */{total}")),
-            More::Allow(methods) => field("allow", format_args!("{methods}")),
-            More::Preflight(methods) => {
+            ExtraField::Nothing => {}
+            ExtraField::Ranges => field("accept-ranges", format_args!("bytes")),
+            ExtraField::Part(first, last, total) => {
+                field("content-range", format_args!("bytes {first}-{last}/{total}"))
+            }
+            ExtraField::Unsatisfiable(total) => field("content-range", format_args!("bytes */{total}")),
+            ExtraField::Allow(methods) => field("allow", format_args!("{methods}")),
+            ExtraField::Preflight(methods) => {
                 field("access-control-allow-methods", format_args!("{methods}"));
-                // Two hours: no browser that we know keeps it longer.
+                // Two hours, the maximum of common browsers.
                 field("access-control-max-age", format_args!("7200"));
             }
-            More::Later => field("retry-after", format_args!("1")),
+            ExtraField::Later => field("retry-after", format_args!("1")),
         }
     }
 }
 
-/// The reason phrase of a status code that this server sends.
+/// Returns the reason phrase of a status code that this server uses.
 pub(crate) fn reason(status: u16) -> &'static str {
     match status {
         100 => "Continue",

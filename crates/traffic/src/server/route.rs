@@ -1,43 +1,43 @@
-//! What is where, and what each request for it is answered.
+//! Routes of the server and their responses.
 
 use super::range::{self, Range};
-use super::response::{More, Response};
+use super::response::{ExtraField, Response};
 use crate::consent::fleet::{self, FleetKey};
 use crate::consent::{self, Consent};
 use crate::dscp;
 use bytes::Bytes;
 use netburn_units::ByteSize;
 
-/// Whether the query of `path` asks that the connection end with the answer (`?close`): a page in a browser has no other
-/// way to dial anew for each object. Only HTTP/1 heeds it.
+/// Returns whether the query of `path` requests that the connection be closed after the response (`?close`). Pages in a
+/// browser have no other way to use a new connection per object. Applies to HTTP/1 only.
 pub(crate) fn asks_to_close(path: &str) -> bool {
     path.split_once('?')
         .is_some_and(|(_, query)| query.split('&').any(|part| part == "close"))
 }
 
-/// A request, whatever the version of HTTP.
+/// A request, independently of the HTTP version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request<'a> {
     pub(crate) method: Method,
-    /// The path and query of its target.
+    /// Path and query of the target.
     pub(crate) path: &'a str,
-    /// Its `Range` field.
+    /// `Range` field.
     pub(crate) range: Option<&'a [u8]>,
-    /// Whether it has an `If-Range` field.
+    /// Whether there is an `If-Range` field.
     pub(crate) if_range: bool,
 }
 
-/// The methods told apart.
+/// Methods that the server distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
     Head,
     Post,
-    /// Asks what may be asked: what a browser does for a page before some of its requests.
+    /// Preflight request of a browser.
     Options,
-    /// One of HTTP's others.
+    /// Another method of HTTP.
     Other,
-    /// None of HTTP's.
+    /// Not a method of HTTP.
     Unknown,
 }
 
@@ -54,39 +54,39 @@ impl Method {
     }
 }
 
-/// What a request comes to.
+/// Result of routing a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// This answer, whatever body the request has.
+    /// This response, regardless of the request's body.
     Response(Response),
-    /// Its body is taken, counted and dropped.
+    /// The body is received, counted and discarded.
     Sink,
 }
 
-/// What the server has to show.
+/// Content of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
     /// The document at [`consent::PATH`].
     pub(crate) consent: Bytes,
-    /// The fleet it serves, and the document that is completed for it.
+    /// Key of the fleet that it serves, and the document to which the proof is added.
     pub(crate) fleet: Option<(FleetKey, Consent)>,
     /// The page at `/`.
     pub(crate) page: Bytes,
-    /// The largest object.
+    /// Maximum size of an object.
     pub(crate) object: u64,
 }
 
-/// The path before an object's size.
+/// Path before an object's size.
 const BYTES: &str = "/bytes/";
 const READ: &str = "GET, HEAD";
 const WRITE: &str = "POST";
 
 impl Site {
-    /// What `request` comes to.
+    /// Routes a request.
     pub(crate) fn route(&self, request: &Request<'_>) -> Route {
         let (path, query) = request.path.split_once('?').unwrap_or((request.path, ""));
         if request.method == Method::Unknown {
-            return Route::Response(Response::text(501, "this method is not HTTP's"));
+            return Route::Response(Response::text(501, "unknown method"));
         }
         if let Err(unfit) = dscp::requested_dscp(request.path).and(dscp::control(request.path)) {
             return Route::Response(Response::text(400, unfit.to_string()));
@@ -101,7 +101,7 @@ impl Site {
                 Some(_) if request.method == Method::Options => return Route::Response(preflight(READ)),
                 Some(size) if matches!(request.method, Method::Get | Method::Head) => self.object(size, request),
                 Some(_) => return Route::Response(not_allowed(READ)),
-                None => Response::text(404, "nothing is here; / says what is where"),
+                None => Response::text(404, "not found; / lists the paths"),
             },
         };
         Route::Response(match request.method {
@@ -116,7 +116,7 @@ impl Site {
         })
     }
 
-    /// The consent, which answers a fleet's question where it can.
+    /// Returns the consent document, with the fleet's proof if the query has a nonce.
     fn consent_to(&self, query: &str) -> Bytes {
         let answered = self.fleet.as_ref().and_then(|(key, consent)| {
             let nonce = query.split('&').find_map(|part| part.strip_prefix(fleet::QUERY))?;
@@ -138,38 +138,45 @@ impl Site {
             Some(length) if length <= self.object => length,
             Some(_) => {
                 let most = ByteSize::from_bytes(self.object);
-                return Response::text(400, format!("an object has at most {most} ({} bytes)", self.object));
+                return Response::text(
+                    400,
+                    format!("size out of range: expected at most {most} ({} bytes)", self.object),
+                );
             }
-            None => return Response::text(400, "a size is a number of bytes, or like 128KiB, 1MiB, 1GiB, 5MB"),
+            None => {
+                return Response::text(
+                    400,
+                    "invalid size: expected a number of bytes, or a size as 128KiB, 1MiB, 1GiB, 5MB",
+                );
+            }
         };
-        // Range means something for GET alone (RFC 9110 §14.2), and a condition on it (If-Range) can't hold, since no
-        // validator is given out (§13.1.5).
+        // Range applies to GET only (RFC 9110 §14.2). If-Range never matches, because the server provides no validator
+        // (§13.1.5).
         let range = match request.range {
             Some(value) if request.method == Method::Get && !request.if_range => range::parse(value, length),
             _ => Range::Whole,
         };
         match range {
-            Range::Whole => Response::content(200, 0, length, More::Ranges),
+            Range::Whole => Response::content(200, 0, length, ExtraField::Ranges),
             Range::Part { first, last } => {
-                Response::content(206, first, last - first + 1, More::Part(first, last, length))
+                Response::content(206, first, last - first + 1, ExtraField::Part(first, last, length))
             }
-            Range::Unsatisfiable => {
-                Response::text(416, format!("the object has {length} bytes")).with(More::Unsatisfiable(length))
-            }
+            Range::Unsatisfiable => Response::text(416, format!("range out of bounds: the object has {length} bytes"))
+                .with(ExtraField::Unsatisfiable(length)),
         }
     }
 }
 
 fn not_allowed(methods: &'static str) -> Response {
-    Response::text(405, format!("this takes {methods}")).with(More::Allow(methods))
+    Response::text(405, format!("supported methods: {methods}")).with(ExtraField::Allow(methods))
 }
 
-/// Says which methods pages of other origins may use. Nothing is kept from them, so nothing depends on what they ask for.
+/// Returns the response to a preflight request. All origins have the same permissions.
 fn preflight(methods: &'static str) -> Response {
-    Response::text(200, format!("this takes {methods}")).with(More::Preflight(methods))
+    Response::text(200, format!("supported methods: {methods}")).with(ExtraField::Preflight(methods))
 }
 
-/// A size in a path: bytes, or with a unit as [`ByteSize`] reads it, without a space.
+/// Parses a size in a path: bytes, or with a unit as in [`ByteSize`], without a space.
 fn read_size(text: &str) -> Option<u64> {
     if text.bytes().all(|b| b.is_ascii_digit()) {
         return text.parse().ok();
@@ -208,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fleets_question_is_answered_by_its_own_servers() {
+    fn only_servers_of_a_fleet_answer_its_nonce() {
         let consent = Consent::new("Ada", ByteSize::from_gib(1)).unwrap();
         let key = FleetKey::new("token");
         let ours = Site {
@@ -225,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_as_people_write_them() {
+    fn sizes_with_units() {
         for (path, length) in [
             ("/bytes/0", 0),
             ("/bytes/1", 1),
@@ -244,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_or_too_much() {
+    fn invalid_and_too_large_sizes_are_rejected() {
         for path in [
             "/bytes/",
             "/bytes/x",
@@ -264,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_may_ask_for_the_end() {
+    fn a_query_may_request_closing() {
         for path in ["/bytes/5?close", "/bytes/5?n=1&close", "/sink?close&n=1"] {
             assert!(asks_to_close(path), "{path}");
         }
@@ -280,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_may_wish_for_a_mark_that_there_is() {
+    fn a_query_may_request_a_valid_dscp() {
         for (path, status) in [
             ("/bytes/5?dscp=63", 200),
             ("/bytes/5?dscp=64", 400),
@@ -304,9 +311,9 @@ mod tests {
     fn ranges() {
         let got = response(Method::Get, "/bytes/1000", Some("bytes=100-199"));
         assert_eq!((got.status, got.length, got.body), (206, 100, Body::Content(100)));
-        assert_eq!(got.more, More::Part(100, 199, 1000));
+        assert_eq!(got.more, ExtraField::Part(100, 199, 1000));
         let got = response(Method::Get, "/bytes/1000", Some("bytes=1000-"));
-        assert_eq!((got.status, got.more), (416, More::Unsatisfiable(1000)));
+        assert_eq!((got.status, got.more), (416, ExtraField::Unsatisfiable(1000)));
         let request = Request {
             method: Method::Get,
             path: "/bytes/9",

@@ -1,15 +1,15 @@
-//! What a socket's packets are marked with.
+//! DSCP of a socket's packets.
 
 use std::cell::Cell;
 use std::os::fd::AsFd;
 
-/// The DSCP that a socket was told last: none at first, and then it sends what its system has it send.
+/// DSCP that was set last on a socket; initially none, so that the system's default is used.
 #[derive(Debug, Default)]
 pub(crate) struct SocketDscp(Cell<u8>);
 
 impl SocketDscp {
-    /// Has `socket` send with `dscp` from now on, and whether it does. Where the system refuses, what is sent carries what was set
-    /// last: on a connection an earlier answer's mark, on a socket that many share another client's.
+    /// Sets the DSCP of `socket`. Returns whether the system accepted it. Otherwise packets keep the previous DSCP:
+    /// that of an earlier response, or on a shared socket that of another client.
     pub(crate) fn set(&self, socket: impl AsFd, dscp: u8) -> bool {
         if self.0.get() != dscp && netburn_linux::set_dscp(socket, dscp).is_ok() {
             self.0.set(dscp);
@@ -17,7 +17,7 @@ impl SocketDscp {
         self.0.get() == dscp
     }
 
-    /// Whether nothing was set: what is sent is as its system has it.
+    /// Returns whether the socket has the system's default.
     pub(crate) fn is_plain(&self) -> bool {
         self.0.get() == 0
     }
@@ -29,10 +29,10 @@ mod tests {
     use std::net::UdpSocket;
 
     #[test]
-    fn a_mark_that_is_refused_leaves_the_one_before() {
+    fn a_rejected_dscp_leaves_the_previous_one() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let marking = SocketDscp::default();
-        // 6 bits: 64 is refused.
+        // 6 bits: 64 is rejected.
         assert!(!marking.set(&socket, 64) && marking.is_plain());
         assert!(marking.set(&socket, 46) && !marking.is_plain());
         assert!(!marking.set(&socket, 64) && !marking.is_plain());

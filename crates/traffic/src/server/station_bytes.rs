@@ -1,12 +1,12 @@
-//! Content by station: what a run's server moved for each.
+//! Bytes of content by station, counted by a run's server.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What was moved for each station so far, in bytes.
+/// Bytes of content moved for each station.
 #[derive(Debug, Default)]
 pub(crate) struct StationBytes(Vec<Counts>);
 
-/// Content sent and taken.
+/// Bytes sent and received.
 #[derive(Debug, Default)]
 struct Counts {
     down: AtomicU64,
@@ -14,26 +14,26 @@ struct Counts {
 }
 
 impl StationBytes {
-    /// For stations 0 to `stations` − 1.
+    /// Creates counters for the stations 0 to `stations` − 1.
     pub(crate) fn new(stations: usize) -> StationBytes {
         StationBytes((0..stations).map(|_| Counts::default()).collect())
     }
 
-    /// So much was sent for the station that a request names, if it is one.
+    /// Counts bytes sent to the station of a request, if it has one.
     pub(crate) fn down(&self, station: Option<u16>, bytes: u64) {
         if let Some(counts) = self.of(station) {
             counts.down.fetch_add(bytes, Relaxed);
         }
     }
 
-    /// So much was taken.
+    /// Counts bytes received from it.
     pub(crate) fn up(&self, station: Option<u16>, bytes: u64) {
         if let Some(counts) = self.of(station) {
             counts.up.fetch_add(bytes, Relaxed);
         }
     }
 
-    /// Bytes sent and taken, by station.
+    /// Returns the bytes sent and received, by station.
     pub(crate) fn moved(&self) -> Vec<(u64, u64)> {
         let moved = self.0.iter();
         moved

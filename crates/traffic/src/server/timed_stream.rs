@@ -1,4 +1,4 @@
-//! A connection's bytes, in cleartext or over TLS, with a bound on every wait.
+//! Byte stream of a connection, in cleartext or over TLS, with a timeout for every wait.
 
 use super::socket::{Deadline, Socket};
 use crate::content::Content;
@@ -9,14 +9,14 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::server::TlsStream;
 
-/// The two kinds.
+/// Kind of stream.
 #[derive(Debug)]
 pub(crate) enum Io {
     Clear(Socket),
     Tls(Box<TlsStream<Socket>>),
 }
 
-/// A connection's bytes.
+/// Byte stream with timeouts.
 #[derive(Debug)]
 pub(crate) struct TimedStream {
     io: Io,
@@ -24,13 +24,13 @@ pub(crate) struct TimedStream {
     blocked: bool,
 }
 
-/// TLS takes so much content at a time.
+/// Content passed to TLS at once.
 const TLS_PIECE: u64 = 32 << 10;
-/// What comes over TLS and is dropped goes through a buffer of so many bytes.
+/// Buffer in bytes for data that is received over TLS and discarded.
 const TLS_SCRATCH: usize = 16 << 10;
 
 impl TimedStream {
-    /// The first wait is for at most `span`.
+    /// Creates a stream whose first timeout is `span`.
     pub(crate) fn new(io: Io, span: Duration) -> Self {
         Self {
             io,
@@ -39,17 +39,17 @@ impl TimedStream {
         }
     }
 
-    /// Waits from now on are for at most `span` in all, until this is called again.
+    /// Sets the timeout: the following waits take at most `span` in total, until this is called again.
     pub(crate) fn wait_at_most(&mut self, span: Duration) {
         self.deadline.set(span);
     }
 
-    /// Whether the other end has made a write wait since this was last asked.
+    /// Returns whether a write had to wait for the peer since the last call.
     pub(crate) fn take_blocked(&mut self) -> bool {
         std::mem::take(&mut self.blocked)
     }
 
-    /// Receives at the end of `buffer`, no more than its spare capacity; 0 is the end of the stream.
+    /// Receives into the spare capacity of `buffer`; 0 is the end of the stream.
     pub(crate) async fn receive(&mut self, buffer: &mut Vec<u8>) -> io::Result<usize> {
         let io = &mut self.io;
         self.deadline
@@ -60,7 +60,7 @@ impl TimedStream {
             .await
     }
 
-    /// Receives and drops up to `limit` bytes, in cleartext without copying them; 0 is the end of the stream.
+    /// Receives and discards up to `limit` bytes, in cleartext without copying; 0 is the end of the stream.
     pub(crate) async fn discard(&mut self, limit: u64) -> io::Result<u64> {
         let io = &mut self.io;
         let limit = usize::try_from(limit).unwrap_or(usize::MAX).min(1 << 30);
@@ -79,7 +79,7 @@ impl TimedStream {
         Ok(count as u64)
     }
 
-    /// Sends some of `bytes`; with `more`, more follows at once.
+    /// Sends part of `bytes`. `more` means that further data follows at once.
     pub(crate) async fn send(&mut self, bytes: &[u8], more: bool) -> io::Result<usize> {
         self.write(|io, cx| match io {
             Io::Clear(socket) if more => socket.poll_send_more(cx, bytes),
@@ -89,7 +89,7 @@ impl TimedStream {
         .await
     }
 
-    /// Sends some content from `offset` on, at most `limit` bytes.
+    /// Sends part of the content from `offset`, at most `limit` bytes.
     pub(crate) async fn send_content(&mut self, content: &Content, offset: u64, limit: u64) -> io::Result<usize> {
         self.write(|io, cx| match io {
             Io::Clear(socket) => socket.poll_send_content(cx, content, offset, limit),
@@ -98,7 +98,7 @@ impl TimedStream {
         .await
     }
 
-    /// Waits until all that was sent is with the kernel.
+    /// Waits until all data has been passed to the kernel.
     pub(crate) async fn flush(&mut self) -> io::Result<()> {
         match &mut self.io {
             Io::Clear(_) => Ok(()),
@@ -106,7 +106,7 @@ impl TimedStream {
         }
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending direction.
     pub(crate) async fn shut_down(&mut self) -> io::Result<()> {
         let io = &mut self.io;
         self.deadline

@@ -1,4 +1,4 @@
-//! Many waits on one fine timer, for the tasks of one thread.
+//! Many timers of one thread's tasks on one high-resolution timer.
 
 use netburn_linux::{Monotonic, Timer};
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// Wakes tasks at given instants, to some microseconds. Clones are the same alarm.
+/// Wakes tasks at given times, accurate to a few microseconds. Clones share the queue.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TimerQueue(Rc<RefCell<State>>);
 
@@ -20,7 +20,7 @@ struct State {
 }
 
 impl TimerQueue {
-    /// An alarm, and the future that drives it for as long as it is polled.
+    /// Creates a queue, and the future that drives it while polled.
     pub(crate) fn new() -> io::Result<(Self, impl Future<Output = ()>)> {
         let timer_queue = Self::default();
         let state = Rc::clone(&timer_queue.0);
@@ -39,7 +39,7 @@ impl TimerQueue {
         Ok((timer_queue, driver))
     }
 
-    /// Waits until `at`; returns at once when that has passed.
+    /// Waits until `at`. Returns immediately if it has passed.
     pub(crate) async fn until(&self, at: Monotonic) {
         let mut wait = Wait {
             timer_queue: self,
@@ -59,7 +59,7 @@ impl State {
     }
 }
 
-/// One wait; gives up its place when dropped.
+/// A wait in the queue. Dropping it removes it.
 struct Wait<'a> {
     timer_queue: &'a TimerQueue,
     key: Option<(Monotonic, u64)>,
@@ -80,7 +80,7 @@ impl Wait<'_> {
         };
         self.key = Some(key);
         state.waiting.insert(key, cx.waker().clone());
-        // Only a new first one changes what the driver waits for.
+        // Only a new first entry changes the driver's timeout.
         if state.waiting.first_key_value().is_some_and(|(first, _)| *first == key)
             && let Some(driver) = state.driver.take()
         {
@@ -104,7 +104,7 @@ mod tests {
     use netburn_units::Duration;
 
     #[tokio::test]
-    async fn each_is_woken_when_it_is_time_and_the_dropped_are_forgotten() {
+    async fn tasks_are_woken_in_time_and_dropped_waits_are_removed() {
         let (timer_queue, driver) = TimerQueue::new().unwrap();
         let start = Monotonic::now();
         let woken = RefCell::new(Vec::new());
@@ -121,7 +121,7 @@ mod tests {
             () = driver => unreachable!("it never ends"),
             _ = async { tokio::join!(wait(3_000), wait(500), wait(1_500), wait(0)) } => {}
         }
-        // In which order depends on how late this thread runs.
+        // The order depends on the thread's lateness.
         woken.borrow_mut().sort_unstable();
         assert_eq!(*woken.borrow(), [0, 500, 1_500, 3_000]);
         let far = timer_queue.until(start + Duration::from_secs(3600));

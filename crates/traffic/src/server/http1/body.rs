@@ -1,4 +1,4 @@
-//! A request's body, taken, counted and dropped.
+//! Receives, counts and discards the body of a request.
 
 use super::Http1;
 use super::head::{Framing, Refusal};
@@ -6,15 +6,15 @@ use crate::chunked::Decoder;
 use crate::server::stats::Stats;
 use std::io;
 
-/// Without a cap so much is dropped at a time.
+/// Bytes discarded at once without a rate limit.
 const PIECE: u64 = 1 << 20;
-/// The buffer in which the lines between chunks are read.
+/// Buffer in bytes for the lines between chunks.
 const ROOM: usize = 4 << 10;
 
-const TOO_LARGE: Refusal = Refusal(413, "that is more than this server takes");
+const TOO_LARGE: Refusal = Refusal(413, "the body is larger than this server accepts");
 
 impl Http1 {
-    /// Takes a whole body and says how long it was.
+    /// Receives a whole body and returns its length.
     pub(super) async fn take_body(
         &mut self,
         framing: Framing,
@@ -22,7 +22,7 @@ impl Http1 {
     ) -> io::Result<Result<u64, Refusal>> {
         let most = self.context.worker.shared.site.object;
         match framing {
-            Framing::None => return Ok(Err(Refusal(411, "say how long the body is, or send it chunked"))),
+            Framing::None => return Ok(Err(Refusal(411, "missing Content-Length or chunked Transfer-Encoding"))),
             Framing::Length(length) if length > most => return Ok(Err(TOO_LARGE)),
             Framing::Length(_) | Framing::Chunked => {}
         }
@@ -62,7 +62,7 @@ impl Http1 {
         let mut total = 0;
         loop {
             let Ok(decoded) = decoder.decode(&self.buffer) else {
-                return Ok(Err(Refusal(400, "the body is not chunked as it says")));
+                return Ok(Err(Refusal(400, "invalid chunked transfer coding")));
             };
             self.buffer.drain(..decoded.taken);
             self.took(decoded.content).await;
@@ -73,7 +73,7 @@ impl Http1 {
             if decoder.is_done() {
                 return Ok(Ok(total));
             }
-            // All of the buffer is decoded: what is ahead need not pass through it.
+            // The whole buffer has been decoded, so the content ahead can be discarded without it.
             while decoder.ahead() > 0 {
                 let dropped = self.drop_some(decoder.ahead()).await?;
                 decoder.skip(dropped);
@@ -87,7 +87,7 @@ impl Http1 {
         }
     }
 
-    /// Drops some of the next `limit` bytes, all of them body.
+    /// Discards part of the next `limit` bytes, which are all content.
     async fn drop_some(&mut self, limit: u64) -> io::Result<u64> {
         self.stream.wait_at_most(self.context.worker.shared.limits.stall_time);
         match self.stream.discard(limit.min(self.context.up.at_most(PIECE))).await? {
@@ -99,7 +99,7 @@ impl Http1 {
         }
     }
 
-    /// `count` bytes of body have come.
+    /// Counts received bytes of a body.
     async fn took(&mut self, count: u64) {
         let worker = &self.context.worker;
         Stats::add(&worker.stats.bytes_up, count);

@@ -1,4 +1,4 @@
-//! HTTP/1.1 (RFC 9112): one connection, its requests one after another.
+//! HTTP/1.1 (RFC 9112): one connection with sequential requests.
 
 mod body;
 pub(crate) mod head;
@@ -15,29 +15,29 @@ use head::{After, Framing, Head, Refusal};
 use netburn_units::{Duration, Instant};
 use std::io;
 
-/// What a connection begins with for a request's head; most fit.
+/// Initial size of the buffer for a request's head; most heads fit.
 pub(crate) const INITIAL_HEAD_BUFFER: usize = 1024;
-/// Text up to this length goes out with its head in one piece.
+/// Maximum length of text that is sent together with its head.
 const INLINE_BODY_MAX: u64 = 4 << 10;
-/// Content sent without a wait until other connections get their turn.
-const TURN: u64 = 1 << 20;
-/// At the end of a connection, what the client still sends is dropped for so long, so that it can read the last
-/// answer before the connection is reset under it (RFC 9112 §9.6).
+/// Content sent without waiting before other tasks run.
+const YIELD_EVERY: u64 = 1 << 20;
+/// Time for which data of the client is discarded before the connection is closed, so that the client can read the last
+/// response before a reset (RFC 9112 §9.6).
 pub(crate) const LINGER: Duration = Duration::from_secs(2);
 
-/// One connection.
+/// An HTTP/1.1 connection.
 pub(crate) struct Http1 {
     context: ConnectionContext,
     stream: TimedStream,
-    /// What was received and not yet used.
+    /// Received and unused bytes.
     buffer: Vec<u8>,
-    /// What goes out before content.
+    /// Bytes to send before content.
     out: Vec<u8>,
-    /// The station that the present request is of.
+    /// Station of the present request.
     station: Option<u16>,
 }
 
-/// What a head comes to, without borrowing from the buffer that holds it.
+/// Result of parsing a head, without borrowing its buffer.
 struct Request {
     route: Route,
     framing: Framing,
@@ -46,7 +46,7 @@ struct Request {
 }
 
 impl Http1 {
-    /// A connection on which `buffer` has been received.
+    /// Creates a connection on which `buffer` has been received.
     pub(crate) fn new(context: ConnectionContext, stream: TimedStream, mut buffer: Vec<u8>) -> Self {
         buffer.reserve(INITIAL_HEAD_BUFFER.saturating_sub(buffer.len()));
         Self {
@@ -58,10 +58,9 @@ impl Http1 {
         }
     }
 
-    /// Answers requests until one side is done.
-    ///
-    /// # Errors
-    /// When the connection broke or stood still; there is nobody to tell.
+    /// Answers requests until one side closes the connection.
+    /// | # Errors
+    /// An I/O error when the connection fails or makes no progress. It cannot be reported to the client.
     pub(crate) async fn serve(mut self) -> io::Result<()> {
         loop {
             let length = match self.receive_head().await? {
@@ -76,14 +75,14 @@ impl Http1 {
             };
             self.station = station;
             self.buffer.drain(..length);
-            if self.response(request, asked).await? == After::Close {
+            if self.respond(request, asked).await? == After::Close {
                 return self.finish().await;
             }
         }
     }
 
     fn read(&self, head: &Head<'_>) -> Request {
-        // A browser's requests of several uses follow each other on one connection.
+        // A browser sends requests of several workloads on one connection.
         self.context
             .mark(dscp::requested_dscp(head.request.path).ok().flatten().unwrap_or(0));
         self.context.control(dscp::control(head.request.path).ok().flatten());
@@ -102,8 +101,7 @@ impl Http1 {
         }
     }
 
-    /// Receives until a whole head is at the buffer's beginning, and says how long it is; `None` when the connection
-    /// ended before one.
+    /// Receives until the buffer starts with a whole head. Returns its length; `None` if the connection ended before.
     async fn receive_head(&mut self) -> io::Result<Option<Result<usize, Refusal>>> {
         let limits = &self.context.worker.shared.limits;
         let (most, head_time) = (
@@ -136,19 +134,19 @@ impl Http1 {
                 Ok(0) => return Ok(None),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && begun => {
-                    return Ok(Some(Err(Refusal(408, "the request did not come in time"))));
+                    return Ok(Some(Err(Refusal(408, "timeout of the request"))));
                 }
-                // Nothing was asked: nothing to say.
+                // Without a request there is no response.
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => return Ok(None),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Answers one request, its body taken first where that is asked for.
-    async fn response(&mut self, request: Request, asked: Instant) -> io::Result<After> {
+    /// Answers one request, after receiving its body if the route requires it.
+    async fn respond(&mut self, request: Request, asked: Instant) -> io::Result<After> {
         let (response, after, asked) = match request.route {
-            // A body that nobody wants stays unread: after it nothing could be told apart.
+            // The body is not received, so the next request cannot be found.
             Route::Response(response) => match request.framing {
                 Framing::None | Framing::Length(0) => (response, request.after, asked),
                 _ => (response, After::Close, asked),
@@ -162,7 +160,7 @@ impl Http1 {
         Ok(after)
     }
 
-    /// Sends an answer whose request was complete at `asked`.
+    /// Sends a response to a request that was complete at `asked`.
     async fn send(&mut self, response: &Response, after: After, asked: Instant) -> io::Result<()> {
         let worker = &self.context.worker;
         let (stats, stall) = (&worker.stats, worker.shared.limits.stall_time);
@@ -181,7 +179,7 @@ impl Http1 {
                 left = 0;
             }
             Body::Content(from) if left <= INLINE_BODY_MAX => {
-                // Pieces end with the pool; the rest goes the other way.
+                // Pieces end with the pool; the rest is sent by the loop below.
                 let piece = worker.content.piece(*from, left);
                 self.out.extend_from_slice(&piece);
                 stats_down(stats, piece.len());
@@ -226,7 +224,7 @@ impl Http1 {
             if self.stream.take_blocked() {
                 down.interrupt();
                 without_wait = 0;
-            } else if without_wait >= TURN {
+            } else if without_wait >= YIELD_EVERY {
                 without_wait = 0;
                 tokio::task::yield_now().await;
             }
@@ -241,16 +239,16 @@ impl Http1 {
         self.finish().await
     }
 
-    /// Ends the connection so that the client can read all that was sent.
+    /// Closes the connection such that the client can read the last response.
     async fn finish(mut self) -> io::Result<()> {
         self.stream.wait_at_most(LINGER);
         self.stream.shut_down().await?;
-        while self.stream.discard(TURN).await? > 0 {}
+        while self.stream.discard(YIELD_EVERY).await? > 0 {}
         Ok(())
     }
 }
 
-/// An answer of text as it goes out when the connection ends with it.
+/// Returns a text response as sent on a connection that is then closed.
 pub(crate) fn whole(response: &Response, date: &str) -> Vec<u8> {
     let mut out = Vec::new();
     response::write_head(&mut out, response, After::Close, date);

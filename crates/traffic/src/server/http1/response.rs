@@ -1,13 +1,13 @@
-//! The head of an HTTP/1 answer.
+//! The head of an HTTP/1.1 response.
 
 use super::head::After;
 use crate::server::response::{Response, reason};
 use std::io::Write;
 
-/// [`ALWAYS`](crate::server::response::ALWAYS) as it is written.
+/// [`ALWAYS`](crate::server::response::ALWAYS) in encoded form.
 const ALWAYS: &[u8] = b"cache-control: no-store\r\naccess-control-allow-origin: *\r\ntiming-allow-origin: *\r\n";
 
-/// Writes the head of `response` to the end of `out`.
+/// Appends the head of `response` to `out`.
 pub(crate) fn write_head(out: &mut Vec<u8>, response: &Response, after: After, date: &str) {
     let (status, length) = (response.status, response.length);
     let wrote = write!(
@@ -20,7 +20,7 @@ pub(crate) fn write_head(out: &mut Vec<u8>, response: &Response, after: After, d
     response.fields(|name, value| write!(out, "{name}: {value}\r\n").expect("a vector takes everything"));
     out.extend_from_slice(match after {
         After::Keep => b"\r\n",
-        After::KeepAndSay => b"connection: keep-alive\r\n\r\n",
+        After::KeepAlive => b"connection: keep-alive\r\n\r\n",
         After::Close => b"connection: close\r\n\r\n",
     });
 }
@@ -31,7 +31,7 @@ mod tests {
     use crate::server::response;
 
     #[test]
-    fn what_every_answer_says_is_written_as_it_is_listed() {
+    fn the_common_fields_are_encoded_as_listed() {
         let listed: String = response::ALWAYS
             .iter()
             .map(|(name, value)| format!("{name}: {value}\r\n"))
