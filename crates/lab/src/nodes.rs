@@ -59,7 +59,7 @@ impl Nodes {
         let open_files = raise_open_files(plan.stations.len())?;
         let (mut helper, user, mut notes) = Helper::start(helper, warn)?;
         if let Err(error) = helper.request(&Request::Names(names(plan)), &[]) {
-            notes.push(format!("names don't resolve: {error}"));
+            notes.push(format!("can't install host names: {error}"));
         }
         let mut nodes = Nodes {
             helper,

@@ -1,6 +1,6 @@
-//! Drives one kind of workload on many stations against a server and prints what came of it, a figure a line.
-//!
-//! `burn ADDRESS KIND STATIONS SECONDS [PATH]`: KIND is a use's name; with PATH that is fetched whatever its size.
+//! Runs one workload on many stations against a server and prints one metric per line.
+//! | `burn ADDRESS KIND STATIONS SECONDS [PATH]`: KIND is the name of a workload. With PATH, this path is fetched, of
+//! any size.
 
 use netburn_traffic::client::{Resource, Target};
 use netburn_traffic::clock::RunClock;
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let target = Arc::new(target);
     let end = Instant::ZERO + Duration::from_nanos((seconds.parse::<f64>()? * 1e9) as u64);
-    // What moves after the end would count as if it had before.
+    // Bytes after the end would count as if they had been moved before.
     let drain = match config.interval {
         Some(_) => Duration::from_secs(5),
         None => Duration::ZERO,

@@ -153,8 +153,8 @@ mod tests {
         let fault = |chain: &Path, key: &Path| Identity::from_pem_files(chain, key).unwrap_err().to_string();
         assert!(fault(&dir.path().join("none"), &key).contains("none"));
         assert!(fault(&chain, &empty).contains("empty"));
-        assert!(fault(&empty, &key).contains("no certificate"));
+        assert!(fault(&empty, &key).contains("missing certificate"));
         fs::write(&key, foreign.signing_key.serialize_pem()).unwrap();
-        assert!(fault(&chain, &key).contains("don't make an identity"));
+        assert!(fault(&chain, &key).contains("invalid certificate or key"));
     }
 }

@@ -91,7 +91,7 @@ fn a_stopped_helper_causes_a_warning() {
         !warnings.is_empty()
     });
     assert!(
-        warnings[0].starts_with("the lab's helper process does not answer"),
+        warnings[0].starts_with("the lab's helper process does not respond"),
         "{warnings:?}"
     );
     assert!(lab.health().helper_us_max >= 1e6);

@@ -1,4 +1,4 @@
-//! Servers that fail, lie or vanish.
+//! Servers that fail, send invalid responses or disappear.
 
 use crate::util::{Scripted, Talk, asked, calls, drive_one, new_calls, runtime};
 use netburn_scenario::plan::Http;
@@ -8,7 +8,7 @@ use netburn_workload::{Config, Failure, Outcome};
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Drives small requests at a server with this script, which answers none of them well.
+/// Sends small requests to a server with this script, which answers none of them correctly.
 fn all_fail(why: Failure, script: impl Fn(&mut Talk) -> std::io::Result<()> + Send + Sync + 'static) {
     let server = Scripted::start(move |talk, _| {
         while talk.request()?.is_some() {
@@ -37,7 +37,7 @@ fn nobody_listens() {
 }
 
 #[test]
-fn options_that_the_kernel_refuses_fail_the_dial() {
+fn options_that_the_kernel_rejects_fail_the_connection() {
     let server = Scripted::start(|_, _| Ok(()));
     let mut target = server.target();
     target.interface = Some("no-such-device".into());
@@ -46,7 +46,7 @@ fn options_that_the_kernel_refuses_fail_the_dial() {
 }
 
 #[test]
-fn a_congestion_control_that_the_kernel_refuses_is_recorded() {
+fn a_congestion_control_that_the_kernel_rejects_is_recorded() {
     let server = Scripted::start(|talk, _| {
         while let Some(head) = talk.request()? {
             talk.answer(asked(&head))?;
@@ -91,7 +91,7 @@ fn garbage() {
 }
 
 #[test]
-fn heads_without_end() {
+fn endless_heads_are_cut_off() {
     all_fail(Failure::Answer, |talk| {
         talk.say(b"HTTP/1.1 200 OK\r\n")?;
         (0..10_000).try_for_each(|_| talk.say(b"X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n"))
@@ -102,17 +102,17 @@ fn heads_without_end() {
     });
 }
 
-/// Sends `piece` until the client has closed the connection, or 64 MiB have gone.
-fn say_for_ever(talk: &mut Talk, piece: &[u8]) -> std::io::Result<()> {
+/// Sends `piece` until the client has closed the connection, or 64 MiB have been sent.
+fn send_forever(talk: &mut Talk, piece: &[u8]) -> std::io::Result<()> {
     let batch = piece.repeat(4096 / piece.len() + 1);
     (0..64 << 20).step_by(batch.len()).try_for_each(|_| talk.say(&batch))
 }
 
-/// More than any of these servers may have the client take: heads of 64 KiB for each of ten requests, and as much in the
-/// sockets' buffers that the client never reads.
+/// Upper bound of the bytes that a client may receive from these servers: heads of 64 KiB for each of ten requests, and
+/// the same in unread socket buffers.
 const LITTLE: u64 = 4 << 20;
 
-/// What one operation at a server takes, all in.
+/// Returns the bytes that one operation receives.
 fn received(server: &Scripted, http: Http, size: u64) -> u64 {
     let total = Total::default();
     let target = Target {
@@ -122,7 +122,7 @@ fn received(server: &Scripted, http: Http, size: u64) -> u64 {
     };
     let left = drive_one(&target, calls(size, 20), 200, 20_000);
     assert_eq!(left.finished(), 0);
-    // The connection ends: each is an answer that is none, or no connection any more.
+    // The connection ends: each operation fails with an invalid response or a closed connection.
     assert_eq!(
         left.count(|o| matches!(o, Outcome::Failed(_))),
         10,
@@ -134,7 +134,7 @@ fn received(server: &Scripted, http: Http, size: u64) -> u64 {
     down
 }
 
-/// What is wrong with the answer to one request by itself.
+/// Returns the error of a single request.
 fn ask_once(target: &Target, limit: usize) -> String {
     let patience = std::time::Duration::from_secs(60);
     let asked = request(target, Method::Get, "/", limit, patience);
@@ -142,26 +142,26 @@ fn ask_once(target: &Target, limit: usize) -> String {
 }
 
 #[test]
-fn interim_answers_without_end_are_cut_off() {
+fn endless_interim_responses_are_cut_off() {
     let interim = b"HTTP/1.1 100 Continue\r\n\r\n";
     let server = Scripted::start(move |talk, _| {
         talk.request()?;
-        say_for_ever(talk, interim)
+        send_forever(talk, interim)
     });
     let down = received(&server, Http::H1, 1000);
     assert!(down < LITTLE, "{down}");
-    // The same before a server has proved anything.
+    // The same before the server is trusted.
     let error = ask_once(&server.target(), 1000);
     assert!(error.contains("interim"), "{error}");
 }
 
-/// Frames as RFC 9113 section 4.1 has them; `:status: 100` as RFC 7541 section 6.2.2 has it: index 8, three characters.
+/// Frames as in RFC 9113 §4.1; `:status: 100` as in RFC 7541 §6.2.2: index 8, three characters.
 #[test]
-fn interim_answers_over_http_2_are_cut_off() {
+fn endless_interim_responses_over_http_2_are_cut_off() {
     let server = Scripted::start(|talk, _| {
         use std::io::Read;
         talk.say(&[0, 0, 0, 4, 0, 0, 0, 0, 0])?;
-        // The preface, SETTINGS, perhaps WINDOW_UPDATE, and at last a request, which is HEADERS on stream 1.
+        // Preface, SETTINGS, possibly WINDOW_UPDATE, and a request: HEADERS on stream 1.
         let mut came = Vec::<u8>::new();
         while !came
             .windows(6)
@@ -173,14 +173,14 @@ fn interim_answers_over_http_2_are_cut_off() {
                 count => came.extend(&piece[..count]),
             }
         }
-        say_for_ever(talk, b"\x00\x00\x05\x01\x04\x00\x00\x00\x01\x08\x03100")
+        send_forever(talk, b"\x00\x00\x05\x01\x04\x00\x00\x00\x01\x08\x03100")
     });
     let down = received(&server, Http::H2, 1000);
     assert!(down < LITTLE, "{down}");
 }
 
 #[test]
-fn an_answer_of_another_length_is_rejected_at_its_head() {
+fn a_response_of_another_length_is_rejected_at_its_head() {
     let heads = [
         "Content-Length: 17179869184\r\n\r\n",
         "Transfer-Encoding: chunked\r\n\r\n3fffffff\r\n",
@@ -190,7 +190,7 @@ fn an_answer_of_another_length_is_rejected_at_its_head() {
         let server = Scripted::start(move |talk, _| {
             talk.request()?;
             talk.say(format!("HTTP/1.1 200 OK\r\n{head}").as_bytes())?;
-            say_for_ever(talk, &[0; 4096])
+            send_forever(talk, &[0; 4096])
         });
         let down = received(&server, Http::H1, 1000);
         assert!(down < LITTLE, "{head}: {down}");
@@ -203,9 +203,9 @@ fn framing_without_content_is_counted_and_ends() {
         talk.request()?;
         talk.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")?;
         let chunk = format!("1;{}\r\nx\r\n", "a".repeat(4000));
-        say_for_ever(talk, chunk.as_bytes())
+        send_forever(talk, chunk.as_bytes())
     });
-    // 1,000 chunks of 4,000 bytes each are not what 1,000 bytes should cost, but they are counted.
+    // 1,000 chunks of 4,000 bytes are counted, although 1,000 bytes were requested.
     let total = Total::default();
     let target = Target {
         total: Some(total.clone()),
@@ -214,7 +214,7 @@ fn framing_without_content_is_counted_and_ends() {
     let left = drive_one(&target, calls(1000, 200), 200, 60_000);
     assert_eq!(left.operations.len(), 1);
     assert!(total.bytes().0 > 3_000_000, "{:?}", total.bytes());
-    // The question for consent bounds all that it receives.
+    // The request for consent limits all received bytes.
     let error = ask_once(&server.target(), 64 * 1024);
     assert!(error.contains("too long"), "{error}");
 }
@@ -231,14 +231,14 @@ fn content_of_another_size() {
 }
 
 #[test]
-fn a_new_connection_closed_without_a_word() {
+fn a_new_connection_closed_without_a_response() {
     let server = Scripted::start(|talk, _| talk.request().map(drop));
     let left = drive_one(&server.target(), calls(1000, 20), 200, 3000);
     assert_eq!(left.count(|o| o == Outcome::Failed(Failure::Connection)), 10);
 }
 
 #[test]
-fn more_than_was_asked_for_spoils_the_connection_alone() {
+fn excess_data_only_makes_the_connection_unusable() {
     let server = Scripted::start(|talk, _| {
         while let Some(head) = talk.request()? {
             let size = asked(&head);
@@ -284,11 +284,11 @@ fn a_slow_drip_arrives_and_is_not_timed_out() {
 }
 
 #[test]
-fn a_server_that_answers_no_more_is_timed_out() {
+fn an_unresponsive_server_causes_timeouts() {
     let server = Scripted::start(|talk, _| {
         talk.request()?;
         talk.say(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nx")?;
-        // Until the client hangs up.
+        // Until the client closes the connection.
         talk.request().map(drop)
     });
     let config = Config {
@@ -333,7 +333,7 @@ fn a_server_that_dies_in_the_middle_leaves_failures_and_the_run_ends() {
 }
 
 #[test]
-fn an_upload_that_the_server_refuses_fails_before_all_is_sent() {
+fn a_rejected_upload_fails_before_it_is_complete() {
     let over = std::sync::Arc::new(AtomicBool::new(false));
     let ending = std::sync::Arc::clone(&over);
     let server = Scripted::start(move |talk, _| {
@@ -341,7 +341,7 @@ fn an_upload_that_the_server_refuses_fails_before_all_is_sent() {
         let mut piece = [0; 1000];
         talk.stream.read_exact(&mut piece[..100])?;
         talk.say(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")?;
-        // Reads no more; closing now would take the answer back.
+        // Reads no more; closing the connection now would discard the response.
         while !ending.load(Ordering::SeqCst) {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }

@@ -1,4 +1,4 @@
-//! `fetch` against real servers.
+//! `fetch` with real servers.
 
 use crate::util::{Process, Scripted, runtime};
 use netburn_traffic::drive::{CancelHandle, CancelToken};
@@ -38,7 +38,7 @@ fn bytes_and_requests_are_those_of_nginx_s_log() {
         (site.size, site.permission),
         (ByteSize::from_bytes(100_000), Permission::ThisMachine)
     );
-    // A page that takes longer than its period puts off those after it.
+    // A page that takes longer than its period delays later pages.
     assert!((4..=12).contains(&report.pages), "{}", report.pages);
     assert_eq!(report.finished, report.pages);
     assert_eq!(report.page_mean, Some(200_000.0));
@@ -48,12 +48,12 @@ fn bytes_and_requests_are_those_of_nginx_s_log() {
     let gets: Vec<_> = log.iter().filter(|line| line.0 == "GET").collect();
     assert_eq!(gets.len() as u64, report.pages * 2);
     assert_eq!(gets.iter().map(|line| line.3).sum::<u64>(), report.bytes);
-    // The look at the URL, and idle latency.
+    // The inspection of the URL, and the baseline.
     let heads = log.len() - gets.len();
     assert!(heads > 3, "{heads}");
     assert!(report.idle_ms.is_some());
     assert_eq!(report.notes.len(), 1, "{:?}", report.notes);
-    // The last page may end in a later one.
+    // The last page may end in a later second.
     assert!(seconds.iter().map(|second| second.at).eq(1..=seconds.len() as i64));
     assert!(!seconds.is_empty());
 }
@@ -127,7 +127,7 @@ fn post_sends_to_the_url() {
     assert_eq!(report.page_mean, Some(300_000.0));
     let log = nginx.log();
     let posts: Vec<_> = log.iter().filter(|line| line.0 == "POST").collect();
-    // The one that the end of the run cut off may be there too.
+    // The request that the end of the run interrupted may be logged too.
     assert!(
         (report.pages..=report.pages + 1).contains(&(posts.len() as u64)),
         "{} posts",
@@ -136,7 +136,7 @@ fn post_sends_to_the_url() {
 }
 
 #[test]
-fn a_server_without_head_and_length_is_looked_at_by_get() {
+fn a_server_without_head_and_length_is_inspected_with_get() {
     let server = Scripted::start(|talk, _| {
         while let Some(head) = talk.request()? {
             match head.starts_with("HEAD") {
@@ -155,7 +155,7 @@ fn a_server_without_head_and_length_is_looked_at_by_get() {
 }
 
 #[test]
-fn a_stop_ends_it_with_a_report() {
+fn a_cancelled_fetch_returns_a_report() {
     let nginx = Process::nginx();
     nginx.object("object", 1000);
     let mut options = options(&nginx, "/object");
@@ -163,7 +163,7 @@ fn a_stop_ends_it_with_a_report() {
     let (stopper, stop) = CancelHandle::new();
     let log = nginx.folder.path().join("access.log");
     let stopping = std::thread::spawn(move || {
-        // Whoever asks for a second page has had the first.
+        // A request for a second page means that the first has finished.
         for _ in 0..10_000 {
             let text = std::fs::read_to_string(&log).unwrap_or_default();
             if text.lines().filter(|line| line.starts_with("GET ")).count() > 1 {

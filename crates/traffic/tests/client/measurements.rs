@@ -1,4 +1,4 @@
-//! What is measured agrees with what happened.
+//! Measured values agree with the actual events.
 
 use crate::util::{Process, Scripted, asked, calls, drive_one, drive_until, new_calls, runtime};
 use netburn_record::EventKind;
@@ -10,9 +10,9 @@ use netburn_workload::{Config, Outcome, PlayerConfig, Workload};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Nothing is due while the thread is held up, so that no lateness shows it.
+/// No operation is due during the standstill, so it does not appear as lateness.
 #[test]
-fn a_standstill_shows_whatever_is_due() {
+fn a_standstill_is_detected_without_due_operations() {
     let nginx = Process::nginx();
     nginx.object("bytes/20000", 20_000);
     let end = Instant::from_millis(1_000);
@@ -32,7 +32,7 @@ fn a_standstill_shows_whatever_is_due() {
             }
         )
     });
-    // It looks every 20 ms.
+    // The driver checks every 20 ms.
     assert!(report.standstill_us_max >= 230_000.0, "{report:?}");
 }
 
@@ -59,7 +59,7 @@ fn operations_and_bytes_are_those_of_nginx_s_log() {
         assert!(operation.due <= operation.started.unwrap());
         assert!(operation.started < operation.first_byte && operation.first_byte <= operation.finished);
     }
-    // The first dials, those after it use the connection again.
+    // The first request opens the connection, later ones reuse it.
     assert!(left.operations[0].connected.is_some());
     assert!(
         left.connections.iter().any(|row| row.bytes_received >= moved / 2),
@@ -76,7 +76,7 @@ fn a_page_of_ten_objects_comes_over_ten_connections() {
     let config = Config {
         interval: Some(Duration::from_millis(300)),
         jitter: Duration::ZERO,
-        // A page that takes long is not in the way of those after it.
+        // A long page does not block later ones.
         outstanding: 10,
         ..Config::browsing()
     };
@@ -88,7 +88,7 @@ fn a_page_of_ten_objects_comes_over_ten_connections() {
             .all(|o| o.bytes == 1_310_720 && o.connected.is_some())
     );
     assert_eq!(nginx.log().len(), 50);
-    // At most ten looks at closing connections in a second.
+    // At most ten samples of closing connections per second.
     assert!((1..=30).contains(&left.connections.len()), "{}", left.connections.len());
 }
 
@@ -103,7 +103,7 @@ fn python_s_server_closes_every_connection_and_nothing_is_lost() {
 }
 
 #[test]
-fn an_idle_connection_that_the_server_closed_is_dialled_again_in_silence() {
+fn a_closed_idle_connection_is_replaced_silently() {
     let server = Scripted::start(|talk, _| {
         let head = talk.request()?.unwrap();
         talk.answer(asked(&head))
@@ -140,7 +140,7 @@ fn chunked_and_close_delimited_content_is_counted() {
         assert_eq!(left.finished(), 10, "{case}");
         assert_eq!(left.bytes(), 10 * 0x8005, "{case}");
         let accepted = server.accepted.load(Ordering::SeqCst);
-        // Those under way at once need one each: of ten in half a second some come after another has ended.
+        // Simultaneous requests need one connection each: of ten in half a second, some start after another has ended.
         assert_eq!(accepted == 10, case == "close", "{case}: {accepted} connections");
     }
 }
@@ -170,7 +170,7 @@ fn an_upload_is_counted_as_it_arrives() {
 
 #[test]
 fn a_stall_is_in_the_tail_at_its_full_length_and_in_all_that_was_due_during_it() {
-    // The server says nothing between its first and third second, counted from its first request.
+    // The server pauses between the first and third second, counted from its first request.
     let begun = std::sync::OnceLock::new();
     let server = Scripted::start(move |talk, _| {
         while let Some(head) = talk.request()? {
@@ -185,11 +185,11 @@ fn a_stall_is_in_the_tail_at_its_full_length_and_in_all_that_was_due_during_it()
     });
     let left = drive_one(&server.target(), Config::voip(), 4000, 3000);
     let first = left.operations.iter().map(|o| o.due).min().unwrap();
-    // The first request that meets the stall is the first one due in it: within a period of its beginning.
+    // The first affected request is the first one due in the pause: within one period of its start.
     let worst = left.operations.iter().filter_map(|o| o.latency()).max().unwrap();
     assert!(worst >= Duration::from_millis(2000 - 132), "{worst}");
-    // Eight may be outstanding; each counts from when it was due, to the stall's end at the earliest. The server counts from
-    // somewhere between when the first was due and when its answer was there.
+    // Eight may be outstanding. Each counts from its due time to at least the end of the pause. The server's time
+    // starts between the first due time and its response.
     let over = first + Duration::from_millis(3000);
     let answered = left.operations.iter().filter_map(|o| o.finished).min().unwrap();
     let due_during = left
@@ -197,15 +197,15 @@ fn a_stall_is_in_the_tail_at_its_full_length_and_in_all_that_was_due_during_it()
         .iter()
         .filter(|o| o.due > answered + Duration::from_millis(1000) && o.due < over && o.outcome == Outcome::Finished);
     let due_during: Vec<_> = due_during.collect();
-    // Up to three of the eight may have been due before the stall was sure to have begun.
+    // Up to three of the eight may have been due before the pause had certainly started.
     assert!(due_during.len() >= 5, "{}", due_during.len());
     for operation in due_during {
         assert!(operation.finished.unwrap() >= over, "{operation:?}");
     }
-    // 2 s hold 15 periods of 131 ms: those beyond the eight never began.
+    // 2 s contain 15 periods of 131 ms: those beyond the eight never started.
     let missed = left.count(|outcome| outcome == Outcome::NotStarted);
     assert!(missed >= 5, "{missed}");
-    // Where this machine let the driver be in time, none of them is its fault.
+    // If the driver was on time, it missed none of them.
     if left.report.lateness_us_max < 10_000.0 {
         assert_eq!(left.report.missed_sends, 0, "the network was not in time");
     }
@@ -245,10 +245,10 @@ fn a_player_that_runs_dry_leaves_an_event() {
 }
 
 #[test]
-fn pulling_the_stop_settles_everything_at_once() {
+fn cancelling_settles_everything_at_once() {
     let server = Scripted::start(|talk, _| {
         talk.request()?;
-        // Never answered: whoever is stopped hangs up.
+        // Never answered: the client closes the connection on cancellation.
         talk.request().map(drop)
     });
     let (stopper, stop) = CancelHandle::new();
@@ -258,7 +258,7 @@ fn pulling_the_stop_settles_everything_at_once() {
     };
     let accepted = std::sync::Arc::clone(&server.accepted);
     let stopping = std::thread::spawn(move || {
-        // Something is under way then. If nothing ever is, that shows below.
+        // Waits until a request is running. The assertions below detect if there is none.
         for _ in 0..10_000 {
             if accepted.load(Ordering::SeqCst) > 0 {
                 break;

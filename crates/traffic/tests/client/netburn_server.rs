@@ -1,4 +1,4 @@
-//! The driver against `serve`: both HTTP versions, in clear and over TLS, probes, idle latency.
+//! The driver with `serve`: both HTTP versions, cleartext and TLS, probes, baseline.
 
 use crate::util::{Left, calls, drive_one, new_calls, runtime};
 use netburn_record::row::BASELINE;
@@ -16,7 +16,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// A server on a thread of its own, ended when dropped.
+/// A server on its own thread, stopped when dropped.
 struct Serving {
     addresses: Addresses,
     handle: netburn_traffic::server::ServerHandle,
@@ -74,8 +74,8 @@ impl Serving {
         }
     }
 
-    /// What the server has counted, once that is `enough`, or after a while: it counts an answer when it has sent it,
-    /// and the client may know first.
+    /// Returns the server's counters once they are `enough`, or after a timeout: the server counts a response after
+    /// sending it, so the client may know first.
     fn health(&self, enough: impl Fn(&Health) -> bool) -> Health {
         for _ in 0..1000 {
             let health = self.handle.health();
@@ -91,7 +91,7 @@ impl Serving {
 const WAYS: [(Http, bool); 4] = [(Http::H1, false), (Http::H1, true), (Http::H2, false), (Http::H2, true)];
 
 #[test]
-fn every_way_of_speaking_brings_every_byte() {
+fn downloads_are_complete_over_every_protocol() {
     for (http, tls) in WAYS {
         for (keep, config) in [(true, calls(300_000, 20)), (false, new_calls(300_000, 20))] {
             let server = serve(|_| ());
@@ -108,10 +108,10 @@ fn every_way_of_speaking_brings_every_byte() {
     }
 }
 
-/// At 100 kbit/s the 16 MiB take 22 minutes. What the server sends ahead is a window of 64 KiB, where the usual ones take all
-/// of it.
+/// At 100 kbit/s, 16 MiB take 22 minutes. The server sends ahead one window of 64 KiB; the default windows would accept
+/// everything.
 #[test]
-fn a_bound_on_the_rate_holds_an_http_2_server_back() {
+fn a_rate_limit_slows_down_an_http_2_server() {
     for tls in [false, true] {
         let server = serve(|_| ());
         let target = Target {
@@ -130,7 +130,7 @@ fn a_bound_on_the_rate_holds_an_http_2_server_back() {
 }
 
 #[test]
-fn every_way_of_speaking_takes_every_byte() {
+fn uploads_are_complete_over_every_protocol() {
     for (http, tls) in WAYS {
         let server = serve(|_| ());
         let config = Config {
@@ -155,7 +155,7 @@ fn many_streams_share_one_http_2_connection() {
         objects: 10,
         interval: Some(Duration::from_millis(200)),
         jitter: Duration::ZERO,
-        // A page that takes long is not in the way of those after it.
+        // A long page does not block later ones.
         outstanding: 10,
         connections: netburn_workload::Connections::Keep,
         ..Config::browsing()
@@ -212,14 +212,14 @@ fn a_limited_server_is_measured_at_its_rate() {
     let server = serve(|config| config.rate = Some(netburn_units::BitRate::from_mbps(40)));
     let begun = std::time::Instant::now();
     let left = drive_one(&server.target(Http::H1, false), Config::download(), 1500, 0);
-    // A server can't be faster than its cap but for one burst.
+    // The server cannot exceed its limit by more than one burst.
     let mbps = left.report.bytes_down as f64 * 8e-6 / begun.elapsed().as_secs_f64();
     assert!(mbps < 44.0, "{mbps} Mbit/s");
     assert!(left.intervals.len() > 3);
 }
 
 #[test]
-fn priority_is_on_the_packets() {
+fn packets_carry_the_priority() {
     let server = serve(|_| ());
     let target = server.target(Http::H1, false);
     // CS6 is 110000 (RFC 2474 §4.2.2.2), the upper six bits of the field.
@@ -256,7 +256,7 @@ fn probes_come_back_with_the_far_end_s_times() {
 }
 
 #[test]
-fn a_server_that_echoes_nothing_leaves_time_outs_and_no_hang() {
+fn a_server_without_echo_causes_timeouts() {
     let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
     let closed = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for address in [silent.local_addr().unwrap(), closed] {
@@ -282,7 +282,7 @@ fn idle(target: Target, datagrams: bool) -> Left {
         datagrams,
     };
     let (rows, mut received) = tokio::sync::mpsc::unbounded_channel();
-    // A second of it goes to waiting for datagrams where none come back.
+    // One second is used to wait for datagrams if there is no echo.
     let clock = RunClock::starting_at(std::time::Instant::now() + std::time::Duration::from_secs(3));
     let report = baseline(vec![idle], Instant::ZERO, Seed(1), clock, rows, CancelToken::never());
     let report = runtime().block_on(report).unwrap();
@@ -328,7 +328,7 @@ fn a_server_s_consent_is_read() {
         .unwrap();
     let by = "the tests".to_owned();
     assert_eq!(permission::decide(&page), Permission::Consents { by });
-    // Without asking anybody: it is this machine.
+    // No confirmation: the server is on this machine.
     assert_eq!(runtime().block_on(permission::check(&target)), Permission::ThisMachine);
     let page = runtime()
         .block_on(request(&target, Method::Get, "/bytes/1MiB", 1000, patience))

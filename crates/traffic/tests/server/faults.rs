@@ -1,11 +1,11 @@
-//! Clients that go, stall, or come by the thousand.
+//! Clients that disconnect, stall, or are very many.
 
 use crate::util::{Client, config, get, limited, serve};
 use netburn_traffic::server::Limits;
 use netburn_units::Duration;
 
 #[test]
-fn clients_that_go_in_the_middle() {
+fn clients_that_disconnect_within_a_response() {
     let served = serve(config());
     for n in 0..50 {
         let mut client = served.connect();
@@ -19,7 +19,7 @@ fn clients_that_go_in_the_middle() {
     }
     let mut client = served.connect();
     assert_eq!(client.ask(get("/bytes/1000000")).1.len(), 1_000_000);
-    // All are seen to be gone; the last is us.
+    // All have been closed; the last connection is this one.
     while served.handle.connections().len() > 1 {
         client.ask(get("/bytes/1"));
     }
@@ -27,7 +27,7 @@ fn clients_that_go_in_the_middle() {
 }
 
 #[test]
-fn a_reader_that_stands_still_is_let_go() {
+fn a_stalled_reader_is_disconnected() {
     let served = serve(limited(Limits {
         stall_time: Duration::from_millis(100),
         ..Limits::default()
@@ -50,7 +50,7 @@ fn a_reader_that_stands_still_is_let_go() {
 }
 
 #[test]
-fn slow_heads_hold_up_nobody() {
+fn slow_heads_do_not_delay_other_clients() {
     let served = serve(config());
     let mut slow: Vec<_> = (0..300).map(|_| served.connect()).collect();
     for byte in get("/bytes/10").bytes() {

@@ -1,4 +1,4 @@
-//! What the server tells of itself.
+//! Statistics of the server.
 
 use crate::util::{config, get, limited, serve};
 use netburn_record::Role;
@@ -7,7 +7,7 @@ use netburn_units::ByteSize;
 use std::net::SocketAddr;
 
 #[test]
-fn health_counts_what_was_done() {
+fn health_counts_requests_and_bytes() {
     let mut served = serve(ServerConfig {
         name: "home".to_owned(),
         ..config()
@@ -43,7 +43,7 @@ fn health_counts_what_was_done() {
 }
 
 #[test]
-fn connections_are_seen_from_the_servers_side() {
+fn connections_are_sampled_on_the_server() {
     let served = serve(config());
     let mut clients: Vec<_> = (0..5).map(|_| served.connect()).collect();
     for (n, client) in clients.iter_mut().enumerate() {
@@ -64,7 +64,7 @@ fn connections_are_seen_from_the_servers_side() {
 }
 
 #[test]
-fn one_connection_too_many_is_told() {
+fn a_connection_above_the_limit_is_rejected() {
     let served = serve(limited(Limits {
         connections: 3,
         ..Limits::default()
@@ -77,12 +77,12 @@ fn one_connection_too_many_is_told() {
     assert_eq!(more.head().unwrap().status, 503);
     assert_eq!(served.handle.health().refused, 1);
     drop(held);
-    // Once the server has seen them go, there is room.
+    // New connections are admitted after the server has closed the old ones.
     while served.connect().ask(get("/bytes/1")).0.status != 200 {}
 }
 
 #[tokio::test]
-async fn settings_that_make_no_server() {
+async fn invalid_configurations_are_rejected() {
     let nowhere = ServerConfig {
         listen: Vec::new(),
         ..config()
@@ -103,7 +103,7 @@ async fn settings_that_make_no_server() {
     assert!(matches!(Server::bind(same).await, Err(ServerError::Listen { .. })));
 }
 
-/// Every way to move content is counted for the station that a request names, and for no other.
+/// Content is counted for the station of a request, on every path of the code.
 #[test]
 fn content_is_counted_by_station() {
     let served = serve(ServerConfig {
@@ -111,7 +111,7 @@ fn content_is_counted_by_station() {
         ..config()
     });
     let mut client = served.connect();
-    // As a piece of the answer's head, by the kernel, and as text; a station that there isn't, and none.
+    // Sent with the head, by the kernel, and as text; an unknown station, and none.
     client.ask(get("/bytes/100?station=2"));
     client.ask(get("/bytes/1000000?dscp=8&station=2"));
     let text = client.ask(get("/?station=1")).0.length();
@@ -124,9 +124,9 @@ fn content_is_counted_by_station() {
         .send("POST /sink?station=1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n");
     client.head().unwrap();
     served.health_after(7);
-    // The answer to an upload is its length and the end of a line.
+    // The response to an upload is its length and a line end.
     assert_eq!(served.handle.moved(), [(0, 0), (text + 2, 5), (1_000_100 + 2, 7)]);
-    // What was counted outlives the beginning of the run: the probe before it is counted as well.
+    // The counters are not reset at the start of a run: the probe before it is counted as well.
     served.handle.reset();
     assert_eq!(served.handle.moved()[2], (1_000_102, 7));
 }

@@ -1,11 +1,11 @@
-//! What is not HTTP, or could be read in two ways, or is too much.
+//! Requests that are invalid, ambiguous or too large.
 
 use crate::util::{config, get, limited, serve};
 use netburn_traffic::server::Limits;
 use netburn_units::{ByteSize, Duration};
 
 #[test]
-fn each_is_refused_with_its_status_and_the_connection_ends() {
+fn each_is_rejected_with_its_status_and_the_connection_closes() {
     let served = serve(config());
     let post = |fields: &str| format!("POST /sink HTTP/1.1\r\nHost: a\r\n{fields}\r\n");
     for (request, status) in [
@@ -40,7 +40,7 @@ fn each_is_refused_with_its_status_and_the_connection_ends() {
     ] {
         let mut client = served.connect();
         client.send(&request);
-        // Were this taken for a second request, there would be a second answer.
+        // If this were taken for a second request, there would be a second response.
         client.send(get("/bytes/1"));
         let head = client.head().unwrap_or_else(|| panic!("no answer to {request:?}"));
         let body = client.body(head.length());
@@ -48,12 +48,12 @@ fn each_is_refused_with_its_status_and_the_connection_ends() {
         assert_eq!(head.field("connection"), Some("close"), "{request:?}");
         assert!(client.is_closed(), "{request:?}");
     }
-    // The server is as good as new.
+    // The server still works.
     assert_eq!(served.connect().ask(get("/bytes/2")).1.len(), 2);
 }
 
 #[test]
-fn wrong_paths_and_methods_are_told_and_the_connection_is_kept() {
+fn unknown_paths_and_methods_are_rejected_and_the_connection_is_kept() {
     let served = serve(config());
     let mut client = served.connect();
     for (method, path, status, allow) in [
@@ -72,10 +72,10 @@ fn wrong_paths_and_methods_are_told_and_the_connection_is_kept() {
 }
 
 #[test]
-fn a_body_that_nobody_wants_ends_the_connection() {
+fn an_unused_body_closes_the_connection() {
     let served = serve(config());
     let mut client = served.connect();
-    // Its body looks like a request of its own.
+    // The body looks like a request.
     let inner = get("/bytes/9");
     client.send(format!(
         "GET /bytes/5 HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{inner}",
@@ -91,7 +91,7 @@ fn a_body_that_nobody_wants_ends_the_connection() {
 }
 
 #[test]
-fn a_head_that_does_not_come_in_time() {
+fn a_late_head_is_rejected() {
     let limits = Limits {
         head_time: Duration::from_secs(1),
         ..Limits::default()
@@ -101,14 +101,14 @@ fn a_head_that_does_not_come_in_time() {
     assert_eq!(client.ask(get("/bytes/1")).0.status, 200);
     client.send("GET /bytes/1 HTTP/1.1\r\nHo");
     assert_eq!(client.head().unwrap().status, 408);
-    // The beginning of HTTP/2's preface, and no more.
+    // Only the beginning of HTTP/2's preface.
     let mut client = served.connect();
     client.send("PRI * HT");
     assert!(client.is_closed());
 }
 
 #[test]
-fn an_idle_connection_is_closed_without_a_word() {
+fn an_idle_connection_is_closed_without_a_response() {
     let limits = Limits {
         idle_time: Duration::from_secs(1),
         ..Limits::default()

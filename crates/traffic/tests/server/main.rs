@@ -1,4 +1,4 @@
-//! The server as its clients meet it: over real sockets, on loopback.
+//! The server over real sockets on loopback.
 
 mod corpus;
 mod curl;

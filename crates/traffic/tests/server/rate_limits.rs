@@ -1,5 +1,5 @@
-//! The rate cap over real sockets. How long it takes is the virtual link's affair, whose tests are in virtual time;
-//! here only what no slow machine can change: nothing comes before its time, and everything comes.
+//! Rate limits over real sockets. Durations are tested with the virtual link in virtual time. Here only properties that
+//! hold on any machine are tested: data is never early, and all data arrives.
 
 use crate::util::{config, content, get, serve, with_tls};
 use netburn_linux::Monotonic;
@@ -34,7 +34,7 @@ fn a_download_and_an_upload_are_not_faster_than_the_cap() {
 }
 
 #[test]
-fn an_upload_that_comes_slowly_is_not_taken_late() {
+fn a_slow_upload_is_received_without_delay() {
     let served = serve(ServerConfig {
         rate: Some(BitRate::from_mbps(1_000)),
         ..config()
@@ -47,7 +47,7 @@ fn an_upload_that_comes_slowly_is_not_taken_late() {
         client.send(content(0, 1_000));
     }
     assert_eq!(client.ask("").1, b"20000\n");
-    // The pauses are the client's; the server takes each piece as it comes.
+    // The pauses are the client's; the server receives each piece on arrival.
     let health = served.handle.health();
     assert!(health.lateness_count >= 1);
     assert!(
@@ -75,7 +75,7 @@ fn several_at_once_share_it() {
 }
 
 #[test]
-fn whatever_is_spoken() {
+fn over_every_protocol() {
     let mut config = with_tls();
     config.rate = Some(BitRate::from_mbps(80));
     let served = serve(config);
