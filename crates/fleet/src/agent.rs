@@ -15,12 +15,12 @@ use crate::protocol::standing::{LateResultsEnd, proof};
 use crate::protocol::{Assign, Ready, ToAgent, ToController};
 use crate::spool::{SpoolContent, SpoolFolder, SpoolHeader, Writer};
 use crate::wifi::Adapter;
-use netburn_linux::{Monotonic, Sampler, Watch};
+use netburn_linux::{CpuMonitor, Monotonic, Sampler};
 use netburn_record::{EventKind, Row};
 use netburn_scenario::Plan;
 use netburn_traffic::client::{Target, Trust};
 use netburn_traffic::clock::RunClock;
-use netburn_traffic::drive::{self, DriveReport, Idle, Load, Stopper};
+use netburn_traffic::drive::{self, CancelHandle, DriveReport, Idle, Load};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Kind, Workload};
 use std::sync::Arc;
@@ -128,10 +128,10 @@ pub async fn run<D: Dial, T: AgentPolicy>(
             }
         }
     }
-    let watch = Sampler::new().and_then(Watch::start);
+    let watch = Sampler::new().and_then(CpuMonitor::start);
     let zero = Monotonic::from(zero);
     let (tell, mut rows) = mpsc::unbounded_channel();
-    let (stopper, stop) = Stopper::new();
+    let (stopper, stop) = CancelHandle::new();
     let idling = part.until().map(|until| {
         let (tell, stop) = (tell.clone(), stop.clone());
         tokio::spawn(drive::baseline(part.idle(), until, part.plan.seed, clock, tell, stop))
@@ -348,7 +348,7 @@ fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Durati
 }
 
 /// Mean busy share of the machine since `zero`, 0 to 1.
-fn machine_busy(watch: &Watch, zero: Monotonic) -> f64 {
+fn machine_busy(watch: &CpuMonitor, zero: Monotonic) -> f64 {
     let windows = watch.windows();
     let shares = windows.iter().filter(|w| w.end > zero).map(|w| w.machine_busy);
     match shares.clone().count() {

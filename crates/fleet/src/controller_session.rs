@@ -26,7 +26,7 @@ use crate::protocol::standing::LateResultsEnd;
 use crate::protocol::{self, Done, HealthMessage, Pong, Progress, RejectReason, ToAgent, ToController, Welcome};
 use connection::{Connection, Incoming};
 use dial::Dial;
-use netburn_linux::clock::slept;
+use netburn_linux::clock::suspended;
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_traffic::clock::RunClock;
 use netburn_units::Duration;
@@ -181,7 +181,7 @@ impl<D: Dial> ControllerSession<D> {
             stations: Vec::new(),
             running: false,
             stop_requested_at: None,
-            slept: slept(),
+            slept: suspended(),
             run_unknown: None,
             flushed: Instant::now(),
             progressed: Instant::now(),
@@ -243,7 +243,7 @@ impl<D: Dial> ControllerSession<D> {
         let mut over: Option<Instant> = None;
         self.running = true;
         // Earlier sleep is part of the clock synchronisation.
-        self.slept = slept();
+        self.slept = suspended();
         loop {
             if self.flushed.elapsed() >= to_std(SEND_INTERVAL) || over.is_some() {
                 self.flushed = Instant::now();
@@ -254,7 +254,7 @@ impl<D: Dial> ControllerSession<D> {
                 self.progressed = Instant::now();
                 let (at, pending) = (clock.now().as_nanos(), self.outbox.pending());
                 self.try_send(ToController::Progress(Progress { at, pending }));
-                self.report_sleep(clock, slept());
+                self.report_sleep(clock, suspended());
             }
             self.send_rows()?;
             if over.is_some() && self.outbox.pending() == 0 {

@@ -83,10 +83,10 @@ async fn request_consent(target: &Target, key: &FleetKey) -> Result<Consent, Con
 
 /// Checks the response to the request for consent.
 fn check_consent(page: &Page, key: &FleetKey, nonce: &str) -> Result<Consent, String> {
-    if page.answer.status != 200 || page.cut {
+    if page.response.status != 200 || page.cut {
         return Err(format!(
             "not a netburn server: found HTTP status {} for the request for consent",
-            page.answer.status
+            page.response.status
         ));
     }
     let consent = Consent::parse(&page.content).map_err(|error| error.to_string())?;
@@ -154,7 +154,7 @@ fn random() -> io::Result<[u8; 8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_traffic::client::Answer;
+    use netburn_traffic::client::Response;
     use netburn_traffic::server::{Server, ServerConfig, Terms};
     use netburn_units::ByteSize;
 
@@ -233,7 +233,7 @@ mod tests {
             consent.fleet = key.answer(nonce);
             let content = consent.to_json().into_bytes();
             Page {
-                answer: Answer {
+                response: Response {
                     status: 200,
                     location: None,
                     declared: None,

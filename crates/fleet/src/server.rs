@@ -11,7 +11,7 @@ use netburn_record::{ConnectionRow, Health, Moved, Row, Side};
 use netburn_scenario::Plan;
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::consent::fleet::FleetKey;
-use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle, has_control};
+use netburn_traffic::server::{Connection, Server, ServerConfig, ServerHandle, has_congestion_control};
 use netburn_traffic::tls::Identity;
 use netburn_units::{BitRate, Duration, Instant};
 use std::collections::BTreeSet;
@@ -151,7 +151,7 @@ impl Serving {
             datagram_port: datagrams.port(),
             fingerprint: fingerprint.map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         };
-        let notes = unsupported_congestion_controls(&plan, has_control);
+        let notes = unsupported_congestion_controls(&plan, has_congestion_control);
         let handle = server.handle();
         handle.watch_standstills();
         let (stop, stopped) = oneshot::channel::<()>();

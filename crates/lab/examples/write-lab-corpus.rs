@@ -57,7 +57,7 @@ fn main() -> std::io::Result<()> {
     arp.extend([0, 1, 8, 0, 6, 4, 0, 1]);
     arp.resize(38, 0);
     put("frame", "arp", &arp)?;
-    // The last fragment of a packet over IPv6 (RFC 8200, section 4.5): next header UDP, offset 1448.
+    // The last fragment of an IPv6 packet (RFC 8200, section 4.5): next header UDP, offset 1448.
     let mut fragment = vec![0; 10];
     fragment.extend([0x60, 0, 0, 0, 0, 48, 44, 64]);
     fragment.extend(address::v6(Station(0)).octets());

@@ -1,20 +1,19 @@
-//! Who has which address.
-//!
-//! IPv4 addresses are of 198.18.0.0/15, which is set aside for tests of networks (RFC 2544, RFC 6890) and routed nowhere; IPv6
-//! addresses are unique local ones (RFC 4193).
+//! IP addresses of the nodes.
+//! | IPv4 addresses are in 198.18.0.0/15, which is reserved for benchmarking and is not routed (RFC 2544, RFC 6890).
+//! IPv6 addresses are unique local addresses (RFC 4193).
 
 use netburn_network::Endpoint;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The most stations that have an address.
-pub const MOST_STATIONS: usize = 60_000;
+/// Maximum number of stations that can have an address.
+pub const MAX_STATIONS: usize = 60_000;
 
-/// Where the lab's networks are known: whoever sends to an address that isn't of them is told so from here.
+/// IPv4 address of the virtual router. ICMP errors for addresses without a node come from it.
 pub const ROUTER_V4: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 254);
-/// The same for IPv6.
+/// IPv6 address of the virtual router.
 pub const ROUTER_V6: Ipv6Addr = Ipv6Addr::new(0xfd6e, 0x6574, 0x6275, 0x726e, 0, 0, 0, 0xfe);
 
-/// The router's address of the same family.
+/// Returns the router's address of the same family as `like`.
 #[must_use]
 pub const fn router(like: IpAddr) -> IpAddr {
     match like {
@@ -23,7 +22,7 @@ pub const fn router(like: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether an address is of the lab's networks, or of the link.
+/// Returns whether an address belongs to the lab's networks or is link-local.
 #[must_use]
 pub fn is_inside(address: IpAddr) -> bool {
     match address {
@@ -36,7 +35,7 @@ pub fn is_inside(address: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 address of an end: the server's is 198.18.0.1, the first station's 198.18.1.0.
+/// Returns the IPv4 address of an endpoint: 198.18.0.1 for the server, 198.18.1.0 for the first station.
 #[must_use]
 pub fn v4(of: Endpoint) -> Ipv4Addr {
     let number = match of {
@@ -46,16 +45,16 @@ pub fn v4(of: Endpoint) -> Ipv4Addr {
     Ipv4Addr::from(u32::from(Ipv4Addr::new(198, 18, 0, 0)) + number)
 }
 
-/// The IPv6 address of an end.
+/// Returns the IPv6 address of an endpoint.
 #[must_use]
 pub fn v6(of: Endpoint) -> Ipv6Addr {
     let [_, _, high, low] = v4(of).octets();
-    // The prefix spells netburn.
+    // The prefix is "netburn" in ASCII.
     let number = u16::from(high) << 8 | u16::from(low);
     Ipv6Addr::new(0xfd6e, 0x6574, 0x6275, 0x726e, 0, 0, 0, number)
 }
 
-/// Whose address it is, where there are `stations`.
+/// Returns the endpoint that has an address, in a lab of `stations` stations.
 #[must_use]
 pub fn owner(address: IpAddr, stations: usize) -> Option<Endpoint> {
     let number = match address {
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_labs_networks_are_told_from_others() {
+    fn addresses_inside_the_lab_are_recognised() {
         for inside in [
             "198.18.1.77",
             "198.19.255.255",
@@ -98,12 +97,12 @@ mod tests {
             assert!(!is_inside(outside.parse().unwrap()), "{outside}");
         }
         for router in [IpAddr::V4(ROUTER_V4), IpAddr::V6(ROUTER_V6)] {
-            assert!(is_inside(router) && owner(router, MOST_STATIONS).is_none());
+            assert!(is_inside(router) && owner(router, MAX_STATIONS).is_none());
         }
     }
 
     #[test]
-    fn an_address_belongs_to_whom_it_was_given() {
+    fn an_address_belongs_to_its_endpoint() {
         for end in [Endpoint::Server, Endpoint::Station(0), Endpoint::Station(300)] {
             assert_eq!(owner(IpAddr::V4(v4(end)), 301), Some(end));
             assert_eq!(owner(IpAddr::V6(v6(end)), 301), Some(end));

@@ -1,10 +1,11 @@
-//! Captures: packets at each end, and what was on the air, as pcapng (draft-ietf-opsawg-pcapng) that Wireshark and tshark read.
-//!
-//! An end's file holds whole IP packets with complete checksums, each at the instant at which it left its kernel or arrived. The air's
-//! holds the headers of one 802.11 data frame for each PPDU, behind a radiotap header that says how it was sent; the frame's length is
-//! the PSDU's. Its source and destination tell the nodes: 02:00:00:00 and the node's number.
+//! Captures of the packets at each endpoint and of the modelled channel, as pcapng (draft-ietf-opsawg-pcapng) for
+//! Wireshark and tshark.
+//! | An endpoint's file contains whole IP packets with complete checksums. Each has the time at which it left its
+//! kernel or arrived there. The file of the channel contains one 802.11 data frame header per PPDU behind a radiotap
+//! header. The frame's original length is the length of the PSDU. The MAC addresses identify the nodes: 02:00:00:00
+//! followed by the node's number.
 
-use crate::switch::Tapped;
+use crate::switch::CapturedPacket;
 use netburn_medium::air::Transmission;
 use netburn_medium::config::{Guard, Width};
 use netburn_medium::packet::NodeId;
@@ -15,28 +16,27 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// LINKTYPE_RAW: IPv4 or IPv6, nothing before it.
+/// LINKTYPE_RAW: packets begin with the IPv4 or IPv6 header.
 const RAW: u16 = 101;
 /// LINKTYPE_IEEE802_11_RADIOTAP.
 const RADIOTAP: u16 = 127;
 
-/// A capture for each end, and one for the air.
+/// Capture files: one per endpoint and one for the channel.
 #[derive(Debug)]
 pub struct Captures {
     server: Pcapng,
     stations: Vec<Pcapng>,
     air: Pcapng,
-    /// Nanoseconds since 1970 at the network's time 0.
+    /// Wall-clock time of the network's time 0, in nanoseconds since 1970.
     zero: i64,
     number: u32,
 }
 
 impl Captures {
-    /// A file for each end in `folder`, stations by their names, and one for the air, each with its header. `zero` is what the
-    /// network's time 0 is, in nanoseconds since 1970.
-    ///
-    /// # Errors
-    /// When they can't be written: nothing would be kept.
+    /// Creates one file per endpoint in `folder`, named after the stations, and one for the channel. Writes their
+    /// headers. `zero` is the wall-clock time of the network's time 0, in nanoseconds since 1970.
+    /// | # Errors
+    /// An I/O error when a file cannot be created or written.
     pub fn create(folder: &Path, names: &[&str], zero: i64) -> io::Result<Captures> {
         std::fs::create_dir_all(folder)?;
         let file = |name: &str, link| {
@@ -53,10 +53,10 @@ impl Captures {
         })
     }
 
-    /// A packet of `length` bytes at one end, of which `bytes` were kept: one that arrived, or one that left.
-    ///
-    /// # Errors
-    /// When it can't be written.
+    /// Adds a packet of `length` bytes at one endpoint, of which `bytes` were captured. `arrived` is `false` for a
+    /// packet that the endpoint sent.
+    /// | # Errors
+    /// An I/O error when the file cannot be written.
     pub fn packet(&mut self, end: Endpoint, at: Instant, bytes: &[u8], length: u32, arrived: bool) -> io::Result<()> {
         let nanos = self.nanos(at);
         let file = match end {
@@ -66,10 +66,9 @@ impl Captures {
         file.packet(nanos, bytes, length, Some(arrived))
     }
 
-    /// What was on the air.
-    ///
-    /// # Errors
-    /// When it can't be written.
+    /// Adds a transmission on the channel.
+    /// | # Errors
+    /// An I/O error when the file cannot be written.
     pub fn air(&mut self, transmission: &Transmission) -> io::Result<()> {
         self.number = self.number.wrapping_add(1);
         let head = radiotap(transmission, self.number);
@@ -78,12 +77,12 @@ impl Captures {
         self.air.packet(self.nanos(transmission.at), &head, length, None)
     }
 
-    /// Writes what was seen to the files. Where a file can't be written (a full disk), every file ends with its last whole packet.
-    ///
-    /// # Errors
-    /// The first that there is.
-    pub(crate) fn put(&mut self, taps: &[Tapped], air: &[Transmission]) -> io::Result<()> {
-        let taken = taps.iter().try_for_each(|tap| {
+    /// Adds packets and transmissions and writes them to the files. If a file cannot be written, every file ends with
+    /// its last whole packet.
+    /// | # Errors
+    /// The first I/O error.
+    pub(crate) fn put(&mut self, captured: &[CapturedPacket], air: &[Transmission]) -> io::Result<()> {
+        let taken = captured.iter().try_for_each(|tap| {
             let packet = tap.packet();
             self.packet(tap.end, tap.at, &packet, packet.len() as u32, tap.inbound)
         });
@@ -92,10 +91,9 @@ impl Captures {
         taken.and(flushed)
     }
 
-    /// Writes what is gathered.
-    ///
-    /// # Errors
-    /// The first that there is; every file is tried.
+    /// Writes buffered blocks to all files.
+    /// | # Errors
+    /// The first I/O error. All files are tried.
     pub fn flush(&mut self) -> io::Result<()> {
         let files = self.stations.iter_mut().chain([&mut self.server, &mut self.air]);
         files.map(Pcapng::flush).fold(Ok(()), io::Result::and)
@@ -106,21 +104,21 @@ impl Captures {
     }
 }
 
-/// One pcapng file, which holds whole blocks at any time.
+/// One pcapng file. It contains whole blocks at any time.
 #[derive(Debug)]
 struct Pcapng {
     file: File,
-    /// The file's length.
+    /// Length of the file in bytes.
     length: u64,
-    /// Blocks that aren't written yet.
+    /// Blocks that have not been written yet.
     buffer: Vec<u8>,
 }
 
-/// So many bytes are gathered before they are written.
+/// Size in bytes at which the buffer is written.
 const BUFFER: usize = 1 << 18;
 
 impl Pcapng {
-    /// Begins a file with one interface of that link type and name, in nanoseconds.
+    /// Starts a file with one interface of this link type and name, with timestamps in nanoseconds.
     fn new(file: File, link: u16, name: &str) -> io::Result<Self> {
         let mut begun = Pcapng {
             file,
@@ -144,7 +142,8 @@ impl Pcapng {
         Ok(begun)
     }
 
-    /// One packet at `nanos` since 1970, of which `bytes` were kept; `inbound` says which way, where that is known.
+    /// Adds one packet at `nanos` since 1970, of which `bytes` were captured. `inbound` is `None` if the direction is
+    /// unknown.
     fn packet(&mut self, nanos: u64, bytes: &[u8], length: u32, inbound: Option<bool>) -> io::Result<()> {
         let mut packet = Vec::with_capacity(bytes.len() + 40);
         packet.extend(0_u32.to_le_bytes());
@@ -167,13 +166,13 @@ impl Pcapng {
         }
     }
 
-    /// Writes what is gathered. Where that fails, the file is as it was before.
+    /// Writes buffered blocks. After an error, the file has its previous length.
     fn flush(&mut self) -> io::Result<()> {
         let buffer = std::mem::take(&mut self.buffer);
         let written = self.file.write_all(&buffer);
         match &written {
             Ok(()) => self.length += buffer.len() as u64,
-            // What is cut short within a packet is of no use to a reader.
+            // Readers cannot use a file that ends within a packet.
             Err(_) => self.file.set_len(self.length)?,
         }
         written
@@ -195,7 +194,7 @@ fn option(to: &mut Vec<u8>, kind: u16, value: &[u8]) {
     to.resize(to.len().next_multiple_of(4), 0);
 }
 
-/// A data PPDU as a radiotap header (radiotap.org) and the header of its first frame.
+/// Encodes a data PPDU as a radiotap header (radiotap.org) followed by the MAC header of its first frame.
 fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
     let vector = &transmission.vector;
     let width = match vector.width {
@@ -207,7 +206,8 @@ fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
     let short = vector.guard == Guard::Ns400;
     let mut present = 0_u32;
     let mut fields = Vec::new();
-    // Flags: a short guard interval of 802.11n; present also so that the frame is known to have no FCS.
+    // Flags: short guard interval of 802.11n. The field is always present because it also states that the frame has no
+    // FCS.
     present |= 1 << 1;
     let short_ht = short && matches!(vector.modulation, Modulation::Ht { .. });
     fields.push(u8::from(short_ht) << 7);
@@ -274,7 +274,7 @@ fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
     bytes.extend((8 + fields.len() as u16).to_le_bytes());
     bytes.extend(present.to_le_bytes());
     bytes.extend(fields);
-    // QoS Data; from a node to a node of one BSS, so that both addresses are said.
+    // QoS Data between two stations of one BSS, so that both addresses are present.
     let retry = if transmission.arrived < transmission.mpdus {
         0x08
     } else {
@@ -289,7 +289,7 @@ fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Fields are aligned to their size, counted from the header's beginning, which is 8 bytes long.
+/// Aligns a field to its size. Offsets count from the beginning of the radiotap header, which is 8 bytes long.
 fn align(fields: &mut Vec<u8>, to: usize) {
     fields.resize(fields.len().next_multiple_of(to), 0);
 }
@@ -305,10 +305,10 @@ mod tests {
     use netburn_medium::phy::TxVector;
     use netburn_units::Duration;
 
-    /// Bit 7 of the Flags field (radiotap.org, "Flags": frame used short guard interval), the first field after the header of 8 bytes; the
-    /// MCS field says the same in bit 2 of its flags.
+    /// Bit 7 of the Flags field (radiotap.org, "Flags": frame used short guard interval) is in the first field after
+    /// the 8-byte header. Bit 2 of the MCS field's flags has the same meaning.
     #[test]
-    fn the_flags_say_what_the_mcs_field_says_of_the_guard_interval() {
+    fn flags_and_mcs_field_agree_on_the_guard_interval() {
         for (guard, flags, mcs_flags) in [(Guard::Ns400, 0x80, 0x04), (Guard::Ns800, 0, 0)] {
             let transmission = Transmission {
                 at: Instant::ZERO,

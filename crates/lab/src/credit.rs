@@ -1,35 +1,34 @@
-//! How much a station's kernel may hand over ahead of the air.
-//!
-//! A packet that has been read from a TUN device is gone as far as the sending kernel knows: TCP Small Queues and socket buffers no
-//! longer count it. A driver holds packets back in the queue before the device instead, and so do we: a token bucket lets out only
-//! what is granted. [`Credit`] says what to grant.
-//!
-//! Small queues hold back TCP alone. What others send fills a driver's queue as it comes, and aggregates with it; so some of it goes
-//! uncounted, which TCP can't use up.
-//!
-//! Laws: what is outstanding of TCP and tokens together never exceed the target by a grant of ours, nor all that is outstanding and
-//! tokens the target with the allowance; when nothing is outstanding, at least two packets may come; a grant is never smaller than
-//! two packets.
+//! Limits the bytes that a station's kernel has handed over and that have not been transmitted yet.
+//! | Once the lab has read a packet from a TUN device, the sending kernel considers it sent: TCP Small Queues and
+//! socket buffers no longer count it. A driver would leave further packets in the qdisc. The lab does the same: a token
+//! bucket qdisc releases only the granted bytes. [`Credit`] computes the grants.
+//! | TCP Small Queues limit only TCP. Other packets fill a driver's queue as they arrive and are aggregated with TCP's.
+//! A limited number of their bytes is therefore not charged, and TCP cannot use this allowance.
+//! | Invariants:
+//! | - A grant never makes outstanding TCP bytes plus tokens exceed the target.
+//! - A grant never makes all outstanding bytes plus tokens exceed the target plus the allowance.
+//! - With no bytes outstanding, at least two packets can be sent.
+//! - A grant is never smaller than two packets.
 
-/// The longest packet of an interface.
+/// MTU of a node's interface in bytes.
 pub const MTU: u64 = 1500;
 
-/// The least target: below it aggregates are starved.
-pub const LEAST: u64 = 5 * MTU;
+/// Minimum target in bytes. With less, aggregates are too small.
+pub const MIN_TARGET: u64 = 5 * MTU;
 
-/// The most: what a kernel's own limit on a connection is today (`tcp_limit_output_bytes`, Linux 6.16).
-pub const MOST: u64 = 4 * 1024 * 1024;
+/// Maximum target in bytes: the default of `tcp_limit_output_bytes` since Linux 6.16.
+pub const MAX_TARGET: u64 = 4 * 1024 * 1024;
 
-/// Whose packet it is that is outstanding.
+/// Protocol class of an outstanding packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sender {
-    /// TCP, which small queues hold back.
+    /// TCP, which TCP Small Queues limit.
     Tcp,
-    /// Anything else.
+    /// All other protocols.
     Other,
 }
 
-/// What one station may hand over, in bytes.
+/// Byte credit of one station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Credit {
     target: u64,
@@ -40,11 +39,11 @@ pub struct Credit {
 }
 
 impl Credit {
-    /// Nothing outstanding and nothing granted; no allowance.
+    /// Creates a credit with this target, without outstanding bytes, tokens or allowance.
     #[must_use]
     pub fn new(target: u64) -> Credit {
         Credit {
-            target: target.clamp(LEAST, MOST),
+            target: target.clamp(MIN_TARGET, MAX_TARGET),
             allowance: 0,
             tcp: 0,
             other: 0,
@@ -52,53 +51,53 @@ impl Credit {
         }
     }
 
-    /// What TCP's outstanding bytes and tokens together never exceed by a grant.
+    /// Returns the limit for outstanding TCP bytes plus tokens.
     #[must_use]
     pub const fn target(&self) -> u64 {
         self.target
     }
 
-    /// Bytes that were taken over and have neither left nor been dropped.
+    /// Returns the bytes that were handed over and have been neither transmitted nor dropped.
     #[must_use]
     pub const fn outstanding(&self) -> u64 {
         self.tcp + self.other
     }
 
-    /// Bytes that may still come without another grant.
+    /// Returns the bytes that the kernel may still hand over without another grant.
     #[must_use]
     pub const fn tokens(&self) -> u64 {
         self.tokens
     }
 
-    /// A packet came through the bucket.
-    pub fn handle_taken(&mut self, bytes: u64) {
+    /// A packet of `bytes` bytes passed the token bucket.
+    pub fn on_tokens_spent(&mut self, bytes: u64) {
         self.tokens = self.tokens.saturating_sub(bytes);
     }
 
-    /// A packet is on its way.
-    pub fn handle_on_its_way(&mut self, sender: Sender, bytes: u64) {
-        *self.of(sender) += bytes;
+    /// A packet entered the modelled network.
+    pub fn on_enqueued(&mut self, sender: Sender, bytes: u64) {
+        *self.bytes_of(sender) += bytes;
     }
 
-    /// Bytes have left the station, or were dropped at it.
-    pub fn handle_left(&mut self, sender: Sender, bytes: u64) {
-        let outstanding = self.of(sender);
+    /// Bytes were transmitted by the station or dropped at it.
+    pub fn on_transmitted(&mut self, sender: Sender, bytes: u64) {
+        let outstanding = self.bytes_of(sender);
         *outstanding = outstanding.saturating_sub(bytes);
     }
 
-    /// What is enough has changed: for all together, and what of others' than TCP goes uncounted.
+    /// Sets the target for outstanding bytes plus tokens, and the allowance for non-TCP bytes that are not charged.
     pub fn set_target(&mut self, target: u64, allowance: u64) {
-        self.target = target.clamp(LEAST, MOST);
-        self.allowance = allowance.min(MOST);
+        self.target = target.clamp(MIN_TARGET, MAX_TARGET);
+        self.allowance = allowance.min(MAX_TARGET);
     }
 
-    /// Whether another packet may come, where there are no tokens and a packet comes when it is read.
+    /// Returns whether the lab may read another packet. Used without a token bucket.
     #[must_use]
-    pub const fn wants(&self) -> bool {
+    pub const fn can_accept(&self) -> bool {
         self.room() >= MTU
     }
 
-    /// What to grant now, in place of what was granted before; `None` when that will do.
+    /// Returns the number of tokens to grant now, which replaces the remaining tokens; `None` if no grant is needed.
     pub fn poll_grant(&mut self) -> Option<u32> {
         let room = self.room();
         if room < 2 * MTU {
@@ -113,11 +112,11 @@ impl Credit {
     }
 
     const fn room(&self) -> u64 {
-        let counted = self.tcp + self.other.saturating_sub(self.allowance);
-        self.target.saturating_sub(counted)
+        let counters = self.tcp + self.other.saturating_sub(self.allowance);
+        self.target.saturating_sub(counters)
     }
 
-    const fn of(&mut self, sender: Sender) -> &mut u64 {
+    const fn bytes_of(&mut self, sender: Sender) -> &mut u64 {
         match sender {
             Sender::Tcp => &mut self.tcp,
             Sender::Other => &mut self.other,
@@ -135,35 +134,35 @@ mod tests {
         let mut credit = Credit::new(10_000);
         assert_eq!(credit.poll_grant(), Some(10_000));
         assert_eq!(credit.poll_grant(), None);
-        // Small packets use it up slowly: a quarter may go before it is topped up.
-        credit.handle_taken(2_499);
+        // Small packets use few tokens: a quarter of the target may be used before the next grant.
+        credit.on_tokens_spent(2_499);
         assert_eq!(credit.poll_grant(), None);
-        credit.handle_taken(1);
+        credit.on_tokens_spent(1);
         assert_eq!(credit.poll_grant(), Some(10_000));
     }
 
     #[test]
-    fn a_full_queue_is_granted_nothing() {
+    fn a_full_queue_gets_no_grant() {
         let mut credit = Credit::new(10_000);
         credit.poll_grant();
         for _ in 0..6 {
-            credit.handle_taken(1_500);
-            credit.handle_on_its_way(Sender::Tcp, 1_500);
+            credit.on_tokens_spent(1_500);
+            credit.on_enqueued(Sender::Tcp, 1_500);
         }
         assert_eq!((credit.outstanding(), credit.tokens()), (9_000, 1_000));
         assert_eq!(credit.poll_grant(), None);
-        credit.handle_left(Sender::Tcp, 3_000);
+        credit.on_transmitted(Sender::Tcp, 3_000);
         assert_eq!(credit.poll_grant(), Some(4_000));
     }
 
     #[test]
-    fn datagrams_have_an_allowance_that_tcp_has_not() {
+    fn only_other_protocols_than_tcp_have_an_allowance() {
         let fill = |sender| {
             let mut credit = Credit::new(0);
             credit.set_target(9_000, 6_000);
             while credit.poll_grant().is_some() || credit.tokens() >= 1_500 {
-                credit.handle_taken(1_500);
-                credit.handle_on_its_way(sender, 1_500);
+                credit.on_tokens_spent(1_500);
+                credit.on_enqueued(sender, 1_500);
             }
             credit.outstanding()
         };
@@ -177,7 +176,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn its_laws_hold(
+        fn invariants_hold(
             target in 0_u64..400_000,
             allowance in 0_u64..200_000,
             steps in prop::collection::vec((0..3, sender(), 20_u64..1501), 1..300),
@@ -189,30 +188,30 @@ mod tests {
                 let outstanding = &mut model[sender as usize];
                 match step {
                     0 if bytes <= credit.tokens() => {
-                        credit.handle_taken(bytes);
-                        credit.handle_on_its_way(sender, bytes);
+                        credit.on_tokens_spent(bytes);
+                        credit.on_enqueued(sender, bytes);
                         *outstanding += bytes;
                     }
                     1 => {
                         let bytes = bytes.min(*outstanding);
-                        credit.handle_left(sender, bytes);
+                        credit.on_transmitted(sender, bytes);
                         *outstanding -= bytes;
                     }
-                    _ => credit.handle_taken(bytes.min(credit.tokens())),
+                    _ => credit.on_tokens_spent(bytes.min(credit.tokens())),
                 }
                 let grant = credit.poll_grant();
                 prop_assert!(grant.is_none_or(|bytes| u64::from(bytes) >= 2 * MTU));
                 prop_assert_eq!(credit.outstanding(), model[0] + model[1]);
                 prop_assert!(model[0] + credit.tokens() <= credit.target);
-                prop_assert!(credit.outstanding() + credit.tokens() <= credit.target + allowance.min(MOST));
-                // Never stuck: where nothing is on its way, the next packet can come.
+                prop_assert!(credit.outstanding() + credit.tokens() <= credit.target + allowance.min(MAX_TARGET));
+                // No deadlock: with no bytes outstanding, the next packet can be sent.
                 prop_assert!(credit.outstanding() > 0 || credit.tokens() >= 2 * MTU);
                 prop_assert_eq!(credit.poll_grant(), None);
             }
         }
 
         #[test]
-        fn reading_what_is_wanted_keeps_to_the_target(
+        fn reading_acceptable_packets_keeps_the_target(
             target in 0_u64..400_000,
             allowance in 0_u64..200_000,
             steps in prop::collection::vec((any::<bool>(), sender(), 20..=MTU), 1..300),
@@ -220,14 +219,14 @@ mod tests {
             let mut credit = Credit::new(target);
             credit.set_target(target, allowance);
             for (read, sender, bytes) in steps {
-                if read && credit.wants() {
-                    credit.handle_on_its_way(sender, bytes);
+                if read && credit.can_accept() {
+                    credit.on_enqueued(sender, bytes);
                 } else if !read {
-                    credit.handle_left(sender, bytes);
+                    credit.on_transmitted(sender, bytes);
                 }
                 prop_assert!(credit.tcp <= credit.target);
                 prop_assert!(credit.outstanding() <= credit.target + credit.allowance);
-                prop_assert!(credit.outstanding() > 0 || credit.wants());
+                prop_assert!(credit.outstanding() > 0 || credit.can_accept());
             }
         }
     }

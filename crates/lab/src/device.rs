@@ -1,4 +1,4 @@
-//! The lab's end of a node's device: a TUN device's file, or a socket at the other end of an Ethernet pair.
+//! The lab's side of a node's device: the file of a TUN device, or a packet socket on the peer of an Ethernet pair.
 
 use crate::options::DeviceKind;
 use crate::packet::ethernet::LENGTH as ETHERNET;
@@ -8,21 +8,21 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The lab's end of a node's device. It never waits.
+/// The lab's side of a node's device. Its operations never block.
 #[derive(Debug)]
 pub(crate) enum Device {
     Tun(File),
     Pair(Frames),
 }
 
-/// What was read.
+/// Result of reading a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taken {
-    /// An IP packet, or what says that it is one; as long as that, its header included.
+pub(crate) enum ReadFrame {
+    /// An IP packet, or a frame that claims to be one. The length includes the `virtio_net_hdr`.
     Packet(usize),
-    /// Something else, of that many bytes on the link.
+    /// Another protocol. The value is the length on the link in bytes.
     Other(u64),
-    /// Something that the kernel could not describe.
+    /// A frame that the kernel could not describe with a `virtio_net_hdr`.
     Unreadable,
 }
 
@@ -34,7 +34,7 @@ impl Device {
         }
     }
 
-    /// Bytes that go before each packet on the link.
+    /// Returns the bytes before each packet on the link.
     pub(crate) const fn framing(kind: DeviceKind) -> u64 {
         match kind {
             DeviceKind::Tun => 0,
@@ -42,10 +42,10 @@ impl Device {
         }
     }
 
-    /// Reads what the node's kernel has sent, as a frame.
-    pub(crate) fn read(&mut self, frame: &mut [u8]) -> io::Result<Taken> {
+    /// Reads one frame that the node's kernel sent.
+    pub(crate) fn read(&mut self, frame: &mut [u8]) -> io::Result<ReadFrame> {
         let frames = match self {
-            Device::Tun(file) => return file.read(frame).map(Taken::Packet),
+            Device::Tun(file) => return file.read(frame).map(ReadFrame::Packet),
             Device::Pair(frames) => frames,
         };
         let mut before = [0; ETHERNET];
@@ -53,12 +53,12 @@ impl Device {
             Ok(length) if ethernet::is_ip(&before) => {
                 let header = frame.first_chunk_mut().expect("there is room for one");
                 ethernet::strip(header);
-                Ok(Taken::Packet(length))
+                Ok(ReadFrame::Packet(length))
             }
-            Ok(length) => Ok(Taken::Other((length - header::LENGTH + ETHERNET) as u64)),
-            // A kind of segmentation for which there is no word, or less than an Ethernet header.
+            Ok(length) => Ok(ReadFrame::Other((length - header::LENGTH + ETHERNET) as u64)),
+            // An unknown segmentation type, or a frame shorter than an Ethernet header.
             Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData) => {
-                Ok(Taken::Unreadable)
+                Ok(ReadFrame::Unreadable)
             }
             Err(error) => Err(error),
         }
@@ -70,16 +70,16 @@ impl Device {
             Device::Tun(file) => file.write(frame).map(drop),
             Device::Pair(frames) => {
                 let (header, packet) = frame.split_first_chunk().ok_or(io::ErrorKind::InvalidInput)?;
-                let (header, before) = ethernet::dress(header, packet);
+                let (header, before) = ethernet::encapsulate(header, packet);
                 frames.write(&header, &before, packet).map(drop)
             }
         }
     }
 
-    /// Frames that found no room at our end since the last call.
+    /// Returns the frames dropped on the lab's side since the last call, because the receive buffer was full.
     pub(crate) fn dropped(&self) -> u64 {
         match self {
-            // They are the interface's own, and counted there.
+            // The interface counts its own drops.
             Device::Tun(_) => 0,
             Device::Pair(frames) => frames.dropped().map_or(0, u64::from),
         }

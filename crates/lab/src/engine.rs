@@ -1,19 +1,18 @@
-//! The thread that carries packets: a [`Switch`] against the clock.
-//!
-//! It sleeps until a file can be read or shortly before something is due, and spins for the rest. The switch works in model time:
-//! what is due at an instant happens at that instant there, however late this thread looks, so lateness shifts single deliveries and
-//! never accumulates.
+//! The forwarding thread: drives a [`Switch`] in real time.
+//! | The thread sleeps until a file is readable or shortly before the next event, and then spins. The switch uses model
+//! time: an event happens at its due time in the model, even if the thread runs late. Lateness therefore shifts single
+//! deliveries and never accumulates.
 
-mod asks;
-mod carrier;
-mod looks;
+mod forwarder;
+mod pacing_schedule;
+mod poll_moderator;
 
-use crate::calls::{Call, Reply};
+use crate::backpressure::Backpressure;
 use crate::capture::Captures;
 use crate::device::Device;
 use crate::error::LabError;
-use crate::hold::Hold;
-use crate::switch::{Counted, Switch, Tapped};
+use crate::refused_connections::{RefusalReply, RefusedConnection};
+use crate::switch::{CapturedPacket, ForwardingCounters, Switch};
 use netburn_linux::Monotonic;
 use netburn_linux::diag::Diag;
 use netburn_linux::route::Route;
@@ -30,70 +29,70 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use carrier::Carrier;
+use forwarder::Forwarder;
 
-/// A node's end out here.
+/// The lab's side of one node.
 #[derive(Debug)]
 pub(crate) struct Port {
     pub(crate) end: Endpoint,
     pub(crate) device: Device,
-    /// Talks about the node's namespace.
+    /// Netlink socket (rtnetlink) in the node's namespace.
     pub(crate) route: Route,
-    /// Makes the queue before the device move.
+    /// Raw socket that sends wake-up packets to the qdisc of the device.
     pub(crate) raw: OwnedFd,
-    /// Tells of the node's connections, where the kernel does.
+    /// sock_diag socket in the node's namespace, if the kernel supports it.
     pub(crate) diag: Option<Diag>,
     pub(crate) index: u32,
-    pub(crate) hold: Hold,
-    /// Whether it isn't read for now.
+    pub(crate) backpressure: Backpressure,
+    /// Whether reading is paused.
     pub(crate) paused: bool,
 }
 
-/// What the thread is told.
+/// Command to the forwarding thread.
 #[derive(Debug)]
-pub(crate) enum Order {
-    /// The network begins.
-    Begin(Box<Beginning>),
-    /// A call is replied to.
-    Reply(Call, Reply),
-    /// A setting changes, by hand.
+pub(crate) enum EngineCommand {
+    /// Starts the network.
+    Start(Box<EngineStart>),
+    /// Reply to a refused connection.
+    Reply(RefusedConnection, RefusalReply),
+    /// Changes a setting at run time.
     Set(Setting),
-    /// Nothing more.
+    /// Stops forwarding.
     Stop,
 }
 
-/// How a network begins.
+/// Parameters of the start of a network.
 #[derive(Debug)]
-pub(crate) struct Beginning {
+pub(crate) struct EngineStart {
     pub(crate) switch: Switch,
-    /// Its time 0.
+    /// Clock reading at the network's time 0.
     pub(crate) zero: Monotonic,
-    /// Where captures go.
-    pub(crate) captures: Option<Sender<Seen>>,
-    /// Where calls go.
-    pub(crate) calls: Option<Sender<Call>>,
+    /// Receiver of captured packets.
+    pub(crate) captures: Option<Sender<CaptureBatch>>,
+    /// Receiver of refused connections.
+    pub(crate) refusals: Option<Sender<RefusedConnection>>,
 }
 
-/// What was seen since the last time, for a capture.
-pub(crate) type Seen = (Vec<Tapped>, Vec<Transmission>);
+/// Packets and transmissions captured since the last batch.
+pub(crate) type CaptureBatch = (Vec<CapturedPacket>, Vec<Transmission>);
 
-/// What the thread shows.
+/// Status that the forwarding thread publishes.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct SharedStatus {
     pub(crate) rows: Vec<Row>,
-    pub(crate) counted: Counted,
+    pub(crate) counters: ForwardingCounters,
     pub(crate) health: LabHealth,
-    pub(crate) stations: Vec<crate::observe::StationLook>,
+    pub(crate) stations: Vec<crate::observe::StationSnapshot>,
     pub(crate) now: Option<Instant>,
     pub(crate) failed: Option<String>,
-    /// Whether captures are not whole.
+    /// Whether captures are incomplete.
     pub(crate) captures_lost: bool,
-    /// What people should know, not yet fetched; at whose end it is.
+    /// Warnings that have not been fetched, with the endpoint that they concern.
     pub(crate) warnings: Vec<(Option<Endpoint>, String)>,
 }
 
-impl Shown {
-    /// The thread stood still for so long until now: for the record.
+impl SharedStatus {
+    /// Adds an event to the record: the thread did not run for `late` until `now`.
     fn stood_still(&mut self, now: Instant, late: Duration) {
         self.rows.push(Row::Event(EventRow {
             station: None,
@@ -101,14 +100,13 @@ impl Shown {
             at: now - late,
             length: late.as_nanos(),
             kind: EventKind::Warning,
-            text: "the lab stood still: no packet was carried".to_owned(),
+            text: "the lab did not run: no packet was forwarded".to_owned(),
         }));
     }
 
-    /// An end's device is gone: for whoever watches, and for the record.
+    /// Adds a warning and an event to the record: an endpoint's device is gone.
     fn lose(&mut self, end: Endpoint, at: Instant, error: &io::Error) {
-        let text =
-            format!("its network device can't be read any more ({error}); nothing is carried for it from here on");
+        let text = format!("its network device can no longer be read ({error}); its packets are no longer forwarded");
         let station = match end {
             Endpoint::Server => None,
             Endpoint::Station(number) => Some(number),
@@ -128,53 +126,54 @@ impl Shown {
     }
 }
 
-/// The thread.
+/// Handle of the forwarding thread.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    orders: Sender<Order>,
+    commands: Sender<EngineCommand>,
     wake: UnixStream,
-    shown: Arc<Mutex<Shown>>,
+    status: Arc<Mutex<SharedStatus>>,
     thread: Mutex<Option<JoinHandle<()>>>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Engine {
-    pub(crate) fn start(ports: Vec<Port>, plan: &Plan, shown: Arc<Mutex<Shown>>) -> Result<Engine, LabError> {
-        let (orders, ordered) = channel();
-        let (wake, woken) = UnixStream::pair().map_err(LabError::Carry)?;
-        wake.set_nonblocking(true).map_err(LabError::Carry)?;
-        woken.set_nonblocking(true).map_err(LabError::Carry)?;
-        let mut carrier = Carrier::new(ports, plan, ordered, woken, Arc::clone(&shown)).map_err(LabError::Carry)?;
+    pub(crate) fn start(ports: Vec<Port>, plan: &Plan, status: Arc<Mutex<SharedStatus>>) -> Result<Engine, LabError> {
+        let (commands, command_receiver) = channel();
+        let (wake, wake_reader) = UnixStream::pair().map_err(LabError::Forward)?;
+        wake.set_nonblocking(true).map_err(LabError::Forward)?;
+        wake_reader.set_nonblocking(true).map_err(LabError::Forward)?;
+        let mut forwarder = Forwarder::new(ports, plan, command_receiver, wake_reader, Arc::clone(&status))
+            .map_err(LabError::Forward)?;
         let thread = std::thread::Builder::new().name("air".to_owned()).spawn(move || {
-            if let Err(error) = carrier.run() {
-                tracing::debug!(%error, "packets are no longer carried");
-                let mut shown = carrier.shown();
-                shown
+            if let Err(error) = forwarder.run() {
+                tracing::debug!(%error, "forwarding has stopped");
+                let mut status = forwarder.status();
+                status
                     .warnings
-                    .push((None, format!("packets are no longer carried: {error}")));
-                shown.failed = Some(error.to_string());
+                    .push((None, format!("packets are no longer forwarded: {error}")));
+                status.failed = Some(error.to_string());
             }
         });
         Ok(Engine {
-            orders,
+            commands,
             wake,
-            shown,
-            thread: Mutex::new(Some(thread.map_err(LabError::Carry)?)),
+            status,
+            thread: Mutex::new(Some(thread.map_err(LabError::Forward)?)),
             writer: Mutex::new(None),
         })
     }
 
-    /// Writes captures on a thread of its own; what goes into them is sent to where this says.
-    pub(crate) fn write(&self, mut captures: Captures) -> io::Result<Sender<Seen>> {
-        let (tell, seen) = channel::<Seen>();
-        let shown = Arc::clone(&self.shown);
+    /// Starts a thread that writes captures. Returns the sender for batches.
+    pub(crate) fn write(&self, mut captures: Captures) -> io::Result<Sender<CaptureBatch>> {
+        let (tell, seen) = channel::<CaptureBatch>();
+        let status = Arc::clone(&self.status);
         let writer = std::thread::Builder::new().name("captures".to_owned()).spawn(move || {
-            for (taps, air) in seen {
-                if let Err(error) = captures.put(&taps, &air) {
-                    let text = format!("the captures can't be written and end here: {error}");
-                    let mut shown = lock(&shown);
-                    shown.warnings.push((None, text));
-                    shown.captures_lost = true;
+            for (captured, air) in seen {
+                if let Err(error) = captures.put(&captured, &air) {
+                    let text = format!("can't write captures, which end here: {error}");
+                    let mut status = lock(&status);
+                    status.warnings.push((None, text));
+                    status.captures_lost = true;
                     return;
                 }
             }
@@ -183,20 +182,20 @@ impl Engine {
         Ok(tell)
     }
 
-    pub(crate) fn order(&self, order: Order) {
-        // It fails only once the thread has ended, which is shown.
-        let _ = self.orders.send(order);
+    pub(crate) fn send(&self, command: EngineCommand) {
+        // Sending fails only after the thread has ended; its status reports that.
+        let _ = self.commands.send(command);
         let _ = (&self.wake).write(&[1]);
     }
 
-    pub(crate) fn shown(&self) -> MutexGuard<'_, Shown> {
-        lock(&self.shown)
+    pub(crate) fn status(&self) -> MutexGuard<'_, SharedStatus> {
+        lock(&self.status)
     }
 
-    /// Carries nothing more; what is shown is complete afterwards, and captures are whole.
+    /// Stops forwarding. Afterwards the status and the captures are complete.
     pub(crate) fn stop(&self) {
-        self.order(Order::Stop);
-        // The writer ends with the thread that tells it.
+        self.send(EngineCommand::Stop);
+        // The writer thread ends after the forwarding thread has dropped its sender.
         for thread in [&self.thread, &self.writer] {
             let thread = lock(thread).take();
             if let Some(thread) = thread {
@@ -206,7 +205,7 @@ impl Engine {
     }
 }
 
-/// What a mutex guards; nothing here is left half changed when a thread panics.
+/// Locks a mutex. Poisoning is ignored: a panic leaves no value here half changed.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

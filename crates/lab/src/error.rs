@@ -1,65 +1,65 @@
-//! Why there is no lab, or something can't be done in it.
+//! Errors of the lab.
 
 use netburn_network::NetworkError;
 use std::io;
 
-/// Why there is no lab, or something can't be done in it.
+/// Error of opening or using a lab.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// This system isn't Linux.
-    #[error("it stands on network namespaces and TUN devices as Linux has them, and this system is another")]
-    Elsewhere,
-    /// The plan's network can't be.
+    /// The operating system is not Linux.
+    #[error("the lab needs Linux (network namespaces and TUN devices)")]
+    Unsupported,
+    /// The plan's network is invalid.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// More stations than there are addresses.
-    #[error("the lab has addresses for {most} stations, not for {0}", most = crate::address::MOST_STATIONS)]
-    TooMany(usize),
-    /// More open files than this process may have.
+    /// The plan has more stations than there are addresses.
+    #[error("too many stations: found {0}, expected at most {max}", max = crate::address::MAX_STATIONS)]
+    TooManyStations(usize),
+    /// The limit of open files is too low.
     #[error(
-        "a lab of {stations} stations takes {needed} open files, and this process may have {limit} (`ulimit -Hn`): raise that limit, or \
-         take fewer stations"
+        "the limit of open files is too low: found {limit} (`ulimit -Hn`), expected {needed} for {stations} stations; raise the \
+         limit or use fewer stations"
     )]
-    Files {
-        /// The stations.
+    OpenFileLimit {
+        /// Number of stations.
         stations: usize,
-        /// The open files that they take.
+        /// Number of open files that the lab needs.
         needed: u64,
-        /// The hard limit.
+        /// Hard limit of this process.
         limit: u64,
     },
-    /// The helper can't be started.
-    #[error("the lab's helper can't be started: {0}")]
+    /// The helper process could not be started.
+    #[error("can't start the lab's helper process: {0}")]
     Start(#[source] io::Error),
-    /// The helper can't isolate itself.
-    #[error("namespaces can't be made: {0}")]
+    /// The helper process could not create its namespaces.
+    #[error("can't create namespaces: {0}")]
     Namespaces(#[source] io::Error),
-    /// The helper can't do something.
+    /// The helper process failed to execute a request.
     #[error("can't {what}: {error}")]
-    Refused {
-        /// What.
+    Operation {
+        /// The failed operation, as a verb phrase.
         what: String,
-        /// Why.
+        /// Cause.
         error: io::Error,
     },
-    /// A program can't be started.
+    /// A program could not be started.
     #[error("can't start {name}: {error}")]
     Program {
-        /// Its name.
+        /// Name of the program.
         name: String,
-        /// Why.
+        /// Cause.
         error: io::Error,
     },
-    /// The helper has ended.
-    #[error("the lab's helper has ended: {0}")]
-    Gone(String),
-    /// There is no such node.
-    #[error("there is no station `{0}`; there are: {1}")]
-    NoNode(String, String),
-    /// Captures can't be written.
-    #[error("captures can't be written: {0}")]
+    /// The helper process has exited.
+    #[error("the lab's helper process has exited: {0}")]
+    HelperExited(String),
+    /// No node has this name.
+    #[error("unknown station `{0}`; expected one of: {1}")]
+    UnknownNode(String, String),
+    /// Captures could not be written.
+    #[error("can't write captures: {0}")]
     Capture(#[source] io::Error),
-    /// The thread that carries packets can't run.
-    #[error("packets can't be carried: {0}")]
-    Carry(#[source] io::Error),
+    /// The forwarding thread could not be started.
+    #[error("can't forward packets: {0}")]
+    Forward(#[source] io::Error),
 }

@@ -1,12 +1,13 @@
-//! What holds for any bytes: parsers end, nothing panics, and what is split and joined is the same stream.
+//! Fuzz checks of the parsers and of the switch. For any input, parsers terminate without a panic, and segmenting
+//! followed by coalescing preserves the stream.
 
 use crate::address;
-use crate::ahead::Pace;
-use crate::calls::Reply;
 use crate::init::message::{Answer, Request};
 use crate::packet::header::{Gso, NEEDS_CHECKSUM};
 use crate::packet::ip::TCP;
-use crate::packet::{Burst, Facts, Joiner, VnetHeader, checksum};
+use crate::packet::{Burst, GroCoalescer, IpPacketInfo, VnetHeader, checksum};
+use crate::refused_connections::RefusalReply;
+use crate::send_budget::ConnectionPacing;
 use crate::switch::Switch;
 use netburn_medium::packet::Ecn;
 use netburn_network::Endpoint;
@@ -14,13 +15,12 @@ use netburn_scenario::Plan;
 use netburn_units::{BitRate, Duration, Instant};
 use std::sync::Arc;
 
-/// Frames as a station may send them: any bytes. What is carried is split and joined without harm.
-///
-/// # Panics
-/// When a law is broken.
+/// Checks a frame of any bytes: segmenting and coalescing preserve its packets.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_frame(data: &[u8]) {
     let Ok(burst) = Burst::read(data) else { return };
-    let protocol = burst.facts.protocol;
+    let protocol = burst.info.protocol;
     let partial = data[0] & NEEDS_CHECKSUM != 0;
     let split = VnetHeader::read(data).is_some_and(|(header, _)| header.gso != Gso::None);
     let segments: Vec<_> = Arc::new(burst).segments().collect();
@@ -28,11 +28,11 @@ pub fn check_frame(data: &[u8]) {
     for segment in &segments {
         let packet = segment.packet();
         assert_eq!(packet.len(), segment.length());
-        assert!(packet.len() <= crate::packet::burst::LONGEST);
-        let facts = Facts::of(&packet).expect("what was split is whole");
+        assert!(packet.len() <= crate::packet::burst::MAX_PACKET);
+        let info = IpPacketInfo::parse(&packet).expect("what was split is whole");
         if split && partial && protocol == TCP {
-            let body = &packet[facts.transport..];
-            let pseudo = checksum::pseudo(facts.source, facts.destination, protocol, body.len() as u32);
+            let body = &packet[info.transport..];
+            let pseudo = checksum::pseudo(info.source, info.destination, protocol, body.len() as u32);
             assert_eq!(
                 checksum::add(pseudo, checksum::sum(body)),
                 0xffff,
@@ -41,7 +41,7 @@ pub fn check_frame(data: &[u8]) {
         }
         stream.push(packet);
     }
-    let mut joiner = Joiner::default();
+    let mut joiner = GroCoalescer::default();
     let mut again = Vec::new();
     for (segment, index) in segments.into_iter().zip(0..) {
         let ecn = if data.len() % 7 == 3 && index % 5 == 4 {
@@ -49,7 +49,7 @@ pub fn check_frame(data: &[u8]) {
         } else {
             Ecn::NotEct
         };
-        if !joiner.takes(&segment, ecn) {
+        if !joiner.accepts(&segment, ecn) {
             again.extend(packets_of(joiner.frame().expect("it took one before")));
         }
         joiner.push(segment, ecn);
@@ -61,16 +61,15 @@ pub fn check_frame(data: &[u8]) {
     }
 }
 
-/// The packets that a frame stands for, when the next kernel takes it apart.
+/// Returns the packets of a frame, as the receiving kernel segments it.
 fn packets_of(frame: &[u8]) -> Vec<Vec<u8>> {
     let burst = Arc::new(Burst::read(frame).expect("what we make is well formed"));
     burst.segments().map(|segment| segment.packet()).collect()
 }
 
-/// What the lab and its helper say to each other.
-///
-/// # Panics
-/// When a law is broken.
+/// Checks messages between the lab and its helper: decoding followed by encoding returns the same bytes.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_message(data: &[u8]) {
     if let Some(request) = Request::read(data) {
         assert_eq!(request.write(), data);
@@ -80,14 +79,13 @@ pub fn check_message(data: &[u8]) {
     }
 }
 
-/// A switch under operations decoded from bytes: each is a byte for what, one for how much.
-///
-/// # Panics
-/// When a law is broken.
+/// Checks a switch with operations decoded from bytes: one byte for the operation, one for its argument.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_switch(data: &[u8]) {
     let mut switch = Switch::new(&plan()).expect("the plan is good");
     if data.len() % 2 == 1 {
-        switch.take_calls();
+        switch.intercept_refused_connections();
     }
     let mut now = Instant::ZERO;
     for step in data.chunks_exact(2) {
@@ -100,15 +98,15 @@ pub fn check_switch(data: &[u8]) {
         match what & 7 {
             0..=2 => now += Duration::from_micros(u64::from(much) * 20),
             3 => now = switch.poll_timeout().map_or(now, |at| at.max(now)),
-            4 => switch.handle_nudge(end),
+            4 => switch.handle_wakeup_packet(end),
             6 => {
                 switch.take_senders(0);
-                let pace = Pace {
+                let pace = ConnectionPacing {
                     rate: BitRate::from_bps(u64::MAX >> (much & 63)),
                     mss: u32::from(what >> 3) * 2_000 + 1,
                     min_rtt: (much > 127).then_some(Duration::from_micros(u64::from(much))),
                 };
-                switch.follow(now, 0, &vec![pace; usize::from(what >> 6)]);
+                switch.update_send_budget(now, 0, &vec![pace; usize::from(what >> 6)]);
             }
             5 => switch.handle_frame(now, end, &data[..usize::from(much).min(data.len())]),
             _ => {
@@ -121,24 +119,24 @@ pub fn check_switch(data: &[u8]) {
             }
         }
         switch.handle_timeout(now);
-        while let Some(call) = switch.poll_call() {
+        while let Some(connection) = switch.poll_refused_connection() {
             let reply = match much % 3 {
-                0 => Reply::Refuse,
-                1 => Reply::Again,
-                _ => Reply::At(20_000 + u16::from(much)),
+                0 => RefusalReply::Reject,
+                1 => RefusalReply::Retry,
+                _ => RefusalReply::Redirect(20_000 + u16::from(much)),
             };
-            switch.handle_reply(now, call, reply);
+            switch.handle_reply(now, connection, reply);
         }
         while let Some(delivery) = switch.poll_delivery() {
             assert!(delivery.at <= now, "nothing arrives before its time");
             let (_, packet) = VnetHeader::read(delivery.frame).expect("a header");
-            let facts = Facts::of(packet).expect("what was carried is whole");
-            assert_eq!(address::owner(facts.destination, 2), Some(delivery.to));
+            let info = IpPacketInfo::parse(packet).expect("what was carried is whole");
+            assert_eq!(address::owner(info.destination, 2), Some(delivery.to));
         }
         while switch.poll_grant().is_some() {}
         assert!(switch.poll_timeout().is_none_or(|at| at > now), "what was due is done");
     }
-    // Left alone, everything that was handed over leaves.
+    // Without further input, all accepted packets leave.
     for _ in 0..200_000 {
         let Some(at) = switch.poll_timeout() else { break };
         if at > now + Duration::from_secs(20) {
@@ -165,7 +163,7 @@ fn plan() -> Plan {
     document.resolve().expect("it resolves")
 }
 
-/// A frame with a UDP datagram over IPv4.
+/// Returns a frame with a UDP datagram over IPv4.
 #[must_use]
 pub fn datagram(from: Endpoint, to: Endpoint, payload: usize) -> Vec<u8> {
     let total = 28 + payload;
@@ -184,7 +182,7 @@ pub fn datagram(from: Endpoint, to: Endpoint, payload: usize) -> Vec<u8> {
     frame
 }
 
-/// A frame with a TCP segment over IPv4 that has these ports and flags, and no content.
+/// Returns a frame with a TCP segment over IPv4 without payload, with these ports and flags.
 #[must_use]
 pub fn segment(from: Endpoint, to: Endpoint, ports: (u16, u16), flags: u8) -> Vec<u8> {
     let mut frame = stream(from, to, 1, 0, 1448, false);
@@ -195,7 +193,7 @@ pub fn segment(from: Endpoint, to: Endpoint, ports: (u16, u16), flags: u8) -> Ve
     frame
 }
 
-/// A frame with TCP data that is still to be segmented.
+/// Returns a frame with TCP data that has not been segmented yet.
 #[must_use]
 pub fn stream(from: Endpoint, to: Endpoint, sequence: u32, payload: usize, size: u16, v6: bool) -> Vec<u8> {
     let (transport, gso) = if v6 { (40, Gso::Tcp6) } else { (20, Gso::Tcp4) };
@@ -217,15 +215,15 @@ pub fn stream(from: Endpoint, to: Endpoint, sequence: u32, payload: usize, size:
     };
     packet.extend([0x9c, 0x40, 0, 80]);
     packet.extend(sequence.to_be_bytes());
-    // Acknowledgement 1, data offset 5, PSH and ACK.
+    // Acknowledgement number 1, data offset 5, flags PSH and ACK.
     packet.extend([0, 0, 0, 1, 0x50, 0x18, 0xff, 0xff, 0, 0, 0, 0]);
-    let facts = Facts::of(&{
+    let info = IpPacketInfo::parse(&{
         let mut whole = packet.clone();
         whole.resize(length, 0);
         whole
     })
     .expect("it is well formed");
-    let pseudo = checksum::pseudo(facts.source, facts.destination, TCP, (20 + payload) as u32);
+    let pseudo = checksum::pseudo(info.source, info.destination, TCP, (20 + payload) as u32);
     packet[transport + 16..transport + 18].copy_from_slice(&pseudo.to_be_bytes());
     packet.extend((0..payload).map(|byte| (byte * 7 % 251) as u8));
     let header = VnetHeader {

@@ -1,11 +1,11 @@
-//! The helper's other side: asks it, and hears what it tells.
+//! Connection to the helper process: sends requests and receives replies and events.
 
-mod heard;
+mod process_events;
 
 use crate::error::LabError;
 use crate::init::message::{Answer, Request};
-use crate::program::Ended;
-use netburn_linux::pass;
+use crate::program::ProcessExit;
+use netburn_linux::scm_rights;
 use std::io;
 use std::net::Shutdown;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -16,54 +16,57 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-pub(crate) use heard::Heard;
+pub(crate) use process_events::ProcessEvents;
 
-/// How long the helper may take for anything. Devices are made in milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Timeout of a reply. The helper creates a device within milliseconds.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The helper process.
+/// Handle of the helper process.
 #[derive(Debug)]
 pub(crate) struct Helper {
     control: UnixStream,
     answers: Receiver<(Answer, Vec<OwnedFd>)>,
-    heard: Arc<Heard>,
+    process_events: Arc<ProcessEvents>,
     process: Child,
     reader: Option<JoinHandle<()>>,
-    /// Asks every [`PULSE`] whether it is there. It ends with the other end of this.
+    /// Thread that sends a ping every [`PING_INTERVAL`]. It ends when the sender is dropped.
     pulse: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// It is asked this often whether it is there.
-const PULSE: Duration = Duration::from_millis(250);
-/// It may take so long to end; then it is killed. It is stopped, or something else keeps it.
-const LEAVE: Duration = Duration::from_secs(2);
+/// Interval between pings.
+const PING_INTERVAL: Duration = Duration::from_millis(250);
+/// Time after which a helper that does not exit is killed. It may be stopped by a signal.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Helper {
-    /// Starts it, as `command`; returns it with what it says of itself: whether it is in a user namespace, and what it can't do.
-    /// `warn` is called when it doesn't answer any more.
+    /// Starts the helper with `command`. Returns the handle, whether the helper runs in a user namespace, and notes
+    /// about unavailable features. `warn` is called when the helper stops responding.
     pub(crate) fn start(
         mut command: Command,
         warn: impl FnMut(String) + Send + 'static,
     ) -> Result<(Helper, bool, Vec<String>), LabError> {
-        let (here, there) = pass::pair().map_err(LabError::Start)?;
+        let (here, there) = scm_rights::pair().map_err(LabError::Start)?;
         let process = command
             .stdin(Stdio::from(there))
             .stdout(Stdio::null())
             .spawn()
             .map_err(LabError::Start)?;
-        // The command still holds the other end.
+        // The command still owns the other end of the socket.
         drop(command);
         let control = UnixStream::from(here);
         let (tell, answers) = channel();
-        let heard = Arc::new(Heard::default());
+        let process_events = Arc::new(ProcessEvents::default());
         let reader = std::thread::Builder::new().name("helper".to_owned()).spawn({
-            let (control, heard) = (control.try_clone().map_err(LabError::Start)?, Arc::clone(&heard));
-            move || listen(&control, &tell, &heard)
+            let (control, process_events) = (
+                control.try_clone().map_err(LabError::Start)?,
+                Arc::clone(&process_events),
+            );
+            move || read_loop(&control, &tell, &process_events)
         });
         let mut helper = Helper {
             control,
             answers,
-            heard,
+            process_events,
             process,
             reader: None,
             pulse: None,
@@ -71,67 +74,67 @@ impl Helper {
         helper.reader = Some(reader.map_err(LabError::Start)?);
         let (user, notes) = match helper.answer() {
             Ok((Answer::Hello(user, notes), _)) => (user, notes),
-            Ok(_) => return Err(LabError::Gone("it does not say hello".to_owned())),
-            // Before that it does nothing else.
-            Err(LabError::Refused { error, .. }) => return Err(LabError::Namespaces(error)),
+            Ok(_) => return Err(LabError::HelperExited("unexpected reply".to_owned())),
+            // The helper isolates itself before any other operation.
+            Err(LabError::Operation { error, .. }) => return Err(LabError::Namespaces(error)),
             Err(error) => return Err(error),
         };
         let (end, ended) = channel();
         let pulse = std::thread::Builder::new().name("pulse".to_owned()).spawn({
             let control = helper.control.try_clone().map_err(LabError::Start)?;
-            let heard = Arc::clone(&helper.heard);
-            move || watch(&control, &heard, &ended, warn)
+            let process_events = Arc::clone(&helper.process_events);
+            move || ping_loop(&control, &process_events, &ended, warn)
         });
         helper.pulse = Some((end, pulse.map_err(LabError::Start)?));
         Ok((helper, user, notes))
     }
 
-    /// The process that isolated itself: its namespaces can be entered.
+    /// Returns the id of the isolated process, whose namespaces other processes can enter.
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
 
-    pub(crate) fn heard(&self) -> &Arc<Heard> {
-        &self.heard
+    pub(crate) fn process_events(&self) -> &Arc<ProcessEvents> {
+        &self.process_events
     }
 
-    /// Asks for something, and waits until it is done.
-    pub(crate) fn ask(
+    /// Sends a request and waits for its reply.
+    pub(crate) fn request(
         &mut self,
         request: &Request,
         files: &[BorrowedFd<'_>],
     ) -> Result<(Answer, Vec<OwnedFd>), LabError> {
-        self.tell(request, files)?;
+        self.send(request, files)?;
         self.answer()
     }
 
-    /// Asks for something that has no answer.
-    pub(crate) fn tell(&self, request: &Request, files: &[BorrowedFd<'_>]) -> Result<(), LabError> {
-        pass::send(&self.control, &request.write(), files).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidInput => LabError::Refused {
-                what: "say that to the helper".to_owned(),
+    /// Sends a request that has no reply.
+    pub(crate) fn send(&self, request: &Request, files: &[BorrowedFd<'_>]) -> Result<(), LabError> {
+        scm_rights::send(&self.control, &request.write(), files).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => LabError::Operation {
+                what: "send a request to the helper".to_owned(),
                 error,
             },
-            _ => LabError::Gone(error.to_string()),
+            _ => LabError::HelperExited(error.to_string()),
         })
     }
 
     fn answer(&mut self) -> Result<(Answer, Vec<OwnedFd>), LabError> {
-        match self.answers.recv_timeout(PATIENCE) {
+        match self.answers.recv_timeout(REPLY_TIMEOUT) {
             Ok((Answer::Failed(number, what), _)) => {
                 let error = match number {
-                    0 => io::Error::other("it is refused"),
+                    0 => io::Error::other("rejected"),
                     number => io::Error::from_raw_os_error(number as i32),
                 };
-                Err(LabError::Refused { what, error })
+                Err(LabError::Operation { what, error })
             }
             Ok(answer) => Ok(answer),
             Err(_) => {
-                let how = match self.process.try_wait() {
+                let status = match self.process.try_wait() {
                     Ok(Some(status)) => status.to_string(),
-                    _ => "it does not answer".to_owned(),
+                    _ => "no response".to_owned(),
                 };
-                Err(LabError::Gone(how))
+                Err(LabError::HelperExited(status))
             }
         }
     }
@@ -143,12 +146,12 @@ impl Drop for Helper {
             drop(end);
             let _ = pulse.join();
         }
-        // It ends when nobody speaks to it any more, and everything that it started with it.
+        // The helper exits when its socket is closed, and with it all processes that it started.
         let _ = self.control.shutdown(Shutdown::Both);
         let began = Instant::now();
         while let Ok(None) = self.process.try_wait() {
-            if began.elapsed() > LEAVE {
-                // The kernel ends what it started.
+            if began.elapsed() > EXIT_TIMEOUT {
+                // The kernel kills the processes of the helper's PID namespace.
                 let _ = self.process.kill();
                 let _ = self.process.wait();
                 break;
@@ -161,50 +164,50 @@ impl Drop for Helper {
     }
 }
 
-fn listen(control: &UnixStream, tell: &Sender<(Answer, Vec<OwnedFd>)>, heard: &Heard) {
-    while let Ok((bytes, files)) = pass::receive(control) {
+fn read_loop(control: &UnixStream, tell: &Sender<(Answer, Vec<OwnedFd>)>, process_events: &ProcessEvents) {
+    while let Ok((bytes, files)) = scm_rights::receive(control) {
         if bytes.is_empty() {
             break;
         }
         match Answer::read(&bytes) {
-            Some(Answer::Ended(id, how)) => {
-                let how = match how {
-                    Ok(status) => Ended::Status(status),
-                    Err(signal) => Ended::Signal(signal),
+            Some(Answer::Ended(id, result)) => {
+                let exit = match result {
+                    Ok(status) => ProcessExit::Status(status),
+                    Err(signal) => ProcessExit::Signal(signal),
                 };
-                tracing::info!(?how, "a program has ended");
-                heard.ended(id, how);
+                tracing::info!(?exit, "a program has exited");
+                process_events.ended(id, exit);
             }
             Some(Answer::Stopped(id)) => {
                 tracing::info!("a signal stopped a program");
-                heard.stopped(id);
+                process_events.stopped(id);
             }
-            Some(Answer::Continued(id)) => heard.continued(id),
-            Some(Answer::Pulse) => heard.pulse(),
-            // Nobody waits for it any more.
+            Some(Answer::Continued(id)) => process_events.continued(id),
+            Some(Answer::Pulse) => process_events.pulse(),
+            // The request may have timed out.
             Some(answer) => drop(tell.send((answer, files))),
-            None => tracing::debug!("the lab's helper can't be understood"),
+            None => tracing::debug!("invalid message from the helper"),
         }
     }
-    heard.over();
+    process_events.over();
 }
 
-/// Asks the helper again and again whether it is there, until `ended` says so.
-fn watch(control: &UnixStream, heard: &Heard, ended: &Receiver<()>, mut warn: impl FnMut(String)) {
+/// Sends pings to the helper until `ended` is disconnected.
+fn ping_loop(control: &UnixStream, process_events: &ProcessEvents, ended: &Receiver<()>, mut warn: impl FnMut(String)) {
     let (mut waiting, mut warned) = (false, false);
-    while ended.recv_timeout(PULSE) == Err(RecvTimeoutError::Timeout) {
+    while ended.recv_timeout(PING_INTERVAL) == Err(RecvTimeoutError::Timeout) {
         if !waiting {
-            heard.asked();
-            if pass::send(control, &Request::Pulse.write(), &[]).is_err() {
+            process_events.asked();
+            if scm_rights::send(control, &Request::Pulse.write(), &[]).is_err() {
                 return;
             }
         }
-        waiting = !heard.wait_for_pulse(PULSE);
-        if waiting && heard.silence() >= heard::SILENT && !warned {
+        waiting = !process_events.wait_for_pulse(PING_INTERVAL);
+        if waiting && process_events.silence() >= process_events::SILENCE_THRESHOLD && !warned {
             warned = true;
             warn(
-                "the lab's helper process does not answer: it is stopped, or has no processor. Programs can't be started, and \
-                 their ends are not seen"
+                "the lab's helper process does not respond: it is stopped or gets no processor time. Programs can't be \
+                 started, and their exits are not reported"
                     .to_owned(),
             );
         }

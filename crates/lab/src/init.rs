@@ -1,15 +1,14 @@
-//! The helper: a process with one thread that isolates itself, makes the nodes, and is the ancestor of everything that runs in the
+//! The helper process: it isolates itself in namespaces, creates the nodes, and is the ancestor of all processes in the
 //! lab.
-//!
-//! It is the first process of a process id namespace of its own, so whatever programs start, daemons included, ends with it; and it
-//! ends when the other end of its control socket is closed, however that came.
+//! | The helper forks an init process of a PID namespace. All processes of the lab, including daemons, therefore end
+//! with it. It exits when its control socket is closed.
 
 pub mod message;
 mod node;
 
-use message::{Answer, Request, RunWanted};
-use netburn_linux::namespace::{self, Change, Inside};
-use netburn_linux::{pass, sockets};
+use message::{Answer, ProcessSpec, Request};
+use netburn_linux::namespace::{self, ChildEvent, NodeContext};
+use netburn_linux::{scm_rights, sockets};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
@@ -19,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The whole life of the helper: its control socket is its standard input. Returns the status to exit with.
+/// Runs the helper. Its control socket is its standard input. Returns the exit status.
 #[must_use]
 pub fn main() -> i32 {
     namespace::ignore_interrupts();
@@ -32,12 +31,13 @@ pub fn main() -> i32 {
         Err(error) => {
             let number = error.raw_os_error().unwrap_or(0).unsigned_abs();
             let answer = Answer::Failed(number, "make namespaces".to_owned());
-            let _ = pass::send(&control, &answer.write(), &[]);
+            let _ = scm_rights::send(&control, &answer.write(), &[]);
             return 3;
         }
     };
     let user = isolation == namespace::Isolation::User;
-    // The copy is the first process of the new process id namespace. This one only waits, and can be entered by others.
+    // The child is the first process of the new PID namespace. The parent only waits, and other processes can enter its
+    // namespaces.
     let Ok(mut parent) = namespace::Parent::here() else {
         return 4;
     };
@@ -57,10 +57,10 @@ pub fn main() -> i32 {
     }
 }
 
-/// What runs.
+/// Running programs.
 #[derive(Debug, Default)]
 struct Running {
-    /// By process id.
+    /// Program numbers by process id.
     ids: BTreeMap<u32, u32>,
     children: usize,
 }
@@ -80,46 +80,46 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
     if let Err(error) = namespace::mount_processes(Path::new("/proc")) {
         notes.push(format!("/proc shows the host's processes: {error}"));
     }
-    // Before this thread has been anywhere else.
+    // The thread must not have entered another network namespace before.
     let Ok(mut hub) = node::Hub::here() else { return 6 };
     let Ok(ends) = control.try_clone() else { return 6 };
     let reaper = std::thread::Builder::new().spawn(move || reap(&ends));
-    if reaper.is_err() || pass::send(control, &Answer::Hello(user, notes).write(), &[]).is_err() {
+    if reaper.is_err() || scm_rights::send(control, &Answer::Hello(user, notes).write(), &[]).is_err() {
         return 6;
     }
     let mut nodes = Vec::new();
     loop {
-        let (bytes, files) = match pass::receive(control) {
+        let (bytes, files) = match scm_rights::receive(control) {
             Ok((bytes, files)) if !bytes.is_empty() => (bytes, files),
-            // Nobody is there any more; the kernel ends the rest of this process id namespace.
+            // The lab has closed the socket. The kernel kills the other processes of this PID namespace.
             _ => return 0,
         };
         let answered = match Request::read(&bytes) {
-            Some(Request::Node(wanted)) => match node::make(&wanted, &mut hub) {
+            Some(Request::Node(spec)) => match node::make(&spec, &mut hub) {
                 Ok(node) => {
                     let files = node.files();
-                    let sent = pass::send(control, &Answer::Node(node.made.clone()).write(), &files);
+                    let sent = scm_rights::send(control, &Answer::Node(node.made.clone()).write(), &files);
                     nodes.push(node.namespace);
                     sent
                 }
                 Err((what, error)) => fail(control, what, &error),
             },
             Some(Request::Probe) => match node::probe() {
-                Ok(probe) => pass::send(control, &Answer::Probed(probe).write(), &[]),
+                Ok(probe) => scm_rights::send(control, &Answer::Probed(probe).write(), &[]),
                 Err(error) => fail(control, "probe a TUN device", &error),
             },
-            Some(Request::Names(lines)) => answer(control, "names", names(&lines)),
-            Some(Request::Run(wanted)) => answer(control, "start", run(&wanted, &nodes, files)),
-            Some(Request::Pulse) => pass::send(control, &Answer::Pulse.write(), &[]),
+            Some(Request::Names(lines)) => answer(control, "names", install_names(&lines)),
+            Some(Request::Run(spec)) => answer(control, "start", run(&spec, &nodes, files)),
+            Some(Request::Pulse) => scm_rights::send(control, &Answer::Pulse.write(), &[]),
             Some(Request::Listens(node, port)) => match listens(&nodes, node, port) {
-                Ok(listens) => pass::send(control, &Answer::Listens(listens).write(), &[]),
+                Ok(listens) => scm_rights::send(control, &Answer::Listens(listens).write(), &[]),
                 Err(error) => fail(control, "look for listening sockets", &error),
             },
             Some(Request::Signal(id, signal)) => {
                 signal_to(id, signal as i32);
                 Ok(())
             }
-            None => fail(control, "understand a request", &io::ErrorKind::InvalidData.into()),
+            None => fail(control, "decode a request", &io::ErrorKind::InvalidData.into()),
         };
         if answered.is_err() {
             return 6;
@@ -129,7 +129,7 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
 
 fn answer(control: &OwnedFd, what: &str, result: io::Result<()>) -> io::Result<()> {
     match result {
-        Ok(()) => pass::send(control, &Answer::Done.write(), &[]),
+        Ok(()) => scm_rights::send(control, &Answer::Done.write(), &[]),
         Err(error) => fail(control, what, &error),
     }
 }
@@ -141,10 +141,10 @@ fn fail(control: &OwnedFd, what: &str, error: &io::Error) -> io::Result<()> {
     } else {
         what.to_owned()
     };
-    pass::send(control, &Answer::Failed(number, text).write(), &[])
+    scm_rights::send(control, &Answer::Failed(number, text).write(), &[])
 }
 
-/// Whether something listens at a node's TCP port. This thread is inside its network namespace afterwards.
+/// Returns whether a process listens at a node's TCP port. Moves this thread into the node's network namespace.
 fn listens(nodes: &[OwnedFd], node: u32, port: u32) -> io::Result<bool> {
     namespace::enter_network(nodes.get(node as usize).ok_or(io::ErrorKind::NotFound)?)?;
     let all = sockets::tcp()?;
@@ -154,35 +154,33 @@ fn listens(nodes: &[OwnedFd], node: u32, port: u32) -> io::Result<bool> {
 }
 
 /// Starts a program.
-fn run(wanted: &RunWanted, nodes: &[OwnedFd], files: Vec<OwnedFd>) -> io::Result<()> {
-    let node = nodes.get(wanted.node as usize).ok_or(io::ErrorKind::NotFound)?;
-    let (Some(program), Ok([input, output, error])) = (wanted.arguments.first(), <[OwnedFd; 3]>::try_from(files))
-    else {
+fn run(spec: &ProcessSpec, nodes: &[OwnedFd], files: Vec<OwnedFd>) -> io::Result<()> {
+    let node = nodes.get(spec.node as usize).ok_or(io::ErrorKind::NotFound)?;
+    let (Some(program), Ok([input, output, error])) = (spec.arguments.first(), <[OwnedFd; 3]>::try_from(files)) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let mut command = Command::new(OsStr::from_bytes(program));
     command
-        .args(wanted.arguments[1..].iter().map(|argument| OsStr::from_bytes(argument)))
+        .args(spec.arguments[1..].iter().map(|argument| OsStr::from_bytes(argument)))
         .envs(
-            wanted
-                .environment
+            spec.environment
                 .iter()
                 .map(|(name, value)| (OsStr::from_bytes(name), OsStr::from_bytes(value))),
         )
         .stdin(Stdio::from(input))
         .stdout(Stdio::from(output))
         .stderr(Stdio::from(error));
-    let inside = Inside {
+    let inside = NodeContext {
         network: node.try_clone()?,
-        host_name: wanted.host_name.clone().into_bytes(),
-        open_files: u64::from(wanted.open_files),
-        own_group: wanted.own_group,
+        host_name: spec.host_name.clone().into_bytes(),
+        open_files: u64::from(spec.open_files),
+        own_group: spec.own_group,
     };
-    namespace::run_in(&mut command, inside);
-    // Nobody reaps while this is held: a program that can't be started is reaped by who tried.
+    namespace::enter_before_exec(&mut command, inside);
+    // The lock keeps the reaper from reaping a program whose start fails; the standard library reaps it.
     let mut running = running();
     let child = command.spawn()?;
-    running.ids.insert(child.id(), wanted.id);
+    running.ids.insert(child.id(), spec.id);
     running.children += 1;
     STARTED.notify_all();
     Ok(())
@@ -192,15 +190,15 @@ fn signal_to(id: u32, signal: i32) {
     let running = running();
     let pid = running.ids.iter().find(|(_, of)| **of == id).map(|(pid, _)| *pid);
     if let Some(pid) = pid {
-        // It fails only for a process that is gone, and that can't be while this is held.
+        // Fails only for a process that has been reaped, which the lock excludes.
         let _ = namespace::signal(pid, signal);
     }
 }
 
-/// Tells of every end, stop and continuation, those of orphans aside.
+/// Reports all exits, stops and continuations of started programs. Orphans are reaped without a report.
 fn reap(control: &OwnedFd) {
     loop {
-        if !namespace::await_change().unwrap_or(false) {
+        if !namespace::wait_for_child().unwrap_or(false) {
             let mut running = running();
             while running.children == 0 {
                 running = STARTED.wait(running).unwrap_or_else(PoisonError::into_inner);
@@ -209,20 +207,20 @@ fn reap(control: &OwnedFd) {
             continue;
         }
         let mut running = running();
-        while let Ok(Some(change)) = namespace::next_change() {
+        while let Ok(Some(change)) = namespace::next_child_event() {
             let answer = match change {
-                Change::Ended(ended) => running.ids.remove(&ended.id).map(|id| {
+                ChildEvent::Ended(ended) => running.ids.remove(&ended.id).map(|id| {
                     let how = match (ended.status, ended.signal) {
                         (Some(status), _) => Ok(status.unsigned_abs()),
                         (None, signal) => Err(signal.unwrap_or(0).unsigned_abs()),
                     };
                     Answer::Ended(id, how)
                 }),
-                Change::Stopped(pid) => running.ids.get(&pid).map(|id| Answer::Stopped(*id)),
-                Change::Continued(pid) => running.ids.get(&pid).map(|id| Answer::Continued(*id)),
+                ChildEvent::Stopped(pid) => running.ids.get(&pid).map(|id| Answer::Stopped(*id)),
+                ChildEvent::Continued(pid) => running.ids.get(&pid).map(|id| Answer::Continued(*id)),
             };
             if let Some(answer) = answer
-                && pass::send(control, &answer.write(), &[]).is_err()
+                && scm_rights::send(control, &answer.write(), &[]).is_err()
             {
                 return;
             }
@@ -230,12 +228,13 @@ fn reap(control: &OwnedFd) {
     }
 }
 
-/// Directories that every system has and that nothing needs while the lab is opened.
-const STAGES: [&str; 4] = ["/mnt", "/media", "/srv", "/opt"];
+/// Directories of the filesystem hierarchy standard that are not needed while the lab is opened. One becomes a
+/// temporary mount point.
+const STAGING_DIRS: [&str; 4] = ["/mnt", "/media", "/srv", "/opt"];
 
-/// Has these lines be /etc/hosts, and nobody be asked for other names, for all that runs in the lab.
-fn names(lines: &str) -> io::Result<()> {
-    let stage = STAGES
+/// Replaces /etc/hosts with these lines and disables DNS, for all processes of the lab.
+fn install_names(lines: &str) -> io::Result<()> {
+    let stage = STAGING_DIRS
         .iter()
         .map(Path::new)
         .find(|stage| stage.is_dir())
@@ -249,20 +248,20 @@ fn names(lines: &str) -> io::Result<()> {
     let mut result = Ok(());
     for (name, text) in files {
         let (file, over) = (stage.join(name), Path::new("/etc").join(name));
-        let shown = std::fs::write(&file, text).and_then(|()| {
-            // The link that resolv.conf often is may lead nowhere in here.
+        let status = std::fs::write(&file, text).and_then(|()| {
+            // resolv.conf is often a symbolic link, whose target may not exist here.
             let over = over.canonicalize()?;
             namespace::mount_over(&file, &over)
         });
         if name == "hosts" {
-            result = shown;
+            result = status;
         }
     }
     namespace::unmount(stage)?;
     result
 }
 
-/// The files of a node that go to who asked for it.
+/// Files of a node that are sent to the lab.
 impl node::Node {
     fn files(&self) -> Vec<BorrowedFd<'_>> {
         let always = [
@@ -276,7 +275,7 @@ impl node::Node {
     }
 }
 
-/// Whether a kernel's release (`6.18.44-amd64`) is that version or a later one; where it says something else, it is not.
+/// Returns whether a kernel release (such as `6.18.44-amd64`) is this version or later; `false` if it cannot be parsed.
 fn since(release: &str, version: (u32, u32)) -> bool {
     let mut numbers = release.split(|letter: char| !letter.is_ascii_digit());
     let mut next = || numbers.next()?.parse::<u32>().ok();

@@ -1,19 +1,19 @@
-//! A lab: nodes, the network between them, and programs at them.
+//! A lab: nodes, the network between them, and programs that run at them.
 
-use crate::calls::{Call, Reply};
+use crate::backpressure::Backpressure;
 use crate::capture::Captures;
 use crate::device::Device;
-use crate::engine::{Beginning, Engine, Order, Seen, Shown, lock};
+use crate::engine::{CaptureBatch, Engine, EngineCommand, EngineStart, SharedStatus, lock};
 use crate::error::LabError;
-use crate::helper::{Heard, Helper};
-use crate::hold::Hold;
-use crate::init::message::{Answer, Request, RunWanted};
+use crate::helper::{Helper, ProcessEvents};
+use crate::init::message::{Answer, ProcessSpec, Request};
 use crate::nodes::Nodes;
-use crate::observe::StationLook;
+use crate::observe::StationSnapshot;
 use crate::options::{DeviceKind, Options};
-use crate::present;
-use crate::program::{Ended, Program};
-use crate::switch::{Counted, Switch};
+use crate::processes;
+use crate::program::{ProcessExit, Program};
+use crate::refused_connections::{RefusalReply, RefusedConnection};
+use crate::switch::{ForwardingCounters, Switch};
 use netburn_linux::Monotonic;
 use netburn_linux::links::Links;
 use netburn_network::Endpoint;
@@ -33,24 +33,24 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A lab: nodes, the network between them, and programs at them. All of it ends when it is dropped, or this process does, however
-/// that comes.
+/// A lab: nodes, the network between them, and programs that run at them. Namespaces and programs end when this value
+/// is dropped or this process exits, even if it is killed.
 #[derive(Debug)]
 pub struct Lab {
-    // Before the helper: its files are the nodes' devices.
+    // Dropped before the helper, because its files are the nodes' devices.
     engine: Engine,
     shared: Arc<Shared>,
-    heard: Arc<Heard>,
+    process_events: Arc<ProcessEvents>,
     plan: Plan,
     namespaces: Vec<OwnedFd>,
-    /// Of each node, the server's first: whether its device, by its number, went down.
+    /// Link monitor and interface index of each node, the server first.
     links: Vec<(Links, u32)>,
     notes: Vec<String>,
     user: bool,
     device: DeviceKind,
-    hold: Hold,
+    backpressure: Backpressure,
     segments_udp: bool,
-    /// The soft limit of open files that programs get.
+    /// Soft limit of open files for programs.
     open_files: u32,
 }
 
@@ -58,7 +58,7 @@ pub struct Lab {
 struct Shared {
     helper: Mutex<Helper>,
     next: AtomicU32,
-    /// The programs that were started: at which end, and by what name.
+    /// Started programs by number: endpoint and name.
     started: Mutex<BTreeMap<u32, (Endpoint, String)>>,
 }
 
@@ -68,54 +68,53 @@ impl Shared {
     }
 }
 
-/// How a lab's network begins.
+/// Options for starting a lab's network.
 #[derive(Debug, Default)]
-pub struct Begin<'a> {
-    /// Keeps what every end sends and receives, and the air, in this folder: `server.pcapng`, `station-NAME.pcapng`, `air.pcapng`.
-    /// They are whole once the lab has stopped or is dropped.
+pub struct StartOptions<'a> {
+    /// Directory for captures of all endpoints and of the channel: `server.pcapng`, `station-NAME.pcapng`,
+    /// `air.pcapng`. They are complete once the lab is stopped or dropped.
     pub captures: Option<&'a Path>,
-    /// Gets the connections that the server's kernel refuses; each wants a [reply](Lab::reply).
-    pub calls: Option<Sender<Call>>,
+    /// Receiver of the connections that the server's kernel refuses. Each needs a [reply](Lab::reply).
+    pub refusals: Option<Sender<RefusedConnection>>,
 }
 
-/// A program that runs at a node. Dropped, it is killed.
+/// A program that runs at a node. It is killed when this handle is dropped.
 #[derive(Debug)]
-pub struct Guest {
+pub struct LabProcess {
     id: u32,
     shared: Arc<Shared>,
-    heard: Arc<Heard>,
+    process_events: Arc<ProcessEvents>,
 }
 
 impl Lab {
-    /// Opens a lab for a plan. `helper` runs [`init::main`](crate::init::main) in a process of its own.
-    ///
-    /// # Errors
-    /// When the machine doesn't permit it, or the plan's network can't be.
+    /// Opens a lab for a plan with default options. `helper` must run [`init::main`](crate::init::main) in its own
+    /// process.
+    /// | # Errors
+    /// [`LabError`] when the system lacks a feature or permission, or the plan's network is invalid.
     pub fn open(plan: &Plan, helper: Command) -> Result<Lab, LabError> {
         Self::open_with(plan, helper, &Options::default())
     }
 
-    /// The same, with nodes made as `options` say.
-    ///
-    /// # Errors
-    /// As for [`open`](Self::open).
+    /// Opens a lab with these options.
+    /// | # Errors
+    /// The errors of [`open`](Self::open).
     pub fn open_with(plan: &Plan, helper: Command, options: &Options) -> Result<Lab, LabError> {
-        let shown = Arc::new(Mutex::new(Shown::default()));
+        let status = Arc::new(Mutex::new(SharedStatus::default()));
         let warn = {
-            let shown = Arc::clone(&shown);
-            move |text| lock(&shown).warnings.push((None, text))
+            let status = Arc::clone(&status);
+            move |text| lock(&status).warnings.push((None, text))
         };
         let nodes = Nodes::make(plan, helper, options, warn)?;
         tracing::info!(
             stations = plan.stations.len(),
             device = %nodes.device,
-            hold = ?nodes.hold,
+            backpressure = ?nodes.backpressure,
             user_namespace = nodes.user,
             "the lab is open"
         );
         Ok(Lab {
-            engine: Engine::start(nodes.ports, plan, shown)?,
-            heard: Arc::clone(nodes.helper.heard()),
+            engine: Engine::start(nodes.ports, plan, status)?,
+            process_events: Arc::clone(nodes.helper.process_events()),
             shared: Arc::new(Shared {
                 helper: Mutex::new(nodes.helper),
                 next: AtomicU32::new(0),
@@ -127,50 +126,49 @@ impl Lab {
             notes: nodes.notes,
             user: nodes.user,
             device: nodes.device,
-            hold: nodes.hold,
+            backpressure: nodes.backpressure,
             segments_udp: nodes.segments_udp,
             open_files: nodes.open_files,
         })
     }
 
-    /// What the machine doesn't let it do, for people.
+    /// Returns notes about features that this system does not support, for users.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// What its nodes' devices are.
+    /// Returns the kind of the nodes' devices.
     #[must_use]
     pub const fn device(&self) -> DeviceKind {
         self.device
     }
 
-    /// Whether kernels leave the segmentation of datagrams to the lab (UDP_SEGMENT, USO): else they do it themselves.
+    /// Returns whether kernels leave the segmentation of datagrams to the lab (UDP_SEGMENT, USO). Otherwise they
+    /// segment datagrams themselves.
     #[must_use]
     pub const fn segments_udp(&self) -> bool {
         self.segments_udp
     }
 
-    /// How its stations' kernels are kept from handing over all that they have, so that TCP Small Queues work.
+    /// Returns the mechanism that limits how many packets stations hand over. TCP Small Queues depend on it.
     #[must_use]
-    pub const fn hold(&self) -> Hold {
-        self.hold
+    pub const fn backpressure(&self) -> Backpressure {
+        self.backpressure
     }
 
-    /// Begins to carry packets, and the network's time with it: its time 0 is `zero`. Until then nothing is carried.
-    ///
-    /// # Errors
-    /// When the plan's network can't be.
-    pub fn begin(&self, zero: Monotonic) -> Result<(), LabError> {
-        self.begin_with(zero, Begin::default())
+    /// Starts forwarding and the network's time, whose time 0 is `zero`. No packet is forwarded before.
+    /// | # Errors
+    /// [`LabError::Network`] when the plan's network is invalid.
+    pub fn start(&self, zero: Monotonic) -> Result<(), LabError> {
+        self.start_with(zero, StartOptions::default())
     }
 
-    /// The same, with what `begin` says.
-    ///
-    /// # Errors
-    /// As for [`begin`](Self::begin), and when captures can't be written.
-    pub fn begin_with(&self, zero: Monotonic, begin: Begin<'_>) -> Result<(), LabError> {
-        let captures = begin.captures.map(|folder| self.capture(zero, folder));
+    /// Starts forwarding with these options.
+    /// | # Errors
+    /// The errors of [`start`](Self::start), and [`LabError::Capture`] when captures cannot be written.
+    pub fn start_with(&self, zero: Monotonic, start: StartOptions<'_>) -> Result<(), LabError> {
+        let captures = start.captures.map(|folder| self.capture(zero, folder));
         let before = zero.saturating_since(Monotonic::now());
         let plan = Plan {
             baseline: before,
@@ -179,98 +177,99 @@ impl Lab {
         let mut switch = Switch::new(&plan)?;
         switch.set_framing(Device::framing(self.device));
         if self.segments_udp {
-            switch.join_datagrams();
+            switch.coalesce_datagrams();
         }
-        self.engine.order(Order::Begin(Box::new(Beginning {
+        self.engine.send(EngineCommand::Start(Box::new(EngineStart {
             switch,
             zero,
             captures: captures.transpose().map_err(LabError::Capture)?,
-            calls: begin.calls,
+            refusals: start.refusals,
         })));
         Ok(())
     }
 
-    fn capture(&self, zero: Monotonic, folder: &Path) -> io::Result<Sender<Seen>> {
+    fn capture(&self, zero: Monotonic, folder: &Path) -> io::Result<Sender<CaptureBatch>> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let offset = since.as_nanos() as i64 - Monotonic::now().as_nanos() + zero.as_nanos();
         self.engine.write(Captures::create(folder, &self.names(), offset)?)
     }
 
-    /// Replies to a call, which [`Begin::calls`] brought.
-    pub fn reply(&self, call: Call, reply: Reply) {
-        self.engine.order(Order::Reply(call, reply));
+    /// Replies to a connection received from [`StartOptions::refusals`].
+    pub fn reply(&self, connection: RefusedConnection, reply: RefusalReply) {
+        self.engine.send(EngineCommand::Reply(connection, reply));
     }
 
-    /// Whether something listens at a TCP port of an end.
-    ///
-    /// # Errors
-    /// When the helper can't tell.
+    /// Returns whether a process listens at a TCP port of an endpoint.
+    /// | # Errors
+    /// [`LabError::Operation`] when the sockets cannot be read, [`LabError::HelperExited`].
     pub fn listens(&self, at: Endpoint, port: u16) -> Result<bool, LabError> {
         let request = Request::Listens(node(at) as u32, u32::from(port));
-        match self.shared.helper().ask(&request, &[])? {
+        match self.shared.helper().request(&request, &[])? {
             (Answer::Listens(listens), _) => Ok(listens),
-            _ => Err(LabError::Gone("it answers something else".to_owned())),
+            _ => Err(LabError::HelperExited("unexpected reply".to_owned())),
         }
     }
 
-    /// The name of the program that a call is of: its file name, up to 15 characters. `None` when it is gone.
+    /// Returns the name of the program that opened a connection: its file name, up to 15 characters; `None` if it has
+    /// exited.
     #[must_use]
-    pub fn caller(&self, call: Call) -> Option<String> {
-        let namespace = self.namespaces[node(Endpoint::Station(call.station))].as_fd();
-        present::caller(namespace, call.from, call.port)
+    pub fn client_program(&self, connection: RefusedConnection) -> Option<String> {
+        let namespace = self.namespaces[node(Endpoint::Station(connection.station))].as_fd();
+        processes::client_program(namespace, connection.from, connection.port)
     }
 
-    /// The names of the programs at an end, in no order.
+    /// Returns the names of the programs at an endpoint, in no particular order.
     #[must_use]
     pub fn programs(&self, at: Endpoint) -> Vec<String> {
-        present::names(self.namespaces[node(at)].as_fd())
+        processes::names(self.namespaces[node(at)].as_fd())
     }
 
-    /// Whether captures were asked for and are not whole.
+    /// Returns whether captures were requested and are incomplete.
     #[must_use]
     pub fn captures_lost(&self) -> bool {
-        self.engine.shown().captures_lost
+        self.engine.status().captures_lost
     }
 
-    /// Changes a setting by hand, now.
+    /// Changes a setting now.
     pub fn set(&self, setting: Setting) {
-        self.engine.order(Order::Set(setting));
+        self.engine.send(EngineCommand::Set(setting));
     }
 
-    /// The stations' names, in the plan's order.
+    /// Returns the stations' names in the order of the plan.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         self.plan.stations.iter().map(|station| station.name.as_str()).collect()
     }
 
-    /// The end of that name: `server`, or a station's.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn end(&self, name: &str) -> Result<Endpoint, LabError> {
+    /// Returns the endpoint with this name: `server`, or a station's name.
+    /// | # Errors
+    /// [`LabError::UnknownNode`].
+    pub fn endpoint(&self, name: &str) -> Result<Endpoint, LabError> {
         let station = self.plan.stations.iter().position(|station| station.name == name);
         match station {
             Some(station) => Ok(Endpoint::Station(station as u16)),
             None if name == "server" => Ok(Endpoint::Server),
             None => {
                 let all: Vec<&str> = self.plan.stations.iter().map(|station| station.name.as_str()).collect();
-                Err(LabError::NoNode(name.to_owned(), format!("server, {}", all.join(", "))))
+                Err(LabError::UnknownNode(
+                    name.to_owned(),
+                    format!("server, {}", all.join(", ")),
+                ))
             }
         }
     }
 
-    /// Runs a program at an end.
-    ///
-    /// # Errors
-    /// When it can't be started.
-    pub fn spawn(&self, at: Endpoint, program: Program) -> Result<Guest, LabError> {
+    /// Runs a program at an endpoint.
+    /// | # Errors
+    /// [`LabError::Program`] when it cannot be started, [`LabError::HelperExited`].
+    pub fn spawn(&self, at: Endpoint, program: Program) -> Result<LabProcess, LabError> {
         let id = self.shared.next.fetch_add(1, Ordering::Relaxed);
         let name = program
             .arguments
             .first()
             .map(|name| name.to_string_lossy().into_owned());
         let bytes = |text: &OsString| text.as_bytes().to_vec();
-        let request = Request::Run(RunWanted {
+        let request = Request::Run(ProcessSpec {
             id,
             node: node(at) as u32,
             own_group: program.own_group,
@@ -289,8 +288,8 @@ impl Lab {
             program.files[2].as_fd(),
         ];
         let mut helper = self.shared.helper();
-        helper.ask(&request, &files).map_err(|error| match error {
-            LabError::Refused { error, .. } => LabError::Program {
+        helper.request(&request, &files).map_err(|error| match error {
+            LabError::Operation { error, .. } => LabError::Program {
                 name: name.clone().unwrap_or_default(),
                 error,
             },
@@ -300,16 +299,16 @@ impl Lab {
         let name = name.unwrap_or_default();
         tracing::info!(program = name, at = self.name(at), "a program was started");
         lock(&self.shared.started).insert(id, (at, name));
-        Ok(Guest {
+        Ok(LabProcess {
             id,
             shared: Arc::clone(&self.shared),
-            heard: Arc::clone(&self.heard),
+            process_events: Arc::clone(&self.process_events),
         })
     }
 
-    /// A command line with which somebody else on this machine enters an end.
+    /// Returns a shell command with which other processes of this machine can enter an endpoint's namespaces.
     #[must_use]
-    pub fn entry(&self, at: Endpoint) -> String {
+    pub fn nsenter_command(&self, at: Endpoint) -> String {
         let (helper, here) = (self.shared.helper().id(), std::process::id());
         let network = self.namespaces[node(at)].as_raw_fd();
         let user = if self.user {
@@ -323,31 +322,32 @@ impl Lab {
         )
     }
 
-    /// Rows since the last call: the air, links, changes.
+    /// Returns the rows since the last call: channel, links, changes.
     #[must_use]
     pub fn take_rows(&self) -> Vec<Row> {
-        std::mem::take(&mut self.engine.shown().rows)
+        std::mem::take(&mut self.engine.status().rows)
     }
 
-    /// The stations over the last tenth of a second, and the network's time.
+    /// Returns the stations' statistics of the last 100 ms, and the network's time.
     #[must_use]
-    pub fn looks(&self) -> (Option<Instant>, Vec<StationLook>) {
-        let shown = self.engine.shown();
-        (shown.now, shown.stations.clone())
+    pub fn snapshots(&self) -> (Option<Instant>, Vec<StationSnapshot>) {
+        let status = self.engine.status();
+        (status.now, status.stations.clone())
     }
 
-    /// What was carried, up to the last tenth of a second.
+    /// Returns the forwarding counters, at most 100 ms old.
     #[must_use]
-    pub fn counted(&self) -> Counted {
-        self.engine.shown().counted.clone()
+    pub fn counters(&self) -> ForwardingCounters {
+        self.engine.status().counters.clone()
     }
 
-    /// The report on its own work, up to the last second; up to its end once it has [stopped](Self::stop).
+    /// Returns the lab's report on its own work, at most 1 s old. It is final once the lab has been
+    /// [stopped](Self::stop).
     #[must_use]
     pub fn health(&self) -> LabHealth {
-        let mut health = self.engine.shown().health.clone();
+        let mut health = self.engine.status().health.clone();
         let started = lock(&self.shared.started);
-        let stopped = self.heard.stops().into_iter().filter_map(|(id, long)| {
+        let stopped = self.process_events.stops().into_iter().filter_map(|(id, long)| {
             let (at, program) = started.get(&id)?;
             Some(Stopped {
                 station: self.name(*at).to_owned(),
@@ -356,13 +356,13 @@ impl Lab {
             })
         });
         health.stopped = stopped.collect();
-        let refused = self.counted().refused.into_iter();
+        let refused = self.counters().refused.into_iter();
         health.not_carried = refused.map(|(why, count)| (why.name().to_owned(), count)).collect();
-        health.helper_us_max = self.heard.silence().as_nanos() as f64 / 1e3;
+        health.helper_us_max = self.process_events.silence().as_nanos() as f64 / 1e3;
         health
     }
 
-    /// The name of an end.
+    /// Returns the name of an endpoint.
     fn name(&self, at: Endpoint) -> &str {
         match at {
             Endpoint::Station(number) => &self.plan.stations[usize::from(number)].name,
@@ -370,71 +370,71 @@ impl Lab {
         }
     }
 
-    /// What went wrong since the last call and people should know, a sentence each.
+    /// Returns the warnings for users since the last call, one sentence each.
     #[must_use]
     pub fn take_warnings(&self) -> Vec<String> {
-        let warnings = std::mem::take(&mut self.engine.shown().warnings);
-        let said = warnings.into_iter().map(|(end, text)| match end {
+        let warnings = std::mem::take(&mut self.engine.status().warnings);
+        let texts = warnings.into_iter().map(|(end, text)| match end {
             Some(end) => format!("{}: {text}", self.name(end)),
             None => text,
         });
-        said.collect()
+        texts.collect()
     }
 
-    /// The nodes whose own device was taken down, or removed, since the last call, by name. Once it is [stopped](Self::stop), all
-    /// are removed.
+    /// Returns the names of the nodes whose device was taken down or removed since the last call. After
+    /// [`stop`](Self::stop), all devices are removed.
     #[must_use]
-    pub fn taken_down(&self) -> Vec<&str> {
+    pub fn interfaces_down(&self) -> Vec<&str> {
         let ends = std::iter::once(Endpoint::Server).chain((0..).map(Endpoint::Station));
         let down = self.links.iter().zip(ends).filter(|((links, index), _)| {
             links.went_down(*index).unwrap_or_else(|error| {
-                tracing::debug!(%error, "whether a device went down is not known");
+                tracing::debug!(%error, "can't read link events");
                 false
             })
         });
         down.map(|(_, end)| self.name(end)).collect()
     }
 
-    /// Carries nothing more, and has the captures whole.
+    /// Stops forwarding and completes the captures.
     pub fn stop(&self) {
         self.engine.stop();
     }
 
-    /// Why packets are no longer carried.
+    /// Returns the error that ended forwarding, if any.
     #[must_use]
     pub fn failed(&self) -> Option<String> {
-        self.engine.shown().failed.clone()
+        self.engine.status().failed.clone()
     }
 }
 
-impl Guest {
-    /// How it ended; `None` while it runs.
+impl LabProcess {
+    /// Returns how the program exited; `None` while it runs.
     #[must_use]
-    pub fn ended(&self) -> Option<Ended> {
-        self.heard.end_of(self.id)
+    pub fn ended(&self) -> Option<ProcessExit> {
+        self.process_events.end_of(self.id)
     }
 
-    /// Waits until it has ended.
-    pub fn wait(&self) -> Ended {
-        self.heard.wait_for_end(self.id)
+    /// Waits until the program exits.
+    pub fn wait(&self) -> ProcessExit {
+        self.process_events.wait_for_end(self.id)
     }
 
-    /// Calls `tell` when it has ended, at once where it has.
-    pub fn when_ended(&self, tell: impl FnOnce(Ended) + Send + 'static) {
-        self.heard.when_ended(self.id, Box::new(tell));
+    /// Calls `tell` when the program exits, or immediately if it has exited.
+    pub fn when_ended(&self, tell: impl FnOnce(ProcessExit) + Send + 'static) {
+        self.process_events.when_ended(self.id, Box::new(tell));
     }
 
-    /// Sends it a signal.
+    /// Sends a signal to the program.
     pub fn signal(&self, signal: i32) {
-        // It fails only when the helper is gone, and everything with it.
+        // Fails only if the helper has exited, and with it all programs.
         let _ = self
             .shared
             .helper()
-            .tell(&Request::Signal(self.id, signal.unsigned_abs()), &[]);
+            .send(&Request::Signal(self.id, signal.unsigned_abs()), &[]);
     }
 }
 
-impl Drop for Guest {
+impl Drop for LabProcess {
     fn drop(&mut self) {
         if self.ended().is_none() {
             self.signal(9);

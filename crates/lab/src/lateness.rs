@@ -1,83 +1,83 @@
-//! The lab's own work: how late packets were delivered, how long the thread that carries them stood still, and so on.
+//! Statistics of the lab's own work: lateness of deliveries, standstills of the forwarding thread, processor time.
 
 use hdrhistogram::Histogram;
 use netburn_record::{LabHealth, Standstills};
 use netburn_units::Duration;
 
-/// The thread that carries packets looks for them at least this often: a shorter standstill may go unseen. A look costs some
+/// Maximum time between two checks for standstills. Shorter standstills may not be detected. A check takes a few
 /// microseconds of processor time.
-pub(crate) const LOOK: Duration = Duration::from_millis(1);
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// How late each delivery was.
+/// Distribution of the lateness of deliveries.
 #[derive(Debug, Clone)]
 pub struct Lateness {
-    /// In nanoseconds.
+    /// Lateness in nanoseconds.
     histogram: Histogram<u64>,
 }
 
 impl Default for Lateness {
     fn default() -> Self {
-        // Up to a minute, three digits.
+        // Up to 1 minute with three significant digits.
         let histogram = Histogram::new_with_bounds(1, 60_000_000_000, 3).expect("constant bounds");
         Lateness { histogram }
     }
 }
 
 impl Lateness {
-    /// One delivery.
+    /// Records the lateness of one delivery.
     pub fn record(&mut self, late: Duration) {
         self.histogram.saturating_record(late.as_nanos().max(1));
     }
 
-    /// How many there were.
+    /// Returns the number of deliveries.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
 
-    /// The lateness that a share of them (0 to 1) did not exceed.
+    /// Returns the lateness that a share of the deliveries (0 to 1) did not exceed.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Duration {
         Duration::from_nanos(self.histogram.value_at_quantile(share))
     }
 
-    /// The worst.
+    /// Returns the maximum lateness.
     #[must_use]
     pub fn max(&self) -> Duration {
         Duration::from_nanos(self.histogram.max())
     }
 }
 
-/// The lab's own work, as it goes.
+/// Statistics of the forwarding thread.
 #[derive(Debug, Clone)]
-pub(crate) struct Work {
-    /// From when a packet was due to when it was written.
+pub(crate) struct ForwarderStats {
+    /// Time from the due time of a packet until it was written.
     pub(crate) lateness: Lateness,
-    /// Of the thread that carries packets.
+    /// Standstills of the forwarding thread.
     pub(crate) standstills: Standstills,
-    /// Packets that kernels sent and that were dropped before we read them.
+    /// Packets that kernels dropped before the lab could read them.
     pub(crate) ring_drops: u64,
     /// Frames that could not be written.
     pub(crate) write_errors: u64,
-    /// Processor time of the thread that carries packets, as a share of one core.
+    /// Processor time of the forwarding thread, as a share of one core.
     pub(crate) cpu: f64,
-    /// The machine's busy share.
+    /// Busy share of the machine's processor time, 0 to 1.
     pub(crate) machine_busy: f64,
-    /// The share that the hypervisor took.
+    /// Share of the processor time that the hypervisor used for other guests (steal), 0 to 1.
     pub(crate) steal: f64,
-    /// Whether that thread has real-time priority.
+    /// Whether the forwarding thread has real-time priority.
     pub(crate) real_time: bool,
-    /// For how long the machine was suspended.
+    /// Time for which the machine was suspended.
     pub(crate) suspended: Duration,
-    /// Over how long.
+    /// Time that the statistics cover.
     pub(crate) span: Duration,
 }
 
-impl Default for Work {
+impl Default for ForwarderStats {
     fn default() -> Self {
-        Work {
+        ForwarderStats {
             lateness: Lateness::default(),
-            standstills: Standstills::new(LOOK),
+            standstills: Standstills::new(CHECK_INTERVAL),
             ring_drops: 0,
             write_errors: 0,
             cpu: 0.0,
@@ -90,8 +90,8 @@ impl Default for Work {
     }
 }
 
-impl Work {
-    /// The report on it; what others than the thread know of is left out.
+impl ForwarderStats {
+    /// Returns the report, without the values that other components collect.
     pub(crate) fn report(&self) -> LabHealth {
         let micros = |span: Duration| span.as_nanos() as f64 / 1e3;
         LabHealth {
@@ -121,8 +121,8 @@ mod tests {
     use netburn_units::Instant;
 
     #[test]
-    fn the_report_has_the_longest_beside_the_percentiles() {
-        let mut work = Work::default();
+    fn the_report_has_maximum_and_percentiles() {
+        let mut work = ForwarderStats::default();
         for _ in 0..99 {
             work.lateness.record(Duration::from_micros(10));
         }
@@ -132,7 +132,7 @@ mod tests {
         }
         let report = work.report();
         assert_eq!(report.lateness_count, 100);
-        // Three digits are kept.
+        // The histogram has three significant digits.
         assert!((report.lateness_us_p99 - 10.0).abs() < 0.1, "{report:?}");
         assert!((report.lateness_us_max - 5_000.0).abs() < 5.0, "{report:?}");
         assert_eq!((report.standstill_us_max, report.standstills), (40_000.0, 1));

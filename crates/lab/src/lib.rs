@@ -1,33 +1,29 @@
-//! Real programs and kernel TCP through a modelled access point, on one Linux machine, without Wi-Fi and without root.
-//!
-//! Every station, and the server, is a network namespace with a device whose other end is ours. What a kernel sends there goes
-//! through [`netburn_network::Network`], the very machine that the simulator drives, in real time, and comes out at the kernel it is
-//! for.
-//!
-//! From the bottom:
-//!
-//! - [`packet`]: bytes: bursts split into packets of the air, packets joined again, marks and checksums.
-//! - [`credit`]: how much a kernel may hand over ahead of the air, so that TCP Small Queues keep working.
-//! - [`hold`]: how kernels are kept to that.
-//! - [`address`]: who has which address.
-//! - `calls`: connections that the server refuses.
-//! - [`capture`]: what was seen, as pcapng.
-//! - [`Switch`]: frames in, frames out, without a clock or a file.
-//! - [`Lab`]: the nodes, the thread that carries packets between them, and programs at them.
-//! - [`init`]: the helper process that makes the namespaces and is the ancestor of what runs in them.
-//!
-//! On other systems than Linux all but the last two is there, and [`Lab::open`] says that there is no lab.
+//! Runs programs with the kernel's TCP over a modelled access point, on one Linux machine, without Wi-Fi hardware and
+//! without root.
+//! | Every station and the server is a network namespace whose device ends in the lab. Packets that a kernel sends pass
+//! through [`netburn_network::Network`] in real time, the same model that the simulator uses, and are delivered to the
+//! receiving kernel.
+//! | Layers from bottom to top:
+//! | - [`packet`]: segmentation of bursts, coalescing of packets, ECN marks and checksums.
+//! - [`credit`]: limit of the bytes that a kernel hands over, so that TCP Small Queues keep working.
+//! - [`backpressure`]: mechanisms that enforce this limit.
+//! - [`address`]: addresses of the nodes.
+//! - `refused_connections`: connections that the server refuses.
+//! - [`capture`]: captures as pcapng.
+//! - [`Switch`]: the network between kernels, without clock and I/O.
+//! - [`Lab`]: the nodes, the forwarding thread and the programs.
+//! - [`init`]: the helper process that creates the namespaces and is the ancestor of all processes in them.
+//! | On other systems than Linux, all but the last two are available, and [`Lab::open`] returns
+//! [`LabError::Unsupported`].
 
+mod active_flows;
 pub mod address;
-mod ahead;
-mod calls;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "what is captured is a lab's"))]
+pub mod backpressure;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only labs capture packets"))]
 pub mod capture;
 pub mod credit;
 #[cfg(target_os = "linux")]
 mod device;
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
 #[cfg(target_os = "linux")]
 mod engine;
 mod error;
@@ -36,38 +32,43 @@ mod error;
 pub mod fuzz;
 #[cfg(target_os = "linux")]
 mod helper;
-pub mod hold;
 #[cfg(target_os = "linux")]
 pub mod init;
 #[cfg(target_os = "linux")]
 mod lab;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the work is a lab's"))]
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "only labs have a forwarding thread")
+)]
 mod lateness;
 #[cfg(target_os = "linux")]
 mod nodes;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "what is seen is a lab's"))]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only labs are observed"))]
 mod observe;
 mod options;
 pub mod packet;
 #[cfg(target_os = "linux")]
-mod present;
+mod processes;
 mod program;
-mod senders;
+mod refused_connections;
+mod send_budget;
 mod switch;
-#[cfg(target_os = "linux")]
-mod wishes;
-
-pub use ahead::Pace;
-pub use calls::{Call, Reply};
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Begin, Guest, Lab, init};
-pub use error::LabError;
-pub use hold::Hold;
+mod unsupported;
 #[cfg(target_os = "linux")]
-pub use lab::{Begin, Guest, Lab};
+mod unsupported_settings;
+
+pub use active_flows::TcpFlow;
+pub use backpressure::Backpressure;
+pub use error::LabError;
+#[cfg(target_os = "linux")]
+pub use lab::{Lab, LabProcess, StartOptions};
 pub use lateness::Lateness;
-pub use observe::StationLook;
+pub use observe::StationSnapshot;
 pub use options::{DeviceKind, Options};
-pub use program::{Ended, Program};
-pub use senders::Ends;
-pub use switch::{Counted, Delivery, Switch, Tapped};
+pub use program::{ProcessExit, Program};
+pub use refused_connections::{RefusalReply, RefusedConnection};
+pub use send_budget::ConnectionPacing;
+pub use switch::{CapturedPacket, Delivery, ForwardingCounters, Switch};
+#[cfg(not(target_os = "linux"))]
+pub use unsupported::{Lab, LabProcess, StartOptions, init};

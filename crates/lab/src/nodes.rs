@@ -1,15 +1,15 @@
-//! Making a lab's nodes: what the helper is asked for, in order, and what is done where the machine can't.
+//! Creation of a lab's nodes: requests to the helper, and fallbacks for features that the system lacks.
 
 use crate::address;
+use crate::backpressure::{Backpressure, choose};
 use crate::device::Device;
 use crate::engine::Port;
 use crate::error::LabError;
 use crate::helper::Helper;
-use crate::hold::{Hold, choose};
-use crate::init::message::{Answer, NodeMade, NodeWanted, Request};
+use crate::init::message::{Answer, NodeInfo, NodeSpec, Request};
 use crate::options::{DeviceKind, Options};
 use crate::switch::Switch;
-use crate::wishes;
+use crate::unsupported_settings;
 use netburn_linux::diag::Diag;
 use netburn_linux::links::Links;
 use netburn_linux::process;
@@ -19,31 +19,31 @@ use netburn_scenario::Plan;
 use std::os::fd::OwnedFd;
 use std::process::Command;
 
-/// Nodes, and who made them.
+/// The nodes and their helper.
 pub(crate) struct Nodes {
     pub(crate) helper: Helper,
-    /// The server's first, then each station's.
+    /// The server's port first, then the stations'.
     pub(crate) ports: Vec<Port>,
     pub(crate) namespaces: Vec<OwnedFd>,
-    /// Of each port's namespace.
+    /// Link monitors of the nodes, with interface indices.
     pub(crate) links: Vec<(Links, u32)>,
     pub(crate) notes: Vec<String>,
     pub(crate) user: bool,
     pub(crate) device: DeviceKind,
-    pub(crate) hold: Hold,
+    pub(crate) backpressure: Backpressure,
     pub(crate) segments_udp: bool,
-    /// The soft limit of open files before it was raised.
+    /// Soft limit of open files before it was raised.
     pub(crate) open_files: u32,
 }
 
-/// Open files for each node: its device, network namespace, three sockets of netlink's and a raw one; and one for its capture.
-const FILES_EACH: u64 = 7;
-/// Open files beside those of nodes: the helper, threads, a view, programs' output.
-const FILES_ELSE: u64 = 64;
+/// Open files per node: device, network namespace, three netlink sockets, raw socket, and capture file.
+const FILES_PER_NODE: u64 = 7;
+/// Open files that do not depend on the number of nodes: helper, threads, live view, output of programs.
+const OTHER_FILES: u64 = 64;
 
-/// What may wait in a station's kernel for each connection, in bytes of `truesize` (`tcp_limit_output_bytes`): two packets. What small
-/// queues let wait beyond that is ahead of the air.
-const KERNELS: u32 = 4_096;
+/// Limit of TCP Small Queues in a station's kernel, in bytes of `truesize` (`tcp_limit_output_bytes`): two packets. The
+/// lab accepts further packets up to the send budget.
+const KERNEL_TSQ_LIMIT: u32 = 4_096;
 
 impl Nodes {
     pub(crate) fn make(
@@ -52,14 +52,14 @@ impl Nodes {
         options: &Options,
         warn: impl FnMut(String) + Send + 'static,
     ) -> Result<Nodes, LabError> {
-        if plan.stations.len() > address::MOST_STATIONS {
-            return Err(LabError::TooMany(plan.stations.len()));
+        if plan.stations.len() > address::MAX_STATIONS {
+            return Err(LabError::TooManyStations(plan.stations.len()));
         }
         Switch::new(plan)?;
         let open_files = raise_open_files(plan.stations.len())?;
         let (mut helper, user, mut notes) = Helper::start(helper, warn)?;
-        if let Err(error) = helper.ask(&Request::Names(names(plan)), &[]) {
-            notes.push(format!("names don't resolve: {error}"));
+        if let Err(error) = helper.request(&Request::Names(names(plan)), &[]) {
+            notes.push(format!("can't install host names: {error}"));
         }
         let mut nodes = Nodes {
             helper,
@@ -69,69 +69,73 @@ impl Nodes {
             notes,
             user,
             device: options.device.unwrap_or(DeviceKind::Tun),
-            hold: Hold::Nothing,
+            backpressure: Backpressure::None,
             segments_udp: true,
             open_files,
         };
-        let usual = wishes::usual_control();
-        nodes.notes.extend(usual.note);
-        nodes.notes.extend(wishes::unmet(plan));
-        nodes.server(plan, &usual.name, options)?;
-        nodes.hold = options.hold.unwrap_or_else(|| nodes.best_hold());
+        let default = unsupported_settings::default_congestion_control();
+        nodes.notes.extend(default.note);
+        nodes.notes.extend(unsupported_settings::unsupported(plan));
+        nodes.server(plan, &default.name, options)?;
+        nodes.backpressure = options.backpressure.unwrap_or_else(|| nodes.best_backpressure());
         for (station, number) in plan.stations.iter().zip(0..) {
             let small_queues = station.tsq.unwrap_or_default().settings().is_some();
-            let wanted = NodeWanted {
-                // On a wire they are the kernel's own.
+            let spec = NodeSpec {
+                // Wired stations use the kernel's default.
                 output_limit: if small_queues && station.link.is_none() {
-                    KERNELS
+                    KERNEL_TSQ_LIMIT
                 } else {
                     0
                 },
-                // Without small queues a kernel hands over what it likes.
-                hold: if small_queues { nodes.hold } else { Hold::Nothing },
-                ..nodes.wanted(
+                // Without TCP Small Queues, the kernel sends without a limit.
+                backpressure: if small_queues {
+                    nodes.backpressure
+                } else {
+                    Backpressure::None
+                },
+                ..nodes.spec(
                     Endpoint::Station(number),
-                    station.cc.as_ref().map_or(&*usual.name, |control| control.name()),
+                    station.cc.as_ref().map_or(&*default.name, |control| control.name()),
                     options,
                 )
             };
-            nodes.add(Endpoint::Station(number), wanted)?;
+            nodes.add(Endpoint::Station(number), spec)?;
         }
         Ok(nodes)
     }
 
-    /// The first node, which shows what devices can be had.
-    fn server(&mut self, plan: &Plan, usual: &str, options: &Options) -> Result<(), LabError> {
-        let control = plan.server.cc.as_ref().map_or(usual, |control| control.name());
-        let wanted = self.wanted(Endpoint::Server, control, options);
-        let closed = match self.add(Endpoint::Server, wanted) {
-            Err(LabError::Refused { what, error }) if options.device.is_none() && what.contains("TUN") => error,
+    /// Creates the server's node, which shows whether TUN devices are available.
+    fn server(&mut self, plan: &Plan, default: &str, options: &Options) -> Result<(), LabError> {
+        let control = plan.server.cc.as_ref().map_or(default, |control| control.name());
+        let spec = self.spec(Endpoint::Server, control, options);
+        let closed = match self.add(Endpoint::Server, spec) {
+            Err(LabError::Operation { what, error }) if options.device.is_none() && what.contains("TUN") => error,
             made => return made,
         };
         self.device = DeviceKind::Pair;
-        let wanted = self.wanted(Endpoint::Server, control, options);
-        match self.add(Endpoint::Server, wanted) {
+        let spec = self.spec(Endpoint::Server, control, options);
+        match self.add(Endpoint::Server, spec) {
             Ok(()) => {
                 self.notes.push(format!(
-                    "{} can't be opened ({closed}), so stations have {} in the place of TUN devices",
+                    "can't open {} ({closed}); stations use {} instead of TUN devices",
                     netburn_linux::tun::DEVICE,
                     self.device
                 ));
                 Ok(())
             }
-            // What would help most is the device that there usually is.
-            Err(LabError::Refused { what, error }) => Err(LabError::Refused {
-                what: format!("make a TUN device, nor {what} in its place ({error})"),
+            // Report the missing TUN device, because enabling it is the simplest solution.
+            Err(LabError::Operation { what, error }) => Err(LabError::Operation {
+                what: format!("create a TUN device, and can't {what} instead ({error})"),
                 error: closed,
             }),
             Err(error) => Err(error),
         }
     }
 
-    /// How this kernel holds stations back best.
-    fn best_hold(&mut self) -> Hold {
+    /// Returns the best backpressure mechanism of this kernel.
+    fn best_backpressure(&mut self) -> Backpressure {
         let probed = match self.device {
-            DeviceKind::Tun => self.helper.ask(&Request::Probe, &[]).ok(),
+            DeviceKind::Tun => self.helper.request(&Request::Probe, &[]).ok(),
             DeviceKind::Pair => None,
         };
         let probe = probed.and_then(|(answer, _)| match answer {
@@ -141,34 +145,34 @@ impl Nodes {
         choose(self.device, probe)
     }
 
-    fn wanted(&self, end: Endpoint, control: &str, options: &Options) -> NodeWanted {
-        NodeWanted {
+    fn spec(&self, end: Endpoint, control: &str, options: &Options) -> NodeSpec {
+        NodeSpec {
             interface: if end == Endpoint::Server { "eth0" } else { "wlan0" }.to_owned(),
             v4: address::v4(end),
             v6: address::v6(end),
             control: control.to_owned(),
             output_limit: 0,
-            hold: Hold::Nothing,
+            backpressure: Backpressure::None,
             pair: self.device == DeviceKind::Pair,
             udp: options.segments_udp,
         }
     }
 
-    fn add(&mut self, end: Endpoint, wanted: NodeWanted) -> Result<(), LabError> {
-        let (Answer::Node(made), files) = self.helper.ask(&Request::Node(wanted), &[])? else {
-            return Err(LabError::Gone("it answers something else".to_owned()));
+    fn add(&mut self, end: Endpoint, spec: NodeSpec) -> Result<(), LabError> {
+        let (Answer::Node(made), files) = self.helper.request(&Request::Node(spec), &[])? else {
+            return Err(LabError::HelperExited("unexpected reply".to_owned()));
         };
         let mut files = files.into_iter();
         let mut next = || {
             files
                 .next()
-                .ok_or_else(|| LabError::Gone("it does not give what it made".to_owned()))
+                .ok_or_else(|| LabError::HelperExited("its reply has too few files".to_owned()))
         };
         let (device, namespace, route, raw, links) = (next()?, next()?, next()?, next()?, next()?);
-        let NodeMade {
+        let NodeInfo {
             index,
             segments_udp,
-            hold,
+            backpressure,
             notes,
         } = made;
         self.segments_udp &= segments_udp;
@@ -186,21 +190,22 @@ impl Nodes {
             raw,
             diag: files.next().map(Diag::from),
             index,
-            hold,
+            backpressure,
             paused: false,
         });
         Ok(())
     }
 }
 
-/// Has this process, and with it the helper, open as many files as so many stations take. The soft limit before.
+/// Raises the limit of open files of this process and the helper, as far as the stations need. Returns the previous
+/// soft limit.
 fn raise_open_files(stations: usize) -> Result<u32, LabError> {
     let Ok((soft, hard)) = process::open_files() else {
         return Ok(u32::MAX);
     };
-    let needed = (stations as u64 + 1) * FILES_EACH + FILES_ELSE;
+    let needed = (stations as u64 + 1) * FILES_PER_NODE + OTHER_FILES;
     if needed > hard {
-        return Err(LabError::Files {
+        return Err(LabError::OpenFileLimit {
             stations,
             needed,
             limit: hard,
@@ -212,7 +217,7 @@ fn raise_open_files(stations: usize) -> Result<u32, LabError> {
     Ok(u32::try_from(soft).unwrap_or(u32::MAX))
 }
 
-/// The lines of /etc/hosts.
+/// Returns the lines of /etc/hosts.
 fn names(plan: &Plan) -> String {
     let mut lines = String::from("127.0.0.1 localhost\n::1 localhost ip6-localhost\n");
     let stations = plan

@@ -1,4 +1,4 @@
-//! What can be seen of the air while the lab runs, as rows.
+//! Rows about the channel and the stations while the lab runs.
 
 use crate::packet::Segment;
 use netburn_network::{Network, StationDelta, StationStats};
@@ -7,34 +7,34 @@ use netburn_scenario::Plan;
 use netburn_scenario::plan::{Setting, StationSetting};
 use netburn_units::{BitRate, Dbm, Duration, Instant};
 
-/// How often links are looked at.
+/// Interval of link rows.
 const LINKS: Duration = Duration::from_secs(1);
 
-/// One station, as the live view shows it: over the last tenth of a second.
+/// Statistics of one station over the last 100 ms, for the live view.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StationLook {
-    /// Share of the air that its frames took, both ways.
+pub struct StationSnapshot {
+    /// Share of the airtime that its frames occupied, in both directions, 0 to 1.
     pub airtime: f64,
-    /// MPDUs in an aggregate, on average.
+    /// Mean number of MPDUs per A-MPDU.
     pub aggregate: f64,
-    /// Packets that wait for it, or at it.
+    /// Packets queued for the station and at it.
     pub backlog: u64,
-    /// Bits a second that reached it.
+    /// Rate of the bytes delivered to the station.
     pub down: BitRate,
-    /// Bits a second that came from it.
+    /// Rate of the bytes delivered from the station.
     pub up: BitRate,
-    /// The data rate of what was sent to it last; `None` where nothing was since its signal or MCS was set.
+    /// PHY rate of the last transmission to the station; `None` if there was none since its signal or MCS was set.
     pub rate: Option<BitRate>,
-    /// The power of the access point's signal at it.
+    /// Power of the access point's signal at the station.
     pub signal: Option<Dbm>,
 }
 
-/// What was seen last.
+/// Previous values of all counters, from which rows are computed.
 #[derive(Debug)]
 pub(crate) struct Observer {
     stations: Vec<StationStats>,
     names: Vec<String>,
-    /// Whether its rate is known, by station: one on a wire has no other.
+    /// Whether the PHY rate is known, by station. The rate of a wired station is always known.
     rated: Vec<bool>,
     at: Instant,
     links: Instant,
@@ -51,7 +51,7 @@ impl Observer {
         }
     }
 
-    /// A network begins.
+    /// Records the counters at the start of a network.
     pub(crate) fn begin(&mut self, network: &Network<Segment>) {
         for (seen, station) in self.stations.iter_mut().zip(0_u16..) {
             *seen = network.station_stats(station);
@@ -60,13 +60,13 @@ impl Observer {
         self.at = self.links;
     }
 
-    /// Rows for the time since the last look, about a tenth of a second.
+    /// Adds rows for the time since the last call, about 100 ms. Returns the stations' statistics.
     pub(crate) fn look(
         &mut self,
         now: Instant,
         network: &mut Network<Segment>,
         rows: &mut Vec<Row>,
-    ) -> Vec<StationLook> {
+    ) -> Vec<StationSnapshot> {
         while let Some(changed) = network.poll_change() {
             for setting in &changed.settings {
                 if let Setting::Station(name, StationSetting::Quality(_)) = setting
@@ -88,14 +88,14 @@ impl Observer {
         let links = now >= self.links;
         let span = now.since(self.at).as_secs_f64().clamp(1e-3, 1.0);
         let began = now - Duration::from_nanos((span * 1e9) as u64);
-        let mut looks = Vec::new();
+        let mut moderator = Vec::new();
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {
             let (seen, link) = (network.station_stats(station), network.link_stats(station));
             let gain = seen.since(before);
             let rated = &mut self.rated[usize::from(station)];
             *rated |= !gain.airtime_down.is_zero();
             let rate = |bytes: u64| BitRate::from_bps((bytes as f64 * 8.0 / span) as u64);
-            looks.push(StationLook {
+            moderator.push(StationSnapshot {
                 airtime: (gain.airtime_down.as_secs_f64() + gain.airtime_up.as_secs_f64()) / span,
                 aggregate: gain.mpdus as f64 / gain.transmissions.max(1) as f64,
                 backlog: gain.backlog,
@@ -121,7 +121,7 @@ impl Observer {
             self.links = now + LINKS;
         }
         self.at = now;
-        looks
+        moderator
     }
 }
 

@@ -1,16 +1,16 @@
-//! How a lab's nodes are made.
+//! Options of a lab.
 
-use crate::hold::Hold;
+use crate::backpressure::Backpressure;
 use std::fmt::{self, Display, Formatter};
 
-/// How a lab's nodes are to be made.
+/// Options for creating a lab's nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// What their devices are; `None`: TUN devices, or Ethernet pairs where those can't be had.
+    /// Kind of devices. Default `None`: TUN devices, or Ethernet pairs if TUN devices are unavailable.
     pub device: Option<DeviceKind>,
-    /// How stations' kernels are kept from handing over all that they have; `None`: as this kernel does it best.
-    pub hold: Option<Hold>,
-    /// Whether kernels may leave the segmentation of datagrams to the lab, where they know how to.
+    /// Backpressure mechanism of stations. Default `None`: the best mechanism of this kernel.
+    pub backpressure: Option<Backpressure>,
+    /// Whether kernels may leave the segmentation of datagrams to the lab, if they support it. Default `true`.
     pub segments_udp: bool,
 }
 
@@ -18,18 +18,18 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             device: None,
-            hold: None,
+            backpressure: None,
             segments_udp: true,
         }
     }
 }
 
-/// What nodes' devices are.
+/// Kind of the nodes' devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceKind {
     /// TUN devices.
     Tun,
-    /// Ethernet pairs with a packet socket at our end: where /dev/net/tun can't be opened.
+    /// Ethernet pairs with a packet socket on the lab's side. Used if /dev/net/tun cannot be opened.
     Pair,
 }
 

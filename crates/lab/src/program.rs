@@ -3,26 +3,26 @@
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 
-/// A program to be run at a node.
+/// A program to run at a node.
 #[derive(Debug)]
 pub struct Program {
-    /// It and its arguments.
+    /// Path of the program, followed by its arguments.
     pub arguments: Vec<OsString>,
-    /// Variables beyond this process's own.
+    /// Environment variables in addition to those of this process.
     pub environment: Vec<(OsString, OsString)>,
     /// Standard input, output and error.
     pub files: [OwnedFd; 3],
-    /// Whether it gets a process group of its own, so that an interrupt from the terminal doesn't reach it.
+    /// Whether the program gets its own process group, so that an interrupt from the terminal does not reach it.
     pub own_group: bool,
 }
 
-/// How a program ended.
+/// Reason why a program no longer runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// With this exit status.
+pub enum ProcessExit {
+    /// Exited with this status.
     Status(u32),
     /// Killed by this signal.
     Signal(u32),
-    /// With the lab.
-    WithLab,
+    /// Killed because the lab was closed.
+    LabClosed,
 }

@@ -1,39 +1,39 @@
-//! The kernel's monotonic clock as a plain number.
+//! The kernel's monotonic clock as an integer.
 
 use netburn_units::Duration;
 use std::ops::Add;
 
-/// An instant of the monotonic clock, in nanoseconds (CLOCK_MONOTONIC: since boot, without suspension). All processes
-/// of one machine read the same clock; elsewhere than on Linux it counts from the process's first reading.
+/// A reading of the monotonic clock in nanoseconds (CLOCK_MONOTONIC: time since boot without suspension). All processes
+/// of one machine read the same clock. On other systems than Linux it counts from the process's first reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Monotonic(i64);
 
 impl Monotonic {
-    /// Now.
+    /// Reads the clock.
     #[must_use]
     pub fn now() -> Self {
         Self(read())
     }
 
-    /// `nanos` nanoseconds of the clock.
+    /// Creates a reading from nanoseconds.
     #[must_use]
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
 
-    /// In nanoseconds of the clock.
+    /// Returns the reading in nanoseconds.
     #[must_use]
     pub const fn as_nanos(self) -> i64 {
         self.0
     }
 
-    /// The time from `earlier` to here, `None` when `earlier` is later.
+    /// Returns the time since `earlier`; `None` if `earlier` is later.
     #[must_use]
     pub fn checked_since(self, earlier: Monotonic) -> Option<Duration> {
         u64::try_from(self.0 - earlier.0).ok().map(Duration::from_nanos)
     }
 
-    /// The time from `earlier` to here, nothing when `earlier` is later.
+    /// Returns the time since `earlier`; zero if `earlier` is later.
     #[must_use]
     pub fn saturating_since(self, earlier: Monotonic) -> Duration {
         self.checked_since(earlier).unwrap_or(Duration::ZERO)
@@ -41,8 +41,8 @@ impl Monotonic {
 }
 
 impl From<std::time::Instant> for Monotonic {
-    /// The same moment. std's clock is this one on Linux, but doesn't say its numbers: both are read, which costs some
-    /// 50 ns in time and in accuracy.
+    /// Converts an instant of std. On Linux std uses the same clock, but does not expose its value. Both clocks are
+    /// therefore read, which takes about 50 ns and has that accuracy.
     fn from(moment: std::time::Instant) -> Self {
         let (here, now) = (std::time::Instant::now(), Self::now());
         let nanos = |span: std::time::Duration| i64::try_from(span.as_nanos()).unwrap_or(i64::MAX);
@@ -56,7 +56,7 @@ impl From<std::time::Instant> for Monotonic {
 impl Add<Duration> for Monotonic {
     type Output = Monotonic;
 
-    /// Later by `span`; at the clock's end (292 years) it stays there.
+    /// Adds a duration. Saturates at the end of the clock (292 years).
     fn add(self, span: Duration) -> Monotonic {
         Monotonic(self.0.saturating_add_unsigned(span.as_nanos()))
     }
@@ -74,34 +74,38 @@ fn read() -> i64 {
     i64::try_from(origin.elapsed().as_nanos()).unwrap_or(i64::MAX)
 }
 
-/// How long this machine has slept since it was started (suspend to memory or disk), to within a millisecond: by so much its
-/// monotonic clock is behind others' (CLOCK_BOOTTIME less CLOCK_MONOTONIC). Elsewhere than on Linux nothing.
+/// Returns the time for which this machine has been suspended since boot, with an accuracy of 1 ms (CLOCK_BOOTTIME
+/// minus CLOCK_MONOTONIC). Zero on other systems than Linux.
 #[must_use]
-pub fn slept() -> Duration {
-    slept_by(2).unwrap_or(Duration::ZERO)
+pub fn suspended() -> Duration {
+    suspended_with_retries(2).unwrap_or(Duration::ZERO)
 }
 
 #[cfg(target_os = "linux")]
-fn slept_by(tries: u32) -> Option<Duration> {
-    const CLOSE: Duration = Duration::from_millis(1);
+fn suspended_with_retries(tries: u32) -> Option<Duration> {
+    const MAX_READING_SPAN: Duration = Duration::from_millis(1);
     let before = Monotonic::now();
     let awake_and_asleep = crate::cpu::read_clock(libc::CLOCK_BOOTTIME).ok()?;
     let after = Monotonic::now();
-    // Whoever takes the processor away between the readings would count as sleep: the least that it can have been.
-    match after.checked_since(before).is_some_and(|apart| apart < CLOSE) || tries == 0 {
+    // A preemption between the readings would count as suspension, so the lower bound is returned.
+    match after
+        .checked_since(before)
+        .is_some_and(|apart| apart < MAX_READING_SPAN)
+        || tries == 0
+    {
         true => Monotonic(awake_and_asleep)
             .checked_since(after)
             .or(Some(Duration::ZERO)),
-        false => slept_by(tries - 1),
+        false => suspended_with_retries(tries - 1),
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn slept_by(_tries: u32) -> Option<Duration> {
+fn suspended_with_retries(_tries: u32) -> Option<Duration> {
     None
 }
 
-/// The hour of the day where this machine stands, 0 to 23; where that isn't known, that of UTC.
+/// Returns the hour of the day in the local time zone, 0 to 23; in UTC if the time zone is unknown.
 #[must_use]
 pub fn local_hour() -> u8 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -111,12 +115,12 @@ pub fn local_hour() -> u8 {
 
 #[cfg(unix)]
 fn hour_at(seconds: u64) -> u8 {
-    // SAFETY: all zeros are a `timespec`, which is plain numbers; its seconds are a `time_t` by whatever name.
+    // SAFETY: an all-zero `timespec` is valid; it contains only integers. The type of its seconds is `time_t`.
     let mut at: libc::timespec = unsafe { std::mem::zeroed() };
     at.tv_sec = seconds.try_into().unwrap_or_default();
-    // SAFETY: all zeros are a `tm`, which is plain numbers and a pointer that may be null.
+    // SAFETY: an all-zero `tm` is valid; it contains integers and a nullable pointer.
     let mut broken_down: libc::tm = unsafe { std::mem::zeroed() };
-    // SAFETY: both pointers are to values that live through the call; the kernel of it keeps neither.
+    // SAFETY: both pointers are valid during the call, and the C library does not keep them.
     let known = unsafe { !libc::localtime_r(&raw const at.tv_sec, &raw mut broken_down).is_null() };
     match known {
         true => u8::try_from(broken_down.tm_hour).unwrap_or(0),
@@ -148,7 +152,8 @@ mod tests {
         let (before, moment) = (Monotonic::now(), std::time::Instant::now());
         let apart = std::time::Duration::from_millis(500);
         let (past, future) = (Monotonic::from(moment - apart), Monotonic::from(moment + apart));
-        // Each is wrong by what passes between the two clocks' readings, all of which are over by now.
+        // Each conversion is inaccurate by the time between the readings of both clocks, which have all happened by
+        // now.
         let here = before..=Monotonic::now();
         let apart = Duration::from_millis(500);
         assert!(here.contains(&(past + apart)), "{past:?} {here:?}");

@@ -1,57 +1,54 @@
-//! Processor time: of a thread, of this process, of the machine.
+//! Processor time of a thread, of this process and of the machine.
 
 use netburn_units::Duration;
 use std::io;
 
-/// A thread of this process, by the kernel's number.
+/// Kernel thread id of a thread of this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadId(u32);
 
 impl ThreadId {
-    /// The calling thread.
+    /// Returns the calling thread.
     #[must_use]
     pub fn current() -> Self {
         Self(imp::current())
     }
 
-    /// The processor time this thread has used so far.
-    ///
-    /// # Errors
-    /// When it has ended; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+    /// Returns the processor time that this thread has used.
+    /// | # Errors
+    /// An I/O error when the thread has ended; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
     pub fn time(self) -> io::Result<Duration> {
         imp::thread_time(self.0)
     }
 }
 
-/// The threads that this process has now.
-///
-/// # Errors
-/// When /proc can't be read; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+/// Returns the threads of this process.
+/// | # Errors
+/// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn threads() -> io::Result<Vec<ThreadId>> {
     imp::threads()
 }
 
-/// The processor time that this process has used so far, all threads together.
-///
-/// # Errors
-/// [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+/// Returns the processor time that all threads of this process have used.
+/// | # Errors
+/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn process_time() -> io::Result<Duration> {
     imp::process_time()
 }
 
-/// How the machine's processors have spent their time so far, in ticks summed over all of them.
+/// Processor times of the machine in ticks, summed over all processors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MachineTimes {
-    /// At work, for anybody.
+    /// Busy time.
     pub busy: u64,
-    /// Doing nothing, or waiting for a disk.
+    /// Idle time, including waiting for I/O.
     pub idle: u64,
-    /// Wanted, but the hypervisor ran somebody else.
+    /// Time in which the hypervisor ran other guests (steal).
     pub steal: u64,
 }
 
 impl MachineTimes {
-    /// What was spent since `earlier`.
+    /// Returns the time since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &MachineTimes) -> MachineTimes {
         MachineTimes {
@@ -61,23 +58,22 @@ impl MachineTimes {
         }
     }
 
-    /// The share of time that was not idle, 0 to 1: steal counts, since nothing could be done in it.
+    /// Returns the share of time that was not idle, 0 to 1. Steal counts as busy, because it was not available.
     #[must_use]
     pub fn busy_share(&self) -> f64 {
         share(self.busy + self.steal, self.busy + self.idle + self.steal)
     }
 
-    /// The share of time that was stolen, 0 to 1.
+    /// Returns the share of steal, 0 to 1.
     #[must_use]
     pub fn steal_share(&self) -> f64 {
         share(self.steal, self.busy + self.idle + self.steal)
     }
 }
 
-/// How the machine's processors have spent their time so far (/proc/stat).
-///
-/// # Errors
-/// When /proc can't be read; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+/// Reads the machine's processor times from /proc/stat.
+/// | # Errors
+/// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn machine() -> io::Result<MachineTimes> {
     imp::machine()
 }
@@ -86,8 +82,8 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// Reads the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice
-/// (proc_stat(5)). Guests' time is in user's already.
+/// Parses the first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice
+/// (proc_stat(5)). The time of guests is included in user.
 #[cfg_attr(
     not(any(test, target_os = "linux")),
     expect(dead_code, reason = "only Linux has /proc/stat")
@@ -133,14 +129,15 @@ mod imp {
     }
 
     pub(super) fn current() -> u32 {
-        // SAFETY: gettid has no arguments and can't fail.
+        // SAFETY: gettid has no arguments and cannot fail.
         let id = unsafe { libc::gettid() };
         id.unsigned_abs()
     }
 
     pub(super) fn thread_time(id: u32) -> io::Result<Duration> {
-        // The kernel's encoding of "the processor clock of thread `id`" (include/linux/posix-timers_types.h):
-        // CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED below the complement of the number.
+        // The kernel's encoding of a thread's processor clock (include/linux/posix-timers_types.h):
+        // CPUCLOCK_PERTHREAD_MASK
+        // CPUCLOCK_SCHED below the complement of the thread id.
         let id = libc::clockid_t::try_from(id).map_err(|_| io::ErrorKind::InvalidInput)?;
         span((!id << 3) | 0b110)
     }
@@ -162,7 +159,7 @@ mod imp {
 
     pub(super) fn machine() -> io::Result<MachineTimes> {
         let text = std::fs::read_to_string("/proc/stat")?;
-        parse_machine(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "/proc/stat is unreadable"))
+        parse_machine(&text).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "invalid /proc/stat"))
     }
 }
 
@@ -196,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_machine_line_is_read_by_its_columns() {
+    fn the_cpu_line_is_parsed_by_columns() {
         let times = parse_machine("cpu  10 1 5 100 20 2 3 7 4 0\ncpu0 1 1 1 1\n").unwrap();
         assert_eq!(
             times,
@@ -213,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_the_machine_line_is_refused() {
+    fn other_lines_are_rejected() {
         for text in ["", "intr 5", "cpu  1 2", "cpu  a b c d", "cpu  1 2 3 4 x"] {
             assert_eq!(parse_machine(text), None, "{text}");
         }
@@ -222,7 +219,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn work_shows_in_the_thread_that_did_it() {
+    fn processor_time_counts_for_the_thread_that_used_it() {
         let idle = std::thread::spawn(|| {
             let id = ThreadId::current();
             std::thread::park_timeout(std::time::Duration::ZERO);
@@ -230,7 +227,7 @@ mod tests {
         });
         let me = ThreadId::current();
         assert!(threads().unwrap().contains(&me));
-        // In this order, what the process is asked about contains what the thread is.
+        // In this order, the process's interval contains the thread's.
         let (process_before, before) = (process_time().unwrap(), me.time().unwrap());
         let mut value = 1u64;
         while me.time().unwrap() < before + Duration::from_millis(5) {

@@ -1,45 +1,41 @@
-//! Datagrams with the address that they were sent to.
-//!
-//! A socket bound to the wildcard address answers from whichever address the route prefers; on a machine with several,
-//! the asker would not know the answer for its own. IP_PKTINFO and IPV6_PKTINFO (ip(7), ipv6(7)) say where a datagram
-//! was sent to and let the answer leave from there.
+//! Datagrams with their destination address.
+//! | A socket bound to the wildcard address answers from the address that the route prefers. On a machine with several
+//! addresses, the client may not recognise such an answer. IP_PKTINFO and IPV6_PKTINFO (ip(7), ipv6(7)) report the
+//! destination address of a datagram and set the source address of the answer.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 
-/// A datagram that has arrived.
+/// Metadata of a received datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
-    /// Its length; no more than the buffer holds, the rest is lost.
+    /// Length in bytes, at most that of the buffer.
     pub length: usize,
-    /// Whether there was a rest.
+    /// Whether the datagram was longer than the buffer.
     pub truncated: bool,
-    /// Who sent it.
+    /// Source address.
     pub from: SocketAddr,
-    /// The local address it was sent to, where the system says.
+    /// Destination address, if the system reports it.
     pub to: Option<IpAddr>,
 }
 
-/// Has the kernel say where datagrams were sent to. Without it [`receive`] leaves `to` empty.
-///
-/// # Errors
-/// What the kernel says.
-pub fn want_destination(socket: impl AsFd) -> io::Result<()> {
-    imp::want_destination(socket.as_fd())
+/// Enables destination addresses. Without this call, [`receive`] returns `None` for `to`.
+/// | # Errors
+/// The kernel's error.
+pub fn enable_destination_address(socket: impl AsFd) -> io::Result<()> {
+    imp::enable_destination_address(socket.as_fd())
 }
 
-/// Receives one datagram without waiting.
-///
-/// # Errors
-/// [`WouldBlock`](io::ErrorKind::WouldBlock) when none is there; the socket's error.
+/// Receives one datagram without blocking.
+/// | # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) when no datagram is available; the socket's error.
 pub fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Received> {
     imp::receive(socket.as_fd(), buffer)
 }
 
-/// Sends one datagram to `to` without waiting, from the local address `from` where given.
-///
-/// # Errors
+/// Sends one datagram to `to` without blocking, from the local address `from` if given.
+/// | # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
 pub fn send(socket: impl AsFd, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) -> io::Result<()> {
     imp::send(socket.as_fd(), bytes, to, from)
@@ -53,11 +49,11 @@ mod imp {
     use std::mem::{size_of, zeroed};
     use std::os::fd::{AsRawFd, BorrowedFd};
 
-    /// Room for one control message of the larger kind, aligned as the kernel wants it.
+    /// Buffer for one control message of the larger type, aligned for a header.
     #[repr(C, align(8))]
     struct Control([u8; 64]);
 
-    pub(super) fn want_destination(socket: BorrowedFd<'_>) -> io::Result<()> {
+    pub(super) fn enable_destination_address(socket: BorrowedFd<'_>) -> io::Result<()> {
         let (level, name) = match SockRef::from(&socket).domain()? {
             Domain::IPV6 => (libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO),
             _ => (libc::IPPROTO_IP, libc::IP_PKTINFO),
@@ -135,7 +131,7 @@ mod imp {
         message.msg_iovlen = 1;
         match (to, from) {
             (SocketAddr::V4(_), Some(IpAddr::V4(from))) => {
-                // SAFETY: an in_pktinfo is numbers; zero means "not said".
+                // SAFETY: an in_pktinfo is plain integers; zero means "unspecified".
                 let mut info: libc::in_pktinfo = unsafe { zeroed() };
                 info.ipi_spec_dst.s_addr = u32::from_ne_bytes(from.octets());
                 put(&mut message, &mut control, libc::IPPROTO_IP, libc::IP_PKTINFO, info);
@@ -154,7 +150,7 @@ mod imp {
         check_size(unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, flags) }).map(drop)
     }
 
-    /// Makes `info` the message's only control message.
+    /// Stores `info` as the message's only control message.
     fn put<T>(message: &mut libc::msghdr, control: &mut Control, level: i32, kind: i32, info: T) {
         let length = size_of::<T>() as libc::c_uint;
         // SAFETY: CMSG_SPACE and CMSG_LEN only compute.
@@ -180,7 +176,7 @@ mod imp {
     use std::mem::MaybeUninit;
     use std::os::fd::BorrowedFd;
 
-    pub(super) fn want_destination(_socket: BorrowedFd<'_>) -> io::Result<()> {
+    pub(super) fn enable_destination_address(_socket: BorrowedFd<'_>) -> io::Result<()> {
         Ok(())
     }
 
@@ -210,7 +206,7 @@ mod tests {
         let (Ok(server), Ok(client)) = (UdpSocket::bind(wildcard), UdpSocket::bind(client)) else {
             return;
         };
-        want_destination(&server).unwrap();
+        enable_destination_address(&server).unwrap();
         let to: IpAddr = sent_to.parse().unwrap();
         client.connect((to, server.local_addr().unwrap().port())).unwrap();
         client.send(b"ask").unwrap();
@@ -222,18 +218,18 @@ mod tests {
             (Some(to), false, client.local_addr().unwrap())
         );
         send(&server, b"answer", got.from, got.to).unwrap();
-        // A connected socket takes datagrams only from the address that it is connected to.
+        // A connected socket receives datagrams only from its peer address.
         assert_eq!(client.recv(&mut buffer).unwrap(), 6);
     }
 
     #[test]
-    fn an_answer_leaves_from_the_address_that_was_asked() {
+    fn an_answer_has_the_destination_address_as_its_source() {
         there_and_back("0.0.0.0:0", "127.0.0.77", "127.0.0.1:0");
         there_and_back("[::]:0", "::1", "[::1]:0");
     }
 
     #[test]
-    fn nothing_there_would_block_and_too_much_is_cut() {
+    fn an_empty_socket_would_block_and_long_datagrams_are_truncated() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let mut buffer = [0; 4];
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What the kernel knows of other programs' TCP connections (sock_diag(7)). Linux only.
+//! Kernel state of TCP connections, including those of other processes (sock_diag(7)). Linux only.
 
 use crate::netlink::Netlink;
 use crate::netlink::message::{self, Message};
@@ -7,7 +7,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A conversation with the kernel about the connections of one network namespace: that in which it was opened, whoever uses it later.
+/// A sock_diag socket. It stays in the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct Diag {
     netlink: Netlink,
@@ -16,34 +16,32 @@ pub struct Diag {
 const NETLINK_SOCK_DIAG: i32 = 4;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const REQUEST: u16 = 1;
-/// The attribute that holds a `struct tcp_info`, and what asks for it.
+/// Attribute with a `struct tcp_info`, and the extension bit that requests it.
 const INFO: u16 = 2;
 const WITH_INFO: u8 = 1 << (INFO - 1);
-/// `struct inet_diag_msg`.
+/// Length of `struct inet_diag_msg`.
 const FIXED: usize = 72;
 const LISTENING: u8 = 10;
 
 impl Diag {
-    /// Talks about the network namespace that this thread is in.
-    ///
-    /// # Errors
-    /// What the kernel says: not every one has it.
+    /// Opens a socket in this thread's network namespace.
+    /// | # Errors
+    /// The kernel's error, for example if it has no sock_diag.
     pub fn new() -> io::Result<Diag> {
         let netlink = Netlink::new(NETLINK_SOCK_DIAG)?;
         Ok(Diag { netlink })
     }
 
-    /// The connection between two addresses, as this end of it sees it; `None` when there is none (any more).
-    ///
-    /// # Errors
-    /// What the kernel says.
+    /// Returns the state of the connection from `here` to `there`; `None` if there is no such connection.
+    /// | # Errors
+    /// The kernel's error.
     pub fn connection(&mut self, here: SocketAddr, there: SocketAddr) -> io::Result<Option<TcpInfo>> {
         let mut buffer = [0; 4096];
         let answer = match self.netlink.ask(request(here, there), &mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             answer => answer?,
         };
-        // A port that listens is found where no connection is.
+        // Without a connection, the kernel returns a listening socket.
         if answer.get(1) == Some(&LISTENING) {
             return Ok(None);
         }
@@ -53,7 +51,7 @@ impl Diag {
 }
 
 impl From<OwnedFd> for Diag {
-    /// Goes on with a conversation that somebody else opened.
+    /// Wraps a socket that another process opened.
     fn from(socket: OwnedFd) -> Diag {
         let netlink = Netlink::from(socket);
         Diag { netlink }
@@ -66,7 +64,7 @@ impl AsFd for Diag {
     }
 }
 
-/// A `struct inet_diag_req_v2`.
+/// Encodes a `struct inet_diag_req_v2`.
 fn request(here: SocketAddr, there: SocketAddr) -> Message {
     let family = match here {
         SocketAddr::V4(_) => libc::AF_INET,
@@ -74,7 +72,7 @@ fn request(here: SocketAddr, there: SocketAddr) -> Message {
     };
     let mut message = Message::new(SOCK_DIAG_BY_FAMILY, REQUEST);
     message.put(&[family as u8, libc::IPPROTO_TCP as u8, WITH_INFO, 0]);
-    // In whatever state.
+    // All states.
     message.put(&u32::MAX.to_ne_bytes());
     message.put(&here.port().to_be_bytes());
     message.put(&there.port().to_be_bytes());
@@ -86,7 +84,7 @@ fn request(here: SocketAddr, there: SocketAddr) -> Message {
         }
         message.put(&bytes);
     }
-    // Through any interface, whatever its cookie.
+    // Any interface and any cookie.
     message.put(&[0; 4]);
     message.put(&[0xff; 8]);
     message
@@ -107,21 +105,21 @@ mod tests {
         far.read_exact(&mut [0; 5000]).unwrap();
         let (here, there) = (near.local_addr().unwrap(), near.peer_addr().unwrap());
         let mut diag = Diag::new().unwrap();
-        // What the socket's owner is told.
+        // The same values as those that the socket's owner reads.
         let seen = diag.connection(here, there).unwrap().unwrap();
         let own = tcp_info(&near).unwrap();
         assert_eq!((seen.mss, seen.bytes_acked), (own.mss, own.bytes_acked));
         assert_eq!(seen.pacing_rate, own.pacing_rate);
         let other = diag.connection(there, here).unwrap().unwrap();
         assert_eq!(other.bytes_received.as_bytes(), 5000);
-        // Nothing, but for the listener at one end.
+        // No connection, only the listener at one end.
         let nobody = SocketAddr::new(here.ip(), 1);
         assert_eq!(diag.connection(nobody, there).unwrap(), None);
         assert_eq!(diag.connection(there, nobody).unwrap(), None);
     }
 
     #[test]
-    fn connections_are_found_by_their_ends() {
+    fn connections_are_found_by_their_addresses() {
         a_connection_is_found("127.0.0.1:0");
         a_connection_is_found("[::1]:0");
     }

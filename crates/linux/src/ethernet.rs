@@ -1,7 +1,7 @@
-//! Frames of one Ethernet interface, taken from and handed to it whole (packet(7)). Linux only.
-//!
-//! An interface of a pair (veth(4)) whose other end is in another network namespace stands where a TUN device can't be had: what the
-//! host there sends comes here, with the same `virtio_net_hdr` before it (PACKET_VNET_HDR), and so with the same work left to do.
+//! Raw frames of one Ethernet interface (packet(7)). Linux only.
+//! | Used with an Ethernet pair (veth(4)) where TUN devices are unavailable. The other interface of the pair is in
+//! another network namespace. Frames have the same `virtio_net_hdr` (PACKET_VNET_HDR), so checksums and segmentation
+//! are also left to the reader.
 
 use crate::process::{check, check_size};
 use crate::raw::{bind, open, set};
@@ -10,29 +10,28 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// The length of an Ethernet header.
+/// Length of an Ethernet header in bytes.
 pub const ETHERNET: usize = 14;
 
-/// What is asked for as a receive buffer: a burst of segments is hundreds of kilobytes.
+/// Requested receive buffer in bytes. Several bursts have hundreds of kilobytes.
 const BUFFER: libc::c_int = 16 << 20;
 
-/// A socket that receives and sends whole frames of one interface, without its own, and never waits.
+/// A non-blocking socket for the frames of one interface. Frames that it sent are not received.
 #[derive(Debug)]
 pub struct Frames {
     socket: OwnedFd,
 }
 
 impl Frames {
-    /// The frames of the interface of that number.
-    ///
-    /// # Errors
+    /// Opens a socket for an interface index.
+    /// | # Errors
     /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_NET_RAW.
     pub fn new(index: u32) -> io::Result<Frames> {
         let socket = open(libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0)?;
         for (option, value) in [(libc::PACKET_VNET_HDR, 1), (libc::PACKET_IGNORE_OUTGOING, 1)] {
             set(&socket, libc::SOL_PACKET, option, value)?;
         }
-        // Without the host's CAP_NET_ADMIN it is cut to net.core.rmem_max.
+        // Without CAP_NET_ADMIN in the initial namespace, the buffer is limited to net.core.rmem_max.
         if set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, BUFFER).is_err() {
             set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, BUFFER)?;
         }
@@ -40,16 +39,17 @@ impl Frames {
         Ok(Frames { socket })
     }
 
-    /// Reads a frame: its `virtio_net_hdr` and what follows its Ethernet header into `packet`, that header into `ethernet`. Returns
-    /// the length of what is in `packet`. Offsets in the `virtio_net_hdr` count from the Ethernet header.
-    ///
-    /// # Errors
-    /// [`WouldBlock`](io::ErrorKind::WouldBlock) when there is none; [`InvalidInput`](io::ErrorKind::InvalidInput) when the next one
-    /// could not be described, and is gone; [`InvalidData`](io::ErrorKind::InvalidData) when it was no whole frame.
+    /// Reads a frame. Stores its `virtio_net_hdr` and the data behind its Ethernet header in `packet`, and the Ethernet
+    /// header in `ethernet`. Returns the length of the data in `packet`. Offsets in the `virtio_net_hdr` count from the
+    /// Ethernet header.
+    /// | # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) when there is no frame; [`InvalidInput`](io::ErrorKind::InvalidInput)
+    /// when the kernel could not describe the next frame, which is lost; [`InvalidData`](io::ErrorKind::InvalidData)
+    /// when the frame is too short.
     pub fn read(&self, ethernet: &mut [u8; ETHERNET], packet: &mut [u8]) -> io::Result<usize> {
         let (header, rest) = packet.split_at_mut_checked(HEADER).ok_or(io::ErrorKind::InvalidInput)?;
         let parts = [part(header), part(ethernet), part(rest)];
-        // SAFETY: the kernel writes at most what each part says, and they live through the call.
+        // SAFETY: the kernel writes at most the length of each part, and the parts are valid during the call.
         let got = unsafe { libc::readv(self.socket.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) };
         check_size(got)?
             .checked_sub(ETHERNET)
@@ -57,25 +57,23 @@ impl Frames {
             .ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 
-    /// Writes a frame: `header` with its offsets from the Ethernet header on, that header, and the packet.
-    ///
-    /// # Errors
-    /// What the kernel says: [`InvalidInput`](io::ErrorKind::InvalidInput) when they contradict each other.
+    /// Writes a frame: `header` with offsets that count from the Ethernet header, the Ethernet header, and the packet.
+    /// | # Errors
+    /// The kernel's error; [`InvalidInput`](io::ErrorKind::InvalidInput) when the headers are inconsistent.
     pub fn write(&self, header: &[u8; HEADER], ethernet: &[u8; ETHERNET], packet: &[u8]) -> io::Result<usize> {
-        // The kernel only reads.
+        // The kernel only reads the parts.
         let part = |bytes: &[u8]| libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
             iov_len: bytes.len(),
         };
         let parts = [part(header), part(ethernet), part(packet)];
-        // SAFETY: the kernel reads what each part says, and they live through the call.
+        // SAFETY: the kernel reads the length of each part, and the parts are valid during the call.
         check_size(unsafe { libc::writev(self.socket.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) })
     }
 
-    /// Frames that came since the last call and found no room to wait.
-    ///
-    /// # Errors
-    /// What the kernel says.
+    /// Returns the frames dropped since the last call because the receive buffer was full.
+    /// | # Errors
+    /// The kernel's error.
     pub fn dropped(&self) -> io::Result<u32> {
         // struct tpacket_stats: received, dropped.
         let mut statistics = [0_u32; 2];
@@ -103,7 +101,7 @@ fn part(bytes: &mut [u8]) -> libc::iovec {
 }
 
 impl From<OwnedFd> for Frames {
-    /// Goes on with a socket that somebody else opened.
+    /// Wraps a socket that another process opened.
     fn from(socket: OwnedFd) -> Frames {
         Frames { socket }
     }

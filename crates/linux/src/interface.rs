@@ -1,13 +1,12 @@
-//! Interfaces by name, number, address, and what they have counted.
+//! Interfaces: name, index, address and counters.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
-/// The number of an interface.
-///
-/// # Errors
-/// [`NotFound`](io::ErrorKind::NotFound) when there is none of that name; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on
-/// Unix.
+/// Returns the index of an interface.
+/// | # Errors
+/// [`NotFound`](io::ErrorKind::NotFound) when no interface has this name; [`Unsupported`](io::ErrorKind::Unsupported)
+/// on other systems than Unix.
 pub fn number(name: &str) -> io::Result<u32> {
     #[cfg(unix)]
     {
@@ -25,12 +24,11 @@ pub fn number(name: &str) -> io::Result<u32> {
     }
 }
 
-/// The interface whose address packets to `peer` would carry: the one that the route there takes, on hosts that have an address per
-/// interface. Sends nothing.
-///
-/// # Errors
-/// When there is no route; [`NotFound`](io::ErrorKind::NotFound) when no interface has the address;
-/// [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Unix.
+/// Returns the interface of the route to `peer`: the one that has the source address of packets to `peer`. Sends
+/// nothing.
+/// | # Errors
+/// The kernel's error when there is no route; [`NotFound`](io::ErrorKind::NotFound) when no interface has the address;
+/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Unix.
 pub fn towards(peer: IpAddr) -> io::Result<String> {
     let any: SocketAddr = match peer {
         IpAddr::V4(_) => ([0; 4], 0).into(),
@@ -41,7 +39,7 @@ pub fn towards(peer: IpAddr) -> io::Result<String> {
     holding(socket.local_addr()?.ip())
 }
 
-/// The interface that has an address.
+/// Returns the interface that has an address.
 #[cfg(unix)]
 fn holding(address: IpAddr) -> io::Result<String> {
     let mut list: *mut libc::ifaddrs = std::ptr::null_mut();
@@ -52,9 +50,9 @@ fn holding(address: IpAddr) -> io::Result<String> {
     let mut found = None;
     let mut next = list;
     while !next.is_null() && found.is_none() {
-        // SAFETY: the C library made this list, which we free only below.
+        // SAFETY: the C library allocated this list, which is freed only below.
         let one = unsafe { &*next };
-        // SAFETY: as above; an address is null or as long as its family has it.
+        // SAFETY: as above; an address is null or has the length of its family.
         if unsafe { ip(one.ifa_addr) } == Some(address) {
             // SAFETY: a name in the list ends with a zero.
             let name = unsafe { std::ffi::CStr::from_ptr(one.ifa_name) };
@@ -62,15 +60,14 @@ fn holding(address: IpAddr) -> io::Result<String> {
         }
         next = one.ifa_next;
     }
-    // SAFETY: the list is the C library's own, and nothing refers to it any more.
+    // SAFETY: the C library allocated the list, and no references to it remain.
     unsafe { libc::freeifaddrs(list) };
     found.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// The IP address in a socket address.
-///
-/// # Safety
-/// `address` is null, or points to a socket address that is as long as its family has it.
+/// Returns the IP address of a socket address.
+/// | # Safety
+/// `address` is null, or points to a socket address with the length of its family.
 #[cfg(unix)]
 unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
     if address.is_null() {
@@ -79,12 +76,12 @@ unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
     // SAFETY: not null, so an address with a family.
     match i32::from(unsafe { (*address).sa_family }) {
         libc::AF_INET => {
-            // SAFETY: of this family; it need not be aligned.
+            // SAFETY: the address has this family; the read is unaligned.
             let v4 = unsafe { address.cast::<libc::sockaddr_in>().read_unaligned() };
             Some(IpAddr::from(v4.sin_addr.s_addr.to_ne_bytes()))
         }
         libc::AF_INET6 => {
-            // SAFETY: of this family; it need not be aligned.
+            // SAFETY: the address has this family; the read is unaligned.
             let v6 = unsafe { address.cast::<libc::sockaddr_in6>().read_unaligned() };
             Some(IpAddr::from(v6.sin6_addr.s6_addr))
         }
@@ -97,10 +94,9 @@ fn holding(_address: IpAddr) -> io::Result<String> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Bytes that an interface has received.
-///
-/// # Errors
-/// When it isn't there; elsewhere than on Linux always.
+/// Returns the number of bytes that an interface has received.
+/// | # Errors
+/// An I/O error when the interface does not exist, and always on other systems than Linux.
 pub fn received(name: &str) -> io::Result<u64> {
     let text = std::fs::read_to_string(format!("/sys/class/net/{name}/statistics/rx_bytes"))?;
     text.trim().parse().map_err(|_| io::ErrorKind::InvalidData.into())
@@ -111,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loopback_interface_has_a_number_its_addresses_and_counts() {
+    fn the_loopback_interface_has_an_index_addresses_and_counters() {
         assert!(number("lo").unwrap() > 0);
         assert_eq!(number("no-such").unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(number("a\0b").unwrap_err().kind(), io::ErrorKind::NotFound);

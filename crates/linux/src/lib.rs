@@ -1,27 +1,22 @@
-//! The kernel's side doors: timers, socket options, TCP_INFO, sendfile, processor time.
-//!
-//! All `unsafe` code of netburn lives here, behind safe functions. Every facility has a stand-in for other systems, so
-//! that what stands on it compiles everywhere: a stand-in does the same more slowly, or says
-//! [`Unsupported`](std::io::ErrorKind::Unsupported).
-//!
-//! - [`clock`]: [`Monotonic`], the kernel's own clock as a number that two processes of one machine share.
-//! - [`timer`]: [`Timer`], microseconds where tokio's own timers round to a millisecond.
-//! - [`tcp`]: [`tcp_info`], [`discard`], congestion control, and sending with more to come.
-//! - [`memory`]: [`SealedMemory`], bytes that the kernel sends without copying; [`sendfile`].
-//! - [`socket`]: binding to a device, DSCP.
-//! - [`interface`]: interfaces by name, number and address.
-//! - [`links`]: whether interfaces went down.
-//! - [`nl80211`]: what a Wi-Fi driver tells of its link.
-//! - [`datagram`]: datagrams with the address they were sent to, so that answers leave from it.
-//! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in one-second windows.
-//! - [`terminal`]: single keys, and putting a terminal back.
-//! - [`process`]: children that don't outlive us, and the limit on open files.
-//!
-//! What a modelled network around real programs stands on is for Linux alone: `namespace` (worlds of one's own), `tun`
-//! (interfaces that are files), `ethernet` (whole frames of an interface, where those can't be had), `route` (interfaces,
-//! addresses, routes, queues), `diag` (connections of whatever program), `sockets` (which of them there are), `offload` (what an interface takes over from its
-//! host), `raw` (sockets beneath IP), `pass` (messages with open files), `wait` (files and an absolute time on a thread of
-//! one's own).
+//! Safe wrappers of kernel interfaces: timers, socket options, TCP_INFO, sendfile, processor time, namespaces.
+//! | All `unsafe` code of netburn is in this crate. Facilities that other crates use on all systems have a fallback: it
+//! does the same more slowly, or returns [`Unsupported`](std::io::ErrorKind::Unsupported).
+//! | - [`clock`]: [`Monotonic`], the kernel's monotonic clock as an integer that all processes of a machine share.
+//! - [`timer`]: [`Timer`], with microsecond resolution. tokio's timers have a resolution of 1 ms.
+//! - [`tcp`]: [`tcp_info`], [`discard`], congestion control, and MSG_MORE.
+//! - [`memory`]: [`SealedMemory`], sent without copying; [`sendfile`].
+//! - [`socket`]: binding to a device, DSCP, buffer sizes.
+//! - [`interface`]: interfaces by name, index and address.
+//! - [`links`]: link-down events.
+//! - [`nl80211`]: link state and statistics of Wi-Fi drivers.
+//! - [`datagram`]: datagrams with their destination address.
+//! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in windows of 1 s.
+//! - [`terminal`]: key input without line editing, and restoring a terminal.
+//! - [`process`]: child processes that end with their parent, and the limit of open files.
+//! | The following modules exist on Linux only: `namespace` (user, network, mount and PID namespaces), `tun` (TUN
+//! devices), `ethernet` (raw frames of an interface), `route` (interfaces, addresses, routes, qdiscs), `diag` (state of
+//! TCP connections), `sockets` (list of TCP sockets), `offload` (offload features of an interface), `raw` (raw sockets
+//! below IP), `scm_rights` (messages with file descriptors), `poller` (files and an absolute timeout on one thread).
 
 pub mod clock;
 pub mod cpu;
@@ -41,13 +36,15 @@ pub mod nl80211;
 #[cfg(target_os = "linux")]
 pub mod offload;
 #[cfg(target_os = "linux")]
-pub mod pass;
+pub mod poller;
 pub mod process;
 #[cfg(target_os = "linux")]
 pub mod raw;
 #[cfg(target_os = "linux")]
 pub mod route;
 pub mod sampler;
+#[cfg(target_os = "linux")]
+pub mod scm_rights;
 pub mod socket;
 #[cfg(target_os = "linux")]
 pub mod sockets;
@@ -56,13 +53,11 @@ pub mod terminal;
 pub mod timer;
 #[cfg(target_os = "linux")]
 pub mod tun;
-#[cfg(target_os = "linux")]
-pub mod wait;
 
 pub use clock::Monotonic;
-pub use memory::{SealedMemory, give_back_memory, sendfile};
+pub use memory::{SealedMemory, release_free_memory, sendfile};
 pub use process::{die_with_parent, raise_open_files};
-pub use sampler::{Sampler, Watch, Window};
+pub use sampler::{CpuMonitor, Sampler, Window};
 pub use socket::{bind_to_device, set_dscp};
 pub use tcp::{
     TcpInfo, available_congestion_controls, congestion_control, discard, send_more, set_congestion_control,

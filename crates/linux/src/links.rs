@@ -1,11 +1,11 @@
-//! Whether interfaces of a network namespace went down (rtnetlink(7)). Elsewhere than on Linux it can't be known.
+//! Link-down events of a network namespace's interfaces (rtnetlink(7)). Unavailable on other systems than Linux.
 
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// What the kernel has reported about the interfaces of one network namespace since this was opened. It stays with that
-/// namespace, whichever thread or process reads it.
+/// A socket that receives the kernel's events about the interfaces of one network namespace. It stays in the namespace
+/// in which it was opened.
 #[derive(Debug)]
 pub struct Links {
     #[cfg(target_os = "linux")]
@@ -14,10 +14,9 @@ pub struct Links {
 
 #[cfg(target_os = "linux")]
 impl Links {
-    /// Watches the network namespace that this thread is in.
-    ///
-    /// # Errors
-    /// What the kernel returns.
+    /// Opens a socket in this thread's network namespace.
+    /// | # Errors
+    /// The kernel's error.
     pub fn watch() -> io::Result<Links> {
         use crate::process::check;
         use std::os::fd::{AsRawFd, FromRawFd};
@@ -32,16 +31,15 @@ impl Links {
         address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
         address.nl_groups = libc::RTMGRP_LINK as u32;
         let length = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
-        // SAFETY: the kernel reads as many bytes as the address has.
+        // SAFETY: the kernel reads the length of the address.
         check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
         Ok(Links { socket })
     }
 
-    /// Whether the interface with that number went down, or was removed, since the last call. When the kernel reported
-    /// more than it keeps, it may have.
-    ///
-    /// # Errors
-    /// What the kernel returns.
+    /// Returns whether the interface with this index went down or was removed since the last call. Also returns `true`
+    /// if events were lost.
+    /// | # Errors
+    /// The kernel's error.
     pub fn went_down(&self, index: u32) -> io::Result<bool> {
         use crate::process::check_size;
         use std::os::fd::AsRawFd;
@@ -63,7 +61,7 @@ impl Links {
 
 #[cfg(target_os = "linux")]
 impl From<OwnedFd> for Links {
-    /// One that another process opened with [`watch`](Self::watch).
+    /// Wraps a socket that another process opened with [`watch`](Self::watch).
     fn from(socket: OwnedFd) -> Links {
         Links { socket }
     }
@@ -76,13 +74,13 @@ impl AsFd for Links {
     }
 }
 
-/// Whether one of these messages says that the interface is down or gone.
+/// Returns whether one of these messages reports that the interface is down or removed.
 #[cfg(target_os = "linux")]
 fn reports_down(mut messages: &[u8], index: u32) -> bool {
     use crate::netlink::message::head;
 
     while let Some((kind, _, end)) = head(messages) {
-        // struct ifinfomsg: the number at 4, the flags at 8.
+        // struct ifinfomsg: index at offset 4, flags at offset 8.
         let number = |at: usize| Some(u32::from_ne_bytes(messages.get(16 + at..20 + at)?.try_into().ok()?));
         let down = match kind {
             libc::RTM_NEWLINK => number(8).is_some_and(|flags| flags & libc::IFF_UP as u32 == 0),
@@ -99,17 +97,15 @@ fn reports_down(mut messages: &[u8], index: u32) -> bool {
 
 #[cfg(not(target_os = "linux"))]
 impl Links {
-    /// Watches nothing.
-    ///
-    /// # Errors
+    /// Returns an error.
+    /// | # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn watch() -> io::Result<Links> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Knows nothing.
-    ///
-    /// # Errors
+    /// Returns an error.
+    /// | # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn went_down(&self, _: u32) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())
@@ -121,7 +117,7 @@ mod tests {
     use super::*;
     use crate::netlink::message::Message;
 
-    /// A message about an interface, as rtnetlink(7) has it.
+    /// Encodes a message about an interface as in rtnetlink(7).
     fn about(kind: u16, index: u32, flags: u32) -> Vec<u8> {
         let mut message = Message::new(kind, 0);
         message.put(&[0, 0, 0, 0]);
@@ -137,7 +133,7 @@ mod tests {
         const UP: u32 = 1;
         let up = about(libc::RTM_NEWLINK, 2, UP);
         assert!(!reports_down(&up, 2));
-        // IFF_RUNNING alone does not make it up.
+        // IFF_RUNNING without IFF_UP.
         assert!(reports_down(&about(libc::RTM_NEWLINK, 2, 0x40), 2));
         assert!(reports_down(&about(libc::RTM_DELLINK, 2, UP), 2));
         assert!(!reports_down(&about(libc::RTM_NEWLINK, 3, 0), 2));

@@ -1,51 +1,49 @@
-//! Bytes that the kernel sends without copying them.
+//! Memory and files that the kernel sends without copying.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
-/// Sends up to `length` bytes of `file`, from `offset` on, over a socket, inside the kernel (sendfile(2)). Returns how
-/// many went; waits only if the socket is blocking. The file's own position stays.
-///
-/// # Errors
-/// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; what the file or socket says. A closed
-/// socket raises SIGPIPE, which Rust programs ignore unless they ask otherwise.
+/// Sends up to `length` bytes of `file` from `offset` over a socket, inside the kernel (sendfile(2)). Returns the
+/// number of bytes sent. Blocks only if the socket is blocking. The file position does not change.
+/// | # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the error of the file or socket. A
+/// closed socket raises SIGPIPE, which Rust programs ignore by default.
 pub fn sendfile(socket: impl AsFd, file: &File, offset: u64, length: usize) -> io::Result<usize> {
     imp::sendfile(socket.as_fd(), file, offset, length)
 }
 
-/// Has the allocator give free memory back to the system. glibc keeps what small allocations leave between those that
-/// stay (malloc_trim(3)); other C libraries give it back by themselves, or can't be asked.
-pub fn give_back_memory() {
+/// Returns free memory of the allocator to the system (malloc_trim(3)). glibc otherwise keeps free memory between small
+/// allocations. Does nothing with other C libraries.
+pub fn release_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: malloc_trim takes the allocator's own locks, and touches free memory alone.
+    // SAFETY: malloc_trim takes the allocator's locks and releases only free memory.
     unsafe {
         libc::malloc_trim(0);
     }
 }
 
-/// Bytes that never change, readable as a slice and sent by the kernel without copying: a sealed memfd
-/// (memfd_create(2), F_SEAL_WRITE), on huge pages where the kernel grants them.
+/// Immutable bytes that are readable as a slice and that the kernel sends without copying: a sealed memfd
+/// (memfd_create(2), F_SEAL_WRITE), on huge pages if available.
 #[derive(Debug)]
 pub struct SealedMemory(imp::Memory);
 
 impl SealedMemory {
-    /// `length` bytes, zero at first, as `fill` leaves them.
-    ///
-    /// # Errors
-    /// When there is not enough memory or no more files can be opened; a length of 0.
+    /// Allocates `length` zero bytes and calls `fill` to initialise them.
+    /// | # Errors
+    /// An I/O error without enough memory or with too many open files; [`InvalidInput`](io::ErrorKind::InvalidInput)
+    /// for a length of 0.
     pub fn new(length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<Self> {
         if length == 0 {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "no memory of no length"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "length must be at least 1"));
         }
         imp::Memory::new(length, fill).map(Self)
     }
 
-    /// Sends up to `length` of the bytes, from `offset` on, over a socket; fewer at the end of the memory or when the
-    /// socket takes no more.
-    ///
-    /// # Errors
-    /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; what the socket says.
+    /// Sends up to `length` of the bytes from `offset` over a socket. Returns the number of bytes sent, which is
+    /// smaller at the end of the memory or when the socket's buffer is full.
+    /// | # Errors
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
     pub fn send(&self, socket: impl AsFd, offset: usize, length: usize) -> io::Result<usize> {
         let length = length.min(self.as_ref().len().saturating_sub(offset));
         self.0.send(socket.as_fd(), offset, length)
@@ -65,7 +63,7 @@ mod imp {
     use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd};
     use std::ptr::NonNull;
 
-    /// The huge pages of x86-64 and of ARM with 4 KiB pages; where they are larger, small ones do.
+    /// Size of huge pages on x86-64, and on ARM with 4 KiB pages. With larger huge pages, normal pages are used.
     const HUGE_PAGE: usize = 2 << 20;
 
     pub(super) fn sendfile(socket: BorrowedFd<'_>, file: &File, offset: u64, length: usize) -> io::Result<usize> {
@@ -85,7 +83,7 @@ mod imp {
             let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
             // SAFETY: the name is a C string that lives through the call.
             let fd = check(unsafe { libc::memfd_create(c"netburn".as_ptr(), flags) })?;
-            // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
+            // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
             let file = unsafe { File::from_raw_fd(fd) };
             file.set_len(length as u64)?;
             let mut writable = Map::new(&file, length, libc::PROT_READ | libc::PROT_WRITE)?;
@@ -93,7 +91,7 @@ mod imp {
             writable.ask_for_huge_pages();
             drop(writable);
             let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
-            // SAFETY: F_ADD_SEALS takes a number and touches no memory of ours.
+            // SAFETY: F_ADD_SEALS takes an integer and does not access memory of this process.
             check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) })?;
             let map = Map::new(&file, length, libc::PROT_READ)?;
             Ok(Self { file, map })
@@ -108,14 +106,14 @@ mod imp {
         }
     }
 
-    /// A range of addresses, and whatever is mapped there.
+    /// A reserved range of addresses.
     #[derive(Debug)]
     struct Space {
         start: NonNull<u8>,
         length: usize,
     }
 
-    /// A memfd's bytes in a [`Space`] of its own.
+    /// A memfd mapped into its own [`Space`].
     #[derive(Debug)]
     struct Map {
         start: NonNull<u8>,
@@ -123,17 +121,17 @@ mod imp {
         _space: Space,
     }
 
-    // SAFETY: a `Map` owns its pages alone; it hands out shared slices through `&self` and exclusive ones only through
-    // `&mut self`.
+    // SAFETY: a `Map` has exclusive access to its pages. It returns shared slices through `&self` and exclusive ones
+    // only through `&mut self`.
     unsafe impl Send for Map {}
     // SAFETY: as above.
     unsafe impl Sync for Map {}
 
     impl Space {
-        /// Addresses that nothing else uses, and nothing can be read at.
+        /// Reserves an unused range of addresses that cannot be accessed.
         fn reserve(length: usize) -> io::Result<Self> {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-            // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
+            // SAFETY: a new mapping at an address chosen by the kernel overlaps no other mapping.
             let start = unsafe { libc::mmap(std::ptr::null_mut(), length, libc::PROT_NONE, flags, -1, 0) };
             if start == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
@@ -145,22 +143,20 @@ mod imp {
 
     impl Drop for Space {
         fn drop(&mut self) {
-            // SAFETY: exactly what `reserve` took; no slice of it outlives the `Map` that owns it.
+            // SAFETY: this is the range from `reserve`; no slice of it outlives the `Map` that owns it.
             unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
         }
     }
 
     impl Map {
-        /// Maps a memfd that only this module can reach: it has no name, and its file never leaves [`Memory`]. There
-        /// is at most one writable mapping, and none once it is sealed.
-        ///
-        /// It begins at a multiple of [`HUGE_PAGE`], without which no huge page fits.
+        /// Maps a memfd that only this module can access: it has no name, and its file never leaves [`Memory`]. There
+        /// is at most one writable mapping, and none after sealing.
+        /// | The mapping starts at a multiple of [`HUGE_PAGE`]. Otherwise the kernel cannot use huge pages.
         fn new(file: &File, length: usize, protection: libc::c_int) -> io::Result<Self> {
             let space = Space::reserve(length.checked_add(HUGE_PAGE).ok_or(io::ErrorKind::OutOfMemory)?)?;
             let ahead = space.start.as_ptr().align_offset(HUGE_PAGE);
             let (fd, flags) = (file.as_raw_fd(), libc::MAP_SHARED | libc::MAP_FIXED);
-            // SAFETY: `ahead` is less than HUGE_PAGE, so `length` bytes from there lie within `space`, which nothing
-            // uses yet.
+            // SAFETY: `ahead` is less than HUGE_PAGE, so `length` bytes from there are within `space`, which is unused.
             let start = unsafe { libc::mmap(space.start.as_ptr().add(ahead).cast(), length, protection, flags, fd, 0) };
             if start == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
@@ -173,23 +169,24 @@ mod imp {
             })
         }
 
-        /// Has the kernel put together what it gave in small pages: sending from one huge page takes one look-up where
-        /// small ones take 512.
+        /// Asks the kernel to merge small pages into huge pages. Sending from one huge page needs one page lookup
+        /// instead of 512.
         fn ask_for_huge_pages(&mut self) {
-            // MADV_COLLAPSE (asm-generic/mman-common.h), which not every C library names.
+            // MADV_COLLAPSE (asm-generic/mman-common.h), which some C libraries do not define.
             const COLLAPSE: libc::c_int = 25;
-            // SAFETY: advice on pages that are ours; contents stay. Refusal (kernels before 6.1) costs only speed.
+            // SAFETY: advice on pages of this mapping does not change their content. Without support (kernels before
+            // 6.1), sending is only slower.
             unsafe { libc::madvise(self.start.as_ptr().cast(), self.length, COLLAPSE) };
         }
 
         fn bytes(&self) -> &[u8] {
-            // SAFETY: `length` readable bytes are mapped at `start` as long as `self` lives, the file is as long, and
-            // nothing writes to them while they are shared (see `new`).
+            // SAFETY: `length` readable bytes are mapped at `start` while `self` lives, the file has this length, and
+            // no writer exists while they are shared (see `new`).
             unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
         }
 
         fn bytes_mut(&mut self) -> &mut [u8] {
-            // SAFETY: as for `bytes`; this mapping was made writable by the only caller and is borrowed exclusively.
+            // SAFETY: as for `bytes`; the only caller made this mapping writable, and it is borrowed exclusively.
             unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
         }
     }
@@ -242,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn sealed_memory_is_what_it_was_filled_with_and_arrives_so() {
+    fn sealed_memory_contains_and_sends_what_it_was_filled_with() {
         let memory = SealedMemory::new(10_000, |bytes| {
             for (index, byte) in bytes.iter_mut().enumerate() {
                 *byte = (index % 251) as u8;
@@ -277,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_no_length_is_refused() {
+    fn a_length_of_zero_is_rejected() {
         assert!(SealedMemory::new(0, |_| ()).is_err());
     }
 

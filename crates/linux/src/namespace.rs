@@ -1,7 +1,6 @@
-//! Namespaces of one's own: user, network, mount and process ids (namespaces(7)).
-//!
-//! A process that [`isolate`]s itself gets a world in which it may set up devices, addresses and mounts without touching the
-//! host's. All of it ends with the last process or descriptor that refers to it. Linux only.
+//! User, network, mount, UTS and PID namespaces (namespaces(7)).
+//! | After [`isolate`], a process can set up devices, addresses and mounts without changing the host's. All of them end
+//! with the last process or descriptor that refers to the namespaces. Linux only.
 
 use crate::process::{check, limit_open_files};
 use std::ffi::CString;
@@ -12,26 +11,24 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// What kind of isolation a process has.
+/// Kind of isolation of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
-    /// As the machine's root, without a user namespace.
+    /// The process is root in the initial user namespace.
     Root,
-    /// In a user namespace in which it has the ids that it had.
+    /// The process is in a new user namespace with unchanged user and group ids.
     User,
 }
 
-/// The capabilities that programs started inside keep: to open raw sockets, and to look at and change the network they are in
-/// (capabilities(7)).
-const KEPT: [u32; 2] = [12, 13];
+/// Capabilities that programs in the lab keep: CAP_NET_ADMIN and CAP_NET_RAW (capabilities(7)).
+const KEPT_CAPABILITIES: [u32; 2] = [12, 13];
 
-/// Puts this process into a network and a mount namespace of its own, and its children into a process id namespace: as root
-/// directly, else (or where root may not) inside a new user namespace, with the caller's own ids. Mounts made from now on are seen
-/// by nobody else.
-///
-/// # Errors
-/// [`InvalidInput`](io::ErrorKind::InvalidInput) in a process of several threads;
-/// [`PermissionDenied`](io::ErrorKind::PermissionDenied) where the machine allows no user namespaces.
+/// Moves this process into new network and mount namespaces, and its children into a new PID namespace. As root, it
+/// uses the present user namespace if permitted. Otherwise it creates a user namespace with unchanged ids. Later mounts
+/// are not visible to other processes.
+/// | # Errors
+/// [`InvalidInput`](io::ErrorKind::InvalidInput) in a process with several threads;
+/// [`PermissionDenied`](io::ErrorKind::PermissionDenied) when the machine permits no user namespaces.
 pub fn isolate() -> io::Result<Isolation> {
     let (uid, gid) = ids();
     let spaces = libc::CLONE_NEWNET | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
@@ -39,7 +36,8 @@ pub fn isolate() -> io::Result<Isolation> {
         Isolation::Root
     } else {
         unshare(spaces | libc::CLONE_NEWUSER)?;
-        // Groups can't be dropped in order to gain what they are denied (user_namespaces(7)).
+        // Required before a group mapping, so that a process cannot drop groups that deny it access
+        // (user_namespaces(7)).
         std::fs::write("/proc/self/setgroups", "deny")?;
         std::fs::write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
         std::fs::write("/proc/self/gid_map", format!("{gid} {gid} 1"))?;
@@ -49,8 +47,8 @@ pub fn isolate() -> io::Result<Isolation> {
     Ok(isolation)
 }
 
-/// How many namespaces of each kind that [`isolate`] makes this user namespace may have, by the name of the kernel's setting
-/// (namespaces(7)). Beyond that it makes none: "No space left on device".
+/// Returns the limits of the namespaces that [`isolate`] creates, by the name of the kernel's setting (namespaces(7)).
+/// Above a limit, the kernel returns "No space left on device".
 #[must_use]
 pub fn limits() -> Vec<(String, u64)> {
     let limit = |kind: &str| {
@@ -65,80 +63,75 @@ pub fn limits() -> Vec<(String, u64)> {
 }
 
 /// Moves this thread into a new network namespace.
-///
-/// # Errors
-/// When it isn't permitted.
+/// | # Errors
+/// The kernel's error when it is not permitted.
 pub fn new_network() -> io::Result<()> {
     unshare(libc::CLONE_NEWNET)
 }
 
-/// The network namespace that this thread is in. It lives as long as the descriptor.
-///
-/// # Errors
-/// Where there is no /proc.
+/// Opens this thread's network namespace, which exists as long as the descriptor.
+/// | # Errors
+/// An I/O error when /proc cannot be read.
 pub fn network() -> io::Result<OwnedFd> {
     std::fs::File::open("/proc/thread-self/ns/net").map(OwnedFd::from)
 }
 
 /// Moves this thread into a network namespace.
-///
-/// # Errors
-/// When it isn't permitted.
+/// | # Errors
+/// The kernel's error when it is not permitted.
 pub fn enter_network(namespace: impl AsFd) -> io::Result<()> {
-    // SAFETY: setns takes a descriptor and a number; it touches no memory of ours.
+    // SAFETY: setns takes a descriptor and an integer and does not access memory of this process.
     check(unsafe { libc::setns(namespace.as_fd().as_raw_fd(), libc::CLONE_NEWNET) }).map(drop)
 }
 
-/// The real user and group of this process.
+/// Returns the real user id and group id of this process.
 #[must_use]
 pub fn ids() -> (u32, u32) {
-    // SAFETY: both only return a number.
+    // SAFETY: both functions only return an integer.
     unsafe { (libc::getuid(), libc::getgid()) }
 }
 
 fn unshare(flags: libc::c_int) -> io::Result<()> {
-    // SAFETY: unshare takes a number; what it changes is kept by the kernel. The file table and the address space stay shared.
+    // SAFETY: unshare takes an integer and changes only kernel state. The file table and the address space stay shared.
     check(unsafe { libc::unshare(flags) }).map(drop)
 }
 
-/// Runs `child` in a copy of this process, which ends with the status that it returns; returns the copy's process id.
-///
-/// # Errors
-/// [`InvalidInput`](io::ErrorKind::InvalidInput) when this process has several threads, since only one of them would be copied,
-/// and locks of the others would stay locked.
+/// Forks this process. The child runs `child` and exits with the returned status. Returns the process id of the child.
+/// | # Errors
+/// [`InvalidInput`](io::ErrorKind::InvalidInput) when this process has several threads: only the calling thread is
+/// copied, and locks held by others would stay locked.
 pub fn fork(child: impl FnOnce() -> i32) -> io::Result<u32> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "a process of several threads can't be copied",
+            "can't fork a process with several threads",
         ));
     }
-    // SAFETY: there is one thread, so the copy is whole; it never returns into our caller.
+    // SAFETY: there is one thread, so the child is complete; it never returns to the caller.
     let id = check(unsafe { libc::fork() })?;
     if id != 0 {
         return Ok(id.unsigned_abs());
     }
     let status = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).unwrap_or(101);
-    // SAFETY: ends the process without running what our caller registered for its own end.
+    // SAFETY: _exit ends the process without running exit handlers of the parent.
     unsafe { libc::_exit(status) }
 }
 
-/// How a child ended: its process id, and its exit status or the signal that killed it.
+/// Exit of a child process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
-    /// The process.
+pub struct ChildExit {
+    /// Process id.
     pub id: u32,
-    /// Its exit status.
+    /// Exit status, unless a signal killed the process.
     pub status: Option<i32>,
-    /// The signal that killed it.
+    /// Signal that killed the process.
     pub signal: Option<i32>,
 }
 
-/// The next child of this process that has ended; `None` when none has (or, if `wait`, when there are no children).
-///
-/// # Errors
-/// When a signal interrupts the wait.
-pub fn reap(wait: bool) -> io::Result<Option<Ended>> {
+/// Reaps a child process that has exited. Returns `None` if none has, or with `wait`, if there are no children.
+/// | # Errors
+/// [`Interrupted`](io::ErrorKind::Interrupted) when a signal interrupts the wait.
+pub fn reap(wait: bool) -> io::Result<Option<ChildExit>> {
     let mut status = 0;
     let options = if wait { 0 } else { libc::WNOHANG };
     // SAFETY: the kernel writes one int to `status`.
@@ -151,30 +144,29 @@ pub fn reap(wait: bool) -> io::Result<Option<Ended>> {
     Ok(Some(ended(id, status)))
 }
 
-fn ended(id: u32, status: libc::c_int) -> Ended {
-    Ended {
+fn ended(id: u32, status: libc::c_int) -> ChildExit {
+    ChildExit {
         id,
         status: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
         signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
     }
 }
 
-/// What became of a child of this process.
+/// State change of a child process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// It ended.
-    Ended(Ended),
-    /// A signal stopped it.
+pub enum ChildEvent {
+    /// The child exited.
+    Ended(ChildExit),
+    /// A signal stopped the child.
     Stopped(u32),
-    /// A signal let it continue.
+    /// A signal continued the child.
     Continued(u32),
 }
 
-/// The next child of this process that has ended, stopped or continued; `None` when none has.
-///
-/// # Errors
-/// When a signal interrupts the call.
-pub fn next_change() -> io::Result<Option<Change>> {
+/// Returns the next state change of a child process; `None` if there is none. Reaps exited children.
+/// | # Errors
+/// [`Interrupted`](io::ErrorKind::Interrupted) when a signal interrupts the call.
+pub fn next_child_event() -> io::Result<Option<ChildEvent>> {
     let mut status = 0;
     let options = libc::WNOHANG | libc::WUNTRACED | libc::WCONTINUED;
     // SAFETY: the kernel writes one int to `status`.
@@ -185,18 +177,17 @@ pub fn next_change() -> io::Result<Option<Change>> {
         Err(error) => return Err(error),
     };
     Ok(Some(match status {
-        status if libc::WIFSTOPPED(status) => Change::Stopped(id),
-        status if libc::WIFCONTINUED(status) => Change::Continued(id),
-        status => Change::Ended(ended(id, status)),
+        status if libc::WIFSTOPPED(status) => ChildEvent::Stopped(id),
+        status if libc::WIFCONTINUED(status) => ChildEvent::Continued(id),
+        status => ChildEvent::Ended(ended(id, status)),
     }))
 }
 
-/// Waits until a child of this process has ended, stopped or continued, which is left for [`next_change`]; `false` when there are
-/// no children.
-///
-/// # Errors
-/// What the kernel says; a signal is no error.
-pub fn await_change() -> io::Result<bool> {
+/// Waits for a state change of a child process, which [`next_child_event`] then returns. Returns `false` if there are
+/// no children. A signal is not an error.
+/// | # Errors
+/// The kernel's error.
+pub fn wait_for_child() -> io::Result<bool> {
     let what = libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED | libc::WNOWAIT;
     loop {
         // SAFETY: a siginfo_t is numbers; all zero is an empty one.
@@ -212,16 +203,15 @@ pub fn await_change() -> io::Result<bool> {
 }
 
 /// Sends a signal to a process.
-///
-/// # Errors
-/// When there is none of that id, or it isn't permitted.
+/// | # Errors
+/// The kernel's error when there is no such process or it is not permitted.
 pub fn signal(id: u32, signal: i32) -> io::Result<()> {
     let id = libc::pid_t::try_from(id).map_err(|_| io::ErrorKind::InvalidInput)?;
     // SAFETY: kill takes two numbers.
     check(unsafe { libc::kill(id, signal) }).map(drop)
 }
 
-/// The signals that a terminal sends, and polite ones: this process ignores them from now on.
+/// Ignores the signals of a terminal and SIGTERM in this process.
 pub fn ignore_interrupts() {
     for number in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGTTOU] {
         // SAFETY: no handler of ours is installed.
@@ -229,23 +219,21 @@ pub fn ignore_interrupts() {
     }
 }
 
-/// This process as the parent of copies that don't outlive it.
-///
-/// **Call order:** [`here`](Self::here) before [`fork`], [`kills`](Self::kills) first thing in the copy. The parent keeps it until
-/// it ends.
+/// Handle with which forked children end together with their parent.
+/// | **Call order:** [`here`](Self::here) before [`fork`], [`kills`](Self::kills) first in the child. The parent keeps
+/// the handle until it exits.
 #[derive(Debug)]
 pub struct Parent {
-    /// Reads end of file when the parent has ended, since no other process has the write end of the pipe. The parent's process id
-    /// cannot be compared: it is 0 for a parent in another process id namespace.
+    /// Pipe that returns end of file when the parent has exited, because only the parent has its write end. Process ids
+    /// cannot be compared: the id of a parent in another PID namespace is 0.
     lifeline: io::PipeReader,
     held: Option<io::PipeWriter>,
 }
 
 impl Parent {
-    /// This process.
-    ///
-    /// # Errors
-    /// When it can't open more files.
+    /// Creates a handle in the parent.
+    /// | # Errors
+    /// An I/O error when too many files are open.
     pub fn here() -> io::Result<Parent> {
         let (lifeline, held) = io::pipe()?;
         Ok(Parent {
@@ -254,16 +242,15 @@ impl Parent {
         })
     }
 
-    /// Has the kernel kill this process, a copy of the parent, when the thread that started it ends.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) when the parent has ended already: then there is no signal.
+    /// Has the kernel kill this child process when the parent's thread ends.
+    /// | # Errors
+    /// [`NotFound`](io::ErrorKind::NotFound) when the parent has already exited and the kernel sends no signal.
     pub fn kills(&mut self) -> io::Result<()> {
         self.held = None;
-        // SAFETY: PR_SET_PDEATHSIG takes a number and touches no memory of ours.
+        // SAFETY: PR_SET_PDEATHSIG takes an integer and does not access memory of this process.
         check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) })?;
-        // Read after the call: from here on, the kernel sends the signal when the parent ends.
-        // SAFETY: F_SETFL takes a number and touches no memory of ours.
+        // The pipe is read after the call: from here on, the kernel sends the signal when the parent ends. SAFETY:
+        // F_SETFL takes an integer and does not access memory of this process.
         check(unsafe { libc::fcntl(self.lifeline.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
         match self.lifeline.read(&mut [0]) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
@@ -273,54 +260,54 @@ impl Parent {
     }
 }
 
-/// How a program runs inside.
+/// Environment of a program at a node.
 #[derive(Debug)]
-pub struct Inside {
-    /// The network namespace that it is in.
+pub struct NodeContext {
+    /// Network namespace.
     pub network: OwnedFd,
-    /// The machine's name as it sees it, where it can be given one.
+    /// Host name that the program sees, if UTS namespaces are available.
     pub host_name: Vec<u8>,
-    /// The soft limit of open files that it gets.
+    /// Soft limit of open files.
     pub open_files: u64,
-    /// Whether it has a process group of its own.
+    /// Whether the program gets its own process group.
     pub own_group: bool,
 }
 
-/// Has `command` run inside, with the default handling of signals, as the caller's own user but able to open raw sockets and to
-/// change the network it is in.
-pub fn run_in(command: &mut Command, inside: Inside) {
+/// Prepares `command` to run at a node: in its namespaces, with default signal handlers, as the caller's user with the
+/// capabilities CAP_NET_RAW and CAP_NET_ADMIN.
+pub fn enter_before_exec(command: &mut Command, inside: NodeContext) {
     if inside.own_group {
         command.process_group(0);
     }
     let prepare = move || {
         enter_network(&inside.network)?;
-        // Without a name of its own it has the machine's.
+        // Without a UTS namespace the program sees the machine's host name.
         let _ = name_host(&inside.host_name);
-        // It was raised for the namespaces' descriptors, and programs that use select(2) must not have more.
+        // The limit was raised for the descriptors of namespaces. Programs that use select(2) need the original limit.
         let _ = limit_open_files(inside.open_files);
         for number in [libc::SIGINT, libc::SIGQUIT, libc::SIGTERM, libc::SIGHUP, libc::SIGTTOU] {
             // SAFETY: no handler of ours is installed.
             unsafe { libc::signal(number, libc::SIG_DFL) };
         }
-        // Root keeps everything anyway; and a program that can do less is better than none.
-        let _ = keep(&KEPT);
+        // Root keeps all capabilities anyway. A failure leaves a program with fewer capabilities.
+        let _ = keep(&KEPT_CAPABILITIES);
         Ok(())
     };
-    // SAFETY: what runs between fork and exec only makes system calls; the copy has one thread.
+    // SAFETY: the code between fork and exec only makes system calls; the child has one thread.
     unsafe { command.pre_exec(prepare) };
 }
 
-/// Moves this process into a UTS namespace in which the machine is called `name` (uts_namespaces(7)).
+/// Moves this process into a UTS namespace with host name `name` (uts_namespaces(7)).
 fn name_host(name: &[u8]) -> io::Result<()> {
     if name.is_empty() {
         return Ok(());
     }
     unshare(libc::CLONE_NEWUTS)?;
-    // SAFETY: the kernel reads as many bytes as it is told there are.
+    // SAFETY: the kernel reads the given number of bytes.
     check(unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) }).map(drop)
 }
 
-/// Lets these capabilities outlive an exec (ambient capabilities, capabilities(7)).
+/// Keeps these capabilities over an exec (ambient capabilities, capabilities(7)).
 fn keep(capabilities: &[u32]) -> io::Result<()> {
     #[repr(C)]
     struct Header {
@@ -352,44 +339,40 @@ fn keep(capabilities: &[u32]) -> io::Result<()> {
     for capability in capabilities {
         let (raise, nothing) = (libc::PR_CAP_AMBIENT_RAISE as libc::c_ulong, 0 as libc::c_ulong);
         let which = libc::c_ulong::from(*capability);
-        // SAFETY: PR_CAP_AMBIENT takes numbers.
+        // SAFETY: PR_CAP_AMBIENT takes integers.
         check(unsafe { libc::prctl(libc::PR_CAP_AMBIENT, raise, which, nothing, nothing) })?;
     }
     Ok(())
 }
 
-/// Mounts a file system that lives in memory.
-///
-/// # Errors
-/// When it isn't permitted.
+/// Mounts a tmpfs.
+/// | # Errors
+/// The kernel's error when it is not permitted.
 pub fn mount_memory(at: &Path) -> io::Result<()> {
     mount(Some((Path::new("tmpfs"), "tmpfs")), at, None, 0)
 }
 
-/// Mounts the process file system of the process id namespace that this process is in.
-///
-/// # Errors
-/// When it isn't permitted: some containers hide parts of the one that is there.
+/// Mounts the proc filesystem of this process's PID namespace.
+/// | # Errors
+/// The kernel's error when it is not permitted: some containers mask parts of their /proc.
 pub fn mount_processes(at: &Path) -> io::Result<()> {
     let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
     mount(Some((Path::new("proc"), "proc")), at, None, flags)
 }
 
-/// Shows `file` in the place of `over`.
-///
-/// # Errors
-/// When either isn't there, or it isn't permitted.
+/// Bind-mounts `file` over `over`.
+/// | # Errors
+/// The kernel's error when a file does not exist or it is not permitted.
 pub fn mount_over(file: &Path, over: &Path) -> io::Result<()> {
     mount(None, over, Some(file), libc::MS_BIND)
 }
 
-/// Takes away what is mounted at `at`; what is shown elsewhere of it stays.
-///
-/// # Errors
-/// When nothing is.
+/// Unmounts the filesystem at `at`. Bind mounts of its files stay.
+/// | # Errors
+/// The kernel's error when nothing is mounted there.
 pub fn unmount(at: &Path) -> io::Result<()> {
     let at = text(at)?;
-    // SAFETY: `at` is a string that ends with a zero byte and lives through the call.
+    // SAFETY: `at` is a C string that is valid during the call.
     check(unsafe { libc::umount2(at.as_ptr(), libc::MNT_DETACH) }).map(drop)
 }
 
@@ -402,7 +385,7 @@ fn mount(kind: Option<(&Path, &str)>, at: &Path, bound: Option<&Path>, flags: li
     let name = kind.map(|(_, name)| text(Path::new(name))).transpose()?;
     let at = text(at)?;
     let name = name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr());
-    // SAFETY: all strings end with a zero byte and live through the call; no data is passed.
+    // SAFETY: all strings are C strings that are valid during the call; no data is passed.
     check(unsafe { libc::mount(source.as_ptr(), at.as_ptr(), name, flags, std::ptr::null()) }).map(drop)
 }
 

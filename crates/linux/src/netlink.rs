@@ -1,4 +1,4 @@
-//! A conversation with the kernel over a netlink socket (netlink(7)): one request, one answer.
+//! A netlink socket (netlink(7)) with one outstanding request.
 
 use crate::process::{check, check_size};
 use std::io;
@@ -8,7 +8,7 @@ pub(crate) mod message;
 
 use message::Message;
 
-/// It stays with the network namespace in which it was opened, whoever uses it later.
+/// A netlink socket. It stays in the network namespace in which it was opened.
 #[derive(Debug)]
 pub(crate) struct Netlink {
     socket: OwnedFd,
@@ -16,7 +16,7 @@ pub(crate) struct Netlink {
 }
 
 impl Netlink {
-    /// Talks about the network namespace that this thread is in.
+    /// Opens a socket in this thread's network namespace.
     pub(crate) fn new(protocol: i32) -> io::Result<Netlink> {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
         // SAFETY: no pointers are passed.
@@ -25,14 +25,14 @@ impl Netlink {
         Ok(Netlink::from(unsafe { OwnedFd::from_raw_fd(socket) }))
     }
 
-    /// Sends a request and waits for the kernel's word: the body of its answer. An acknowledgement has none.
+    /// Sends a request and waits for its answer. Returns the body of the answer, which is empty for an acknowledgement.
     pub(crate) fn ask<'a>(&mut self, message: Message, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
         self.forget();
         let sequence = self.send(message)?;
         self.answer(sequence, buffer)
     }
 
-    /// Sends what is not answered; its sequence number.
+    /// Sends a request without an answer. Returns its sequence number.
     pub(crate) fn send(&mut self, message: Message) -> io::Result<u32> {
         self.sequence = self.sequence.wrapping_add(1);
         let bytes = message.finish(self.sequence);
@@ -42,7 +42,7 @@ impl Netlink {
         Ok(self.sequence)
     }
 
-    /// The body of the answer to a request; an acknowledgement has none that matters.
+    /// Receives the answer to a request. Returns its body.
     fn answer<'a>(&self, sequence: u32, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
         loop {
             let socket = self.socket.as_raw_fd();
@@ -70,7 +70,7 @@ impl Netlink {
         }
     }
 
-    /// Throws away what nobody waited for.
+    /// Discards answers that were not awaited.
     fn forget(&self) {
         let mut buffer = [0_u8; 4096];
         let socket = self.socket.as_raw_fd();

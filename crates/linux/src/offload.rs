@@ -1,4 +1,4 @@
-//! What an interface takes over from its host (ethtool(8)). Linux only.
+//! Offload features of an interface (ethtool(8)). Linux only.
 
 use crate::process::check;
 use std::io;
@@ -9,14 +9,13 @@ const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_SFEATURES: u32 = 0x3b;
 const ETH_SS_FEATURES: u32 = 4;
-/// The length of a feature's name.
+/// Length of a feature's name (ETH_GSTRING_LEN).
 const NAME: usize = 32;
 
-/// Has the interface `name`, in the network namespace that this thread is in, take over something or not: features are called as
-/// `ethtool -k` calls them in its list of all (`tx-udp-segmentation`).
-///
-/// # Errors
-/// [`NotFound`](io::ErrorKind::NotFound) where the kernel knows no such feature; what the kernel says.
+/// Enables or disables a feature of the interface `name` in this thread's network namespace. Names of features are
+/// those of `ethtool -k` (`tx-udp-segmentation`).
+/// | # Errors
+/// [`NotFound`](io::ErrorKind::NotFound) when the kernel does not know the feature; the kernel's error.
 pub fn set(name: &str, feature: &str, on: bool) -> io::Result<()> {
     // SAFETY: no pointers are passed.
     let socket = check(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
@@ -38,7 +37,7 @@ pub fn set(name: &str, feature: &str, on: bool) -> io::Result<()> {
         .chunks_exact(NAME)
         .position(called)
         .ok_or(io::ErrorKind::NotFound)?;
-    // struct ethtool_sfeatures: command, count of blocks, for each of 32 features which are meant and which are to be on.
+    // struct ethtool_sfeatures: command, number of blocks, and for each block of 32 features a mask and their values.
     let blocks = count.div_ceil(32);
     let mut features = vec![0; 2 + 2 * blocks];
     features[0] = ETHTOOL_SFEATURES;
@@ -49,7 +48,8 @@ pub fn set(name: &str, feature: &str, on: bool) -> io::Result<()> {
     ask(&socket, name, &mut features)
 }
 
-/// `words` hold a request of ethtool's, and its answer afterwards; they are as long as the request says.
+/// Runs an ethtool request. `words` contains the request and then its answer, and has the length that the request
+/// states.
 fn ask(socket: &OwnedFd, name: &str, words: &mut [u32]) -> io::Result<()> {
     if name.is_empty() || name.len() >= libc::IFNAMSIZ {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -60,6 +60,6 @@ fn ask(socket: &OwnedFd, name: &str, words: &mut [u32]) -> io::Result<()> {
         *to = from as libc::c_char;
     }
     request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
-    // SAFETY: the kernel reads one ifreq, and reads and writes what the request in `words` says, for which they have room.
+    // SAFETY: the kernel reads one ifreq, and accesses `words` within the length that the request states.
     check(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) }).map(drop)
 }

@@ -1,59 +1,53 @@
-//! This process and its children.
+//! This process: death signal, limit of open files, user.
 
 use std::io;
 
-/// Has the kernel end this process when its parent ends (PR_SET_PDEATHSIG, SIGTERM). `parent` is the process that the
-/// caller believes to be its parent: if that has ended already, this is an error.
-///
-/// The kernel counts the *thread* that started this process as its parent.
-///
-/// # Errors
+/// Has the kernel end this process when its parent ends (PR_SET_PDEATHSIG, SIGTERM). `parent` is the expected parent
+/// process.
+/// | The kernel sends the signal when the parent *thread* that started this process ends.
+/// | # Errors
 /// [`NotFound`](io::ErrorKind::NotFound) when `parent` is no longer the parent;
-/// [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn die_with_parent(parent: u32) -> io::Result<()> {
     imp::die_with_parent(parent)
 }
 
-/// Lets this process open as many files as it may without more rights (RLIMIT_NOFILE: soft limit to hard limit), and
-/// returns how many that is.
-///
-/// # Errors
-/// What the kernel says.
+/// Raises the soft limit of open files to the hard limit (RLIMIT_NOFILE). Returns the new limit.
+/// | # Errors
+/// The kernel's error.
 pub fn raise_open_files() -> io::Result<u64> {
     imp::raise_open_files()
 }
 
-/// How many files this process may open: its soft limit, and the hard limit up to which it may raise that (RLIMIT_NOFILE).
-///
-/// # Errors
-/// What the kernel says; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+/// Returns the soft and hard limits of open files (RLIMIT_NOFILE).
+/// | # Errors
+/// The kernel's error; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn open_files() -> io::Result<(u64, u64)> {
     imp::open_files()
 }
 
-/// Lets this process open so many files, up to its hard limit.
-///
-/// # Errors
-/// As for [`open_files`].
+/// Sets the soft limit of open files, at most to the hard limit.
+/// | # Errors
+/// The errors of [`open_files`].
 pub fn limit_open_files(most: u64) -> io::Result<()> {
     imp::limit_open_files(most)
 }
 
-/// Whether this process may do everything: its effective user is root. False where there are no such users.
+/// Returns whether the effective user is root. `false` on systems without user ids.
 #[must_use]
 pub fn is_root() -> bool {
     #[cfg(unix)]
-    // SAFETY: geteuid(2) takes nothing and always succeeds.
+    // SAFETY: geteuid(2) has no arguments and always succeeds.
     return unsafe { libc::geteuid() } == 0;
     #[cfg(not(unix))]
     false
 }
 
-/// The number of this process's effective user; 0 where there are no such.
+/// Returns the effective user id; 0 on systems without user ids.
 #[must_use]
 pub fn user() -> u32 {
     #[cfg(unix)]
-    // SAFETY: geteuid(2) takes nothing and always succeeds.
+    // SAFETY: geteuid(2) has no arguments and always succeeds.
     return unsafe { libc::geteuid() };
     #[cfg(not(unix))]
     0
@@ -79,7 +73,7 @@ mod imp {
 
     pub(super) fn die_with_parent(parent: u32) -> io::Result<()> {
         set_death_signal(libc::SIGTERM)?;
-        // Looked at after the call: a parent that ended before it sends no signal.
+        // Checked after the call: the kernel sends no signal for a parent that ended before.
         if std::os::unix::process::parent_id() == parent {
             return Ok(());
         }
@@ -88,7 +82,7 @@ mod imp {
     }
 
     fn set_death_signal(signal: libc::c_int) -> io::Result<()> {
-        // SAFETY: PR_SET_PDEATHSIG takes a number and touches no memory of ours.
+        // SAFETY: PR_SET_PDEATHSIG takes an integer and does not access memory of this process.
         check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal as libc::c_ulong) }).map(drop)
     }
 
@@ -152,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_parent_is_noticed() {
+    fn a_wrong_parent_is_an_error() {
         let wrong = std::process::id();
         assert_eq!(die_with_parent(wrong).unwrap_err().kind(), io::ErrorKind::NotFound);
     }

@@ -1,13 +1,12 @@
-//! Sockets beneath IP (packet(7)), to make an interface's queue move. Linux only.
+//! Raw sockets below IP (packet(7)), used to restart a stopped qdisc. Linux only.
 
 use crate::process::{check, check_size};
 use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
-/// A socket that sends packets through one interface, beneath IP and through the queue before it, and receives none.
-///
-/// # Errors
+/// Opens a socket that sends packets through one interface and its qdisc, and receives none.
+/// | # Errors
 /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_NET_RAW.
 pub fn sender(index: u32) -> io::Result<OwnedFd> {
     let socket = open(libc::SOCK_DGRAM, 0)?;
@@ -15,16 +14,15 @@ pub fn sender(index: u32) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Sends one packet through the interface that `socket` is bound to, as `protocol` (0x0800 is IPv4).
-///
-/// # Errors
-/// What the kernel says.
+/// Sends one packet through the interface of `socket`, with EtherType `protocol` (0x0800 is IPv4).
+/// | # Errors
+/// The kernel's error.
 pub fn send(socket: impl AsFd, index: u32, protocol: u16, packet: &[u8]) -> io::Result<()> {
     let address = address(protocol, index);
     let (socket, length) = (socket.as_fd().as_raw_fd(), size_of::<libc::sockaddr_ll>());
     let (data, flags) = (packet.as_ptr().cast(), libc::MSG_DONTWAIT);
     let to = (&raw const address).cast();
-    // SAFETY: packet and address live through the call and are as long as we say.
+    // SAFETY: packet and address are valid during the call and have the given lengths.
     check_size(unsafe { libc::sendto(socket, data, packet.len(), flags, to, length as u32) }).map(drop)
 }
 

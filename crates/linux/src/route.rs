@@ -1,6 +1,5 @@
-//! Interfaces, addresses, routes and queues of the network namespace that a thread is in (rtnetlink(7)). Linux only.
-//!
-//! A [`Route`] stays with the namespace in which it was opened, whoever uses it later.
+//! Interfaces, addresses, routes and qdiscs of a network namespace (rtnetlink(7)). Linux only.
+//! | A [`Route`] stays in the network namespace in which it was opened.
 
 use crate::netlink::Netlink;
 use crate::netlink::message::{self, Message};
@@ -8,37 +7,37 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-/// A conversation with the kernel about one network namespace.
+/// An rtnetlink socket of one network namespace.
 #[derive(Debug)]
 pub struct Route {
     netlink: Netlink,
 }
 
-/// What to change of an interface; what is `None` stays.
+/// Changes of an interface. `None` leaves a property unchanged.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Link {
-    /// The longest packet in bytes.
+    /// MTU in bytes.
     pub mtu: Option<u32>,
-    /// Packets that its queue holds.
+    /// Length of the transmit queue in packets.
     pub queue: Option<u32>,
-    /// The most segments that the host may leave for the device to make of one packet.
+    /// Maximum number of GSO segments per packet.
     pub segments: Option<u32>,
-    /// Its Ethernet address.
+    /// Ethernet address.
     pub address: Option<[u8; 6]>,
-    /// Whether it is to resolve neighbours' addresses.
+    /// Whether the interface resolves neighbours' addresses (ARP, Neighbor Discovery).
     pub resolves: Option<bool>,
 }
 
-/// What an interface has counted.
+/// Counters of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counted {
-    /// Packets that the host received from it.
+pub struct LinkCounters {
+    /// Packets received.
     pub received: u64,
-    /// Packets that the host sent through it.
+    /// Packets sent.
     pub sent: u64,
-    /// Packets to the host that were dropped.
+    /// Received packets that were dropped.
     pub received_dropped: u64,
-    /// Packets from the host that were dropped, by the queue before it or in the device.
+    /// Sent packets that were dropped by the qdisc or the device.
     pub sent_dropped: u64,
 }
 
@@ -53,27 +52,25 @@ const CREATE: u16 = 0x400 | 0x100;
 const MAKE: u16 = 0x400;
 const IFF_UP: u32 = 0x1;
 const IFF_NOARP: u32 = 0x80;
-/// The qdisc's own handle, 1:0.
+/// Handle of the qdisc, 1:0.
 const HANDLE: u32 = 0x1_0000;
 const ROOT: u32 = 0xffff_ffff;
 
 impl Route {
-    /// Talks about the network namespace that this thread is in.
-    ///
-    /// # Errors
-    /// What the kernel says.
+    /// Opens a socket in this thread's network namespace.
+    /// | # Errors
+    /// The kernel's error.
     pub fn new() -> io::Result<Route> {
         let netlink = Netlink::new(libc::NETLINK_ROUTE)?;
         Ok(Route { netlink })
     }
 
-    /// The number of an interface.
-    ///
-    /// # Errors
-    /// When there is none of that name in the namespace that this *thread* is in.
+    /// Returns the index of an interface.
+    /// | # Errors
+    /// The kernel's error when the namespace of this *thread* has no interface of this name.
     pub fn index(name: &str) -> io::Result<u32> {
         let name = std::ffi::CString::new(name).map_err(|_| io::ErrorKind::InvalidInput)?;
-        // SAFETY: `name` ends with a zero byte and lives through the call.
+        // SAFETY: `name` is a C string that is valid during the call.
         match unsafe { libc::if_nametoindex(name.as_ptr()) } {
             0 => Err(io::Error::last_os_error()),
             index => Ok(index),
@@ -81,9 +78,8 @@ impl Route {
     }
 
     /// Changes an interface and brings it up.
-    ///
-    /// # Errors
-    /// What the kernel says.
+    /// | # Errors
+    /// The kernel's error.
     pub fn bring_up(&mut self, index: u32, link: &Link) -> io::Result<()> {
         let no_arp = link
             .resolves
@@ -104,10 +100,9 @@ impl Route {
         self.ask(message)
     }
 
-    /// Makes a pair of connected Ethernet interfaces, `name` here and `other` in the namespace of `there`.
-    ///
-    /// # Errors
-    /// What the kernel says, where it has no veth [`Unsupported`](io::ErrorKind::Unsupported).
+    /// Creates a pair of connected Ethernet interfaces (veth), `name` here and `other` in the namespace `there`.
+    /// | # Errors
+    /// The kernel's error; [`Unsupported`](io::ErrorKind::Unsupported) without veth.
     pub fn add_pair(&mut self, name: &str, other: &str, there: BorrowedFd<'_>) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWLINK, REQUEST | ACK | MAKE | 0x200);
         message.put(&[0; 16]);
@@ -125,14 +120,13 @@ impl Route {
         self.ask(message)
     }
 
-    /// Gives an interface an address, of a network of its own.
-    ///
-    /// # Errors
-    /// What the kernel says.
+    /// Adds an address to an interface, with a prefix of the full length.
+    /// | # Errors
+    /// The kernel's error.
     pub fn add_address(&mut self, index: u32, address: IpAddr) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWADDR, REQUEST | ACK | CREATE);
         let (family, prefix) = family(address);
-        // IFA_F_NODAD: nobody else is there who could have it.
+        // IFA_F_NODAD: no other interface can have the address.
         message.put(&[family, prefix, 0x02, 0]);
         message.put(&index.to_ne_bytes());
         let bytes = octets(address);
@@ -141,15 +135,14 @@ impl Route {
         self.ask(message)
     }
 
-    /// Sends everything that has no better way through an interface, over connections controlled by `control` where it is given.
-    /// `like` is any address of the family in question.
-    ///
-    /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) when the kernel doesn't have that congestion control, or its module isn't
-    /// loaded; what else the kernel says.
+    /// Adds a default route through an interface. Connections over it use the congestion control `control`, if given.
+    /// `like` is any address of the family.
+    /// | # Errors
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) when the congestion control is unavailable or its module is not
+    /// loaded; the kernel's error.
     pub fn add_default(&mut self, index: u32, like: IpAddr, control: Option<&str>) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWROUTE, REQUEST | ACK | CREATE);
-        // Table main, protocol static, scope link (IPv6 knows universe only), unicast.
+        // Table main, protocol static, scope link (IPv6 has only scope universe), unicast.
         let scope = if like.is_ipv4() { 253 } else { 0 };
         message.put(&[family(like).0, 0, 0, 0, 254, 4, scope, 1, 0, 0, 0, 0]);
         message.attribute(4, &index.to_ne_bytes());
@@ -161,10 +154,9 @@ impl Route {
         self.ask(message)
     }
 
-    /// Puts a queue (tc-pfifo(8)) of so many packets before an interface.
-    ///
-    /// # Errors
-    /// What the kernel says.
+    /// Adds a FIFO qdisc (tc-pfifo(8)) with this limit in packets to an interface.
+    /// | # Errors
+    /// The kernel's error.
     pub fn add_fifo(&mut self, index: u32, packets: u32) -> io::Result<()> {
         let mut message = queue(index, REQUEST | ACK | MAKE);
         message.attribute(1, b"pfifo\0");
@@ -172,30 +164,26 @@ impl Route {
         self.ask(message)
     }
 
-    /// Puts a token bucket (tc-tbf(8)) before an interface: what the host sends waits in it, and leaves only when
-    /// [`grant`](Self::grant) lets it.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) where the kernel has none.
-    pub fn add_bucket(&mut self, index: u32, bytes: u32) -> io::Result<()> {
+    /// Adds a token bucket qdisc (tc-tbf(8)) to an interface. Packets leave it only after a [`grant`](Self::grant).
+    /// | # Errors
+    /// [`NotFound`](io::ErrorKind::NotFound) when the kernel has no token bucket.
+    pub fn add_token_bucket(&mut self, index: u32, bytes: u32) -> io::Result<()> {
         self.ask(bucket(index, bytes, REQUEST | ACK | MAKE))
     }
 
-    /// Lets `bytes` leave through the bucket, in place of what was granted before and has not been used. What waits moves with the
-    /// next packet that the host sends.
-    ///
-    /// # Errors
-    /// What the kernel says of sending; what it says of the grant isn't waited for.
+    /// Lets the token bucket release `bytes`, which replaces the unused rest of the last grant. Queued packets leave
+    /// with the next packet that the host sends.
+    /// | # Errors
+    /// The kernel's error of sending the request. Its acknowledgement is not awaited.
     pub fn grant(&mut self, index: u32, bytes: u32) -> io::Result<()> {
         let message = bucket(index, bytes, REQUEST);
         self.netlink.send(message).map(drop)
     }
 
-    /// What an interface has counted.
-    ///
-    /// # Errors
-    /// What the kernel says.
-    pub fn counted(&mut self, index: u32) -> io::Result<Counted> {
+    /// Returns the counters of an interface.
+    /// | # Errors
+    /// The kernel's error.
+    pub fn counters(&mut self, index: u32) -> io::Result<LinkCounters> {
         let mut buffer = vec![0; 32 * 1024];
         let attributes = self.look(index, &mut buffer)?;
         let statistics = message::find(attributes, 23).ok_or(io::ErrorKind::InvalidData)?;
@@ -203,7 +191,7 @@ impl Route {
             let bytes = statistics.get(place * 8..place * 8 + 8);
             bytes.map_or(0, |bytes| u64::from_ne_bytes(bytes.try_into().expect("eight bytes")))
         };
-        Ok(Counted {
+        Ok(LinkCounters {
             received: number(0),
             sent: number(1),
             received_dropped: number(6),
@@ -211,19 +199,18 @@ impl Route {
         })
     }
 
-    /// Whether an interface carries packets. That its other end is up, too, the kernel finds out up to a second later; asking for it
-    /// makes it look at once (since Linux 6.8).
-    ///
-    /// # Errors
-    /// What the kernel says.
+    /// Returns whether an interface is operational. The kernel notices up to 1 s later that the peer of a pair is up.
+    /// Since Linux 6.8, this query makes the kernel check immediately.
+    /// | # Errors
+    /// The kernel's error.
     pub fn is_running(&mut self, index: u32) -> io::Result<bool> {
         let mut buffer = vec![0; 32 * 1024];
         let attributes = self.look(index, &mut buffer)?;
-        // IFLA_OPERSTATE: IF_OPER_UP, or one that has no such state (RFC 2863).
+        // IFLA_OPERSTATE: IF_OPER_UP, or unknown (RFC 2863).
         Ok(matches!(message::find(attributes, 16), Some([0 | 6])))
     }
 
-    /// The attributes of an interface.
+    /// Queries the attributes of an interface.
     fn look<'a>(&mut self, index: u32, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
         let mut message = Message::new(RTM_GETLINK, REQUEST);
         message.put(&[0, 0, 0, 0]);
@@ -233,14 +220,14 @@ impl Route {
         Ok(answer.get(16..).unwrap_or_default())
     }
 
-    /// Sends a request and waits for the kernel's word.
+    /// Sends a request and waits for its acknowledgement.
     fn ask(&mut self, message: Message) -> io::Result<()> {
         self.netlink.ask(message, &mut [0; 8192]).map(drop)
     }
 }
 
 impl From<OwnedFd> for Route {
-    /// Goes on with a conversation that somebody else opened.
+    /// Wraps a socket that another process opened.
     fn from(socket: OwnedFd) -> Route {
         let netlink = Netlink::from(socket);
         Route { netlink }
@@ -253,9 +240,9 @@ impl AsFd for Route {
     }
 }
 
-/// 2000 bytes a second, next to nothing: what counts is what is granted.
+/// Rate of the token bucket in bytes/s. It is negligible compared with the grants.
 const TRICKLE: u32 = 2_000;
-/// What may wait before the sender is told to stop; its own socket's buffer stops it sooner.
+/// Limit of the token bucket's queue in bytes. A socket's send buffer is smaller.
 const WAITING: u32 = 4_000_000;
 
 fn queue(index: u32, flags: u16) -> Message {
@@ -273,7 +260,7 @@ fn bucket(index: u32, bytes: u32, flags: u16) -> Message {
     message.attribute(1, b"tbf\0");
     let options = message.begin(2);
     let mut parameters = Vec::with_capacity(36);
-    // The link layer is Ethernet's: lengths count as they are.
+    // Link layer Ethernet: lengths are not adjusted.
     parameters.extend([0, 1, 0, 0, 0, 0, 0, 0]);
     parameters.extend(TRICKLE.to_ne_bytes());
     parameters.extend([0; 12]);

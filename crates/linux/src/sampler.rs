@@ -1,4 +1,4 @@
-//! Processor time in windows: how busy this process, its threads and the machine were.
+//! Processor time in windows: load of this process, its threads and the machine.
 
 use crate::Monotonic;
 use crate::cpu::{self, MachineTimes, ThreadId};
@@ -7,24 +7,24 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// One window.
+/// Load in one window.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// Where it ends.
+    /// End of the window.
     pub end: Monotonic,
-    /// How long it is.
+    /// Length of the window.
     pub span: Duration,
-    /// The busiest thread's share of one processor, 0 to 1.
+    /// Share of one processor that the busiest thread used, 0 to 1.
     pub busiest_thread: f64,
-    /// The whole process in processors: 1.5 is one and a half.
+    /// Processors that the process used: 1.5 is one and a half.
     pub process: f64,
-    /// The machine's busy share, 0 to 1.
+    /// Busy share of the machine, 0 to 1.
     pub machine_busy: f64,
-    /// The share that the hypervisor took, 0 to 1.
+    /// Share of steal, 0 to 1.
     pub steal: f64,
 }
 
-/// Takes the difference from one look to the next.
+/// Computes windows from the differences of samples.
 #[derive(Debug)]
 pub struct Sampler {
     at: Monotonic,
@@ -35,19 +35,17 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Looks at all threads of this process, from now on.
-    ///
-    /// # Errors
-    /// When /proc can't be read; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+    /// Starts the first window for all threads of this process.
+    /// | # Errors
+    /// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
     pub fn new() -> io::Result<Self> {
         Self::start(None)
     }
 
-    /// Looks at these threads only; process and machine as ever.
-    ///
-    /// # Errors
-    /// As for [`new`](Self::new).
-    pub fn of(threads: Vec<ThreadId>) -> io::Result<Self> {
+    /// Starts the first window for these threads only, and for process and machine.
+    /// | # Errors
+    /// The errors of [`new`](Self::new).
+    pub fn for_threads(threads: Vec<ThreadId>) -> io::Result<Self> {
         Self::start(Some(threads))
     }
 
@@ -61,10 +59,9 @@ impl Sampler {
         })
     }
 
-    /// The window from the last look to now.
-    ///
-    /// # Errors
-    /// As for [`new`](Self::new).
+    /// Returns the window from the last sample until now.
+    /// | # Errors
+    /// The errors of [`new`](Self::new).
     pub fn sample(&mut self) -> io::Result<Window> {
         let end = Monotonic::now();
         let threads = thread_times(self.only.as_deref())?;
@@ -98,13 +95,13 @@ fn thread_times(only: Option<&[ThreadId]>) -> io::Result<BTreeMap<ThreadId, Dura
         Some(threads) => threads.to_vec(),
         None => cpu::threads()?,
     };
-    // A thread may end between being found and being asked.
+    // A thread may have ended since it was listed.
     Ok(found.into_iter().filter_map(|id| Some((id, id.time().ok()?))).collect())
 }
 
-/// Looks once a second from a thread of its own, however busy the others are, until it is dropped.
+/// Samples once a second on its own thread, until it is dropped. Not delayed by other threads of the process.
 #[derive(Debug)]
-pub struct Watch {
+pub struct CpuMonitor {
     shared: Arc<Shared>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
@@ -121,17 +118,16 @@ struct State {
     stopped: bool,
 }
 
-impl Watch {
-    /// How long a window is.
+impl CpuMonitor {
+    /// Length of a window.
     pub const PERIOD: Duration = Duration::from_secs(1);
 
-    /// At most so many windows are kept (a day's); the oldest go first.
-    pub const KEPT: usize = 86_400;
+    /// Maximum number of windows (one day). The oldest are discarded first.
+    pub const MAX_WINDOWS: usize = 86_400;
 
-    /// Begins to look with `sampler`.
-    ///
-    /// # Errors
-    /// When no thread can be started.
+    /// Starts sampling with `sampler`.
+    /// | # Errors
+    /// An I/O error when the thread cannot be started.
     pub fn start(mut sampler: Sampler) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             state: Mutex::new(State::default()),
@@ -150,7 +146,7 @@ impl Watch {
                 if wait.timed_out()
                     && let Ok(window) = sampler.sample()
                 {
-                    if state.windows.len() >= Self::KEPT {
+                    if state.windows.len() >= Self::MAX_WINDOWS {
                         state.windows.remove(0);
                     }
                     state.windows.push(window);
@@ -163,7 +159,7 @@ impl Watch {
         })
     }
 
-    /// The windows so far, oldest first.
+    /// Returns the windows so far, oldest first.
     #[must_use]
     pub fn windows(&self) -> Vec<Window> {
         self.shared.lock().windows.clone()
@@ -176,7 +172,7 @@ impl Shared {
     }
 }
 
-impl Drop for Watch {
+impl Drop for CpuMonitor {
     fn drop(&mut self) {
         self.shared.lock().stopped = true;
         self.shared.stop.notify_all();
@@ -191,9 +187,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_holds_what_was_used_in_it() {
+    fn a_window_contains_the_processor_time_used_in_it() {
         let me = ThreadId::current();
-        let mut sampler = Sampler::of(vec![me]).unwrap();
+        let mut sampler = Sampler::for_threads(vec![me]).unwrap();
         let start = me.time().unwrap();
         let mut value = 1u64;
         while me.time().unwrap() < start + Duration::from_millis(20) {
@@ -214,8 +210,8 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_ends_when_dropped() {
-        let watch = Watch::start(Sampler::new().unwrap()).unwrap();
+    fn a_monitor_stops_when_dropped() {
+        let watch = CpuMonitor::start(Sampler::new().unwrap()).unwrap();
         assert!(watch.windows().is_empty());
         drop(watch);
     }

@@ -1,15 +1,14 @@
-//! Options of any socket.
+//! Socket options that are independent of the protocol.
 
 use netburn_units::Duration;
 use socket2::SockRef;
 use std::io;
 use std::os::fd::AsFd;
 
-/// Has the socket use only this network interface (SO_BINDTODEVICE), whatever the routes say.
-///
-/// # Errors
-/// When there is no such interface or it isn't permitted; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than
-/// on Linux.
+/// Binds the socket to a network interface (SO_BINDTODEVICE), regardless of routes.
+/// | # Errors
+/// The kernel's error when there is no such interface or it is not permitted;
+/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn bind_to_device(socket: impl AsFd, interface: &str) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     return SockRef::from(&socket).bind_device(Some(interface.as_bytes()));
@@ -20,11 +19,9 @@ pub fn bind_to_device(socket: impl AsFd, interface: &str) -> io::Result<()> {
     }
 }
 
-/// Marks what the socket sends with a DSCP (RFC 2474), 0 to 63, in IPv4's TOS and IPv6's traffic class alike. The two
-/// ECN bits stay the kernel's.
-///
-/// # Errors
-/// [`InvalidInput`](io::ErrorKind::InvalidInput) above 63; what the kernel says.
+/// Sets the DSCP (RFC 2474) of sent packets, 0 to 63, for IPv4 and IPv6. The two ECN bits stay unchanged.
+/// | # Errors
+/// [`InvalidInput`](io::ErrorKind::InvalidInput) above 63; the kernel's error.
 pub fn set_dscp(socket: impl AsFd, dscp: u8) -> io::Result<()> {
     if dscp > 63 {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a DSCP is 0 to 63"));
@@ -33,18 +30,17 @@ pub fn set_dscp(socket: impl AsFd, dscp: u8) -> io::Result<()> {
     let byte = u32::from(dscp) << 2;
     if socket.local_addr()?.is_ipv6() {
         socket.set_tclass_v6(byte)?;
-        // For IPv4 peers of a socket that takes both; one that is IPv6 only may refuse.
+        // For IPv4 peers of a dual-stack socket. An IPv6-only socket may return an error.
         let _ = socket.set_tos_v4(byte);
         return Ok(());
     }
     socket.set_tos_v4(byte)
 }
 
-/// Bytes that a socket has sent and that its host still counts as its own: in queues before devices, memory that they take included
-/// (SIOCOUTQ; for TCP what isn't acknowledged).
-///
-/// # Errors
-/// What the kernel says.
+/// Returns the bytes that a socket has sent and that the host still counts as unsent, including memory overhead
+/// (SIOCOUTQ). For TCP, these are the unacknowledged bytes.
+/// | # Errors
+/// The kernel's error.
 #[cfg(target_os = "linux")]
 pub fn unsent(socket: impl std::os::fd::AsFd) -> io::Result<u32> {
     use std::os::fd::AsRawFd;
@@ -54,29 +50,25 @@ pub fn unsent(socket: impl std::os::fd::AsFd) -> io::Result<u32> {
     Ok(bytes.unsigned_abs())
 }
 
-/// Asks for so much room for what arrives and hasn't been read (SO_RCVBUF). The kernel gives less where its `net.core.rmem_max` is less.
-///
-/// # Errors
-/// What the kernel says.
-pub fn set_receive_room(socket: impl AsFd, bytes: usize) -> io::Result<()> {
+/// Requests a receive buffer of this size (SO_RCVBUF). The kernel limits it to `net.core.rmem_max`.
+/// | # Errors
+/// The kernel's error.
+pub fn set_receive_buffer(socket: impl AsFd, bytes: usize) -> io::Result<()> {
     SockRef::from(&socket).set_recv_buffer_size(bytes)
 }
 
-/// Asks for so much room for what was sent and hasn't left the host (SO_SNDBUF). The kernel gives less where its `net.core.wmem_max` is
-/// less.
-///
-/// # Errors
-/// What the kernel says.
-pub fn set_send_room(socket: impl AsFd, bytes: usize) -> io::Result<()> {
+/// Requests a send buffer of this size (SO_SNDBUF). The kernel limits it to `net.core.wmem_max`.
+/// | # Errors
+/// The kernel's error.
+pub fn set_send_buffer(socket: impl AsFd, bytes: usize) -> io::Result<()> {
     SockRef::from(&socket).set_send_buffer_size(bytes)
 }
 
-/// When the datagram that was read last had arrived at this host, since 1970 by the wall clock (SIOCGSTAMPNS; socket(7)). The first
-/// call has the kernel note it from shortly after on; until then it is when the datagram was read.
-///
-/// # Errors
-/// [`NotFound`](io::ErrorKind::NotFound) where nothing was read yet; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on
-/// Linux.
+/// Returns the arrival time of the datagram that was read last, since 1970 by the wall clock (SIOCGSTAMPNS; socket(7)).
+/// The first call enables timestamps in the kernel with a short delay; until then, the time of reading is returned.
+/// | # Errors
+/// [`NotFound`](io::ErrorKind::NotFound) when no datagram was read; [`Unsupported`](io::ErrorKind::Unsupported) on
+/// other systems than Linux.
 pub fn arrived(socket: impl AsFd) -> io::Result<Duration> {
     #[cfg(target_os = "linux")]
     {
@@ -120,7 +112,7 @@ mod tests {
     #[test]
     fn a_datagram_has_arrived_before_it_is_read() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        set_receive_room(&socket, 1 << 20).unwrap();
+        set_receive_buffer(&socket, 1 << 20).unwrap();
         assert_eq!(arrived(&socket).unwrap_err().kind(), io::ErrorKind::NotFound);
         let wall = || {
             let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -130,7 +122,7 @@ mod tests {
             let before = wall();
             socket.send_to(b"early", socket.local_addr().unwrap()).unwrap();
             let after = wall();
-            // It lies there for a while.
+            // The datagram stays in the receive buffer for a while.
             std::thread::sleep(std::time::Duration::from_millis(3));
             socket.recv(&mut [0; 8]).unwrap();
             let at = arrived(&socket).unwrap();
@@ -145,7 +137,7 @@ mod tests {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         match bind_to_device(&socket, "lo") {
             Ok(()) => assert_eq!(SockRef::from(&socket).device().unwrap().unwrap(), b"lo"),
-            // Kernels before 5.7 let only root do it.
+            // Kernels before 5.7 permit it to root only.
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
         }
         assert!(bind_to_device(&socket, "no-such-device").is_err());

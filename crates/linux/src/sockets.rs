@@ -1,4 +1,4 @@
-//! The TCP sockets of a network namespace, as /proc lists them (proc_pid_net(5)). Linux only.
+//! TCP sockets of a network namespace, from /proc (proc_pid_net(5)). Linux only.
 
 use std::io;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::path::Path;
 /// A TCP socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpSocket {
-    /// Its own port.
+    /// Local port.
     pub local_port: u16,
-    /// The port at the other end; 0 where there is none.
+    /// Remote port; 0 for a listening socket.
     pub remote_port: u16,
-    /// Its state (include/net/tcp_states.h).
+    /// State (include/net/tcp_states.h).
     pub state: u8,
-    /// Its inode, which a descriptor of it shows.
+    /// Inode, which also appears in the links of /proc/PID/fd.
     pub inode: u64,
 }
 
@@ -20,38 +20,37 @@ const SYN_SENT: u8 = 2;
 const LISTEN: u8 = 10;
 
 impl TcpSocket {
-    /// Whether it listens.
+    /// Returns whether the socket listens.
     #[must_use]
     pub const fn listens(&self) -> bool {
         self.state == LISTEN
     }
 
-    /// Whether it has asked for a connection and got no answer yet.
+    /// Returns whether the socket is connecting (SYN-SENT).
     #[must_use]
     pub const fn asks(&self) -> bool {
         self.state == SYN_SENT
     }
 }
 
-/// The TCP sockets of the network namespace that this thread is in.
-///
-/// # Errors
-/// Where there is no /proc.
+/// Returns the TCP sockets of this thread's network namespace.
+/// | # Errors
+/// An I/O error when /proc cannot be read.
 pub fn tcp() -> io::Result<Vec<TcpSocket>> {
-    tcp_below(Path::new("/proc/thread-self/net"))
+    tcp_sockets_in(Path::new("/proc/thread-self/net"))
 }
 
-/// The TCP sockets that the files `tcp` and `tcp6` of a folder list, such as `/proc/PID/net`.
-///
-/// # Errors
-/// When `tcp` can't be read. Without `tcp6` there is no IPv6.
-pub fn tcp_below(folder: &Path) -> io::Result<Vec<TcpSocket>> {
+/// Returns the TCP sockets from the files `tcp` and `tcp6` of a directory, such as `/proc/PID/net`.
+/// | # Errors
+/// An I/O error when `tcp` cannot be read. A missing `tcp6` is not an error.
+pub fn tcp_sockets_in(folder: &Path) -> io::Result<Vec<TcpSocket>> {
     let mut text = std::fs::read_to_string(folder.join("tcp"))?;
     text.push_str(&std::fs::read_to_string(folder.join("tcp6")).unwrap_or_default());
     Ok(text.lines().filter_map(read).collect())
 }
 
-/// A line: number, local and remote address, state, queues, timers, retransmissions, user, time-out, inode, and more.
+/// Parses a line: number, local and remote address, state, queues, timers, retransmissions, user, timeout, inode, and
+/// more.
 fn read(line: &str) -> Option<TcpSocket> {
     let mut words = line.split_whitespace();
     words.next()?.strip_suffix(':')?.parse::<u64>().ok()?;
@@ -96,7 +95,7 @@ mod tests {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let listener = TcpListener::bind(address).unwrap();
             let here = listener.local_addr().unwrap().port();
-            // Connections of others may have the same local port, to other addresses.
+            // Connections of other processes may have the same local port and other remote addresses.
             let found = |ends: (u16, u16)| {
                 let mut listed = tcp().unwrap().into_iter();
                 listed.find(|socket| (socket.local_port, socket.remote_port) == ends)

@@ -1,43 +1,43 @@
-//! TCP as the kernel sees it, and ways round copying.
+//! TCP state and options of the kernel, and receiving without copying.
 
 use netburn_units::{BitRate, ByteSize, Duration};
 use std::io;
 use std::os::fd::AsFd;
 
-/// A look at a TCP connection (`struct tcp_info` of linux/tcp.h). What an older kernel doesn't say is zero.
+/// State of a TCP connection (`struct tcp_info` of linux/tcp.h). Fields that an older kernel does not report are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct TcpInfo {
-    /// Smoothed round-trip time, in steps of 1 µs.
+    /// Smoothed round-trip time, with a resolution of 1 µs.
     pub rtt: Duration,
-    /// Its mean deviation, in steps of 1 µs.
+    /// Mean deviation of the round-trip time, with a resolution of 1 µs.
     pub rtt_var: Duration,
-    /// The smallest round-trip time seen, in steps of 1 µs.
+    /// Minimum round-trip time, with a resolution of 1 µs.
     pub min_rtt: Duration,
     /// Congestion window in segments.
     pub cwnd: u32,
     /// Slow-start threshold in segments.
     pub ssthresh: u32,
-    /// Largest segment this end sends, in bytes.
+    /// Maximum segment size for sending, in bytes.
     pub mss: u32,
-    /// Segments sent and not yet acknowledged.
+    /// Segments sent and not acknowledged.
     pub unacked: u32,
-    /// Segments sent again so far.
+    /// Number of retransmitted segments.
     pub retransmits: u32,
-    /// The latest delivery rate.
+    /// Most recent delivery rate.
     pub delivery_rate: Option<BitRate>,
-    /// The rate at which this end paces; `None` when it doesn't.
+    /// Pacing rate; `None` without pacing.
     pub pacing_rate: Option<BitRate>,
-    /// Bytes acknowledged so far (RFC 4898 HCThruOctetsAcked).
+    /// Bytes acknowledged (RFC 4898 HCThruOctetsAcked).
     pub bytes_acked: ByteSize,
-    /// Bytes received so far (RFC 4898 HCThruOctetsReceived).
+    /// Bytes received (RFC 4898 HCThruOctetsReceived).
     pub bytes_received: ByteSize,
-    /// Bytes handed to the kernel and not yet sent.
+    /// Bytes in the send buffer that have not been sent.
     pub bytes_unsent: ByteSize,
 }
 
 impl TcpInfo {
-    /// Out of a `struct tcp_info`, read by offset: kernels fill in as much as they know of, and what is missing is zero.
+    /// Decodes a `struct tcp_info`. Missing fields are zero, because older kernels return a shorter structure.
     #[cfg(target_os = "linux")]
     pub(crate) fn read(known: &[u8]) -> TcpInfo {
         let mut raw = [0; 256];
@@ -68,50 +68,47 @@ impl TcpInfo {
     }
 }
 
-/// What the kernel knows of a TCP connection (TCP_INFO).
-///
-/// # Errors
-/// When the socket isn't TCP; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+/// Reads the state of a TCP connection (TCP_INFO).
+/// | # Errors
+/// The kernel's error when the socket is not TCP; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than
+/// Linux.
 pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
     imp::tcp_info(socket.as_fd())
 }
 
-/// Receives up to `limit` bytes and drops them inside the kernel, without copying (MSG_TRUNC, tcp(7)). Returns how
-/// many; 0 is the end of the stream. It never waits.
-///
-/// # Errors
-/// [`WouldBlock`](io::ErrorKind::WouldBlock) when nothing is there; the socket's error.
+/// Receives up to `limit` bytes and discards them inside the kernel without copying (MSG_TRUNC, tcp(7)). Returns their
+/// number; 0 is the end of the stream. Never blocks.
+/// | # Errors
+/// [`WouldBlock`](io::ErrorKind::WouldBlock) when no data is available; the socket's error.
 pub fn discard(socket: impl AsFd, limit: usize) -> io::Result<usize> {
     imp::discard(socket.as_fd(), limit)
 }
 
-/// Sends the beginning of something whose rest follows at once: the kernel holds back a last, short segment for it
-/// (MSG_MORE). It never waits and never raises SIGPIPE.
-///
-/// # Errors
+/// Sends data that more data follows at once. The kernel holds back a last, short segment (MSG_MORE). Never blocks and
+/// never raises SIGPIPE.
+/// | # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
 pub fn send_more(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     imp::send_more(socket.as_fd(), bytes)
 }
 
-/// Chooses the connection's congestion control by its kernel name ("cubic", "bbr").
-///
-/// # Errors
-/// When the kernel hasn't got it or doesn't permit it; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on
-/// Linux.
+/// Sets the congestion control by its kernel name ("cubic", "bbr").
+/// | # Errors
+/// The kernel's error when it is unavailable or not permitted; [`Unsupported`](io::ErrorKind::Unsupported) on other
+/// systems than Linux.
 pub fn set_congestion_control(socket: impl AsFd, name: &str) -> io::Result<()> {
     imp::set_congestion_control(socket.as_fd(), name)
 }
 
-/// The kernel name of the connection's congestion control.
-///
-/// # Errors
-/// When the socket isn't TCP; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+/// Returns the kernel name of the congestion control.
+/// | # Errors
+/// The kernel's error when the socket is not TCP; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than
+/// Linux.
 pub fn congestion_control(socket: impl AsFd) -> io::Result<String> {
     imp::congestion_control(socket.as_fd())
 }
 
-/// The congestion controls that this system has loaded; none where the system doesn't say.
+/// Returns the congestion controls that the kernel has loaded; empty if the system does not report them.
 #[must_use]
 pub fn available_congestion_controls() -> Vec<String> {
     let text = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -119,10 +116,10 @@ pub fn available_congestion_controls() -> Vec<String> {
     text.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-/// Limits what waits in the kernel without having been sent (TCP_NOTSENT_LOWAT, tcp(7)), in bytes.
-///
-/// # Errors
-/// When the socket isn't TCP; [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+/// Limits the unsent bytes in the send buffer (TCP_NOTSENT_LOWAT, tcp(7)).
+/// | # Errors
+/// The kernel's error when the socket is not TCP; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than
+/// Linux.
 pub fn set_unsent_limit(socket: impl AsFd, limit: u32) -> io::Result<()> {
     imp::set_unsent_limit(socket.as_fd(), limit)
 }
@@ -138,7 +135,7 @@ mod imp {
         let mut raw = [0u8; 256];
         let mut length = raw.len() as libc::socklen_t;
         let fd = socket.as_raw_fd();
-        // SAFETY: the kernel writes at most `length` bytes to `raw`, which is that long, and the new length.
+        // SAFETY: the kernel writes at most `length` bytes to `raw`, which has this length, and the new length.
         let got = unsafe {
             libc::getsockopt(
                 fd,
@@ -154,8 +151,8 @@ mod imp {
 
     pub(super) fn discard(socket: BorrowedFd<'_>, limit: usize) -> io::Result<usize> {
         let flags = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
-        // SAFETY: with MSG_TRUNC, TCP writes nothing to the buffer (tcp(7)); for another kind of socket the kernel
-        // refuses the null pointer with EFAULT.
+        // SAFETY: with MSG_TRUNC, TCP does not write to the buffer (tcp(7)); for other sockets the kernel returns
+        // EFAULT for the null pointer.
         check_size(unsafe { libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), limit, flags) })
     }
 
@@ -251,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn discard_drops_exactly_as_many_as_asked() {
+    fn discard_discards_the_requested_number_of_bytes() {
         let (mut near, mut far) = pair();
         far.set_nonblocking(true).unwrap();
         assert_eq!(discard(&far, 10).unwrap_err().kind(), io::ErrorKind::WouldBlock);
@@ -271,14 +268,14 @@ mod tests {
     }
 
     #[test]
-    fn discard_of_a_datagram_is_refused_without_harm() {
+    fn discard_of_a_datagram_returns_an_error() {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.send_to(&[1; 20], socket.local_addr().unwrap()).unwrap();
         assert!(discard(&socket, 10).is_err());
     }
 
     #[test]
-    fn what_is_sent_with_more_to_come_arrives_before_it() {
+    fn data_sent_with_msg_more_arrives_first() {
         let (near, mut far) = pair();
         assert_eq!(send_more(&near, b"head ").unwrap(), 5);
         (&near).write_all(b"body").unwrap();

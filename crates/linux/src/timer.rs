@@ -1,45 +1,42 @@
-//! An absolute timer for tokio that is good to microseconds.
+//! An absolute timer for tokio with a resolution of microseconds.
 
 use crate::Monotonic;
 use std::future::poll_fn;
 use std::io;
 use std::task::{Context, Poll};
 
-/// A timer against the monotonic clock.
-///
-/// tokio's own timers round up to a millisecond; this one is a timerfd armed with an absolute time, and wakes as soon
-/// as the kernel's high-resolution timer fires. It is used by one task at a time.
+/// A timer on the monotonic clock.
+/// | tokio's timers round up to 1 ms. This timer is a timerfd with an absolute time and wakes as soon as the kernel's
+/// high-resolution timer expires. Only one task may use it at a time.
 #[derive(Debug)]
 pub struct Timer(imp::Timer);
 
 impl Timer {
-    /// A timer on the current runtime.
-    ///
-    /// # Errors
-    /// When no more files can be opened.
-    ///
-    /// # Panics
-    /// Outside a tokio runtime with its I/O driver on.
+    /// Creates a timer on the current runtime.
+    /// | # Errors
+    /// An I/O error when too many files are open.
+    /// | # Panics
+    /// Outside a tokio runtime with an I/O driver.
     pub fn new() -> io::Result<Self> {
         imp::Timer::new().map(Self)
     }
 
-    /// Waits until `at`; returns at once when that has passed. May be dropped and called again with another time.
+    /// Waits until `at`. Returns immediately if `at` has passed. The future may be dropped, and called again with
+    /// another time.
     pub async fn until(&mut self, at: Monotonic) {
         poll_fn(|cx| self.poll_until(cx, at)).await;
     }
 
-    /// Whether `at` has come; else the task is woken then. A later call with another time replaces it.
+    /// Returns `Ready` if `at` has come; otherwise wakes the task at `at`. A later call with another time replaces it.
     pub fn poll_until(&mut self, cx: &mut Context<'_>, at: Monotonic) -> Poll<()> {
         self.0.poll_until(cx, at)
     }
 }
 
-/// Sets how late the kernel may wake this thread in order to save power, in nanoseconds (PR_SET_TIMERSLACK; 50 µs
-/// unless set). It bounds the lateness of sleeps and time-outs, tokio's included.
-///
-/// # Errors
-/// [`Unsupported`](io::ErrorKind::Unsupported) elsewhere than on Linux.
+/// Sets the timer slack of this thread in nanoseconds: the kernel may delay wake-ups by this time to save power
+/// (PR_SET_TIMERSLACK; default 50 µs). It limits the lateness of sleeps and timeouts, including tokio's.
+/// | # Errors
+/// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn set_timer_slack(nanos: u32) -> io::Result<()> {
     imp::set_timer_slack(nanos)
 }
@@ -63,9 +60,9 @@ mod imp {
             // SAFETY: no pointers are passed.
             let fd =
                 check(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC) })?;
-            // SAFETY: the kernel has just given us this descriptor, and nobody else has it.
+            // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
             let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-            // SAFETY: an `OwnedFd` is the same open file for as long as it lives, and nobody else closes it.
+            // SAFETY: an `OwnedFd` refers to the same open file during its lifetime, and nothing else closes it.
             let file = unsafe { AsyncFd::register_with_interest(fd, Interest::READABLE)? };
             Ok(Self { file, armed: None })
         }
@@ -79,19 +76,19 @@ mod imp {
                     self.arm(at);
                 }
                 match self.file.poll_read_ready(cx) {
-                    // Not read: arming sets the count back, and each expiry is an edge of its own.
+                    // The timer is not read: arming resets the expiration count, and each expiration is a new edge.
                     Poll::Ready(Ok(mut ready)) => {
                         ready.clear_ready();
                         self.armed = None;
                     }
-                    // The runtime is shutting down: nothing will wake this task again.
+                    // The runtime is shutting down, so this task is not woken again.
                     Poll::Ready(Err(_)) | Poll::Pending => return Poll::Pending,
                 }
             }
         }
 
         fn arm(&mut self, at: Monotonic) {
-            // All zeros would disarm it; a time before boot has passed anyway.
+            // A value of zero would disarm the timer. A time before boot has passed anyway.
             let nanos = at.as_nanos().max(1);
             let value = libc::timespec {
                 tv_sec: (nanos / 1_000_000_000) as _,
@@ -102,7 +99,7 @@ mod imp {
                 it_value: value,
             };
             let fd = self.file.get_ref().as_raw_fd();
-            // SAFETY: `spec` lives through the call; the old value isn't asked for.
+            // SAFETY: `spec` is valid during the call; the old value is not requested.
             let set = unsafe { libc::timerfd_settime(fd, libc::TFD_TIMER_ABSTIME, &spec, std::ptr::null_mut()) };
             check(set).expect("an open timer takes every positive time");
             self.armed = Some(at);
@@ -110,7 +107,7 @@ mod imp {
     }
 
     pub(super) fn set_timer_slack(nanos: u32) -> io::Result<()> {
-        // SAFETY: PR_SET_TIMERSLACK takes a number and touches no memory of ours.
+        // SAFETY: PR_SET_TIMERSLACK takes an integer and does not access memory of this process.
         check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, libc::c_ulong::from(nanos)) }).map(drop)
     }
 }
@@ -156,7 +153,7 @@ mod tests {
     use netburn_units::Duration;
 
     #[tokio::test]
-    async fn it_never_wakes_early_and_can_be_armed_again() {
+    async fn a_timer_never_wakes_early_and_can_be_armed_again() {
         let mut timer = Timer::new().unwrap();
         for micros in [0, 1, 50, 300, 1_000, 20] {
             let at = Monotonic::now() + Duration::from_micros(micros);

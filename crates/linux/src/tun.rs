@@ -1,7 +1,7 @@
-//! TUN devices: a network interface whose other end is a file.
-//!
-//! Each read is one packet that the host sent, each write one that it receives, preceded by a `virtio_net_hdr` (virtio 1.2,
-//! 5.1.6) that says what of it is left to do: checksums, and the segmentation of a packet of up to 64 KiB. Linux only.
+//! TUN devices: network interfaces whose other side is a file.
+//! | Each read returns one packet that the host sent. Each write is one packet that the host receives. A
+//! `virtio_net_hdr` (virtio 1.2, 5.1.6) before it describes the work that is left: checksums, and the segmentation of a
+//! packet of up to 64 KiB. Linux only.
 
 use crate::process::check;
 use std::fs::{File, OpenOptions};
@@ -9,18 +9,18 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-/// The length of the header before each packet.
+/// Length of the header before each packet in bytes.
 pub const HEADER: usize = 10;
 
-/// Where TUN devices come from.
+/// Path of the device that creates TUN devices.
 pub const DEVICE: &str = "/dev/net/tun";
 
-/// A TUN device in the network namespace of the thread that made it. It goes when its file is closed.
+/// A TUN device in the network namespace of the thread that created it. It is removed when its file is closed.
 #[derive(Debug)]
 pub struct Tun {
-    /// Reads and writes never wait.
+    /// File of the device, non-blocking.
     pub file: File,
-    /// Whether the host may send UDP datagrams that are still to be segmented (USO, Linux 6.2).
+    /// Whether the host may send UDP datagrams that have not been segmented (USO, Linux 6.2).
     pub segments_udp: bool,
 }
 
@@ -34,12 +34,11 @@ const TUN_F_USO4: libc::c_ulong = 0x20;
 const TUN_F_USO6: libc::c_ulong = 0x40;
 
 impl Tun {
-    /// Makes a device called `name`, of at most 15 bytes. The host may leave the segmentation of TCP to us, and with `udp` that of
-    /// datagrams, where the kernel knows that.
-    ///
-    /// # Errors
-    /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) where this user may not open [`DEVICE`];
-    /// [`NotFound`](io::ErrorKind::NotFound) where there is none; what the kernel says.
+    /// Creates a device called `name`, of at most 15 bytes. The host may leave the segmentation of TCP to the reader,
+    /// and with `udp` that of datagrams, if the kernel supports it.
+    /// | # Errors
+    /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) when this user may not open [`DEVICE`];
+    /// [`NotFound`](io::ErrorKind::NotFound) when it does not exist; the kernel's error.
     pub fn new(name: &str, udp: bool) -> io::Result<Tun> {
         if name.is_empty() || name.len() >= libc::IFNAMSIZ {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -58,13 +57,13 @@ impl Tun {
         // SAFETY: the kernel reads and writes one ifreq.
         check(unsafe { libc::ioctl(file.as_raw_fd(), TUNSETIFF as _, &raw mut request) })?;
         let offload = |flags: libc::c_ulong| {
-            // SAFETY: this request takes a number.
+            // SAFETY: this request takes an integer.
             check(unsafe { libc::ioctl(file.as_raw_fd(), TUNSETOFFLOAD as _, flags) }).is_ok()
         };
         let tcp = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
         let segments_udp = udp && offload(tcp | TUN_F_USO4 | TUN_F_USO6);
         if !segments_udp && !offload(tcp) {
-            // Everything comes whole and with its checksums then.
+            // Without offloads, packets are segmented and have complete checksums.
             offload(0);
         }
         Ok(Tun { file, segments_udp })

@@ -1,7 +1,7 @@
-//! What Wi-Fi drivers tell, as others wrote it down: published captures, and messages of an encoder that is not ours (nl80211/encode.py).
-//! tshark reads the same messages as a second opinion.
+//! Decoding of messages from independent sources: published captures, and messages of another encoder
+//! (nl80211/encode.py). tshark decodes the same messages as a second opinion.
 
-use netburn_linux::nl80211::anonymous::Anonymous;
+use netburn_linux::nl80211::anonymizer::Anonymizer;
 use netburn_linux::nl80211::decode::{self, Channel, Event, Interface, JOINS, Mac, Station, Survey};
 use netburn_linux::nl80211::recording::{self, Entry, Kind};
 use netburn_linux::nl80211::{Generation, Rate, fuzz};
@@ -88,7 +88,7 @@ fn stations() {
         },
         Station {
             tx: rate(12010, He, Some(11), Some(2), Some(80), Some(800)),
-            // 106 tones are less than 20 MHz.
+            // 106 tones are narrower than 20 MHz.
             rx: rate(86, He, Some(0), Some(1), None, Some(3200)),
             ..of(-40)
         },
@@ -149,7 +149,8 @@ fn events() {
     assert_eq!(all(Kind::Event, decode::events), expected);
 }
 
-/// The kernel's own: interface 467 joined 02:00:00:00:01:00 and left it with reason 3; the rest is not for us.
+/// A capture of a kernel: interface 467 associates with 02:00:00:00:01:00 and leaves it with reason 3. Other messages
+/// are ignored.
 #[test]
 fn a_published_capture() {
     let entries = recording::read(CAPTURED).unwrap();
@@ -171,8 +172,8 @@ fn a_published_capture() {
 }
 
 #[test]
-fn what_is_made_anonymous_says_the_same_without_names() {
-    let mut anonymous = Anonymous::default();
+fn anonymized_messages_decode_to_the_same_values_without_names() {
+    let mut anonymous = Anonymizer::default();
     let mut text = String::new();
     for source in [ENCODED, CAPTURED] {
         for entry in recording::read(source).unwrap() {
@@ -200,15 +201,15 @@ fn what_is_made_anonymous_says_the_same_without_names() {
             .all(|station| station.mac == stations[0].mac && station.mac != Some(AP))
     );
     assert_eq!(stations[2].tx_retries, Some(77));
-    // Its address, `Caf`, `Test-WIFI`: nowhere, not in frames either.
+    // The address, `Caf` and `Test-WIFI` do not occur, not even in frames.
     for secret in ["020000000100", "436166", "546573742d"] {
         assert!(!text.contains(secret), "{secret}");
     }
 }
 
-/// tshark's dissector is by other people: it names the same attributes and values.
+/// tshark's independent dissector finds the same attributes and values.
 #[test]
-fn tshark_reads_the_same() {
+fn tshark_decodes_the_same_values() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("nl80211.pcap");
     let entries = recording::read(ENCODED).unwrap();
@@ -259,7 +260,7 @@ fn tshark_reads_the_same() {
     assert!(compared >= 19, "{compared}");
 }
 
-/// The last line below each attribute in what tshark prints of one frame.
+/// Returns the last line below each attribute in tshark's output for one frame.
 fn attributes(frame: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut name = None;
@@ -275,7 +276,8 @@ fn attributes(frame: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// A capture file (pcap(5), LINKTYPE_NETLINK) that begins with the family's number, as a real one does for who wants to read it.
+/// Returns a capture file (pcap(5), LINKTYPE_NETLINK) that begins with the query of the family's id, which tshark
+/// needs.
 fn pcap(datagrams: &[&[u8]]) -> Vec<u8> {
     let mut family = vec![0_u8; 16];
     family[4] = 16;
@@ -301,7 +303,7 @@ fn pcap(datagrams: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn a_link_of_several_has_the_channel_of_the_first_that_tells() {
+fn with_several_links_the_first_reported_channel_counts() {
     let attribute = |kind: u16, value: &[u8]| {
         let mut bytes = (value.len() as u16 + 4).to_ne_bytes().to_vec();
         bytes.extend(kind.to_ne_bytes());
@@ -337,7 +339,7 @@ fn a_link_of_several_has_the_channel_of_the_first_that_tells() {
 }
 
 #[test]
-fn recordings_that_are_wrong_name_the_line() {
+fn invalid_recordings_name_the_line() {
     for (text, line) in [
         ("", 1),
         ("netburn-wifi 2 little\n", 1),
@@ -353,9 +355,9 @@ fn recordings_that_are_wrong_name_the_line() {
     }
 }
 
-/// Everything above as it is, torn anywhere, and with each length and kind made a lie: never a panic.
+/// Truncates and corrupts all messages above; decoding never panics.
 #[test]
-fn any_bytes_do() {
+fn decoding_never_panics() {
     fuzz::check(ENCODED.as_bytes());
     fuzz::check(CAPTURED.as_bytes());
     let entries = [recording::read(ENCODED).unwrap(), recording::read(CAPTURED).unwrap()].concat();

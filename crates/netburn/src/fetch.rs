@@ -8,7 +8,7 @@ use crate::signals::Signals;
 use crate::terminal::{data, say};
 use netburn_report::sanitise::sanitise;
 use netburn_scenario::plan::Http;
-use netburn_traffic::drive::Stopper;
+use netburn_traffic::drive::CancelHandle;
 use netburn_traffic::fetch::{FetchError, Options, Permission, Report, Second, Site, csv, find, run};
 use netburn_units::Seed;
 use netburn_workload::Connections;
@@ -88,7 +88,7 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
     }
     agreed(&site, args.yes)?;
     let mut unread = false;
-    let (stopper, stop) = Stopper::new();
+    let (stopper, stop) = CancelHandle::new();
     let mut heading = Some(Second::heading());
     let each = |second: &Second| {
         let line = match (args.format, args.batch) {

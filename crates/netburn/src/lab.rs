@@ -12,8 +12,8 @@ use crate::exit::{Ended, Stop};
 use crate::plan;
 use crate::runtime;
 use crate::terminal::say;
-use netburn_lab::packet::Refused;
-use netburn_lab::{Begin, Counted, DeviceKind, Lab, LabError};
+use netburn_lab::packet::RejectReason;
+use netburn_lab::{DeviceKind, ForwardingCounters, Lab, LabError, StartOptions};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
@@ -45,7 +45,7 @@ const OPENING_MS: usize = 40;
 pub(crate) fn open(plan: &Plan) -> Result<Lab, Stop> {
     tried(plan).map_err(|error| match error {
         // The machine permits a lab; something ended this one.
-        LabError::Gone(_) => Stop::NotMeasured(format!("no lab: {error}")),
+        LabError::HelperExited(_) => Stop::NotMeasured(format!("no lab: {error}")),
         error => Stop::Wrong(format!(
             "no lab: {}. `--on simulate` models the same without it",
             explained(&error)
@@ -87,7 +87,7 @@ pub(crate) fn announce(lab: &Lab) {
 fn explained(error: &LabError) -> String {
     let hint = match error {
         // The kernel's word for a limit on namespaces.
-        LabError::Namespaces(why) | LabError::Refused { error: why, .. }
+        LabError::Namespaces(why) | LabError::Operation { error: why, .. }
             if why.kind() == io::ErrorKind::StorageFull =>
         {
             return match namespace_limit() {
@@ -100,15 +100,15 @@ fn explained(error: &LabError) -> String {
         LabError::Namespaces(_) => {
             "this machine permits no user namespaces to this user; `netburn doctor` says what would"
         }
-        LabError::Refused { what, error }
+        LabError::Operation { what, error }
             if what.contains("TUN") && error.kind() == io::ErrorKind::PermissionDenied =>
         {
             "this user may not open /dev/net/tun; `sudo chmod 0666 /dev/net/tun` permits it until the next boot"
         }
-        LabError::Refused { what, .. } if what.contains("TUN") => {
+        LabError::Operation { what, .. } if what.contains("TUN") => {
             "there is no /dev/net/tun: `sudo modprobe tun`, or for a container `--device /dev/net/tun`"
         }
-        LabError::Refused { what, .. } if what.contains("congestion") => {
+        LabError::Operation { what, .. } if what.contains("congestion") => {
             "the kernel lacks that congestion control; `sudo modprobe tcp_NAME` may load it"
         }
         _ => return error.to_string(),
@@ -147,11 +147,11 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
         announce(&lab);
     }
     let (tell, calls) = channel();
-    let begin = Begin {
+    let begin = StartOptions {
         captures: args.pcap.as_deref(),
-        calls: (!args.no_servers).then_some(tell),
+        refusals: (!args.no_servers).then_some(tell),
     };
-    lab.begin_with(Monotonic::now(), begin).map_err(|error| match error {
+    lab.start_with(Monotonic::now(), begin).map_err(|error| match error {
         LabError::Capture(_) => Stop::NotMeasured(error.to_string()),
         error => Stop::Wrong(error.to_string()),
     })?;
@@ -163,7 +163,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
         say(&format!(
             "at {}, from another terminal: {} -- sh",
             name_of(&plan, entered),
-            lab.entry(entered)
+            lab.nsenter_command(entered)
         ));
     }
     let unkept = |error: io::Error| Stop::NotMeasured(format!("what the commands print can't be kept: {error}"));
@@ -177,7 +177,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
     runtime.shutdown_background();
     lab.stop();
     warn(&lab);
-    let (health, counted, captures_lost) = (lab.health(), lab.counted(), lab.captures_lost());
+    let (health, counted, captures_lost) = (lab.health(), lab.counters(), lab.captures_lost());
     // What still runs ends with the lab, and with it what is still to be passed on of its output.
     if let Some(servers) = servers {
         servers.finish();
@@ -250,7 +250,7 @@ fn end(plan: &Plan, name: Option<&str>) -> Result<Endpoint, Stop> {
     let station = names().position(|of| of == name).or_else(|| names().position(numbered));
     station.map(|station| Endpoint::Station(station as u16)).ok_or_else(|| {
         let all: Vec<&str> = names().collect();
-        Stop::Wrong(LabError::NoNode(name.to_owned(), format!("server, {}", all.join(", "))).to_string())
+        Stop::Wrong(LabError::UnknownNode(name.to_owned(), format!("server, {}", all.join(", "))).to_string())
     })
 }
 
@@ -262,8 +262,11 @@ fn name_of(plan: &Plan, end: Endpoint) -> &str {
 }
 
 /// What was not carried, in one line; `None` where that is nothing but what kernels send of their own accord.
-fn not_carried(counted: &Counted) -> Option<String> {
-    let told = counted.refused.iter().filter(|(why, _)| **why != Refused::Discovery);
+fn not_carried(counted: &ForwardingCounters) -> Option<String> {
+    let told = counted
+        .refused
+        .iter()
+        .filter(|(why, _)| **why != RejectReason::Discovery);
     let each: Vec<String> = told.map(|(why, count)| format!("{count} {}", why.describe())).collect();
     (!each.is_empty()).then(|| format!("packets not carried: {}", each.join(", ")))
 }
@@ -272,7 +275,7 @@ fn not_carried(counted: &Counted) -> Option<String> {
 mod tests {
     use super::*;
     use crate::signals::Asked;
-    use netburn_lab::Ended as Guest;
+    use netburn_lab::ProcessExit;
     use session::Went;
 
     fn plan() -> Plan {
@@ -317,11 +320,11 @@ mod tests {
 
     #[test]
     fn what_is_not_carried_is_one_line() {
-        let mut counted = Counted::default();
-        counted.refused.insert(Refused::Discovery, 9);
+        let mut counted = ForwardingCounters::default();
+        counted.refused.insert(RejectReason::Discovery, 9);
         assert_eq!(not_carried(&counted), None);
-        counted.refused.insert(Refused::Multicast, 3);
-        counted.refused.insert(Refused::TooLong, 2);
+        counted.refused.insert(RejectReason::Multicast, 3);
+        counted.refused.insert(RejectReason::TooLong, 2);
         assert_eq!(
             not_carried(&counted).unwrap(),
             "packets not carried: 2 longer than 2304 bytes, 3 multicast"
@@ -334,8 +337,11 @@ mod tests {
             went: went.to_vec(),
             signal,
         };
-        let (fine, seven) = (Went::Ended(Guest::Status(0)), Went::Ended(Guest::Status(7)));
-        let (killed, dismissed) = (Went::Ended(Guest::Signal(9)), Went::Dismissed(Guest::Signal(15)));
+        let (fine, seven) = (Went::Ended(ProcessExit::Status(0)), Went::Ended(ProcessExit::Status(7)));
+        let (killed, dismissed) = (
+            Went::Ended(ProcessExit::Signal(9)),
+            Went::Dismissed(ProcessExit::Signal(15)),
+        );
         for (went, signal, unreliable, lost, expected) in [
             (&[fine, dismissed][..], None, false, false, Ended::Ran),
             (&[fine, seven, killed], None, false, false, Ended::Command(7)),

@@ -1,10 +1,10 @@
-//! Drives one kind of workload on many stations against a server and prints what came of it, a figure a line.
-//!
-//! `burn ADDRESS KIND STATIONS SECONDS [PATH]`: KIND is a use's name; with PATH that is fetched whatever its size.
+//! Runs one workload on many stations against a server and prints one metric per line.
+//! | `burn ADDRESS KIND STATIONS SECONDS [PATH]`: KIND is the name of a workload. With PATH, this path is fetched, of
+//! any size.
 
 use netburn_traffic::client::{Resource, Target};
 use netburn_traffic::clock::RunClock;
-use netburn_traffic::drive::{Load, Stop, on_thread};
+use netburn_traffic::drive::{CancelToken, Load, on_thread};
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::{Config, Outcome, Workload};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let target = Arc::new(target);
     let end = Instant::ZERO + Duration::from_nanos((seconds.parse::<f64>()? * 1e9) as u64);
-    // What moves after the end would count as if it had before.
+    // Bytes after the end would count as if they had been moved before.
     let drain = match config.interval {
         Some(_) => Duration::from_secs(5),
         None => Duration::ZERO,
@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (rows, mut received) = tokio::sync::mpsc::unbounded_channel();
     let begun = std::time::Instant::now();
     let clock = RunClock::starting_at(begun + std::time::Duration::from_millis(50));
-    let report = runtime.block_on(on_thread(loads, clock, rows, Stop::never()))?;
+    let report = runtime.block_on(on_thread(loads, clock, rows, CancelToken::never()))?;
     let mut latencies = Vec::new();
     let mut outcomes = std::collections::BTreeMap::new();
     while let Ok(batch) = received.try_recv() {

@@ -1,4 +1,4 @@
-//! The traffic server alone, for benchmarks: `serve [ADDRESS] [THREADS] [RATE]`, until its standard input ends.
+//! The traffic server alone, for benchmarks: `serve [ADDRESS] [THREADS] [RATE]`, until its standard input is closed.
 
 use netburn_traffic::server::{Server, ServerConfig};
 use std::error::Error;

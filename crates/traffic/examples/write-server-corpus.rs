@@ -1,4 +1,4 @@
-//! Writes the server's fuzz corpus anew. To be run when what `server::fuzz` or `datagram::fuzz` read changes.
+//! Writes the server's fuzz corpus. Run it after changes to the input format of `server::fuzz` or `datagram::fuzz`.
 
 use netburn_traffic::consent::Consent;
 use netburn_traffic::datagram::wire;
@@ -123,7 +123,7 @@ fn datagrams() -> Files {
     ]
 }
 
-/// Steps as `check_exchange` reads them: what happens, and how.
+/// Steps in the format of `check_exchange`: an operation and its argument.
 fn exchanges() -> Files {
     let (shake, probe) = ([4, 0], [0, 8]);
     let steps = |steps: &[[u8; 2]], times: usize| steps.concat().repeat(times);

@@ -1,44 +1,43 @@
-//! The chunked transfer coding (RFC 9112 §7.1), decoded without keeping content.
+//! Decoder of the chunked transfer coding (RFC 9112 §7.1) that discards content.
 
-/// A chunk's size line, extensions included, may have so many bytes.
+/// Maximum length in bytes of a chunk's size line, including extensions.
 pub const MAX_LINE: usize = 4096;
-/// The trailer section may have so many bytes.
+/// Maximum length of the trailer section in bytes.
 pub const MAX_TRAILERS: usize = 16 * 1024;
 
-/// Why a body is not in the chunked coding.
+/// Error of the chunked coding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ChunkedError {
-    /// A chunk begins with something other than a size in hexadecimal digits, or its size is followed by something other
-    /// than extensions.
-    #[error("a chunk without a size")]
+    /// A chunk does not begin with a hexadecimal size, or its size is followed by something other than extensions.
+    #[error("invalid chunk: expected a size in hexadecimal digits")]
     Size,
-    /// A size of 2⁶³ or more.
-    #[error("a chunk of more than 2^63 bytes")]
+    /// A chunk size is 2⁶³ or more.
+    #[error("chunk size out of range: expected less than 2^63 bytes")]
     TooLarge,
-    /// A size line or the trailers are longer than allowed.
+    /// A size line or the trailer section is too long.
     #[error("a chunk's size line or the trailers are too long")]
     TooLong,
-    /// A line of the trailers that isn't a field's name, a colon and its value.
-    #[error("a trailer that is not a field")]
+    /// A trailer line is not a field name, a colon and a value.
+    #[error("invalid trailer: expected a field")]
     Trailer,
-    /// A line or a chunk's content that doesn't end with CR LF.
-    #[error("a chunk that does not end where it should")]
+    /// A line or a chunk does not end with CR LF.
+    #[error("invalid chunk: expected CR LF at its end")]
     End,
 }
 
-/// What [`Decoder::decode`] made of its input.
+/// Result of [`Decoder::decode`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Decoded {
-    /// Bytes of input taken; all of it unless the body ended before.
+    /// Bytes of input consumed: all, unless the body ended before.
     pub taken: usize,
-    /// How many of them were content.
+    /// Number of content bytes among them.
     pub content: u64,
 }
 
-/// A decoder that counts content and drops it.
-///
-/// **Call order:** [`decode`](Self::decode) what arrives until [`is_done`](Self::is_done); where
-/// [`ahead`](Self::ahead) is not nothing, that much may be dropped unseen and told with [`skip`](Self::skip).
+/// A decoder that counts content and discards it.
+/// | **Call order:** call [`decode`](Self::decode) with received bytes until [`is_done`](Self::is_done). If
+/// [`ahead`](Self::ahead) is not 0, up to that many bytes may be discarded without decoding and reported with
+/// [`skip`](Self::skip).
 #[derive(Debug, Clone, Default)]
 pub struct Decoder {
     state: State,
@@ -46,18 +45,18 @@ pub struct Decoder {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// In a size line: its digits so far, how many bytes it has, and what part of it comes.
+    /// In a size line: its value so far, its length, and the position in it.
     Size {
         size: u64,
         length: usize,
         part: Line,
     },
-    /// In content, so much to go.
+    /// In content, with this many bytes left.
     Content(u64),
     /// After content: CR, then LF.
     ContentCr,
     ContentLf,
-    /// In the trailer section: its bytes so far, and where in a line.
+    /// In the trailer section: its length so far, and the position in a line.
     Trailers {
         length: usize,
         line: TrailerLine,
@@ -67,11 +66,11 @@ enum State {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
-    /// Nothing yet.
+    /// Before the first digit.
     Start,
     /// In the digits.
     Digits,
-    /// In white space after the digits, which only an extension may follow.
+    /// In white space after the digits; only an extension may follow.
     Space,
     /// In extensions.
     Extension,
@@ -81,13 +80,13 @@ enum Line {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TrailerLine {
-    /// At a line's beginning.
+    /// At the beginning of a line.
     Start,
-    /// After a CR at a line's beginning: LF ends the body.
+    /// After a CR at the beginning of a line: LF ends the body.
     LastCr,
-    /// In a field's name.
+    /// In a field name.
     Name,
-    /// In a field's value.
+    /// In a field value.
     Value,
     /// After a CR in a value.
     FieldCr,
@@ -104,19 +103,19 @@ impl Default for State {
 }
 
 impl Decoder {
-    /// A decoder at the beginning of a body.
+    /// Creates a decoder at the beginning of a body.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether the body has ended.
+    /// Returns whether the body has ended.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.state == State::Done
     }
 
-    /// How many of the next bytes are content for certain.
+    /// Returns the number of next bytes that are certainly content.
     #[must_use]
     pub fn ahead(&self) -> u64 {
         match self.state {
@@ -125,10 +124,9 @@ impl Decoder {
         }
     }
 
-    /// `count` bytes of content, no more than [`ahead`](Self::ahead), were dropped unseen.
-    ///
-    /// # Panics
-    /// When `count` is more.
+    /// Records that `count` content bytes, at most [`ahead`](Self::ahead), were discarded without decoding.
+    /// | # Panics
+    /// When `count` is larger.
     pub fn skip(&mut self, count: u64) {
         let left = self.ahead().checked_sub(count).expect("no more skipped than is ahead");
         if count > 0 {
@@ -136,10 +134,9 @@ impl Decoder {
         }
     }
 
-    /// Takes what arrived.
-    ///
-    /// # Errors
-    /// When it isn't the chunked coding; the connection is then of no use any more.
+    /// Decodes received bytes.
+    /// | # Errors
+    /// [`ChunkedError`] when they are not in the chunked coding. The connection is then unusable.
     pub fn decode(&mut self, input: &[u8]) -> Result<Decoded, ChunkedError> {
         let mut decoded = Decoded::default();
         while decoded.taken < input.len() && !self.is_done() {
@@ -164,7 +161,7 @@ fn after_content(left: u64) -> State {
     }
 }
 
-/// One byte outside content.
+/// Processes one byte outside content.
 fn step(state: State, byte: u8) -> Result<State, ChunkedError> {
     match (state, byte) {
         (State::Size { size, length, part }, byte) => size_line(size, length + 1, part, byte),
@@ -223,7 +220,7 @@ fn trailer(length: usize, line: TrailerLine, byte: u8) -> Result<State, ChunkedE
     Ok(State::Trailers { length, line })
 }
 
-/// Whether a byte may be in a field's name (`tchar` of RFC 9110 §5.6.2).
+/// Returns whether a byte is allowed in a field name (`tchar` of RFC 9110 §5.6.2).
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -233,7 +230,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The content's length and how much was taken, when fed in pieces of `piece` bytes.
+    /// Decodes input in pieces of `piece` bytes. Returns whether the body ended, the bytes consumed and the content
+    /// length.
     fn decode(input: &[u8], piece: usize) -> Result<(bool, usize, u64), ChunkedError> {
         let mut decoder = Decoder::new();
         let (mut taken, mut content) = (0, 0);
@@ -251,13 +249,13 @@ mod tests {
         assert_eq!(decode(body, 1), Ok((true, body.len() - 4, 24)));
         assert_eq!(decode(body, 1000), Ok((true, body.len() - 4, 24)));
         assert_eq!(decode(b"0\r\n\r\n", 2), Ok((true, 5, 0)));
-        // White space may stand before an extension (RFC 9112 section 7.1.1), and a trailer's value may be empty.
+        // White space may precede an extension (RFC 9112 §7.1.1), and a trailer value may be empty.
         assert_eq!(decode(b"1 \t;x\r\na\r\n0 ;y\r\nA-b:\r\n\r\n", 1), Ok((true, 24, 1)));
         assert_eq!(decode(b"5\r\nab", 2), Ok((false, 5, 2)));
     }
 
     #[test]
-    fn what_is_not_chunked_is_refused() {
+    fn invalid_input_is_rejected() {
         for (input, error) in [
             (&b"x\r\n"[..], ChunkedError::Size),
             (b"\r\n", ChunkedError::Size),
@@ -291,7 +289,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn content_is_counted_however_it_is_cut(sizes in prop::collection::vec(1_usize..300, 0..10), piece in 1_usize..50) {
+        fn content_is_counted_at_any_piece_size(sizes in prop::collection::vec(1_usize..300, 0..10), piece in 1_usize..50) {
             let mut body = Vec::new();
             for size in &sizes {
                 body.extend(format!("{size:x}\r\n").bytes());
@@ -301,7 +299,7 @@ mod tests {
             body.extend(b"0\r\n\r\n");
             let content = sizes.iter().sum::<usize>() as u64;
             prop_assert_eq!(decode(&body, piece), Ok((true, body.len(), content)));
-            // The same with content dropped unseen.
+            // The same input with skipped content.
             let (mut decoder, mut at, mut skipped) = (Decoder::new(), 0, 0);
             while !decoder.is_done() {
                 let ahead = decoder.ahead().min(piece as u64);

@@ -1,34 +1,35 @@
-//! The run's clock: run time zero pinned to this machine's monotonic clock.
+//! The run clock: converts between run time and this machine's monotonic clock.
 
 use netburn_units::Instant;
 use std::time;
 
-/// Converts between run time (nanoseconds since the run began, negative before it) and this process's monotonic clock.
+/// Converts between run time and this process's monotonic clock. Run time is in nanoseconds since the start of the run,
+/// negative before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunClock {
     zero: time::Instant,
 }
 
 impl RunClock {
-    /// A clock whose run begins at `zero`, which may lie ahead.
+    /// Creates a clock whose run starts at `zero`, which may be in the future.
     #[must_use]
     pub fn starting_at(zero: time::Instant) -> Self {
         Self { zero }
     }
 
-    /// A clock whose run begins now.
+    /// Creates a clock whose run starts now.
     #[must_use]
     pub fn starting_now() -> Self {
         Self::starting_at(time::Instant::now())
     }
 
-    /// The run time now.
+    /// Returns the present run time.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.at(time::Instant::now())
     }
 
-    /// The run time at `moment`.
+    /// Returns the run time at `moment`.
     #[must_use]
     pub fn at(&self, moment: time::Instant) -> Instant {
         let nanos = match moment.checked_duration_since(self.zero) {
@@ -38,8 +39,8 @@ impl RunClock {
         Instant::from_nanos(nanos)
     }
 
-    /// The moment of run time `at` on this process's monotonic clock. What lies before that clock's own beginning
-    /// comes out as run time zero.
+    /// Returns the monotonic clock's instant at run time `at`. For times before the origin of that clock, returns run
+    /// time zero.
     #[must_use]
     pub fn when(&self, at: Instant) -> time::Instant {
         let span = time::Duration::from_nanos(at.as_nanos().unsigned_abs());
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn run_time_and_the_clock_convert_both_ways() {
+    fn run_time_converts_to_the_clock_and_back() {
         let zero = time::Instant::now() + time::Duration::from_secs(10);
         let clock = RunClock::starting_at(zero);
         assert_eq!(clock.at(zero), Instant::ZERO);

@@ -1,90 +1,88 @@
-//! The consent that a server gives: the document at `/.well-known/netburn`.
-//!
-//! A load generator pointed at somebody else's server is an attack. A netburn server says in this document that it
-//! agrees to be burned, and by whose word; a client asks for it before it sends load to another machine. A server of a
-//! fleet agrees to that fleet: [`fleet`].
+//! The consent document of a server at `/.well-known/netburn`.
+//! | Load tests against servers without their operator's permission are attacks. In this document a netburn server
+//! states that it accepts load tests, and its operator. A client reads it before it sends load to another machine. A
+//! server of a fleet proves its membership to clients of the fleet: see [`fleet`].
 
 pub mod fleet;
 
 use netburn_units::{BitRate, ByteSize};
 use serde::{Deserialize, Serialize};
 
-/// Where the document is (RFC 8615).
+/// Path of the document (RFC 8615).
 pub const PATH: &str = "/.well-known/netburn";
-/// A longer document is refused unread.
+/// Maximum length of the document in bytes. Longer documents are rejected without reading them.
 pub const MAX_SIZE: usize = 64 * 1024;
-/// The document's schema; a client understands every document of the same major version.
+/// Schema of the document. Clients accept all documents of the same major version.
 pub const SCHEMA: &str = "netburn.consent/1";
-/// What an operator says of itself may have so many characters; none of them moves a terminal's cursor.
+/// Maximum number of characters of the operator's name. Control characters are rejected.
 pub const MAX_OPERATOR: usize = 200;
 
-/// The document. Fields may be added to it; unknown ones are ignored.
+/// The consent document. Unknown fields are ignored, so fields can be added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Consent {
     /// [`SCHEMA`].
     pub schema: String,
-    /// The server's version of netburn.
+    /// netburn version of the server.
     pub version: String,
-    /// Whether load may be sent here.
+    /// Whether the server accepts load tests.
     pub consents: bool,
-    /// Who says so, in free text.
+    /// Operator, in free text.
     pub operator: String,
-    /// Where objects are fetched: `SIZE` stands for the size, `128KiB` or a number of bytes.
+    /// Path for downloads. `SIZE` stands for the size: `128KiB` or a number of bytes.
     pub download: String,
-    /// Where objects are posted.
+    /// Path for uploads.
     pub upload: String,
-    /// The largest object either way, in bytes.
+    /// Maximum size of an object in either direction, in bytes.
     pub max_object_bytes: u64,
-    /// The UDP port that echoes probes; `None` when none does.
+    /// UDP port of the probe echo; `None` if there is none.
     #[serde(default)]
     pub datagram_port: Option<u16>,
-    /// What the server caps itself at, each way, in bit/s.
+    /// Rate limit of the server in each direction, in bit/s.
     #[serde(default)]
     pub rate_bps: Option<u64>,
-    /// What each client address is held to.
+    /// Limits per client address.
     #[serde(default)]
     pub per_client: PerClient,
-    /// The answer to a fleet's question, of one that serves that fleet: see [`fleet`].
+    /// Proof of membership in a fleet: see [`fleet`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<String>,
 }
 
-/// What each client address is held to; `None` where it isn't.
+/// Limits per client address. `None` means unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PerClient {
-    /// Connections at once.
+    /// Simultaneous connections.
     #[serde(default)]
     pub connections: Option<u64>,
     /// Requests per second.
     #[serde(default)]
     pub requests_per_second: Option<u32>,
-    /// Each way, in bit/s.
+    /// Rate in each direction, in bit/s.
     #[serde(default)]
     pub rate_bps: Option<u64>,
 }
 
-/// Why a document gives no consent that could be relied on.
+/// Error of a consent document.
 #[derive(Debug, thiserror::Error)]
 pub enum ConsentError {
-    /// Longer than [`MAX_SIZE`].
-    #[error("the document at {PATH} has {0} bytes; at most {MAX_SIZE} are read")]
+    /// The document is longer than [`MAX_SIZE`].
+    #[error("the document at {PATH} is too long: found {0} bytes, expected at most {MAX_SIZE}")]
     TooLong(usize),
-    /// Not JSON, or without a field that it must have.
-    #[error("the document at {PATH} is not a consent: {0}")]
+    /// The document is not JSON, or lacks a required field.
+    #[error("invalid consent document at {PATH}: {0}")]
     Malformed(#[from] serde_json::Error),
-    /// Of a schema that this version doesn't know.
-    #[error("the document at {PATH} is of schema `{0}`; this netburn reads {SCHEMA}")]
+    /// The schema is unknown to this version.
+    #[error("unknown schema of the document at {PATH}: found `{0}`, expected {SCHEMA}")]
     Schema(String),
-    /// An operator's text that is too long or has control characters in it.
-    #[error("the operator named at {PATH} is not a line of at most {MAX_OPERATOR} plain characters")]
+    /// The operator's name is too long or has control characters.
+    #[error("invalid operator in the document at {PATH}: expected one line of at most {MAX_OPERATOR} characters")]
     Operator,
 }
 
 impl Consent {
-    /// The document of a server that consents, in the name of `operator`.
-    ///
-    /// # Errors
-    /// [`Operator`](ConsentError::Operator) when that isn't a line of plain text.
+    /// Creates the document of a server that accepts load tests, for `operator`.
+    /// | # Errors
+    /// [`Operator`](ConsentError::Operator) when the name is not a line of plain text.
     pub fn new(operator: &str, max_object: ByteSize) -> Result<Self, ConsentError> {
         Ok(Self {
             schema: SCHEMA.to_owned(),
@@ -101,15 +99,14 @@ impl Consent {
         })
     }
 
-    /// Reads a document that came from a server nobody trusts yet.
-    ///
-    /// # Errors
-    /// When it isn't one; then there is no consent.
+    /// Parses the document of an untrusted server.
+    /// | # Errors
+    /// [`ConsentError`] when it is invalid; then there is no consent.
     pub fn parse(bytes: &[u8]) -> Result<Self, ConsentError> {
         if bytes.len() > MAX_SIZE {
             return Err(ConsentError::TooLong(bytes.len()));
         }
-        // The schema first: a later one may lack what this one must have.
+        // The schema is checked first: a later schema may lack fields that are required here.
         #[derive(Deserialize)]
         struct Head {
             schema: String,
@@ -124,7 +121,7 @@ impl Consent {
         Ok(consent)
     }
 
-    /// The document's text.
+    /// Encodes the document as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("plain fields become JSON");
@@ -132,14 +129,15 @@ impl Consent {
         text
     }
 
-    /// What the server caps itself at.
+    /// Returns the rate limit of the server.
     #[must_use]
     pub fn rate(&self) -> Option<BitRate> {
         self.rate_bps.map(BitRate::from_bps)
     }
 }
 
-/// The text, if a terminal can be trusted with it: no control characters, and none that turn the reading direction.
+/// Checks that the text is safe to print on a terminal: no control characters, and none that change the writing
+/// direction.
 fn checked(operator: &str) -> Result<&str, ConsentError> {
     let bad = |c: char| {
         c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -159,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_reads_as_it_was_written() {
+    fn decoding_inverts_encoding() {
         let mut consent = good();
         consent.datagram_port = Some(4480);
         consent.rate_bps = Some(1_000_000_000);
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_that_is_a_consent() {
+    fn required_fields_are_sufficient() {
         let text =
             br#"{"schema":"netburn.consent/1","version":"9.0.0","consents":false,"operator":"","download":"/b/SIZE",
             "upload":"/s","max_object_bytes":5,"what_comes_later":[1,2]}"#;
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_consent_says_why() {
+    fn invalid_documents_return_their_error() {
         let error = |text: &str| Consent::parse(text.as_bytes()).unwrap_err();
         assert!(matches!(error(""), ConsentError::Malformed(_)));
         assert!(matches!(error("<html>"), ConsentError::Malformed(_)));

@@ -1,4 +1,4 @@
-//! What is sent: bytes that don't compress, the same at the same place everywhere.
+//! Content of transfers: incompressible bytes that are equal at the same offset of every object.
 
 use bytes::Bytes;
 use netburn_linux::SealedMemory;
@@ -7,15 +7,14 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 
-/// The content repeats after so many bytes: byte `n` of every object is byte `n mod PERIOD` of the pool.
-///
-/// It is longer than the windows of what compresses HTTP content and tunnels, so none of them finds a byte twice:
-/// deflate looks back 32 KiB (RFC 1951), Brotli at most 16 MiB − 16 (RFC 7932 §9.1), Zstandard over HTTP at most 8 MiB
-/// (RFC 9659), LZ4 64 KiB. Archivers asked for larger windows (`zstd --long`, `xz -9`) do find it.
+/// Period of the content: byte `n` of every object is byte `n mod PERIOD` of the pool.
+/// | It is longer than the windows of all compression methods used by HTTP and tunnels, so that none finds a
+/// repetition. Deflate has a window of 32 KiB (RFC 1951), Brotli at most 16 MiB − 16 (RFC 7932 §9.1), Zstandard over
+/// HTTP at most 8 MiB (RFC 9659), LZ4 64 KiB. Archivers with larger windows (`zstd --long`, `xz -9`) do find it.
 pub const PERIOD: usize = 16 << 20;
 
-/// The pool of content: [`PERIOD`] pseudo-random bytes made from a fixed seed, in memory the kernel sends without
-/// copying. There is one per process, whatever is sent from it.
+/// The pool of content: [`PERIOD`] pseudo-random bytes from a fixed seed, in memory that the kernel sends without
+/// copying. Each process has one.
 #[derive(Debug, Clone)]
 pub struct Content {
     memory: Arc<SealedMemory>,
@@ -23,10 +22,9 @@ pub struct Content {
 }
 
 impl Content {
-    /// The pool; made at the first call, which takes some 10 ms.
-    ///
-    /// # Errors
-    /// When there is no memory for it.
+    /// Returns the pool. The first call creates it, which takes about 10 ms.
+    /// | # Errors
+    /// An I/O error without enough memory.
     pub fn get() -> io::Result<Content> {
         static POOL: OnceLock<Content> = OnceLock::new();
         if let Some(pool) = POOL.get() {
@@ -36,17 +34,16 @@ impl Content {
         Ok(POOL.get_or_init(|| made).clone())
     }
 
-    /// The longest piece of content from byte `offset` on that lies in one place, at most `limit` bytes.
+    /// Returns the longest contiguous piece of content from byte `offset`, at most `limit` bytes.
     #[must_use]
     pub fn piece(&self, offset: u64, limit: u64) -> Bytes {
         let (start, length) = span(offset, limit);
         self.bytes.slice(start..start + length)
     }
 
-    /// Sends content from byte `offset` on over a socket, at most `limit` bytes, inside the kernel. Returns how many
-    /// went: fewer at the pool's end and when the socket takes no more.
-    ///
-    /// # Errors
+    /// Sends content from byte `offset` over a socket inside the kernel, at most `limit` bytes. Returns the number of
+    /// bytes sent, which is smaller at the end of the pool and when the socket's buffer is full.
+    /// | # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
     pub fn send(&self, socket: impl AsFd, offset: u64, limit: u64) -> io::Result<usize> {
         let (start, length) = span(offset, limit);
@@ -65,7 +62,7 @@ impl Content {
     }
 }
 
-/// Where in the pool the content from `offset` on lies, and how much of it without a break.
+/// Returns the position in the pool of the content from `offset`, and its contiguous length.
 fn span(offset: u64, limit: u64) -> (usize, usize) {
     let start = (offset % PERIOD as u64) as usize;
     (start, limit.min((PERIOD - start) as u64) as usize)
@@ -86,7 +83,7 @@ mod tests {
     use std::process::{Command, Stdio};
 
     #[test]
-    fn an_offset_is_always_the_same_bytes() {
+    fn content_depends_only_on_the_offset() {
         let content = Content::get().unwrap();
         let period = PERIOD as u64;
         let whole = content.piece(0, u64::MAX);
@@ -105,7 +102,7 @@ mod tests {
         );
     }
 
-    /// What `program` makes of 2 MiB of content, in bytes; `None` where it isn't installed.
+    /// Returns the compressed size of 2 MiB of content in bytes; `None` if `program` is not installed.
     fn compressed(program: &str, level: &str) -> Option<usize> {
         let mut child = Command::new(program)
             .args([level, "-c"])
@@ -122,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_not_compress() {
+    fn content_is_incompressible() {
         for (program, level) in [("gzip", "-9"), ("zstd", "-3"), ("xz", "-1"), ("bzip2", "-9")] {
             if let Some(length) = compressed(program, level) {
                 assert!(length >= 2 << 20, "{program} makes {length}");

@@ -1,12 +1,10 @@
-//! A bound on HTTP/2 frames that cost their sender next to nothing and carry no content.
-//!
-//! RFC 9113 section 10.5 names them: a peer may send PING, SETTINGS, PRIORITY, WINDOW_UPDATE and frames of unknown types
-//! without end, and each keeps the other end busy. The `h2` crate bounds resets, header blocks and empty DATA by itself. The
-//! others are counted here, where bytes are read.
-//!
-//! A peer needs such frames in proportion to the content that moves: one or two WINDOW_UPDATEs for each piece that it
-//! takes, now and then a PING. So content earns frames, and so does time. A server sends a client a few header blocks for
-//! each request: interim answers (1xx), the final one and trailers.
+//! Limit of HTTP/2 frames that cost the sender nearly nothing and have no content.
+//! | RFC 9113 §10.5 describes the attack: a peer may send an unlimited number of PING, SETTINGS, PRIORITY,
+//! WINDOW_UPDATE and unknown frames, which keep the receiver busy. The `h2` crate limits resets, header blocks and
+//! empty DATA. The other frames are counted here, where bytes are read.
+//! | A peer needs such frames in proportion to the content: one or two WINDOW_UPDATEs for each received piece, and
+//! occasional PINGs. Content and time therefore add to its budget. A server sends a few header blocks per request:
+//! interim responses (1xx), the final response and trailers.
 
 use netburn_linux::Monotonic;
 use netburn_units::{Duration, Instant};
@@ -15,39 +13,40 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Frames that a connection may send before it earned any.
+/// Initial budget of a connection in frames.
 const FIRST: u64 = 1_000;
-/// Frames earned in a second.
+/// Frames added per second.
 const PER_SECOND: u64 = 100;
-/// Bytes of content, either way, that earn one frame: a DATA frame of one packet may be answered by two updates and a PING.
+/// Bytes of content, in either direction, that add one frame. A DATA frame of one packet may cause two updates and a
+/// PING.
 const BYTES_EACH: u64 = 256;
-/// Frames that can be saved up.
-const MOST_SAVED: u64 = 10_000;
+/// Maximum budget in frames.
+const MAX_SAVED: u64 = 10_000;
 
-/// Header blocks that a server may send for each request: the final one, trailers, and the interim ones.
+/// Header blocks that a server may send per request: the final response, trailers, and interim responses.
 const BLOCKS: u64 = 2 + MAX_INTERIM;
-/// Interim answers (1xx) that a server may send for each request, over HTTP/1.1 as well.
+/// Interim responses (1xx) that a server may send per request, also over HTTP/1.1.
 pub(crate) const MAX_INTERIM: u64 = 16;
 
-/// The length of the preface that a client begins with (RFC 9113 section 3.4).
+/// Length of the client's connection preface (RFC 9113 §3.4).
 const PREFACE: usize = 24;
-/// The length of a frame's head (RFC 9113 section 4.1).
+/// Length of a frame header (RFC 9113 §4.1).
 const HEAD: usize = 9;
 
-/// Finds the heads of frames in what one end sends, however it is cut.
+/// Finds frame headers in one direction of a connection, independently of its segmentation.
 #[derive(Debug)]
 struct Scanner {
     head: [u8; HEAD],
-    /// Bytes of the next head that are there.
+    /// Received bytes of the next frame header.
     there: usize,
-    /// Bytes to pass over before it.
+    /// Bytes to skip before it.
     skip: usize,
 }
 
-/// What bytes held.
+/// Frames found in a piece of input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Frames {
-    /// Frames without content that the `h2` crate doesn't bound.
+    /// Frames without content that the `h2` crate does not limit.
     cheap: u64,
     /// Bytes of content in DATA frames.
     content: u64,
@@ -56,7 +55,7 @@ struct Frames {
 }
 
 impl Scanner {
-    /// Of a client, which begins with the preface.
+    /// Creates a scanner for a client's bytes, which begin with the preface.
     fn of_client() -> Self {
         Self {
             skip: PREFACE,
@@ -72,7 +71,7 @@ impl Scanner {
         }
     }
 
-    /// Takes the next bytes. A frame counts when its head is whole.
+    /// Processes the next bytes. A frame is counted when its header is complete.
     fn take(&mut self, mut bytes: &[u8]) -> Frames {
         let mut frames = Frames::default();
         while !bytes.is_empty() {
@@ -105,13 +104,13 @@ impl Scanner {
     }
 }
 
-/// What a connection may still send.
+/// Remaining budget of a connection.
 #[derive(Debug)]
 struct Budget {
     left: u64,
-    /// Bytes of content that have not earned a frame yet.
+    /// Bytes of content that have not added a frame yet.
     bytes: u64,
-    /// Until when time has earned its frames.
+    /// Time up to which frames have been added for elapsed time.
     at: Instant,
 }
 
@@ -124,14 +123,14 @@ impl Budget {
         }
     }
 
-    /// So many bytes of content moved.
+    /// Adds frames for content.
     fn earn(&mut self, content: u64) {
         self.bytes += content;
         self.save(self.bytes / BYTES_EACH);
         self.bytes %= BYTES_EACH;
     }
 
-    /// Takes `frames`; false where they are more than were earned.
+    /// Spends `frames`. Returns `false` if the budget is exceeded.
     fn spend(&mut self, now: Instant, frames: u64) -> bool {
         let each = 1_000_000_000 / PER_SECOND;
         let passed = now.checked_since(self.at).map_or(0, |span| span.as_nanos()) / each;
@@ -145,11 +144,11 @@ impl Budget {
     }
 
     fn save(&mut self, frames: u64) {
-        self.left = self.left.saturating_add(frames).min(MOST_SAVED);
+        self.left = self.left.saturating_add(frames).min(MAX_SAVED);
     }
 }
 
-/// An HTTP/2 connection's bytes. Reading fails once the peer has sent too many cheap frames.
+/// Byte stream of an HTTP/2 connection. Reading fails when the peer exceeds its budget.
 pub(crate) struct Bounded<T> {
     io: T,
     read: Scanner,
@@ -157,20 +156,20 @@ pub(crate) struct Bounded<T> {
     requests: Option<Requests>,
 }
 
-/// What a client may still be answered.
+/// Header blocks that a client may still receive.
 struct Requests {
     written: Scanner,
     /// Header blocks that the server may still send.
     blocks: u64,
 }
 
-/// The monotonic clock.
+/// Returns the monotonic clock's time.
 fn clock() -> Instant {
     Instant::from_nanos(Monotonic::now().as_nanos())
 }
 
 impl<T> Bounded<T> {
-    /// The server's end, at which the client's preface comes first.
+    /// Wraps the server's side, where the client's preface comes first.
     pub(crate) fn server(io: T) -> Self {
         Self {
             io,
@@ -180,7 +179,7 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// The client's end. Reading fails for too many header blocks, too.
+    /// Wraps the client's side. Reading also fails after too many header blocks.
     pub(crate) fn client(io: T) -> Self {
         Self {
             io,
@@ -193,7 +192,7 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// The first `count` of these bytes went.
+    /// Processes the first `count` sent bytes.
     fn sent<'a>(&mut self, count: usize, parts: impl Iterator<Item = &'a [u8]>) {
         self.budget.earn(count as u64);
         let Some(requests) = &mut self.requests else { return };
@@ -205,7 +204,7 @@ impl<T> Bounded<T> {
         }
     }
 
-    /// These bytes came.
+    /// Processes received bytes.
     fn came(&mut self, bytes: &[u8]) -> io::Result<()> {
         let frames = self.read.take(bytes);
         self.budget.earn(frames.content);
@@ -214,7 +213,7 @@ impl<T> Bounded<T> {
         }
         if let Some(requests) = &mut self.requests {
             let left = requests.blocks.checked_sub(frames.blocks);
-            requests.blocks = left.ok_or_else(|| io::Error::other("too many interim answers"))?;
+            requests.blocks = left.ok_or_else(|| io::Error::other("too many interim responses"))?;
         }
         Ok(())
     }
@@ -269,9 +268,9 @@ mod tests {
         frame
     }
 
-    /// RFC 9113 section 6 numbers the frames: 0 DATA, 1 HEADERS, 2 PRIORITY, 3 RST_STREAM, 4 SETTINGS, 6 PING, 8 WINDOW_UPDATE.
+    /// Frame types of RFC 9113 §6: 0 DATA, 1 HEADERS, 2 PRIORITY, 3 RST_STREAM, 4 SETTINGS, 6 PING, 8 WINDOW_UPDATE.
     #[test]
-    fn frames_are_found_however_they_are_cut() {
+    fn frames_are_found_in_any_segmentation() {
         let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
         for (kind, length) in [
             (4, 12),
@@ -306,10 +305,10 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_answered_with_a_few_header_blocks() {
+    fn header_blocks_per_request_are_limited() {
         let mut client = Bounded::client(());
         let request = [&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(4, 6), &frame(1, 30)].concat();
-        // All but the last 5 bytes go at first, and the head of the frame is among them.
+        // All but the last 5 bytes are sent first, including the frame header.
         client.sent(request.len() - 5, request.chunks(10));
         client.came(&frame(1, 20).repeat(18)).unwrap();
         assert!(client.came(&frame(1, 20)).is_err());
@@ -320,19 +319,19 @@ mod tests {
     }
 
     #[test]
-    fn content_and_time_earn_frames() {
+    fn content_and_time_add_to_the_budget() {
         let at = Instant::from_millis;
         let mut budget = Budget::new(at(0));
         assert!(budget.spend(at(0), FIRST) && !budget.spend(at(0), 1));
-        // One every 10 ms, whatever the steps.
+        // One frame every 10 ms at any step.
         assert!((1..=10).all(|step| budget.spend(at(step * 10), 1)));
         assert!(!budget.spend(at(109), 1) && budget.spend(at(110), 1));
-        // Two updates and a PING for a packet of 1,448 bytes, for as long as it comes.
+        // Two updates and a PING per packet of 1448 bytes, without a time limit.
         for _ in 0..100_000 {
             budget.earn(1_448);
             assert!(budget.spend(at(110), 3));
         }
-        // What was saved is bounded.
-        assert!(budget.spend(at(1_000_000_000), MOST_SAVED) && !budget.spend(at(1_000_000_000), 1));
+        // The budget is limited.
+        assert!(budget.spend(at(1_000_000_000), MAX_SAVED) && !budget.spend(at(1_000_000_000), 1));
     }
 }

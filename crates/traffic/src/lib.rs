@@ -1,17 +1,16 @@
-//! Real HTTP and datagrams, client and server, and the consent a server gives.
-//!
-//! - [`clock`]: run time on this machine's clock.
-//! - [`chunked`]: the chunked transfer coding, content dropped.
-//! - [`consent`]: the consent that a server gives.
-//! - [`content`]: what is sent.
-//! - [`pace`]: a rate cap as a virtual link.
+//! HTTP and datagram traffic, client and server, and the server's consent.
+//! | - [`clock`]: run time on this machine's clock.
+//! - [`chunked`]: decoder of the chunked transfer coding.
+//! - [`consent`]: consent of a server to load tests.
+//! - [`content`]: content of transfers.
+//! - [`pace`]: a rate limit as a virtual link.
 //! - [`server`]: the traffic server.
-//! - [`tls`]: who a server is over TLS.
-//! - [`client`]: one HTTP connection at a time.
-//! - [`datagram`]: datagrams that are sent back, both ends without their sockets.
-//! - `frames`: a bound on HTTP/2 frames without content.
-//! - [`limiter`]: how often each client may do something.
-//! - [`drive`]: walks workloads through real sockets.
+//! - [`tls`]: certificate of a server.
+//! - [`client`]: HTTP connections.
+//! - [`datagram`]: probes, both ends without their sockets.
+//! - `frames`: limit of HTTP/2 frames without content.
+//! - [`limiter`]: rate limit per client.
+//! - [`drive`]: runs workloads over sockets.
 //! - [`fetch`]: one client against any HTTP server.
 
 pub mod chunked;
@@ -21,11 +20,11 @@ pub mod consent;
 pub mod content;
 pub mod datagram;
 pub mod drive;
+mod dscp;
 pub mod fetch;
 mod frames;
-mod label;
 pub mod limiter;
-mod mark;
 pub mod pace;
 pub mod server;
+mod station_label;
 pub mod tls;

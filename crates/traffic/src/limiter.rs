@@ -1,21 +1,21 @@
-//! How often each client may do something.
+//! Rate limit per client.
 
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whom a limit counts as one client: an IPv4 address, or the 64 leading bits of an IPv6 address (a household or a
-/// host may use any address below them, RFC 6177).
+/// A client for rate limits: an IPv4 address, or the leading 64 bits of an IPv6 address, because a household or host
+/// may use any address below them (RFC 6177).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Client {
-    /// An IPv4 address, mapped ones (`::ffff:192.0.2.1`) included.
+    /// An IPv4 address, including mapped ones (`::ffff:192.0.2.1`).
     V4(Ipv4Addr),
-    /// The leading bits of an IPv6 address.
+    /// The leading 64 bits of an IPv6 address.
     V6(u64),
 }
 
 impl Client {
-    /// The client at `address`.
+    /// Returns the client at `address`.
     #[must_use]
     pub fn at(address: IpAddr) -> Self {
         match address.to_canonical() {
@@ -24,19 +24,19 @@ impl Client {
         }
     }
 
-    /// Whether this is the same machine. Per-client limits don't hold for it: on one machine all stations share the
-    /// address, and who is on the machine has other means to burden it.
+    /// Returns whether the client is on this machine. Limits per client do not apply to it: all stations of one machine
+    /// share the address, and local programs can load the machine anyway.
     #[must_use]
     pub fn is_loopback(self) -> bool {
         match self {
             Client::V4(v4) => v4.is_loopback(),
-            // ::1 is the only address of use in ::/64.
+            // ::1 is the only usable address in ::/64.
             Client::V6(bits) => bits == (Ipv6Addr::LOCALHOST.to_bits() >> 64) as u64,
         }
     }
 }
 
-/// A rate limit per client: the generic cell rate algorithm (ITU-T I.371), one instant of state for each.
+/// A rate limit per client: the generic cell rate algorithm (ITU-T I.371), with one instant of state per client.
 #[derive(Debug)]
 pub struct Limiter {
     interval: Duration,
@@ -47,8 +47,8 @@ pub struct Limiter {
 }
 
 impl Limiter {
-    /// `per_second` of something for each client, at most `burst` of them at once (both at least 1), and no more than
-    /// `capacity` clients remembered: when so many are active at once, further ones are refused.
+    /// Creates a limiter for `per_second` actions per client, at most `burst` at once (both at least 1). It remembers
+    /// at most `capacity` clients; with that many active, further clients are rejected.
     #[must_use]
     pub fn new(per_second: u32, burst: u32, capacity: usize) -> Self {
         let interval = Duration::from_nanos(1_000_000_000 / u64::from(per_second.max(1)));
@@ -61,7 +61,7 @@ impl Limiter {
         }
     }
 
-    /// Whether `client` may do it once more at `now`; counts it if so.
+    /// Returns whether `client` may act at `now`, and counts the action if so.
     pub fn allow(&mut self, now: Instant, client: Client) -> bool {
         let due = match self.clients.get(&client).copied() {
             Some(due) => due,
@@ -75,14 +75,14 @@ impl Limiter {
         true
     }
 
-    /// How many clients are remembered.
+    /// Returns the number of remembered clients.
     #[must_use]
     pub fn remembered(&self) -> usize {
         self.clients.len()
     }
 
-    /// Forgets those that are back at their full allowance; whether that made room. At most once per interval, so
-    /// that it costs little however many come.
+    /// Forgets clients with their full allowance. Returns whether that made room. Runs at most once per interval, so
+    /// that it costs little.
     fn forget_idle(&mut self, now: Instant) -> bool {
         if now < self.sweep {
             return false;
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_clients_than_the_capacity_and_the_idle_make_room() {
+    fn the_number_of_clients_is_limited_and_idle_clients_are_forgotten() {
         let mut limiter = Limiter::new(10, 1, 2);
         let now = Instant::ZERO;
         assert!(limiter.allow(now, client(1)) && limiter.allow(now, client(2)));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_told_apart_by_what_they_can_choose() {
+    fn clients_are_distinguished_by_their_address_prefix() {
         let at = |text: &str| Client::at(text.parse().unwrap());
         assert_eq!(at("2001:db8:1:2::1"), at("2001:db8:1:2:ffff::9"));
         assert_ne!(at("2001:db8:1:2::1"), at("2001:db8:1:3::1"));
@@ -149,8 +149,8 @@ mod tests {
             for gap in gaps {
                 now += gap;
                 passed += u64::from(limiter.allow(Instant::from_millis(now), client(1)));
-                // By the definition of the algorithm, over a span of `now`: burst + rate × now, with the interval
-                // rounded down to a nanosecond.
+                // The algorithm's bound over a span of `now`: burst + rate × now, with the interval rounded down to a
+                // nanosecond.
                 let interval = 1_000_000_000 / i64::from(rate);
                 prop_assert!(passed <= u64::from(burst) + (now * 1_000_000 / interval) as u64);
             }

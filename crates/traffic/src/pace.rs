@@ -1,34 +1,33 @@
-//! A rate cap as a virtual link: what is sent through it arrives when a wire of that rate would have carried it.
-//!
-//! Whoever has something to send reserves the link for a piece of it, waits until the last bit has left, and hands
-//! that piece to the network. Each has at most one piece reserved, so those who compete take turns, as packets of
-//! several flows do in one FIFO queue.
+//! A rate limit as a virtual link: data arrives when a link of this rate would have delivered it.
+//! | A sender reserves the link for one piece of data, waits until its last bit has left, and passes the piece to the
+//! network. Each sender has at most one reservation. Competing senders therefore take turns, like packets of several
+//! flows in one FIFO queue.
 
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 
-/// A link of a fixed rate.
+/// A link with a fixed rate.
 #[derive(Debug, Clone)]
 pub struct VirtualLink {
     rate: BitRate,
-    /// Where the present busy period began.
+    /// Start of the present busy period.
     busy_from: Instant,
-    /// What has been reserved in it: kept whole, so that nothing is lost to rounding however long it lasts.
+    /// Bits reserved in it. The sum is exact, so rounding errors do not accumulate.
     bits: u128,
     free_at: Instant,
 }
 
-/// A piece takes about so long.
+/// Approximate duration of a piece.
 const PIECE: Duration = Duration::from_millis(1);
-/// No piece is smaller: a packet.
-const SMALLEST: u64 = 1_500;
-/// No piece is larger.
-const LARGEST: u64 = 256 << 10;
-/// Whoever acts late on its piece may ask for the next one as from when it should have acted, but no more than so
-/// long ago.
-const MOST_LATE: Duration = Duration::from_millis(25);
+/// Minimum size of a piece in bytes: one packet.
+const MIN_PIECE: u64 = 1_500;
+/// Maximum size of a piece in bytes.
+const MAX_PIECE: u64 = 256 << 10;
+/// Maximum lateness that is compensated: a late sender's next reservation starts at its due time, but at most this long
+/// ago.
+const MAX_LATENESS: Duration = Duration::from_millis(25);
 
 impl VirtualLink {
-    /// An idle link. A rate of nothing is taken as 1 bit/s.
+    /// Creates an idle link. A rate of 0 counts as 1 bit/s.
     #[must_use]
     pub fn new(rate: BitRate) -> Self {
         Self {
@@ -39,21 +38,21 @@ impl VirtualLink {
         }
     }
 
-    /// Its rate.
+    /// Returns the rate.
     #[must_use]
     pub fn rate(&self) -> BitRate {
         self.rate
     }
 
-    /// The size of the pieces to reserve: what the link carries in 1 ms, at least 1500 B and at most 256 KiB.
+    /// Returns the size of pieces to reserve: 1 ms at the link's rate, at least 1500 B and at most 256 KiB.
     #[must_use]
     pub fn piece(&self) -> ByteSize {
         let bytes = u128::from(self.rate.as_bps()) * u128::from(PIECE.as_nanos()) / 8_000_000_000;
-        ByteSize::from_bytes(u64::try_from(bytes).unwrap_or(LARGEST).clamp(SMALLEST, LARGEST))
+        ByteSize::from_bytes(u64::try_from(bytes).unwrap_or(MAX_PIECE).clamp(MIN_PIECE, MAX_PIECE))
     }
 
-    /// Reserves the link for `size`, in turn behind all that is reserved already, for one who has had it ready since
-    /// `ready`. Returns when its last bit will have left.
+    /// Reserves the link for `size` bytes behind all existing reservations, for data that is ready since `ready`.
+    /// Returns the time when its last bit has left.
     pub fn reserve(&mut self, ready: Instant, size: ByteSize) -> Instant {
         if ready > self.free_at {
             (self.busy_from, self.bits) = (ready, 0);
@@ -68,23 +67,23 @@ impl VirtualLink {
         self.free_at
     }
 
-    /// When all that was reserved will have left.
+    /// Returns the time when all reserved data has left.
     #[must_use]
     pub fn free_at(&self) -> Instant {
         self.free_at
     }
 
-    /// So much went at `now`, whether it had waited until the link was [free](Self::free_at) or not. Who acts late may have
-    /// done so up to 25 ms ago.
+    /// Records `size` bytes sent at `now`, whether or not the link was [free](Self::free_at). The sender may have been
+    /// up to 25 ms late.
     pub fn charge(&mut self, now: Instant, size: ByteSize) {
         self.reserve(Self::ready_since(self.free_at, now), size);
     }
 
-    /// Since when one who goes on sending has had its next piece ready: since its last one was due, at `due`, and not
-    /// since `now`, when it got to it; else the link would stand idle in between and never reach its rate.
+    /// Returns the time since which a continuing sender's next piece is ready: the due time of its last piece, not
+    /// `now`. Otherwise the link would be idle in between and never reach its rate.
     #[must_use]
     pub fn ready_since(due: Instant, now: Instant) -> Instant {
-        let earliest = now.checked_sub(MOST_LATE).unwrap_or(now);
+        let earliest = now.checked_sub(MAX_LATENESS).unwrap_or(now);
         due.clamp(earliest, now.max(earliest))
     }
 }
@@ -98,10 +97,10 @@ mod tests {
         ByteSize::from_bytes(count)
     }
 
-    /// 20 Mbit/s are 2.5 MB a second. One takes all it can get, in pieces of a millisecond, each some time late; in the
-    /// second second somebody else's 1 MB goes past the link at once.
+    /// 20 Mbit/s are 2.5 MB/s. One sender uses all available capacity in pieces of 1 ms, each with some lateness; in
+    /// the second second, another 1 MB is charged at once.
     #[test]
-    fn who_waits_gets_what_others_leave() {
+    fn a_waiting_sender_gets_the_remaining_capacity() {
         for late in [0, 300_000, 1_900_000, 9_000_000] {
             let mut link = VirtualLink::new(BitRate::from_mbps(20));
             let (mut now, mut taken, mut other) = (Instant::ZERO, 0, 0);
@@ -120,14 +119,14 @@ mod tests {
                 link.charge(now, piece);
             }
             let all = taken + other;
-            // 25 ms that it may have been late at the beginning, and the piece under way.
+            // 25 ms of possible lateness at the start, and the piece in progress.
             assert!(all <= 10_000_000 + 62_500 + 2_500, "{late}: {all}");
             assert!(all >= 9_800_000, "{late}: {all}");
         }
     }
 
-    /// `sizes` sent at once from `Instant::ZERO` by as many senders, each late by `late` at every piece. When each is
-    /// done.
+    /// Sends `sizes` from `Instant::ZERO` by as many senders, each late by `late` at every piece. Returns the
+    /// completion times.
     fn race(rate: BitRate, sizes: &[u64], late: Duration) -> Vec<Instant> {
         let mut link = VirtualLink::new(rate);
         let piece = link.piece().as_bytes();
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mebibyte_at_15_mbit_takes_what_arithmetic_says() {
+    fn a_mebibyte_at_15_mbit_takes_559_ms() {
         // 2²⁰ × 8 bit ÷ 15 Mbit/s = 0.559 240 533 3… s
         let done = race(BitRate::from_mbps(15), &[1 << 20], Duration::ZERO);
         assert_eq!(done, [Instant::from_nanos(559_240_534)]);
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_link_owes_nothing_for_its_rest() {
+    fn an_idle_link_accumulates_no_credit() {
         let mut link = VirtualLink::new(BitRate::from_mbps(8));
         assert_eq!(link.reserve(Instant::ZERO, bytes(1_000)), Instant::from_millis(1));
         assert_eq!(
@@ -187,9 +186,9 @@ mod tests {
     }
 
     #[test]
-    fn equals_get_equal_shares_and_the_small_are_done_first() {
-        // Four of 1 MB and one of 100 kB at 80 Mbit/s: 10 kB pieces of 1 ms. The small one has its 10 of the first 50
-        // pieces (its last is the 50th): 50 ms. All are done after 410 ms.
+    fn equal_senders_get_equal_shares_and_small_transfers_end_first() {
+        // Four senders of 1 MB and one of 100 kB at 80 Mbit/s: pieces of 10 kB and 1 ms. The small one gets 10 of the
+        // first 50 pieces and ends at 50 ms. All end at 410 ms.
         let done = race(
             BitRate::from_mbps(80),
             &[1_000_000, 1_000_000, 1_000_000, 1_000_000, 100_000],
@@ -201,14 +200,14 @@ mod tests {
 
     #[test]
     fn lateness_costs_no_rate() {
-        // 100 MB at 1 Gbit/s: 0.8 s. 300 µs late at each of 800 pieces would cost 0.24 s if it added up.
+        // 100 MB at 1 Gbit/s: 0.8 s. 300 µs of lateness at each of 800 pieces would cost 0.24 s if it accumulated.
         let late = Duration::from_micros(300);
         let done = race(BitRate::from_mbps(1_000), &[100_000_000], late);
         assert_eq!(done, [Instant::from_millis(800) + late]);
     }
 
     #[test]
-    fn very_late_is_as_good_as_newly_come() {
+    fn compensation_of_lateness_is_limited() {
         let (due, now) = (Instant::from_millis(0), Instant::from_millis(500));
         assert_eq!(VirtualLink::ready_since(due, now), Instant::from_millis(475));
         assert_eq!(
@@ -230,11 +229,11 @@ mod tests {
             let (mut now, mut model_free) = (0_u128, 0_u128);
             for (gap, size) in asks {
                 now += u128::from(gap);
-                // The same in units of 1/rate nanoseconds, where nothing is ever rounded.
+                // The same in units of 1/rate nanoseconds, without rounding.
                 model_free = model_free.max(now * u128::from(rate)) + u128::from(size) * 8_000_000_000;
                 let end = link.reserve(Instant::from_nanos(now as i64), bytes(size));
                 let exact = model_free.div_ceil(u128::from(rate)) as i64;
-                // What is ready in the nanosecond in which the link becomes free follows without a gap.
+                // Data that is ready in the nanosecond in which the link becomes free follows without a gap.
                 prop_assert!((exact - 1..=exact).contains(&end.as_nanos()), "{} {}", end.as_nanos(), exact);
             }
         }

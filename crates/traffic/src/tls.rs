@@ -1,4 +1,4 @@
-//! Who a server is over TLS: a certificate and its key, given or made.
+//! TLS identity of a server: a certificate and its key, from files or generated.
 
 use ring::digest;
 use rustls::ServerConfig;
@@ -14,62 +14,58 @@ pub struct Identity {
     fingerprint: [u8; 32],
 }
 
-/// Why there is no identity.
+/// Error of an identity.
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
-    /// A file can't be read, or isn't PEM.
+    /// A file cannot be read, or is not PEM.
     #[error("{path}: {reason}", path = path.display())]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         reason: String,
     },
-    /// There is no certificate in the file, or the key isn't the certificate's.
-    #[error("certificate and key don't make an identity: {0}")]
-    Unfit(String),
-    /// No certificate can be made for one of the names.
-    #[error("no certificate can be made for these names: {0}")]
+    /// There is no certificate, or the key does not belong to the certificate.
+    #[error("invalid certificate or key: {0}")]
+    Mismatch(String),
+    /// No certificate can be generated for one of the names.
+    #[error("can't generate a certificate for these names: {0}")]
     Names(String),
 }
 
 impl Identity {
-    /// A certificate made now, which nobody vouches for: clients trust its [`fingerprint`](Self::fingerprint) or
-    /// anything at all. `names` are DNS names and IP addresses.
-    ///
-    /// # Errors
-    /// When a name is none.
+    /// Generates a self-signed certificate. Clients identify it by its [`fingerprint`](Self::fingerprint) or accept
+    /// any. `names` are DNS names and IP addresses.
+    /// | # Errors
+    /// [`IdentityError::Names`] when a name is invalid.
     pub fn generate(names: &[String]) -> Result<Self, IdentityError> {
         let (chain, key) = Self::generate_pem(names)?;
         Self::from_pem(chain.as_bytes(), key.as_bytes())
     }
 
-    /// A certificate made now, and its key (PKCS #8), both as PEM: to be kept.
-    ///
-    /// # Errors
-    /// When a name is none.
+    /// Generates a self-signed certificate and its key (PKCS #8) in PEM, to be stored.
+    /// | # Errors
+    /// [`IdentityError::Names`] when a name is invalid.
     pub fn generate_pem(names: &[String]) -> Result<(String, String), IdentityError> {
         let names_error = |error: rcgen::Error| IdentityError::Names(error.to_string());
         let made = rcgen::generate_simple_self_signed(names).map_err(names_error)?;
         Ok((made.cert.pem(), made.signing_key.serialize_pem()))
     }
 
-    /// The identity in two PEM texts, as [`from_pem_files`](Self::from_pem_files).
-    ///
-    /// # Errors
-    /// When they can't be read, or don't fit together.
+    /// Reads an identity from two PEM texts, as [`from_pem_files`](Self::from_pem_files).
+    /// | # Errors
+    /// [`IdentityError`] when they cannot be parsed or do not match.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
-        let unfit = |error: rustls::pki_types::pem::Error| IdentityError::Unfit(error.to_string());
+        let unfit = |error: rustls::pki_types::pem::Error| IdentityError::Mismatch(error.to_string());
         let certificates = CertificateDer::pem_slice_iter(chain).collect::<Result<_, _>>();
         let key = PrivateKeyDer::from_pem_slice(key).map_err(unfit)?;
         Self::new(certificates.map_err(unfit)?, key)
     }
 
-    /// The identity in two PEM files: the chain, the server's own certificate first, and its key (PKCS #8, PKCS #1 or
-    /// SEC 1).
-    ///
-    /// # Errors
-    /// When a file can't be read, or what they hold doesn't fit together.
+    /// Reads an identity from two PEM files: the chain, with the server's own certificate first, and its key (PKCS #8,
+    /// PKCS #1 or SEC 1).
+    /// | # Errors
+    /// [`IdentityError`] when a file cannot be read or they do not match.
     pub fn from_pem_files(chain: &Path, key: &Path) -> Result<Self, IdentityError> {
         let fault = |path: &Path, error: rustls::pki_types::pem::Error| IdentityError::File {
             path: path.to_owned(),
@@ -82,23 +78,23 @@ impl Identity {
         Self::new(certificates, key)
     }
 
-    /// The SHA-256 of the server's own certificate in DER form.
+    /// Returns the SHA-256 of the server's own certificate in DER encoding.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
 
-    /// What the TLS of a server is made from: HTTP/2 and HTTP/1.1 offered by ALPN, TLS 1.3 and 1.2.
+    /// Returns the TLS configuration of a server: TLS 1.3 and 1.2, with HTTP/2 and HTTP/1.1 offered by ALPN.
     #[must_use]
     pub fn server_config(&self) -> Arc<ServerConfig> {
         Arc::clone(&self.config)
     }
 
     fn new(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> Result<Self, IdentityError> {
-        let unfit = |error: rustls::Error| IdentityError::Unfit(error.to_string());
+        let unfit = |error: rustls::Error| IdentityError::Mismatch(error.to_string());
         let own = chain
             .first()
-            .ok_or_else(|| IdentityError::Unfit("there is no certificate".to_owned()))?;
+            .ok_or_else(|| IdentityError::Mismatch("missing certificate".to_owned()))?;
         let sha256 = digest::digest(&digest::SHA256, own);
         let fingerprint = sha256.as_ref().try_into().expect("SHA-256 has 32 bytes");
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -122,7 +118,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_made_identity_is_its_own_and_fit_to_serve() {
+    fn a_generated_identity_is_unique_and_usable() {
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
         let (one, other) = (Identity::generate(&names).unwrap(), Identity::generate(&names).unwrap());
         assert_ne!(one.fingerprint(), other.fingerprint());
@@ -137,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn pem_files_are_taken_and_their_faults_named() {
+    fn pem_files_are_read_and_their_errors_named() {
         let dir = tempfile::tempdir().unwrap();
         let (chain, key, empty) = (
             dir.path().join("chain.pem"),
@@ -157,8 +153,8 @@ mod tests {
         let fault = |chain: &Path, key: &Path| Identity::from_pem_files(chain, key).unwrap_err().to_string();
         assert!(fault(&dir.path().join("none"), &key).contains("none"));
         assert!(fault(&chain, &empty).contains("empty"));
-        assert!(fault(&empty, &key).contains("no certificate"));
+        assert!(fault(&empty, &key).contains("missing certificate"));
         fs::write(&key, foreign.signing_key.serialize_pem()).unwrap();
-        assert!(fault(&chain, &key).contains("don't make an identity"));
+        assert!(fault(&chain, &key).contains("invalid certificate or key"));
     }
 }

@@ -1,5 +1,5 @@
-//! Memory per connection, whatever the object's size: thousands of clients that ask for 1 GiB each and hardly read.
-//! Alone in its file, so that nothing else in the process takes memory meanwhile.
+//! Memory per connection, independently of the object's size: thousands of clients request 1 GiB each and read only the
+//! beginning. The only test of this file, so that nothing else in the process allocates memory meanwhile.
 
 #[path = "server/util.rs"]
 #[expect(dead_code, reason = "only a part is of use here")]
@@ -14,16 +14,16 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use util::{get, serve, with_tls};
 
-/// What docs/SECURITY.md says for each connection, in bytes.
+/// Memory per connection that docs/SECURITY.md states, in bytes.
 const HTTP1: usize = 32 << 10;
 const HTTP2: usize = 64 << 10;
-/// With TLS the client's end is in this process, too, and as large.
+/// With TLS, the client's side is in this process as well, with the same size.
 const TLS: usize = 128 << 10;
 
-/// So many clients of each kind; the first few pay for what is made once.
+/// Number of clients of each kind at the start, which cause one-time allocations.
 const FIRST: usize = 20;
 
-/// This process's resident memory in bytes.
+/// Returns this process's resident memory in bytes.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -31,7 +31,7 @@ fn resident() -> usize {
     kib << 10
 }
 
-/// A client's end of a connection that has had the beginning of an answer, and reads no more.
+/// Returns a client's connection that has received the beginning of a response and reads no more.
 fn begin<S: Read + Write>(mut stream: S, request: &[u8]) -> S {
     stream.write_all(request).unwrap();
     stream.read_exact(&mut [0; 30_000]).unwrap();
@@ -44,7 +44,7 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// The memory taken by each of `count` clients that `connect` makes, and the clients.
+/// Connects `count` clients. Returns the memory per client, and the clients.
 fn each<S>(count: usize, connect: impl Fn() -> S) -> (usize, Vec<S>) {
     let mut clients: Vec<S> = (0..FIRST).map(|_| connect()).collect();
     clients.reserve(count);
@@ -53,7 +53,7 @@ fn each<S>(count: usize, connect: impl Fn() -> S) -> (usize, Vec<S>) {
     (resident().saturating_sub(before) / count, clients)
 }
 
-/// An HTTP/2 client's beginning: preface, a window of 2³¹ − 1 for each stream, and GET /bytes/1GiB.
+/// Returns the first bytes of an HTTP/2 client: preface, a window of 2³¹ − 1 per stream, and GET /bytes/1GiB.
 fn http2_request() -> Vec<u8> {
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
     // SETTINGS_INITIAL_WINDOW_SIZE (4) = 2³¹ − 1.
@@ -81,7 +81,7 @@ fn memory_does_not_grow_with_the_object() {
     let served = serve(ServerConfig { limits, ..with_tls() });
     let request = get("/bytes/1GiB");
     let http2 = http2_request();
-    // All stay open, so that none lives in what another has given back.
+    // All connections stay open, so that none reuses memory of another.
     let (http2, _h2) = each(500, || begin(connect(served.http()), &http2));
     let config = tls::config(&Trust::Any, Http::H1).unwrap();
     let (tls, _tls) = each(100, || {

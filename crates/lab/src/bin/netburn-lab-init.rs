@@ -1,4 +1,4 @@
-//! The lab's helper as a program of its own, for the tests of this crate. The `netburn` command has it inside.
+//! The lab's helper process as a separate program, for this crate's tests. The `netburn` command contains it.
 
 fn main() {
     std::process::exit(netburn_lab::init::main());

@@ -1,108 +1,109 @@
-//! What the lab and its helper say to each other: a byte for the kind, then numbers (4 bytes, the machine's order) and strings (their
-//! length before them). Each is one message of a socket that keeps their bounds, with the files that belong to it.
+//! Messages between the lab and its helper.
+//! | A message is a byte for its kind, followed by numbers (4 bytes in native byte order) and strings (preceded by
+//! their length). Each is one packet of a SOCK_SEQPACKET socket, with its file descriptors attached.
 
-use crate::hold::{Hold, Probe};
+use crate::backpressure::{Backpressure, Probe};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// What the helper is asked to do.
+/// Request to the helper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// Make a node: a network namespace and a device.
-    Node(NodeWanted),
-    /// Have these lines be /etc/hosts.
+    /// Create a node: a network namespace and a device.
+    Node(NodeSpec),
+    /// Use these lines as /etc/hosts.
     Names(String),
-    /// Find out whether a full TUN device stops the queue before it.
+    /// Probe whether a full TUN device stops the qdisc.
     Probe,
-    /// Run a program at a node; its standard input, output and error travel along.
-    Run(RunWanted),
-    /// Send a signal to what runs under this number.
+    /// Run a program at a node. Standard input, output and error are attached.
+    Run(ProcessSpec),
+    /// Send a signal to a program: its number and the signal.
     Signal(u32, u32),
-    /// Say that it is there.
+    /// Ping.
     Pulse,
-    /// Say whether something listens at this node's TCP port.
+    /// Query whether a process listens at a TCP port: the node and the port.
     Listens(u32, u32),
 }
 
-/// A node to be made.
+/// Specification of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodeWanted {
-    /// What the interface is called inside.
+pub struct NodeSpec {
+    /// Name of the interface in the node.
     pub interface: String,
-    /// Its address.
+    /// IPv4 address.
     pub v4: Ipv4Addr,
-    /// Its address.
+    /// IPv6 address.
     pub v6: Ipv6Addr,
-    /// The congestion control of its connections; empty: the namespace's.
+    /// Congestion control of the node's connections; empty for the default of the namespace.
     pub control: String,
-    /// What TCP Small Queues are capped at, in bytes (`tcp_limit_output_bytes`); 0: as it is.
+    /// Limit of TCP Small Queues in bytes (`tcp_limit_output_bytes`); 0 keeps the default.
     pub output_limit: u32,
-    /// How it is kept from handing over all that it has.
-    pub hold: Hold,
-    /// Whether it is to be an Ethernet pair in the place of a TUN device.
+    /// Backpressure mechanism.
+    pub backpressure: Backpressure,
+    /// Whether the device is an Ethernet pair instead of a TUN device.
     pub pair: bool,
-    /// Whether its kernel may leave the segmentation of datagrams to us.
+    /// Whether the kernel may leave the segmentation of datagrams to the lab (USO).
     pub udp: bool,
 }
 
-/// A program to be run.
+/// Specification of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunWanted {
-    /// What its end will be told under.
+pub struct ProcessSpec {
+    /// Number of the program in later messages.
     pub id: u32,
-    /// The node, in the order in which they were made.
+    /// Index of the node, in the order of creation.
     pub node: u32,
-    /// Whether it gets a process group of its own.
+    /// Whether the program gets its own process group.
     pub own_group: bool,
-    /// The machine's name as it sees it.
+    /// Host name that the program sees.
     pub host_name: String,
-    /// The soft limit of open files that it gets.
+    /// Soft limit of open files.
     pub open_files: u32,
     /// The program and its arguments.
     pub arguments: Vec<Vec<u8>>,
-    /// Variables beyond those that the helper has.
+    /// Environment variables in addition to those of the helper.
     pub environment: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// What the helper says.
+/// Reply or event from the helper.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// It is there, and isolated; whether inside a user namespace, and what it could not do.
+    /// The helper is isolated. Contains whether it runs in a user namespace, and notes about unavailable features.
     Hello(bool, Vec<String>),
-    /// The node was made. Its device, network namespace, route and raw socket travel along.
-    Node(NodeMade),
-    /// What came of the probe.
+    /// The node was created. Its device, network namespace, netlink socket and raw socket are attached.
+    Node(NodeInfo),
+    /// Result of the probe.
     Probed(Probe),
-    /// It was done.
+    /// The request succeeded.
     Done,
-    /// It can't be done: the error's number (0: none), and what was tried.
+    /// The request failed: errno (0 if there is none) and the failed operation.
     Failed(u32, String),
-    /// What ran under this number has ended, with this status or by this signal.
+    /// A program exited: its number, and its status or the signal that killed it.
     Ended(u32, Result<u32, u32>),
-    /// A signal stopped what runs under this number.
+    /// A signal stopped a program.
     Stopped(u32),
-    /// A signal let continue what runs under this number.
+    /// A signal continued a program.
     Continued(u32),
-    /// It is there.
+    /// Response to a ping.
     Pulse,
-    /// Whether something listens there.
+    /// Whether a process listens at the port.
     Listens(bool),
 }
 
-/// A node that was made.
+/// Properties of a new node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodeMade {
-    /// The number of its interface.
+pub struct NodeInfo {
+    /// Interface index.
     pub index: u32,
-    /// Whether its kernel leaves the segmentation of datagrams to us.
+    /// Whether the kernel leaves the segmentation of datagrams to the lab.
     pub segments_udp: bool,
-    /// How it is held back.
-    pub hold: Hold,
-    /// What could not be done.
+    /// Backpressure mechanism in use.
+    pub backpressure: Backpressure,
+    /// Notes about unavailable features.
     pub notes: Vec<String>,
 }
 
 impl Request {
-    /// As bytes.
+    /// Encodes the request.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
         let mut to = Writer(Vec::new());
@@ -114,7 +115,7 @@ impl Request {
                 to.text(&node.v6.octets());
                 to.text(node.control.as_bytes());
                 to.number(node.output_limit);
-                to.hold(node.hold);
+                to.backpressure(node.backpressure);
                 to.byte(u8::from(node.pair));
                 to.byte(u8::from(node.udp));
             }
@@ -153,23 +154,23 @@ impl Request {
         to.0
     }
 
-    /// From bytes.
+    /// Decodes a request; `None` if the bytes are invalid.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Request> {
         let mut from = Reader(bytes);
         let request = match from.byte()? {
-            1 => Request::Node(NodeWanted {
+            1 => Request::Node(NodeSpec {
                 interface: from.string()?,
                 v4: Ipv4Addr::from(<[u8; 4]>::try_from(from.text()?).ok()?),
                 v6: Ipv6Addr::from(<[u8; 16]>::try_from(from.text()?).ok()?),
                 control: from.string()?,
                 output_limit: from.number()?,
-                hold: from.hold()?,
+                backpressure: from.backpressure()?,
                 pair: from.flag()?,
                 udp: from.flag()?,
             }),
             2 => Request::Names(from.string()?),
-            3 => Request::Run(RunWanted {
+            3 => Request::Run(ProcessSpec {
                 id: from.number()?,
                 node: from.number()?,
                 own_group: from.flag()?,
@@ -189,7 +190,7 @@ impl Request {
 }
 
 impl Answer {
-    /// As bytes.
+    /// Encodes the answer.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
         let mut to = Writer(Vec::new());
@@ -203,7 +204,7 @@ impl Answer {
                 to.byte(2);
                 to.number(node.index);
                 to.byte(u8::from(node.segments_udp));
-                to.hold(node.hold);
+                to.backpressure(node.backpressure);
                 to.texts(&node.notes);
             }
             Answer::Probed(probe) => {
@@ -241,16 +242,16 @@ impl Answer {
         to.0
     }
 
-    /// From bytes.
+    /// Decodes an answer; `None` if the bytes are invalid.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Answer> {
         let mut from = Reader(bytes);
         let answer = match from.byte()? {
             1 => Answer::Hello(from.flag()?, from.list(Reader::string)?),
-            2 => Answer::Node(NodeMade {
+            2 => Answer::Node(NodeInfo {
                 index: from.number()?,
                 segments_udp: from.flag()?,
-                hold: from.hold()?,
+                backpressure: from.backpressure()?,
                 notes: from.list(Reader::string)?,
             }),
             3 => Answer::Done,
@@ -289,8 +290,13 @@ impl Writer {
         self.0.extend_from_slice(text);
     }
 
-    fn hold(&mut self, hold: Hold) {
-        self.byte(Hold::ALL.iter().position(|one| *one == hold).unwrap_or(0) as u8);
+    fn backpressure(&mut self, backpressure: Backpressure) {
+        self.byte(
+            Backpressure::ALL
+                .iter()
+                .position(|one| *one == backpressure)
+                .unwrap_or(0) as u8,
+        );
     }
 
     fn texts(&mut self, texts: &[String]) {
@@ -320,8 +326,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn hold(&mut self) -> Option<Hold> {
-        Hold::ALL.get(usize::from(self.byte()?)).copied()
+    fn backpressure(&mut self) -> Option<Backpressure> {
+        Backpressure::ALL.get(usize::from(self.byte()?)).copied()
     }
 
     fn number(&mut self) -> Option<u32> {
@@ -338,7 +344,7 @@ impl<'a> Reader<'a> {
     }
 
     fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        // Grows with what is there, not with what was announced.
+        // The allocation grows with the data received, not with the announced length.
         (0..self.number()?).map(|_| one(self)).collect()
     }
 }
@@ -348,20 +354,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn decoding_inverts_encoding() {
         let requests = [
-            Request::Node(NodeWanted {
+            Request::Node(NodeSpec {
                 interface: "wlan0".into(),
                 v4: Ipv4Addr::new(198, 18, 1, 0),
                 v6: Ipv6Addr::LOCALHOST,
                 control: "cubic".into(),
                 output_limit: 5,
-                hold: Hold::Ring,
+                backpressure: Backpressure::TunQueue,
                 pair: false,
                 udp: true,
             }),
             Request::Names("127.0.0.1 localhost\n".into()),
-            Request::Run(RunWanted {
+            Request::Run(ProcessSpec {
                 id: 7,
                 node: 1,
                 own_group: true,
@@ -382,10 +388,10 @@ mod tests {
         }
         let answers = [
             Answer::Hello(true, vec!["no /proc".into()]),
-            Answer::Node(NodeMade {
+            Answer::Node(NodeInfo {
                 index: 2,
                 segments_udp: true,
-                hold: Hold::Nothing,
+                backpressure: Backpressure::None,
                 notes: vec![],
             }),
             Answer::Done,

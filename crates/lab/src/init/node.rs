@@ -1,7 +1,7 @@
-//! One node: a network namespace with a device, addresses, routes and settings.
+//! Creation of one node: a network namespace with a device, addresses, routes and settings.
 
-use super::message::{NodeMade, NodeWanted};
-use crate::hold::{Hold, Probe};
+use super::message::{NodeInfo, NodeSpec};
+use crate::backpressure::{Backpressure, Probe};
 use crate::packet::ethernet;
 use netburn_linux::diag::Diag;
 use netburn_linux::ethernet::Frames;
@@ -14,7 +14,7 @@ use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-/// A node, as its maker has it.
+/// Resources of a node in the helper.
 pub(super) struct Node {
     pub(super) device: OwnedFd,
     pub(super) namespace: OwnedFd,
@@ -22,32 +22,33 @@ pub(super) struct Node {
     pub(super) raw: OwnedFd,
     pub(super) links: Links,
     pub(super) diag: Option<Diag>,
-    pub(super) made: NodeMade,
+    pub(super) made: NodeInfo,
 }
 
-/// The network namespace in which our ends of Ethernet pairs are.
+/// Network namespace that contains the lab's sides of Ethernet pairs.
 pub(super) struct Hub {
     namespace: OwnedFd,
     route: Route,
     pairs: u32,
-    /// The last one's number.
+    /// Interface index of the last pair.
     last: u32,
 }
 
-/// What was tried, and why it can't be.
-type Refused = (&'static str, io::Error);
+/// Failed operation and its cause.
+type NodeError = (&'static str, io::Error);
 
-/// Packets that wait before a device, and in it: a burst of 64 KiB counts as one.
-const QUEUE: u32 = 2_000;
+/// Length in packets of the qdisc and of the device's queue. A burst of up to 64 KiB counts as one packet.
+const QUEUE_LENGTH: u32 = 2_000;
 
-/// Packets in a device that stops the queue before it: gone as far as TCP knows, so few; the queue is woken when half are left.
-const RING: u32 = 8;
+/// Queue length in packets of a TUN device that stops the qdisc. TCP considers these packets sent, so the queue is
+/// short. The kernel restarts the qdisc when half of it is free.
+const TUN_QUEUE_LENGTH: u32 = 8;
 
-/// The first grant; the first real one comes as soon as there is a network.
-const FIRST: u32 = 16 * 1024;
+/// First grant in bytes. The switch grants more as soon as the network has started.
+const INITIAL_GRANT: u32 = 16 * 1024;
 
 impl Hub {
-    /// The network namespace that this thread is in.
+    /// Opens the network namespace of this thread.
     pub(super) fn here() -> io::Result<Hub> {
         Ok(Hub {
             namespace: namespace::network()?,
@@ -57,9 +58,10 @@ impl Hub {
         })
     }
 
-    /// Connects the namespace that this thread is in by an interface called `name`; our end of it.
-    fn connect(&mut self, name: &str, there: &OwnedFd) -> Result<Frames, Refused> {
-        let at = |error| ("make an Ethernet pair", error);
+    /// Creates an Ethernet pair between the hub and this thread's namespace, where the interface is called `name`.
+    /// Returns the lab's side.
+    fn connect(&mut self, name: &str, there: &OwnedFd) -> Result<Frames, NodeError> {
+        let at = |error| ("create an Ethernet pair", error);
         self.pairs += 1;
         let ours = format!("pair{}", self.pairs);
         self.route.add_pair(&ours, name, there.as_fd()).map_err(at)?;
@@ -70,8 +72,8 @@ impl Hub {
     }
 
     fn bring_up(&mut self, ours: &str) -> io::Result<Frames> {
-        // This end has no addresses and says nothing.
-        set(&format!("ipv6/conf/{ours}/disable_ipv6"), "1", &mut Vec::new());
+        // The lab's side has no addresses and must not send anything by itself.
+        set_sysctl(&format!("ipv6/conf/{ours}/disable_ipv6"), "1", &mut Vec::new());
         let index = Route::index(ours)?;
         let link = Link {
             mtu: Some(crate::credit::MTU as u32),
@@ -83,7 +85,7 @@ impl Hub {
         Frames::new(index)
     }
 
-    /// Waits until the last pair carries packets both ways, or for two seconds.
+    /// Waits until the last pair forwards packets in both directions, for at most 2 s.
     fn settle(&mut self, there: &mut Route, index: u32) -> io::Result<()> {
         for _ in 0..1_000 {
             if self.route.is_running(self.last)? && there.is_running(index)? {
@@ -95,37 +97,42 @@ impl Hub {
     }
 }
 
-/// Makes a node. This thread is inside its network namespace afterwards.
-pub(super) fn make(wanted: &NodeWanted, hub: &mut Hub) -> Result<Node, Refused> {
+/// Creates a node. Moves this thread into the node's network namespace.
+pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
     let at = |what: &'static str| move |error: io::Error| (what, error);
-    let name = wanted.interface.as_str();
+    let name = spec.interface.as_str();
     let mut notes = Vec::new();
     let (namespace, mut route) = network()?;
-    let (device, segments_udp) = if wanted.pair {
+    let (device, segments_udp) = if spec.pair {
         let frames = hub.connect(name, &namespace)?;
-        (OwnedFd::from(frames), udp_over_pair(name, wanted.udp, &mut notes))
+        (OwnedFd::from(frames), udp_over_pair(name, spec.udp, &mut notes))
     } else {
-        let tun = Tun::new(name, wanted.udp).map_err(at("make a TUN device"))?;
+        let tun = Tun::new(name, spec.udp).map_err(at("create a TUN device"))?;
         (OwnedFd::from(tun.file), tun.segments_udp)
     };
     let index = Route::index(name).map_err(at("find the device"))?;
-    // A connection that its client marks is answered with the same DSCP, as the model has it: priority works both ways.
-    set("ipv4/tcp_reflect_tos", "1", &mut notes);
-    set(&format!("ipv6/conf/{name}/addr_gen_mode"), "1", &mut Vec::new());
-    set(&format!("ipv6/conf/{name}/router_solicitations"), "0", &mut Vec::new());
+    // The server answers a marked connection with the same DSCP. In the model, a priority applies to both directions as
+    // well.
+    set_sysctl("ipv4/tcp_reflect_tos", "1", &mut notes);
+    set_sysctl(&format!("ipv6/conf/{name}/addr_gen_mode"), "1", &mut Vec::new());
+    set_sysctl(&format!("ipv6/conf/{name}/router_solicitations"), "0", &mut Vec::new());
     let link = Link {
         mtu: Some(crate::credit::MTU as u32),
-        queue: Some(if wanted.hold == Hold::Ring { RING } else { QUEUE }),
-        segments: (wanted.hold != Hold::Nothing).then_some(1),
-        address: wanted.pair.then_some(ethernet::ADDRESS),
-        resolves: wanted.pair.then_some(false),
+        queue: Some(if spec.backpressure == Backpressure::TunQueue {
+            TUN_QUEUE_LENGTH
+        } else {
+            QUEUE_LENGTH
+        }),
+        segments: (spec.backpressure != Backpressure::None).then_some(1),
+        address: spec.pair.then_some(ethernet::ADDRESS),
+        resolves: spec.pair.then_some(false),
     };
     route.bring_up(index, &link).map_err(at("bring the device up"))?;
-    if wanted.pair {
-        hub.settle(&mut route, index).map_err(at("look at the device"))?;
+    if spec.pair {
+        hub.settle(&mut route, index).map_err(at("query the device"))?;
     }
-    let control = Some(wanted.control.as_str()).filter(|control| !control.is_empty());
-    for address in [IpAddr::V4(wanted.v4), IpAddr::V6(wanted.v6)] {
+    let control = Some(spec.control.as_str()).filter(|control| !control.is_empty());
+    for address in [IpAddr::V4(spec.v4), IpAddr::V6(spec.v6)] {
         let given = route.add_address(index, address);
         match given {
             Ok(()) => {}
@@ -133,34 +140,34 @@ pub(super) fn make(wanted: &NodeWanted, hub: &mut Hub) -> Result<Node, Refused> 
                 notes.push(format!("no IPv6: {error}"));
                 continue;
             }
-            Err(error) => return Err(("give it an address", error)),
+            Err(error) => return Err(("add an address to the device", error)),
         }
         route
             .add_default(index, address, control)
-            .map_err(at("make a route with that congestion control"))?;
+            .map_err(at("add a route with that congestion control"))?;
     }
     let (_, gid) = namespace::ids();
-    set("ipv4/ping_group_range", &format!("{gid} {gid}"), &mut notes);
-    set("ipv4/tcp_no_metrics_save", "1", &mut notes);
-    // A server at port 80 is nobody's privilege in a network of one's own.
-    set("ipv4/ip_unprivileged_port_start", "0", &mut notes);
-    let hold = hold(wanted.hold, &mut route, index, &mut notes);
-    if wanted.output_limit > 0 {
-        set(
+    set_sysctl("ipv4/ping_group_range", &format!("{gid} {gid}"), &mut notes);
+    set_sysctl("ipv4/tcp_no_metrics_save", "1", &mut notes);
+    // Ports below 1024 need no privilege in the lab's own network.
+    set_sysctl("ipv4/ip_unprivileged_port_start", "0", &mut notes);
+    let backpressure = apply_backpressure(spec.backpressure, &mut route, index, &mut notes);
+    if spec.output_limit > 0 {
+        set_sysctl(
             "ipv4/tcp_limit_output_bytes",
-            &wanted.output_limit.to_string(),
+            &spec.output_limit.to_string(),
             &mut notes,
         );
     }
-    // It is up by now: from here on it stays up, unless it is taken down.
+    // The device is up. From here on, a link-down event means that a program took it down.
     let links = Links::watch().map_err(at("watch the device"))?;
     let raw = raw::sender(index).map_err(at("open a raw socket"))?;
-    let diag = match hold {
-        Hold::Nothing => None,
+    let diag = match backpressure {
+        Backpressure::None => None,
         _ => Diag::new()
             .inspect_err(|error| {
                 notes.push(format!(
-                    "small queues follow the link's rate, not the connection's: {error}"
+                    "TCP Small Queues use the link's rate instead of the connection's: {error}"
                 ))
             })
             .ok(),
@@ -172,19 +179,19 @@ pub(super) fn make(wanted: &NodeWanted, hub: &mut Hub) -> Result<Node, Refused> 
         raw,
         links,
         diag,
-        made: NodeMade {
+        made: NodeInfo {
             index,
             segments_udp,
-            hold,
+            backpressure,
             notes,
         },
     })
 }
 
-/// A network namespace of its own, in which this thread is from now on, with loopback.
-fn network() -> Result<(OwnedFd, Route), Refused> {
+/// Creates a network namespace with a loopback device, and moves this thread into it.
+fn network() -> Result<(OwnedFd, Route), NodeError> {
     let at = |what: &'static str| move |error: io::Error| (what, error);
-    namespace::new_network().map_err(at("make a network namespace"))?;
+    namespace::new_network().map_err(at("create a network namespace"))?;
     let namespace = namespace::network().map_err(at("open a network namespace"))?;
     let mut route = Route::new().map_err(at("open a netlink socket"))?;
     let loopback = Route::index("lo").map_err(at("find lo"))?;
@@ -192,15 +199,15 @@ fn network() -> Result<(OwnedFd, Route), Refused> {
     Ok((namespace, route))
 }
 
-/// Datagrams that are still to be segmented can be described to us since Linux 6.2. What can't would be lost, so older kernels
-/// segment them themselves.
-fn udp_over_pair(name: &str, wanted: bool, notes: &mut Vec<String>) -> bool {
+/// Since Linux 6.2, packet sockets can receive datagrams that have not been segmented (USO). On older kernels they
+/// would be lost, so the kernel segments them itself.
+fn udp_over_pair(name: &str, spec: bool, notes: &mut Vec<String>) -> bool {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    if wanted && super::since(&release, (6, 2)) {
+    if spec && super::since(&release, (6, 2)) {
         return true;
     }
     match offload::set(name, "tx-udp-segmentation", false) {
-        // A kernel that doesn't know it doesn't leave it to us.
+        // A kernel without this feature always segments datagrams itself.
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => notes.push(format!(
@@ -210,58 +217,61 @@ fn udp_over_pair(name: &str, wanted: bool, notes: &mut Vec<String>) -> bool {
     false
 }
 
-fn hold(wanted: Hold, route: &mut Route, index: u32, notes: &mut Vec<String>) -> Hold {
-    if wanted == Hold::Nothing {
-        return wanted;
+fn apply_backpressure(spec: Backpressure, route: &mut Route, index: u32, notes: &mut Vec<String>) -> Backpressure {
+    if spec == Backpressure::None {
+        return spec;
     }
-    // Else a modelled round trip of a millisecond counts as one within a data centre, and bursts grow.
-    set("ipv4/tcp_tso_rtt_log", "0", &mut Vec::new());
-    let (queue, lacks) = match wanted {
-        Hold::Ring => (route.add_fifo(index, QUEUE), "queue"),
-        _ => (route.add_bucket(index, FIRST), "token bucket"),
+    // Otherwise the kernel treats a modelled round trip of 1 ms as one within a data centre, and sends larger bursts
+    // (tcp_tso_rtt_log).
+    set_sysctl("ipv4/tcp_tso_rtt_log", "0", &mut Vec::new());
+    let (queue, lacks) = match spec {
+        Backpressure::TunQueue => (route.add_fifo(index, QUEUE_LENGTH), "queue"),
+        _ => (route.add_token_bucket(index, INITIAL_GRANT), "token bucket"),
     };
     match queue {
-        Ok(()) => wanted,
+        Ok(()) => spec,
         Err(error) => {
-            notes.push(format!("TCP Small Queues don't work, there is no {lacks}: {error}"));
-            Hold::Nothing
+            notes.push(format!(
+                "TCP Small Queues do not work, because the kernel has no {lacks}: {error}"
+            ));
+            Backpressure::None
         }
     }
 }
 
-/// Sends into a TUN device that nobody reads, and looks what becomes of it. This thread is in a network namespace of its own
-/// afterwards.
+/// Sends into a TUN device that is not read, and measures how many packets are queued and dropped. Moves this thread
+/// into a new network namespace.
 pub(super) fn probe() -> io::Result<Probe> {
     let (_namespace, mut route) = network().map_err(|(_, error)| error)?;
     let name = "probe";
     let tun = Tun::new(name, false)?;
     let index = Route::index(name)?;
     let link = Link {
-        queue: Some(Probe::ROOM),
+        queue: Some(Probe::QUEUE_LENGTH),
         ..Link::default()
     };
     route.bring_up(index, &link)?;
-    route.add_fifo(index, QUEUE)?;
+    route.add_fifo(index, QUEUE_LENGTH)?;
     let here = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
     route.add_address(index, here)?;
     route.add_default(index, here, None)?;
-    let before = route.counted(index)?.sent_dropped;
+    let before = route.counters(index)?.sent_dropped;
     let sender = UdpSocket::bind((here, 0))?;
     sender.connect((Ipv4Addr::new(192, 0, 2, 2), 9))?;
-    for _ in 0..Probe::SENT {
-        // A sender that is told to wait is what we hope for, and its buffer holds them all.
-        let _ = sender.send(&[0; Probe::EACH]);
+    for _ in 0..Probe::DATAGRAMS {
+        // With backpressure, the datagrams stay in the socket's send buffer, which has room for all of them.
+        let _ = sender.send(&[0; Probe::DATAGRAM_SIZE]);
     }
     let probe = Probe {
         outstanding: socket::unsent(&sender)?,
-        dropped: (route.counted(index)?.sent_dropped - before) as u32,
+        dropped: (route.counters(index)?.sent_dropped - before) as u32,
     };
     drop(tun);
     Ok(probe)
 }
 
-fn set(name: &str, value: &str, notes: &mut Vec<String>) {
+fn set_sysctl(name: &str, value: &str, notes: &mut Vec<String>) {
     if let Err(error) = std::fs::write(format!("/proc/sys/net/{name}"), value) {
-        notes.push(format!("net/{name} can't be set: {error}"));
+        notes.push(format!("can't set net/{name}: {error}"));
     }
 }

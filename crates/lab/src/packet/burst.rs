@@ -1,15 +1,14 @@
-//! What a kernel sent at once, and the packets that it stands for.
-//!
-//! A sending kernel leaves segmentation to the device (TSO, USO): up to 64 KiB come as one. The air carries packets, so each
-//! [`Segment`] goes its own way; headers are made only when it is delivered. Checksums of what was split stay partial, as the kernel
-//! left them: the receiving kernel trusts them, and no payload is ever summed.
+//! A packet as a kernel sent it, and the segments that it represents.
+//! | A sending kernel leaves segmentation to the device (TSO, USO) and sends up to 64 KiB as one packet. The modelled
+//! network forwards each [`Segment`] separately. Headers are only made on delivery. Checksums of segmented packets stay
+//! partial, as the kernel left them. The receiving kernel trusts them, so payload is never summed.
 
 use super::checksum;
+use super::gro::mark;
 use super::header::{Gso, NEEDS_CHECKSUM, VnetHeader};
 use super::icmp::{self, Unreachable};
-use super::ip::{Facts, Refused, TCP, UDP};
-use super::join::mark;
-use super::port::{self, Which};
+use super::ip::{IpPacketInfo, RejectReason, TCP, UDP};
+use super::port::{self, PortField};
 use netburn_medium::packet::Ecn;
 use std::sync::Arc;
 
@@ -19,25 +18,25 @@ const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 const ACK: u8 = 0x10;
 
-/// The longest packet of the air, IP header included (802.11-2020 clause 9.2.4.7.1, less LLC and SNAP).
-pub const LONGEST: usize = 2304;
+/// Maximum length of a packet including the IP header (802.11-2020 clause 9.2.4.7.1, less LLC and SNAP).
+pub const MAX_PACKET: usize = 2304;
 
-/// What a kernel sent at once.
+/// A packet as a kernel sent it: one segment, or a burst to be segmented (GSO).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// The packet, from its IP header on.
+    /// The packet, beginning with the IP header.
     pub(super) bytes: Box<[u8]>,
     pub(super) header: VnetHeader,
-    /// What it says of itself.
-    pub facts: Facts,
-    /// All its headers.
+    /// Properties of the packet.
+    pub info: IpPacketInfo,
+    /// Length of all headers.
     pub(super) headers: usize,
-    /// Payload of each packet but the last; 0 when it is a single one.
+    /// Payload of each segment but the last; 0 for a single packet.
     pub(super) size: usize,
     count: u16,
 }
 
-/// One packet of a burst.
+/// One segment of a burst.
 #[derive(Debug, Clone)]
 pub struct Segment {
     pub(super) burst: Arc<Burst>,
@@ -45,119 +44,118 @@ pub struct Segment {
 }
 
 impl Burst {
-    /// What `frame`, a packet behind its [`VnetHeader`], stands for.
-    ///
-    /// # Errors
-    /// When it can't be carried.
-    pub fn read(frame: &[u8]) -> Result<Burst, Refused> {
-        let (header, bytes) = VnetHeader::read(frame).ok_or(Refused::Malformed)?;
-        let facts = Facts::of(bytes)?;
+    /// Parses a frame: a packet preceded by its [`VnetHeader`].
+    /// | # Errors
+    /// The [`RejectReason`] if the packet is invalid or not forwarded.
+    pub fn read(frame: &[u8]) -> Result<Burst, RejectReason> {
+        let (header, bytes) = VnetHeader::read(frame).ok_or(RejectReason::Malformed)?;
+        let info = IpPacketInfo::parse(bytes)?;
         let split = match header.gso {
             Gso::None => None,
-            Gso::Tcp4 | Gso::Tcp6 if facts.protocol == TCP => {
-                let offset = bytes.get(facts.transport + 12).ok_or(Refused::Malformed)?;
+            Gso::Tcp4 | Gso::Tcp6 if info.protocol == TCP => {
+                let offset = bytes.get(info.transport + 12).ok_or(RejectReason::Malformed)?;
                 let length = usize::from(offset >> 4) * 4;
                 if length < 20 {
-                    return Err(Refused::Malformed);
+                    return Err(RejectReason::Malformed);
                 }
-                Some(facts.transport + length)
+                Some(info.transport + length)
             }
-            Gso::Udp if facts.protocol == UDP => Some(facts.transport + 8),
-            _ => return Err(Refused::Malformed),
+            Gso::Udp if info.protocol == UDP => Some(info.transport + 8),
+            _ => return Err(RejectReason::Malformed),
         };
         let (start, place) = (usize::from(header.checksum_start), usize::from(header.checksum_offset));
-        let outside = start < facts.transport || start + place + 2 > bytes.len();
+        let outside = start < info.transport || start + place + 2 > bytes.len();
         if header.flags & NEEDS_CHECKSUM != 0 && outside {
-            return Err(Refused::Malformed);
+            return Err(RejectReason::Malformed);
         }
         let whole = Burst {
             bytes: bytes.into(),
             header,
-            facts,
+            info,
             headers: bytes.len(),
             size: 0,
             count: 1,
         };
         let Some(headers) = split else {
-            return if bytes.len() > LONGEST {
-                Err(Refused::TooLong)
+            return if bytes.len() > MAX_PACKET {
+                Err(RejectReason::TooLong)
             } else {
                 Ok(whole)
             };
         };
         let size = usize::from(header.gso_size);
-        let offset = if facts.protocol == TCP { 16 } else { 6 };
+        let offset = if info.protocol == TCP { 16 } else { 6 };
         let partial = header.flags & NEEDS_CHECKSUM != 0
-            && usize::from(header.checksum_start) == facts.transport
+            && usize::from(header.checksum_start) == info.transport
             && header.checksum_offset == offset;
-        if headers >= bytes.len() || size == 0 || facts.fragment || !partial {
-            return Err(Refused::Malformed);
+        if headers >= bytes.len() || size == 0 || info.fragment || !partial {
+            return Err(RejectReason::Malformed);
         }
-        if headers + size > LONGEST {
-            return Err(Refused::TooLong);
+        if headers + size > MAX_PACKET {
+            return Err(RejectReason::TooLong);
         }
         let count = (bytes.len() - headers).div_ceil(size);
         Ok(Burst {
             headers,
             size,
-            count: u16::try_from(count).map_err(|_| Refused::Malformed)?,
+            count: u16::try_from(count).map_err(|_| RejectReason::Malformed)?,
             ..whole
         })
     }
 
-    /// Bytes of all its packets, headers included.
+    /// Returns the total length of all segments, headers included.
     #[must_use]
     pub fn length(&self) -> usize {
         self.bytes.len() + (usize::from(self.count) - 1) * self.headers
     }
 
-    /// The flags of a TCP segment; none where it is another packet, or a fragment.
+    /// Returns the flags of a TCP segment; 0 for other packets and fragments.
     fn tcp_flags(&self) -> u8 {
-        let tcp = self.facts.protocol == TCP && !self.facts.fragment;
-        let flags = self.bytes.get(self.facts.transport + 13).filter(|_| tcp);
+        let tcp = self.info.protocol == TCP && !self.info.fragment;
+        let flags = self.bytes.get(self.info.transport + 13).filter(|_| tcp);
         flags.copied().unwrap_or_default()
     }
 
-    /// Whether it is a TCP segment that accepts a connection, and whether it is one that refuses or resets one.
+    /// Returns whether the packet is a TCP SYN-ACK, and whether it is a TCP RST.
     #[must_use]
-    pub(crate) fn answers(&self) -> (bool, bool) {
+    pub(crate) fn handshake_reply(&self) -> (bool, bool) {
         let flags = self.tcp_flags();
         (flags & (SYN | RST | ACK) == SYN | ACK, flags & RST != 0)
     }
 
-    /// Whether a kernel looks for neighbours, routers or groups with it of its own accord: Neighbor Discovery (RFC 4861), MLD
-    /// (RFC 2710, RFC 3810) and IGMP (RFC 9776).
+    /// Returns whether the packet is multicast discovery that kernels send by themselves: Neighbor Discovery (RFC
+    /// 4861), MLD (RFC 2710, RFC 3810) or IGMP (RFC 9776).
     #[must_use]
     pub fn is_discovery(&self) -> bool {
-        match (self.facts.protocol, self.bytes.get(self.facts.transport)) {
+        match (self.info.protocol, self.bytes.get(self.info.transport)) {
             (IGMP, _) => true,
             (ICMP6, Some(kind)) => matches!(kind, 130..=137 | 143),
             _ => false,
         }
     }
 
-    /// Its content comes from another port from now on.
+    /// Replaces the source port.
     pub fn set_source_port(&mut self, port: u16) {
-        port::replace(&mut self.bytes, self.header.flags, &self.facts, Which::Source, port);
-        if self.facts.ports != (0, 0) {
-            self.facts.ports.0 = port;
+        port::replace(&mut self.bytes, self.header.flags, &self.info, PortField::Source, port);
+        if self.info.ports != (0, 0) {
+            self.info.ports.0 = port;
         }
     }
 
-    /// The port that it comes from; of a first fragment too.
+    /// Returns the source port, also of a first fragment.
     #[must_use]
     pub fn source_port(&self) -> Option<u16> {
-        port::ports(&self.bytes, &self.facts).map(|ports| ports.0)
+        port::ports(&self.bytes, &self.info).map(|ports| ports.0)
     }
 
-    /// The message that nobody has the address it goes to, as a frame to its sender; `None` where there must be none.
+    /// Returns an ICMP destination unreachable message to the sender, as a frame; `None` if RFC 1122 forbids one.
     #[must_use]
     pub fn unreachable(&self, why: Unreachable) -> Option<Vec<u8>> {
-        let router = crate::address::router(self.facts.source);
-        icmp::unreachable(&self.bytes, &self.facts, router, why)
+        let router = crate::address::router(self.info.source);
+        icmp::unreachable(&self.bytes, &self.info, router, why)
     }
 
-    /// Its packets, in order.
+    /// Returns the segments in order.
     pub fn segments(self: Arc<Self>) -> impl Iterator<Item = Segment> {
         (0..self.count).map(move |index| Segment {
             burst: Arc::clone(&self),
@@ -167,19 +165,19 @@ impl Burst {
 }
 
 impl Segment {
-    /// Its length in bytes, headers included.
+    /// Returns the length in bytes, headers included.
     #[must_use]
     pub fn length(&self) -> usize {
         self.burst.headers + self.payload().len()
     }
 
-    /// What the burst that it is part of says of itself.
+    /// Returns the properties of the burst.
     #[must_use]
-    pub fn facts(&self) -> &Facts {
-        &self.burst.facts
+    pub fn info(&self) -> &IpPacketInfo {
+        &self.burst.info
     }
 
-    /// What follows its headers; nothing where the whole packet counts as header.
+    /// Returns the payload behind the headers; empty for a single packet.
     pub(super) fn payload(&self) -> &[u8] {
         let all = &self.burst.bytes[self.burst.headers..];
         if self.burst.size == 0 {
@@ -189,13 +187,13 @@ impl Segment {
         &all[start..all.len().min(start + self.burst.size)]
     }
 
-    /// Whether it is a TCP segment that asks for a connection.
+    /// Returns whether the segment is a TCP SYN without ACK.
     #[must_use]
-    pub fn asks(&self) -> bool {
+    pub fn is_syn(&self) -> bool {
         self.burst.tcp_flags() & (SYN | RST | ACK) == SYN
     }
 
-    /// The packet as it would be on a wire, with every checksum complete, and with this mark.
+    /// Returns the packet as on a wire, with complete checksums and this ECN mark.
     #[must_use]
     pub fn marked_packet(&self, ecn: Ecn) -> Vec<u8> {
         let mut packet = self.packet();
@@ -203,7 +201,7 @@ impl Segment {
         packet
     }
 
-    /// The packet as it would be on a wire, with every checksum complete.
+    /// Returns the packet as on a wire, with complete checksums.
     #[must_use]
     pub fn packet(&self) -> Vec<u8> {
         let burst = &self.burst;
@@ -215,9 +213,9 @@ impl Segment {
         let start = usize::from(burst.header.checksum_start);
         let place = start + usize::from(burst.header.checksum_offset);
         if burst.header.flags & NEEDS_CHECKSUM != 0 && place + 2 <= packet.len() {
-            // The partial sum of the pseudo header is in the field itself.
+            // The field itself contains the partial sum of the pseudo header.
             let mut complete = !checksum::sum(&packet[start..]);
-            if complete == 0 && burst.facts.protocol == UDP {
+            if complete == 0 && burst.info.protocol == UDP {
                 complete = 0xffff;
             }
             packet[place..place + 2].copy_from_slice(&complete.to_be_bytes());
@@ -229,14 +227,14 @@ impl Segment {
 const TCP_FIN_PSH: u8 = 0x09;
 const TCP_CWR: u8 = 0x80;
 
-/// Makes of a burst's headers those of its packets `first` to `last` as one packet with `payload` bytes behind it: lengths,
-/// identification, sequence number, flags, the IP checksum, and the partial checksum of the transport.
+/// Rewrites a burst's headers for the segments `first` to `last` as one packet with `payload` bytes: lengths,
+/// identification, sequence number, flags, IP checksum and the partial checksum of the transport.
 pub(super) fn make_headers(headers: &mut [u8], burst: &Burst, first: u16, last: u16, payload: usize) {
-    let facts = &burst.facts;
-    let transport = facts.transport;
+    let info = &burst.info;
+    let transport = info.transport;
     let length = headers.len() + payload;
     let behind = (length - transport) as u32;
-    if facts.source.is_ipv4() {
+    if info.source.is_ipv4() {
         headers[2..4].copy_from_slice(&(length as u16).to_be_bytes());
         let id = u16::from_be_bytes([headers[4], headers[5]]).wrapping_add(first);
         headers[4..6].copy_from_slice(&id.to_be_bytes());
@@ -246,8 +244,8 @@ pub(super) fn make_headers(headers: &mut [u8], burst: &Burst, first: u16, last: 
     } else {
         headers[4..6].copy_from_slice(&((length - 40) as u16).to_be_bytes());
     }
-    let partial = checksum::pseudo(facts.source, facts.destination, facts.protocol, behind);
-    let place = if facts.protocol == TCP {
+    let partial = checksum::pseudo(info.source, info.destination, info.protocol, behind);
+    let place = if info.protocol == TCP {
         let at = transport + 4;
         let sequence = u32::from_be_bytes(headers[at..at + 4].try_into().expect("four bytes"));
         let before = u32::from(first) * burst.size as u32;

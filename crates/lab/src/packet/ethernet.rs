@@ -1,39 +1,39 @@
-//! What is different where a node's device is an Ethernet pair: 14 bytes before each packet, and offsets that count them.
-//!
-//! Nobody's addresses are resolved: all nodes have one and the same, which is both ends of every frame.
+//! Differences of Ethernet pairs: 14 bytes before each packet, and offsets that include them.
+//! | Addresses are not resolved. All nodes have the same address, which is source and destination of every frame.
 
 use super::header::{self, NEEDS_CHECKSUM, VnetHeader};
 
-/// The length of an Ethernet header.
+/// Length of an Ethernet header in bytes.
 pub const LENGTH: usize = 14;
 
-/// The address of every node's interface: a locally administered one (IEEE 802-2014, 8.4).
+/// Address of every node's interface, locally administered (IEEE 802-2014, 8.4).
 pub const ADDRESS: [u8; 6] = [0x02, b'n', b'e', b't', b'b', b'n'];
 
-/// The EtherTypes that are carried: IPv4 and IPv6 (RFC 894, RFC 2464).
-const CARRIED: [[u8; 2]; 2] = [[0x08, 0x00], [0x86, 0xdd]];
+/// EtherTypes that are forwarded: IPv4 and IPv6 (RFC 894, RFC 2464).
+const IP_ETHERTYPES: [[u8; 2]; 2] = [[0x08, 0x00], [0x86, 0xdd]];
 
-/// Whether what follows an Ethernet header is carried.
+/// Returns whether the payload of an Ethernet frame is forwarded.
 #[must_use]
 pub fn is_ip(ethernet: &[u8; LENGTH]) -> bool {
-    CARRIED.iter().any(|kind| ethernet[12..] == kind[..])
+    IP_ETHERTYPES.iter().any(|kind| ethernet[12..] == kind[..])
 }
 
-/// Has the offsets of a `virtio_net_hdr` that was read count from the IP header on.
+/// Changes the offsets of a received `virtio_net_hdr` to count from the IP header.
 pub fn strip(header: &mut [u8; header::LENGTH]) {
     shift(header, |offset| offset.saturating_sub(LENGTH as u16));
 }
 
-/// What goes before a packet to a node: its `virtio_net_hdr` with offsets that count the Ethernet header, and that.
+/// Returns the headers of a packet to a node: its `virtio_net_hdr` with offsets that count from the Ethernet header,
+/// and the Ethernet header.
 #[must_use]
-pub fn dress(header: &[u8; header::LENGTH], packet: &[u8]) -> ([u8; header::LENGTH], [u8; LENGTH]) {
+pub fn encapsulate(header: &[u8; header::LENGTH], packet: &[u8]) -> ([u8; header::LENGTH], [u8; LENGTH]) {
     let mut header = *header;
     shift(&mut header, |offset| offset.saturating_add(LENGTH as u16));
     let mut ethernet = [0; LENGTH];
     ethernet[..6].copy_from_slice(&ADDRESS);
     ethernet[6..12].copy_from_slice(&ADDRESS);
     let v6 = packet.first().is_some_and(|byte| byte >> 4 == 6);
-    ethernet[12..].copy_from_slice(&CARRIED[usize::from(v6)]);
+    ethernet[12..].copy_from_slice(&IP_ETHERTYPES[usize::from(v6)]);
     (header, ethernet)
 }
 
@@ -57,8 +57,8 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn offsets_count_the_ethernet_header_and_no_longer() {
-        // TCP over IPv4: 54 bytes of headers on Ethernet, 40 without it.
+    fn offsets_include_the_ethernet_header_only_when_encapsulated() {
+        // TCP over IPv4: 54 bytes of headers with Ethernet, 40 without.
         let header = VnetHeader {
             flags: NEEDS_CHECKSUM,
             gso: Gso::Tcp4,
@@ -75,15 +75,15 @@ mod tests {
             (read.header_length, read.checksum_start, read.checksum_offset),
             (40, 20, 16)
         );
-        let (dressed, ethernet) = dress(&bytes, &[0x45]);
+        let (dressed, ethernet) = encapsulate(&bytes, &[0x45]);
         assert_eq!(dressed, header.bytes());
         assert_eq!(ethernet[12..], [0x08, 0x00]);
         assert!(is_ip(&ethernet));
-        assert_eq!(dress(&bytes, &[0x60]).1[12..], [0x86, 0xdd]);
+        assert_eq!(encapsulate(&bytes, &[0x60]).1[12..], [0x86, 0xdd]);
     }
 
     #[test]
-    fn other_protocols_are_not_carried() {
+    fn other_protocols_are_not_forwarded() {
         for kind in [0x0806_u16, 0x88cc, 0x8100, 0x0600, 0] {
             let mut ethernet = [0; LENGTH];
             ethernet[12..].copy_from_slice(&kind.to_be_bytes());
@@ -93,8 +93,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn dressing_is_undone_by_stripping(bytes in any::<[u8; header::LENGTH]>()) {
-            let (mut there, _) = dress(&bytes, &[]);
+        fn stripping_inverts_encapsulation(bytes in any::<[u8; header::LENGTH]>()) {
+            let (mut there, _) = encapsulate(&bytes, &[]);
             strip(&mut there);
             let (before, _) = VnetHeader::read(&bytes).unwrap();
             let (after, _) = VnetHeader::read(&there).unwrap();

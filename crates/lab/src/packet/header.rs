@@ -1,51 +1,51 @@
-//! The header before each packet of a TUN device with IFF_VNET_HDR (`struct virtio_net_hdr`; virtio 1.2, 5.1.6), in the machine's
-//! own byte order.
+//! The header before each packet of a TUN device with IFF_VNET_HDR (`struct virtio_net_hdr`; virtio 1.2, 5.1.6), in
+//! native byte order.
 
-/// Its length.
+/// Length of the header in bytes.
 pub const LENGTH: usize = 10;
 
-/// The checksum is still to be completed.
+/// Flag of a partial checksum (VIRTIO_NET_HDR_F_NEEDS_CSUM).
 pub const NEEDS_CHECKSUM: u8 = 1;
 
-/// What is to be made of the packet.
+/// Offload information of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct VnetHeader {
-    /// [`NEEDS_CHECKSUM`], or nothing.
+    /// [`NEEDS_CHECKSUM`] or 0.
     pub flags: u8,
-    /// Which protocol's segments it stands for.
+    /// Segmentation type.
     pub gso: Gso,
-    /// Whether congestion window reduced is set, and may be on the first segment only.
+    /// Whether the packet has the TCP flag CWR, which only the first segment keeps (VIRTIO_NET_HDR_GSO_ECN).
     pub ecn: bool,
-    /// The length of all headers.
+    /// Length of all headers in bytes.
     pub header_length: u16,
-    /// The payload of each segment but the last.
+    /// Payload of each segment but the last, in bytes.
     pub gso_size: u16,
-    /// Where what is summed begins.
+    /// Offset at which the checksummed data begins.
     pub checksum_start: u16,
-    /// Where the checksum goes from there.
+    /// Offset of the checksum field from there.
     pub checksum_offset: u16,
 }
 
-/// Which protocol's segments a packet stands for.
+/// Segmentation type of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Gso {
-    /// It is one packet.
+    /// No segmentation.
     #[default]
     None,
     /// TCP over IPv4.
     Tcp4,
     /// TCP over IPv6.
     Tcp6,
-    /// UDP: a datagram for each segment.
+    /// UDP: one datagram per segment.
     Udp,
-    /// Something we never asked for.
+    /// A type that the lab has not enabled.
     Other(u8),
 }
 
 const ECN: u8 = 0x80;
 
 impl VnetHeader {
-    /// The header of a frame, and the packet behind it.
+    /// Splits a frame into header and packet.
     #[must_use]
     pub fn read(frame: &[u8]) -> Option<(VnetHeader, &[u8])> {
         let (header, packet) = frame.split_at_checked(LENGTH)?;
@@ -69,7 +69,7 @@ impl VnetHeader {
         Some((read, packet))
     }
 
-    /// As it is written before a packet.
+    /// Encodes the header.
     #[must_use]
     pub fn bytes(&self) -> [u8; LENGTH] {
         let gso = match self.gso {
@@ -97,7 +97,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(bytes in any::<[u8; LENGTH]>(), packet in prop::collection::vec(any::<u8>(), 0..4)) {
+        fn decoding_inverts_encoding(bytes in any::<[u8; LENGTH]>(), packet in prop::collection::vec(any::<u8>(), 0..4)) {
             let frame: Vec<u8> = bytes.iter().chain(&packet).copied().collect();
             let (header, rest) = VnetHeader::read(&frame).unwrap();
             prop_assert_eq!(rest, &packet[..]);

@@ -1,55 +1,55 @@
-//! Destination unreachable (RFC 792, RFC 4443): what a router says of a packet that it has no way for.
+//! Destination unreachable messages of the virtual router (RFC 792, RFC 4443).
 
 use super::checksum;
 use super::header::VnetHeader;
-use super::ip::Facts;
+use super::ip::IpPacketInfo;
 use std::net::IpAddr;
 
 const ICMP: u8 = 1;
 const ICMP6: u8 = 58;
-/// The echo request of each.
+/// ICMP and ICMPv6 types of an echo request.
 const ECHO: u8 = 8;
 const ECHO6: u8 = 128;
-/// As much of the packet is quoted: with its headers the message stays below the 576 bytes of RFC 1812, 4.3.2.3.
+/// Maximum number of quoted bytes. With headers, the message is shorter than the 576 bytes of RFC 1812, 4.3.2.3.
 const QUOTED: usize = 512;
 
-/// Why there is no way.
+/// Reason of a destination unreachable message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreachable {
-    /// The network of the address isn't known here.
+    /// The address is outside the lab's networks.
     Network,
-    /// The network is, but nobody there has the address.
+    /// The address is in the lab's networks, but no node has it.
     Host,
 }
 
-/// The message to the sender of `packet`, as a frame from `router`; `None` where there must be none (RFC 1122, 3.2.2): about
-/// another message than an echo request, and about any but the first fragment.
+/// Returns the message to the sender of `packet`, as a frame from `router`. `None` where RFC 1122, 3.2.2 forbids one:
+/// for ICMP messages other than echo requests, and for all but the first fragment.
 #[must_use]
-pub fn unreachable(packet: &[u8], facts: &Facts, router: IpAddr, why: Unreachable) -> Option<Vec<u8>> {
-    let about = packet.get(facts.transport).copied();
-    let answered = match facts.protocol {
+pub fn unreachable(packet: &[u8], info: &IpPacketInfo, router: IpAddr, why: Unreachable) -> Option<Vec<u8>> {
+    let about = packet.get(info.transport).copied();
+    let answered = match info.protocol {
         ICMP => about == Some(ECHO),
         ICMP6 => about == Some(ECHO6),
         _ => true,
     };
-    if !answered || facts.is_later_fragment(packet) {
+    if !answered || info.is_later_fragment(packet) {
         return None;
     }
     let quoted = &packet[..packet.len().min(QUOTED)];
     let mut frame = VnetHeader::default().bytes().to_vec();
     let begin = frame.len();
-    // Type and code; then the checksum, and four bytes that mean nothing here.
+    // Type and code, then the checksum, and four unused bytes.
     let message = |kind: u8, code: u8| {
         let mut message = vec![kind, code, 0, 0, 0, 0, 0, 0];
         message.extend_from_slice(quoted);
         message
     };
-    match (router, facts.source) {
+    match (router, info.source) {
         (IpAddr::V4(router), IpAddr::V4(to)) => {
             let mut message = message(3, if why == Unreachable::Network { 0 } else { 1 });
             let sum = !checksum::sum(&message);
             message[2..4].copy_from_slice(&sum.to_be_bytes());
-            // Precedence internetwork control, as RFC 1812 wants it.
+            // Precedence internetwork control, as RFC 1812 requires.
             frame.extend([0x45, 0xc0, 0, 0, 0, 0, 0, 0, 64, ICMP, 0, 0]);
             let length = (20 + message.len()) as u16;
             frame[begin + 2..begin + 4].copy_from_slice(&length.to_be_bytes());
@@ -61,7 +61,7 @@ pub fn unreachable(packet: &[u8], facts: &Facts, router: IpAddr, why: Unreachabl
         }
         (IpAddr::V6(from), IpAddr::V6(to)) => {
             let mut message = message(1, if why == Unreachable::Network { 0 } else { 3 });
-            let pseudo = checksum::pseudo(router, facts.source, ICMP6, message.len() as u32);
+            let pseudo = checksum::pseudo(router, info.source, ICMP6, message.len() as u32);
             let sum = !checksum::add(pseudo, checksum::sum(&message));
             message[2..4].copy_from_slice(&sum.to_be_bytes());
             frame.extend([0x60, 0, 0, 0, 0, 0, ICMP6, 64]);
@@ -83,22 +83,22 @@ mod tests {
     use crate::packet::header::LENGTH;
     use netburn_network::Endpoint;
 
-    fn packet(frame: &[u8]) -> (Facts, Vec<u8>) {
+    fn packet(frame: &[u8]) -> (IpPacketInfo, Vec<u8>) {
         let packet = frame[LENGTH..].to_vec();
-        (Facts::of(&packet).unwrap(), packet)
+        (IpPacketInfo::parse(&packet).unwrap(), packet)
     }
 
     #[test]
-    fn a_datagram_is_answered_with_its_beginning() {
-        let (facts, about) = packet(&datagram(Endpoint::Station(0), Endpoint::Server, 900));
-        let frame = unreachable(&about, &facts, address::ROUTER_V4.into(), Unreachable::Network).unwrap();
+    fn the_message_quotes_the_beginning_of_the_datagram() {
+        let (info, about) = packet(&datagram(Endpoint::Station(0), Endpoint::Server, 900));
+        let frame = unreachable(&about, &info, address::ROUTER_V4.into(), Unreachable::Network).unwrap();
         let (said, message) = packet(&frame);
         assert_eq!(
             (said.source, said.destination),
-            (address::ROUTER_V4.into(), facts.source)
+            (address::ROUTER_V4.into(), info.source)
         );
         assert_eq!(said.protocol, ICMP);
-        // Destination unreachable, network (RFC 792); both checksums hold.
+        // Destination unreachable, network (RFC 792); both checksums are valid.
         assert_eq!(message[20..22], [3, 0]);
         assert_eq!(message[28..], about[..512]);
         assert_eq!(checksum::sum(&message[..20]), 0xffff);
@@ -107,10 +107,10 @@ mod tests {
 
     #[test]
     fn ipv6_has_its_own_message() {
-        let (facts, about) = packet(&stream(Endpoint::Station(0), Endpoint::Server, 1, 100, 1448, true));
-        let frame = unreachable(&about, &facts, address::ROUTER_V6.into(), Unreachable::Host).unwrap();
+        let (info, about) = packet(&stream(Endpoint::Station(0), Endpoint::Server, 1, 100, 1448, true));
+        let frame = unreachable(&about, &info, address::ROUTER_V6.into(), Unreachable::Host).unwrap();
         let (said, message) = packet(&frame);
-        assert_eq!((said.protocol, said.destination), (ICMP6, facts.source));
+        assert_eq!((said.protocol, said.destination), (ICMP6, info.source));
         // Destination unreachable, address (RFC 4443, 3.1).
         assert_eq!(message[40..42], [1, 3]);
         let pseudo = checksum::pseudo(said.source, said.destination, ICMP6, message.len() as u32 - 40);
@@ -118,25 +118,19 @@ mod tests {
     }
 
     #[test]
-    fn messages_and_later_fragments_are_not_answered() {
-        let (facts, mut about) = packet(&datagram(Endpoint::Station(0), Endpoint::Server, 20));
+    fn icmp_errors_and_later_fragments_cause_no_message() {
+        let (info, mut about) = packet(&datagram(Endpoint::Station(0), Endpoint::Server, 20));
         let router = address::ROUTER_V4.into();
-        let said = |about: &[u8], facts: Facts| unreachable(about, &facts, router, Unreachable::Host).is_some();
-        let icmp = Facts {
-            protocol: ICMP,
-            ..facts
-        };
+        let said = |about: &[u8], info: IpPacketInfo| unreachable(about, &info, router, Unreachable::Host).is_some();
+        let icmp = IpPacketInfo { protocol: ICMP, ..info };
         about[20] = ECHO;
         assert!(said(&about, icmp));
         for other in [0, 3, 5, 11] {
             about[20] = other;
             assert!(!said(&about, icmp));
         }
-        let fragment = Facts {
-            fragment: true,
-            ..facts
-        };
-        // More fragments, and an offset of 0; then one of 8 bytes.
+        let fragment = IpPacketInfo { fragment: true, ..info };
+        // More fragments with offset 0, then the fragment at offset 8.
         about[6..8].copy_from_slice(&[0x20, 0]);
         assert!(said(&about, fragment));
         about[6..8].copy_from_slice(&[0x20, 1]);

@@ -1,30 +1,30 @@
-//! What an IP packet says of itself (RFC 791, RFC 8200): enough to know where it goes and which flow it belongs to.
+//! Properties of an IP packet (RFC 791, RFC 8200) that determine its destination and its flow.
 
 use netburn_medium::packet::Ecn;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// TCP's protocol number.
+/// Protocol number of TCP.
 pub const TCP: u8 = 6;
-/// UDP's protocol number.
+/// Protocol number of UDP.
 pub const UDP: u8 = 17;
 
-/// The bit of a [flow](Facts::flow) that tells TCP's from others.
+/// Bit of a [flow](IpPacketInfo::flow) that is set for TCP.
 const TCP_FLOW: u32 = 1 << 31;
 
-/// An IP packet, looked at.
+/// Properties of an IP packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
-    /// Where it comes from.
+pub struct IpPacketInfo {
+    /// Source address.
     pub source: IpAddr,
-    /// Where it goes.
+    /// Destination address.
     pub destination: IpAddr,
-    /// What it carries, behind IPv6's extension headers.
+    /// Protocol of the payload, behind IPv6 extension headers.
     pub protocol: u8,
-    /// Where that begins.
+    /// Offset of the transport header.
     pub transport: usize,
     /// Source and destination port of TCP and UDP; 0 otherwise, and in fragments.
     pub ports: (u16, u16),
-    /// Whether it is a part of a longer packet.
+    /// Whether the packet is a fragment.
     pub fragment: bool,
     /// Differentiated services code point (RFC 2474).
     pub dscp: u8,
@@ -32,102 +32,102 @@ pub struct Facts {
     pub ecn: Ecn,
 }
 
-/// Why a frame is not carried.
+/// Reason why a frame is not forwarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Refused {
-    /// Neither IPv4 nor IPv6.
+pub enum RejectReason {
+    /// The packet is neither IPv4 nor IPv6.
     NotIp,
-    /// Its lengths contradict each other.
+    /// Length fields contradict each other.
     Malformed,
-    /// Longer than the air carries: the MSDU's 2304 bytes, less LLC and SNAP.
+    /// The packet is longer than an MSDU: 2304 bytes, less LLC and SNAP.
     TooLong,
-    /// A kernel's own search for neighbours, routers and groups: Neighbor Discovery, MLD and IGMP.
+    /// Discovery that kernels send by themselves: Neighbor Discovery, MLD and IGMP.
     Discovery,
-    /// It goes to a multicast group.
+    /// The destination is a multicast group.
     Multicast,
-    /// It goes to all.
+    /// The destination is the broadcast address.
     Broadcast,
-    /// It goes to an address of the lab's networks that nobody has.
-    Nobody,
-    /// It goes to an address that isn't of the lab's networks.
+    /// The destination is in the lab's networks, but no node has the address.
+    UnknownAddress,
+    /// The destination is outside the lab's networks.
     Outside,
-    /// Its source address is not its sender's.
+    /// The source address does not belong to the sender.
     Spoofed,
 }
 
-impl Refused {
+impl RejectReason {
     /// All reasons.
-    pub const ALL: [Refused; 9] = [
-        Refused::NotIp,
-        Refused::Malformed,
-        Refused::TooLong,
-        Refused::Discovery,
-        Refused::Multicast,
-        Refused::Broadcast,
-        Refused::Nobody,
-        Refused::Outside,
-        Refused::Spoofed,
+    pub const ALL: [RejectReason; 9] = [
+        RejectReason::NotIp,
+        RejectReason::Malformed,
+        RejectReason::TooLong,
+        RejectReason::Discovery,
+        RejectReason::Multicast,
+        RejectReason::Broadcast,
+        RejectReason::UnknownAddress,
+        RejectReason::Outside,
+        RejectReason::Spoofed,
     ];
 
-    /// The reason's name in a record.
+    /// Returns the name of the reason in a record.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Refused::NotIp => "not-ip",
-            Refused::Malformed => "malformed",
-            Refused::TooLong => "too-long",
-            Refused::Discovery => "discovery",
-            Refused::Multicast => "multicast",
-            Refused::Broadcast => "broadcast",
-            Refused::Nobody => "nobody",
-            Refused::Outside => "outside",
-            Refused::Spoofed => "spoofed",
+            RejectReason::NotIp => "not-ip",
+            RejectReason::Malformed => "malformed",
+            RejectReason::TooLong => "too-long",
+            RejectReason::Discovery => "discovery",
+            RejectReason::Multicast => "multicast",
+            RejectReason::Broadcast => "broadcast",
+            RejectReason::UnknownAddress => "nobody",
+            RejectReason::Outside => "outside",
+            RejectReason::Spoofed => "spoofed",
         }
     }
 
-    /// The reason in words, behind a number of packets.
+    /// Returns the reason as a phrase that follows a number of packets.
     #[must_use]
     pub const fn describe(self) -> &'static str {
         match self {
-            Refused::NotIp => "neither IPv4 nor IPv6",
-            Refused::Malformed => "malformed",
-            Refused::TooLong => "longer than 2304 bytes",
-            Refused::Discovery => "a kernel's search for neighbours, routers and groups",
-            Refused::Multicast => "multicast",
-            Refused::Broadcast => "broadcast",
-            Refused::Nobody => "to an address that no station has",
-            Refused::Outside => "to an address outside the lab",
-            Refused::Spoofed => "from an address that is not the sender's",
+            RejectReason::NotIp => "neither IPv4 nor IPv6",
+            RejectReason::Malformed => "malformed",
+            RejectReason::TooLong => "longer than 2304 bytes",
+            RejectReason::Discovery => "multicast discovery of a kernel",
+            RejectReason::Multicast => "multicast",
+            RejectReason::Broadcast => "broadcast",
+            RejectReason::UnknownAddress => "to an address that no station has",
+            RejectReason::Outside => "to an address outside the lab",
+            RejectReason::Spoofed => "from an address that is not the sender's",
         }
     }
 }
 
-impl Facts {
-    /// Looks at a packet, which `bytes` hold exactly.
-    ///
-    /// # Errors
-    /// When it is no IP packet, or a broken one.
-    pub fn of(bytes: &[u8]) -> Result<Facts, Refused> {
+impl IpPacketInfo {
+    /// Parses a packet, which occupies all of `bytes`.
+    /// | # Errors
+    /// [`RejectReason::NotIp`] or [`RejectReason::Malformed`].
+    pub fn parse(bytes: &[u8]) -> Result<IpPacketInfo, RejectReason> {
         match bytes.first().map(|byte| byte >> 4) {
             Some(4) => v4(bytes),
             Some(6) => v6(bytes),
-            _ => Err(Refused::NotIp),
+            _ => Err(RejectReason::NotIp),
         }
     }
 
-    /// Whether `packet`, whose facts these are, is a fragment that doesn't begin with the transport's header.
+    /// Returns whether `packet`, which has these properties, is a fragment without the transport header.
     #[must_use]
     pub fn is_later_fragment(&self, packet: &[u8]) -> bool {
         let offset = match self.source {
             _ if !self.fragment => return false,
             IpAddr::V4(_) => word(packet, 6).map(|word| word & 0x1fff),
-            // The fragment header is the last before the transport, as senders make it (RFC 8200, 4.5).
+            // Senders put the fragment header last before the transport header (RFC 8200, 4.5).
             IpAddr::V6(_) => word(packet, self.transport.saturating_sub(6)).map(|word| word & 0xfff8),
         };
         offset != Ok(0)
     }
 
-    /// A hash of addresses, protocol and ports: the same for all packets of a flow, fragments aside. Its highest bit is TCP's.
+    /// Returns a hash of addresses, protocol and ports. It is equal for all packets of a flow, except fragments. The
+    /// highest bit is set for TCP.
     #[must_use]
     pub fn flow(&self) -> u32 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -153,19 +153,20 @@ impl Facts {
         }
     }
 
-    /// Whether a packet of TCP that is so long has content: without, it is no longer than TCP's own 60 bytes behind its IP header.
+    /// Returns whether a TCP packet of this length has payload. A packet without payload has at most 60 bytes behind
+    /// its IP header.
     #[must_use]
     pub const fn has_content(&self, length: usize) -> bool {
         self.protocol == TCP && !self.fragment && length > self.transport + 60
     }
 
-    /// Whether a [flow](Self::flow) is one of TCP.
+    /// Returns whether a [flow](Self::flow) is TCP.
     #[must_use]
     pub const fn is_of_tcp(flow: u32) -> bool {
         flow & TCP_FLOW != 0
     }
 
-    /// The traffic identifier that its DSCP stands for (RFC 8325, section 4.3, as Linux maps it since 6.8).
+    /// Returns the traffic identifier for the DSCP (RFC 8325, section 4.3, as Linux maps it since 6.8).
     #[must_use]
     pub const fn tid(&self) -> u8 {
         match self.dscp {
@@ -180,7 +181,7 @@ impl Facts {
     }
 }
 
-/// The ECN field's two bits.
+/// Decodes the two bits of the ECN field.
 #[must_use]
 pub const fn ecn(bits: u8) -> Ecn {
     match bits & 3 {
@@ -191,12 +192,12 @@ pub const fn ecn(bits: u8) -> Ecn {
     }
 }
 
-fn v4(bytes: &[u8]) -> Result<Facts, Refused> {
-    let header = bytes.get(..20).ok_or(Refused::Malformed)?;
+fn v4(bytes: &[u8]) -> Result<IpPacketInfo, RejectReason> {
+    let header = bytes.get(..20).ok_or(RejectReason::Malformed)?;
     let transport = usize::from(header[0] & 15) * 4;
     let total = usize::from(word(bytes, 2)?);
     if transport < 20 || total != bytes.len() || transport > total {
-        return Err(Refused::Malformed);
+        return Err(RejectReason::Malformed);
     }
     let fragment = word(bytes, 6)? & 0x3fff != 0;
     let protocol = header[9];
@@ -208,7 +209,7 @@ fn v4(bytes: &[u8]) -> Result<Facts, Refused> {
             header[at + 3],
         ))
     };
-    Ok(Facts {
+    Ok(IpPacketInfo {
         source: address(12),
         destination: address(16),
         protocol,
@@ -220,10 +221,10 @@ fn v4(bytes: &[u8]) -> Result<Facts, Refused> {
     })
 }
 
-fn v6(bytes: &[u8]) -> Result<Facts, Refused> {
-    let header = bytes.get(..40).ok_or(Refused::Malformed)?;
+fn v6(bytes: &[u8]) -> Result<IpPacketInfo, RejectReason> {
+    let header = bytes.get(..40).ok_or(RejectReason::Malformed)?;
     if usize::from(word(bytes, 4)?) + 40 != bytes.len() {
-        return Err(Refused::Malformed);
+        return Err(RejectReason::Malformed);
     }
     let address = |at: usize| {
         let octets: [u8; 16] = header[at..at + 16].try_into().expect("sixteen of forty");
@@ -231,7 +232,7 @@ fn v6(bytes: &[u8]) -> Result<Facts, Refused> {
     };
     let class = header[0] << 4 | header[1] >> 4;
     let (mut protocol, mut transport, mut fragment) = (header[6], 40, false);
-    // Hop-by-hop, routing, fragment and destination options; a packet with more of them is legal, and pointless.
+    // Hop-by-hop, routing, fragment and destination options. More than eight are legal, but do not occur in practice.
     for _ in 0..8 {
         let length = match protocol {
             0 | 43 | 60 => match bytes.get(transport + 1) {
@@ -245,12 +246,12 @@ fn v6(bytes: &[u8]) -> Result<Facts, Refused> {
             _ => break,
         };
         if transport + length > bytes.len() {
-            return Err(Refused::Malformed);
+            return Err(RejectReason::Malformed);
         }
         protocol = bytes[transport];
         transport += length;
     }
-    Ok(Facts {
+    Ok(IpPacketInfo {
         source: address(8),
         destination: address(24),
         protocol,
@@ -270,9 +271,9 @@ fn ports(bytes: &[u8], transport: usize, protocol: u8, fragment: bool) -> (u16, 
     (port(0), port(2))
 }
 
-/// The 16-bit number at a place.
-pub(super) fn word(bytes: &[u8], at: usize) -> Result<u16, Refused> {
-    let word = bytes.get(at..at + 2).ok_or(Refused::Malformed)?;
+/// Returns the 16-bit number at an offset.
+pub(super) fn word(bytes: &[u8], at: usize) -> Result<u16, RejectReason> {
+    let word = bytes.get(at..at + 2).ok_or(RejectReason::Malformed)?;
     Ok(u16::from_be_bytes([word[0], word[1]]))
 }
 
@@ -287,36 +288,36 @@ mod tests {
             0x45, 0xba, 0, 32, 0, 0, 0x40, 0, 64, 17, 0, 0, 198, 18, 0, 1, 198, 18, 1, 1, 0x03, 0xe8, 0, 53, 0, 12, 0,
             0, 1, 2, 3, 4,
         ];
-        let facts = Facts::of(&bytes).unwrap();
-        assert_eq!(facts.source, "198.18.0.1".parse::<IpAddr>().unwrap());
-        assert_eq!(facts.destination, "198.18.1.1".parse::<IpAddr>().unwrap());
-        assert_eq!((facts.protocol, facts.transport, facts.ports), (UDP, 20, (1000, 53)));
-        assert_eq!((facts.dscp, facts.ecn, facts.tid()), (46, Ecn::Ect0, 6));
-        assert!(!facts.fragment);
-        assert_eq!(Facts::of(&bytes[..31]), Err(Refused::Malformed));
+        let info = IpPacketInfo::parse(&bytes).unwrap();
+        assert_eq!(info.source, "198.18.0.1".parse::<IpAddr>().unwrap());
+        assert_eq!(info.destination, "198.18.1.1".parse::<IpAddr>().unwrap());
+        assert_eq!((info.protocol, info.transport, info.ports), (UDP, 20, (1000, 53)));
+        assert_eq!((info.dscp, info.ecn, info.tid()), (46, Ecn::Ect0, 6));
+        assert!(!info.fragment);
+        assert_eq!(IpPacketInfo::parse(&bytes[..31]), Err(RejectReason::Malformed));
         let mut fragment = bytes;
         fragment[7] = 1;
-        let facts = Facts::of(&fragment).unwrap();
-        assert!(facts.fragment && facts.ports == (0, 0));
+        let info = IpPacketInfo::parse(&fragment).unwrap();
+        assert!(info.fragment && info.ports == (0, 0));
     }
 
     #[test]
-    fn extension_headers_are_walked() {
+    fn extension_headers_are_skipped() {
         let mut bytes = vec![0x60, 0x30, 0, 0, 0, 24, 0, 64];
         bytes.extend([0xfd; 16]);
         bytes.extend([0xfc; 16]);
         // Hop-by-hop options of 8 bytes, then UDP 5 → 6 with 8 bytes of payload.
         bytes.extend([17, 0, 1, 4, 0, 0, 0, 0, 0, 5, 0, 6, 0, 16, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
-        let facts = Facts::of(&bytes).unwrap();
-        assert_eq!((facts.protocol, facts.transport, facts.ports), (UDP, 48, (5, 6)));
-        assert_eq!((facts.dscp, facts.ecn), (0, Ecn::Ce));
+        let info = IpPacketInfo::parse(&bytes).unwrap();
+        assert_eq!((info.protocol, info.transport, info.ports), (UDP, 48, (5, 6)));
+        assert_eq!((info.dscp, info.ecn), (0, Ecn::Ce));
     }
 
     #[test]
-    fn what_is_no_ip_is_refused() {
-        assert_eq!(Facts::of(&[]), Err(Refused::NotIp));
-        assert_eq!(Facts::of(&[0x50; 60]), Err(Refused::NotIp));
-        assert_eq!(Facts::of(&[0x45; 19]), Err(Refused::Malformed));
-        assert_eq!(Facts::of(&[0x60; 39]), Err(Refused::Malformed));
+    fn other_protocols_are_rejected() {
+        assert_eq!(IpPacketInfo::parse(&[]), Err(RejectReason::NotIp));
+        assert_eq!(IpPacketInfo::parse(&[0x50; 60]), Err(RejectReason::NotIp));
+        assert_eq!(IpPacketInfo::parse(&[0x45; 19]), Err(RejectReason::Malformed));
+        assert_eq!(IpPacketInfo::parse(&[0x60; 39]), Err(RejectReason::Malformed));
     }
 }

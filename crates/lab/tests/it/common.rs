@@ -1,6 +1,6 @@
-//! A lab, and what is run in it.
+//! Helpers that open a lab and run programs in it.
 
-use netburn_lab::{Ended, Guest, Lab, Program};
+use netburn_lab::{Lab, LabProcess, ProcessExit, Program};
 use netburn_linux::Monotonic;
 use netburn_scenario::Plan;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::process::Command;
 
-/// The plan of a built-in scenario with these changes.
+/// Returns the plan of a built-in scenario with these changes.
 pub(crate) fn plan(name: &str, set: &[(&str, &str)]) -> Plan {
     let mut document = netburn_scenario::load(name).unwrap();
     for (key, value) in set {
@@ -17,10 +17,10 @@ pub(crate) fn plan(name: &str, set: &[(&str, &str)]) -> Plan {
     document.resolve_for(netburn_scenario::Environment::Lab).unwrap().0
 }
 
-/// An open lab, whose network has begun.
+/// Opens a lab and starts its network.
 pub(crate) fn open(plan: &Plan) -> Lab {
     let lab = Lab::open(plan, helper()).unwrap();
-    lab.begin(Monotonic::now() + plan.baseline).unwrap();
+    lab.start(Monotonic::now() + plan.baseline).unwrap();
     lab
 }
 
@@ -28,13 +28,13 @@ pub(crate) fn helper() -> Command {
     Command::new(env!("CARGO_BIN_EXE_netburn-lab-init"))
 }
 
-/// A program at an end, and what it writes.
+/// A program at an endpoint, with its output.
 pub(crate) struct Running {
-    pub(crate) guest: Guest,
+    pub(crate) guest: LabProcess,
     output: File,
 }
 
-/// Starts a program; its standard error is the test's.
+/// Starts a program. Its standard error is that of the test.
 pub(crate) fn start(lab: &Lab, at: &str, arguments: &[&str]) -> Running {
     let (output, theirs) = std::io::pipe().unwrap();
     let program = Program {
@@ -49,7 +49,7 @@ pub(crate) fn start(lab: &Lab, at: &str, arguments: &[&str]) -> Running {
         ],
         own_group: true,
     };
-    let guest = lab.spawn(lab.end(at).unwrap(), program).unwrap();
+    let guest = lab.spawn(lab.endpoint(at).unwrap(), program).unwrap();
     Running {
         guest,
         output: File::from(OwnedFd::from(output)),
@@ -57,14 +57,14 @@ pub(crate) fn start(lab: &Lab, at: &str, arguments: &[&str]) -> Running {
 }
 
 impl Running {
-    /// Waits for its end; what it wrote.
-    pub(crate) fn text(mut self) -> (Ended, String) {
+    /// Waits for the exit. Returns its status and its output.
+    pub(crate) fn text(mut self) -> (ProcessExit, String) {
         let mut text = String::new();
         self.output.read_to_string(&mut text).unwrap();
         (self.guest.wait(), text)
     }
 
-    /// Waits until it has written a line.
+    /// Waits for one line of output.
     pub(crate) fn line(&mut self) -> String {
         let mut line = Vec::new();
         let mut byte = [0];

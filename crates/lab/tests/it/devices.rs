@@ -1,13 +1,13 @@
-//! The same lab over each kind of device that a machine may permit.
+//! The same lab over each kind of device.
 
 use crate::common::{helper, plan, start};
-use netburn_lab::packet::Refused;
-use netburn_lab::{DeviceKind, Ended, Hold, Lab, Options};
+use netburn_lab::packet::RejectReason;
+use netburn_lab::{Backpressure, DeviceKind, Lab, Options, ProcessExit};
 use netburn_linux::Monotonic;
 
 const TUN: Options = Options {
     device: Some(DeviceKind::Tun),
-    hold: None,
+    backpressure: None,
     segments_udp: true,
 };
 const PAIR: Options = Options {
@@ -18,11 +18,11 @@ const PAIR: Options = Options {
 fn open(options: &Options) -> (Lab, String) {
     let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
     let lab = Lab::open_with(&plan, helper(), options).unwrap();
-    lab.begin(Monotonic::now()).unwrap();
+    lab.start(Monotonic::now()).unwrap();
     (lab, plan.stations[0].name.clone())
 }
 
-/// 4 MiB of TCP each way, over IPv4 and IPv6.
+/// Sends 4 MiB over TCP in each direction, over IPv4 and IPv6.
 fn carries(options: &Options) -> Lab {
     let (lab, station) = open(options);
     for words in [["-4", "-R"], ["-6", "-R"], ["-4", "--no-delay"], ["-6", "--no-delay"]] {
@@ -35,19 +35,22 @@ fn carries(options: &Options) -> Lab {
             &["iperf3", "-c", "server", "-n", "4M", words[0], words[1]],
         );
         let (ended, text) = client.text();
-        assert_eq!(ended, Ended::Status(0), "{options:?} {words:?}: {text}");
-        assert_eq!(server.text().0, Ended::Status(0));
+        assert_eq!(ended, ProcessExit::Status(0), "{options:?} {words:?}: {text}");
+        assert_eq!(server.text().0, ProcessExit::Status(0));
     }
-    // Counts are shown ten times a second.
+    // Counters are published ten times a second.
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while lab.counted().delivered < 4 * 2_897 && std::time::Instant::now() < until {
+    while lab.counters().delivered < 4 * 2_897 && std::time::Instant::now() < until {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let counted = lab.counted();
-    // 4 MiB are 2 897 segments of 1 448 bytes, or some more over IPv6. Bursts were split, and packets joined again.
-    assert!(counted.delivered >= 4 * 2_897, "{options:?}: {counted:?}");
-    assert!(counted.written < counted.delivered * 3 / 4, "{options:?}: {counted:?}");
-    assert!(counted.frames < counted.packets, "{options:?}: {counted:?}");
+    let counters = lab.counters();
+    // 4 MiB are 2897 segments of 1448 bytes, and slightly more over IPv6. Bursts were segmented, and packets coalesced.
+    assert!(counters.delivered >= 4 * 2_897, "{options:?}: {counters:?}");
+    assert!(
+        counters.written < counters.delivered * 3 / 4,
+        "{options:?}: {counters:?}"
+    );
+    assert!(counters.frames < counters.packets, "{options:?}: {counters:?}");
     assert_eq!(lab.failed(), None);
     let health = lab.health();
     assert_eq!(health.write_errors, 0, "{options:?}");
@@ -55,37 +58,40 @@ fn carries(options: &Options) -> Lab {
 }
 
 #[test]
-fn tun_devices_carry_both_ways() {
+fn tun_devices_forward_in_both_directions() {
     let lab = carries(&TUN);
     assert_eq!(lab.device(), DeviceKind::Tun);
 }
 
 #[test]
-fn ethernet_pairs_carry_both_ways() {
+fn ethernet_pairs_forward_in_both_directions() {
     let lab = carries(&PAIR);
-    assert_eq!((lab.device(), lab.hold()), (DeviceKind::Pair, Hold::Bucket));
+    assert_eq!(
+        (lab.device(), lab.backpressure()),
+        (DeviceKind::Pair, Backpressure::TokenBucket)
+    );
 }
 
 #[test]
-fn what_is_read_only_when_wanted_is_carried_too() {
+fn the_tun_queue_forwards_in_both_directions() {
     let lab = carries(&Options {
-        hold: Some(Hold::Ring),
+        backpressure: Some(Backpressure::TunQueue),
         ..TUN
     });
-    assert_eq!(lab.hold(), Hold::Ring);
+    assert_eq!(lab.backpressure(), Backpressure::TunQueue);
 }
 
 #[test]
-fn stations_that_nothing_holds_back_are_carried_too() {
+fn stations_without_backpressure_forward_in_both_directions() {
     for device in [TUN, PAIR] {
         carries(&Options {
-            hold: Some(Hold::Nothing),
+            backpressure: Some(Backpressure::None),
             ..device
         });
     }
 }
 
-/// Sends three datagrams as one burst, and waits until one like the first has come back.
+/// Sends three datagrams as one burst, and waits until one equal to the first has returned.
 const BURST: &str = "
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -105,13 +111,13 @@ for _ in range(3):
 ";
 
 #[test]
-fn bursts_of_datagrams_arrive_as_they_were_meant() {
+fn bursts_of_datagrams_arrive_as_separate_datagrams() {
     for device in [TUN, PAIR] {
         for segments_udp in [true, false] {
-            for hold in [Hold::Nothing, Hold::Bucket] {
+            for backpressure in [Backpressure::None, Backpressure::TokenBucket] {
                 let options = Options {
                     segments_udp,
-                    hold: Some(hold),
+                    backpressure: Some(backpressure),
                     ..device
                 };
                 let (lab, station) = open(&options);
@@ -121,7 +127,7 @@ fn bursts_of_datagrams_arrive_as_they_were_meant() {
                 let (ended, text) = start(&lab, &station, &["python3", "-c", BURST]).text();
                 assert_eq!(
                     (ended, text.trim()),
-                    (Ended::Status(0), "1000a 1000b 500c"),
+                    (ProcessExit::Status(0), "1000a 1000b 500c"),
                     "{options:?}"
                 );
             }
@@ -129,7 +135,7 @@ fn bursts_of_datagrams_arrive_as_they_were_meant() {
     }
 }
 
-/// What the kernel counts as a TCP sender's own, in bytes, while it sends more than the air takes.
+/// Prints the bytes that the kernel counts as unsent while a TCP sender exceeds the modelled rate.
 const SENDER: &str = "
 import fcntl, socket, struct, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -148,28 +154,28 @@ print(most)
 ";
 
 #[test]
-fn what_the_bucket_holds_still_counts_as_the_senders() {
+fn packets_in_the_token_bucket_count_as_unsent() {
     for device in [TUN, PAIR] {
-        let outstanding = |hold| {
+        let outstanding = |backpressure| {
             let options = Options {
-                hold: Some(hold),
+                backpressure: Some(backpressure),
                 ..device
             };
             let (lab, station) = open(&options);
             let (_, text) = start(&lab, &station, &["python3", "-c", SENDER]).text();
             text.trim().parse::<u64>().unwrap()
         };
-        // The buffer fills, and the sender is told to wait.
-        let held = outstanding(Hold::Bucket);
+        // The buffer fills, and the sender has to wait.
+        let held = outstanding(Backpressure::TokenBucket);
         assert!(held > 100_000, "{device:?}: {held}");
-        // A TUN device takes everything at once; a packet socket takes as much as it has room for.
+        // A TUN device accepts all packets at once; a packet socket accepts them up to its receive buffer.
         if device == TUN {
-            assert!(outstanding(Hold::Nothing) < 20_000);
+            assert!(outstanding(Backpressure::None) < 20_000);
         }
     }
 }
 
-/// What a station with an Ethernet interface can send that isn't IP, or isn't whole.
+/// Sends frames that are not IP or are incomplete, through an Ethernet interface.
 const STRANGE: &str = "
 import socket
 s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
@@ -184,17 +190,19 @@ print('sent')
 ";
 
 #[test]
-fn frames_that_are_not_ip_are_counted_and_nothing_else() {
+fn frames_that_are_not_ip_are_only_counted() {
     let (lab, station) = open(&PAIR);
     let (ended, text) = start(&lab, &station, &["python3", "-c", STRANGE]).text();
-    assert_eq!((ended, text.trim()), (Ended::Status(0), "sent"));
-    let refused = |why| lab.counted().refused.get(&why).copied().unwrap_or(0);
+    assert_eq!((ended, text.trim()), (ProcessExit::Status(0), "sent"));
+    let refused = |why| lab.counters().refused.get(&why).copied().unwrap_or(0);
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while (refused(Refused::NotIp) < 4 || refused(Refused::Malformed) < 2) && std::time::Instant::now() < until {
+    while (refused(RejectReason::NotIp) < 4 || refused(RejectReason::Malformed) < 2)
+        && std::time::Instant::now() < until
+    {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    // Two other EtherTypes, one that says nothing is whole, an empty packet, and one of no version: neither IPv4 nor IPv6.
-    assert!(refused(Refused::NotIp) >= 4, "{:?}", lab.counted());
-    assert!(refused(Refused::Malformed) >= 2, "{:?}", lab.counted());
+    // Two other EtherTypes, one that claims an incomplete header, an empty packet, and one with an unknown IP version.
+    assert!(refused(RejectReason::NotIp) >= 4, "{:?}", lab.counters());
+    assert!(refused(RejectReason::Malformed) >= 2, "{:?}", lab.counters());
     assert_eq!(lab.failed(), None);
 }

@@ -1,8 +1,8 @@
-//! The lab with real programs in it. Needs namespaces and /dev/net/tun, as CI has them; and iperf3, curl and Python.
+//! Tests of the lab with real programs. They need namespaces, /dev/net/tun, iperf3, curl and Python.
 
-mod bad_days;
-mod calls;
-mod carries;
 mod common;
 mod devices;
+mod faults;
+mod forwarding;
+mod refused_connections;
 mod standstills;

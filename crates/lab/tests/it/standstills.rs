@@ -1,7 +1,7 @@
-//! Programs and the helper process when a signal stops them.
+//! Programs and the helper process while a signal stops them.
 
 use crate::common::{open, plan, start};
-use netburn_lab::Ended;
+use netburn_lab::ProcessExit;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ fn until(what: &str, mut done: impl FnMut() -> bool) {
 }
 
 #[test]
-fn a_program_that_is_stopped_is_part_of_the_labs_health() {
+fn a_stopped_program_is_part_of_the_labs_health() {
     let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
     let lab = open(&plan);
     let station = plan.stations[0].name.as_str();
@@ -29,8 +29,8 @@ fn a_program_that_is_stopped_is_part_of_the_labs_health() {
     until("the stop is seen", || !lab.health().stopped.is_empty());
     std::thread::sleep(Duration::from_millis(300));
     program.guest.signal(SIGCONT);
-    // From the helper's answer to another request on, the continuation is known.
-    assert_eq!(start(&lab, "server", &["true"]).text().0, Ended::Status(0));
+    // After the helper's reply to another request, it has reported the continuation.
+    assert_eq!(start(&lab, "server", &["true"]).text().0, ProcessExit::Status(0));
     let most = began.elapsed().as_secs_f64() * 1e6;
     let stopped = lab.health().stopped;
     assert_eq!(
@@ -38,7 +38,7 @@ fn a_program_that_is_stopped_is_part_of_the_labs_health() {
         (1, station, "sh")
     );
     assert!((300_000.0..most).contains(&stopped[0].us), "{stopped:?}");
-    // It is over.
+    // The program has exited.
     until("the time stays", || {
         let before = lab.health().stopped[0].us;
         std::thread::sleep(Duration::from_millis(20));
@@ -46,13 +46,13 @@ fn a_program_that_is_stopped_is_part_of_the_labs_health() {
     });
 }
 
-/// The process ids of the children of a process.
+/// Returns the process ids of the children of a process.
 fn children(of: u32) -> Vec<u32> {
     let all = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     ids.filter(|id: &u32| {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // After the name, which may hold anything: the state, then the parent.
+        // Behind the name, which may contain any character: the state, then the parent.
         let parent = stat
             .rsplit(") ")
             .next()
@@ -70,17 +70,17 @@ fn signal(name: &str, id: u32) {
     assert!(sent.success());
 }
 
-/// The two processes of a lab's helper: the one that was started, and the first one inside.
+/// Returns the two processes of a lab's helper: the one that was started, and the init process of its PID namespace.
 fn helper(lab: &netburn_lab::Lab) -> (u32, u32) {
     // `nsenter … --mount=/proc/ID/ns/mnt …`
-    let entry = lab.entry(lab.end("server").unwrap());
+    let entry = lab.nsenter_command(lab.endpoint("server").unwrap());
     let id = entry.split("--mount=/proc/").nth(1).unwrap().split('/').next().unwrap();
     let outer = id.parse().unwrap();
     (outer, children(outer)[0])
 }
 
 #[test]
-fn a_helper_that_is_stopped_is_noticed() {
+fn a_stopped_helper_causes_a_warning() {
     let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
     let lab = open(&plan);
     let (_, inner) = helper(&lab);
@@ -91,17 +91,17 @@ fn a_helper_that_is_stopped_is_noticed() {
         !warnings.is_empty()
     });
     assert!(
-        warnings[0].starts_with("the lab's helper process does not answer"),
+        warnings[0].starts_with("the lab's helper process does not respond"),
         "{warnings:?}"
     );
     assert!(lab.health().helper_us_max >= 1e6);
     signal("CONT", inner);
-    assert_eq!(start(&lab, "server", &["true"]).text().0, Ended::Status(0));
+    assert_eq!(start(&lab, "server", &["true"]).text().0, ProcessExit::Status(0));
     assert_eq!(lab.take_warnings(), Vec::<String>::new());
 }
 
 #[test]
-fn a_lab_ends_although_its_helper_is_stopped() {
+fn a_lab_closes_although_its_helper_is_stopped() {
     let plan = plan("anomaly", &[("baseline", "\"0s\"")]);
     for stop_outer in [true, false] {
         let lab = open(&plan);

@@ -1,4 +1,4 @@
-//! What was interesting once, and a few thousand inputs more.
+//! Replays the fuzz corpus, and a few thousand mutations of it.
 
 use netburn_lab::fuzz;
 use netburn_units::Seed;
@@ -17,7 +17,7 @@ fn replay(target: &str, check: fn(&[u8])) -> Vec<Vec<u8>> {
     all
 }
 
-/// Each file with a few bytes changed, over and over.
+/// Repeatedly changes a few bytes of each file.
 fn mutated(target: &str, rounds: u64, check: fn(&[u8])) {
     let all = replay(target, check);
     let mut random = Seed(1).stream(target, 0);
@@ -26,7 +26,7 @@ fn mutated(target: &str, rounds: u64, check: fn(&[u8])) {
             let mut bytes = file.clone();
             for _ in 0..=random.below(4) {
                 if !bytes.is_empty() {
-                    // Headers are where it hurts.
+                    // Most mutations are in the headers, where they have the most effect.
                     let at = random.below((bytes.len() as u64).min(90)) as usize;
                     bytes[at] = random.below(256) as u8;
                 }

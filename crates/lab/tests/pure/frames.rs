@@ -1,8 +1,8 @@
-//! Laws of frames.
+//! Invariants of frames.
 
 use netburn_lab::fuzz::{check_frame, datagram, stream};
 use netburn_lab::packet::header::{Gso, NEEDS_CHECKSUM};
-use netburn_lab::packet::{Burst, Facts, Joiner, Refused, VnetHeader, checksum};
+use netburn_lab::packet::{Burst, GroCoalescer, IpPacketInfo, RejectReason, VnetHeader, checksum};
 use netburn_medium::packet::Ecn;
 use netburn_network::Endpoint::{Server, Station};
 use proptest::prelude::*;
@@ -12,97 +12,97 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn what_is_split_and_joined_is_the_same(sequence in any::<u32>(), payload in 1_usize..62_000, size in 500_u16..2200, v6 in any::<bool>()) {
+    fn segmenting_and_coalescing_preserve_the_stream(sequence in any::<u32>(), payload in 1_usize..62_000, size in 500_u16..2200, v6 in any::<bool>()) {
         check_frame(&stream(Server, Station(0), sequence, payload, size, v6));
     }
 
     #[test]
-    fn single_segments_of_a_stream_are_joined(count in 2_usize..40, last in 1_usize..1449, v6 in any::<bool>()) {
-        let mut joiner = Joiner::default();
+    fn separate_segments_of_a_stream_are_coalesced(count in 2_usize..40, last in 1_usize..1449, v6 in any::<bool>()) {
+        let mut joiner = GroCoalescer::default();
         let mut sequence = u32::MAX - 5_000;
         for index in 0..count {
             let length = if index + 1 == count { last } else { 1448 };
             let mut frame = stream(Station(0), Server, sequence, length, 1448, v6);
             if index + 1 < count {
-                // Only the last one is pushed.
+                // Only the last segment has the PSH flag.
                 frame[10 + if v6 { 40 } else { 20 } + 13] &= !8;
             }
             sequence = sequence.wrapping_add(length as u32);
             let segment = Arc::new(Burst::read(&frame).unwrap()).segments().next().unwrap();
-            prop_assert!(joiner.takes(&segment, Ecn::NotEct), "number {}", index);
+            prop_assert!(joiner.accepts(&segment, Ecn::NotEct), "number {}", index);
             joiner.push(segment, Ecn::NotEct);
         }
         let (header, packet) = VnetHeader::read(joiner.frame().unwrap()).unwrap();
         let headers = if v6 { 60 } else { 40 };
         prop_assert_eq!(packet.len(), headers + (count - 1) * 1448 + last);
         prop_assert_eq!(header.gso_size, 1448);
-        prop_assert!(Facts::of(packet).is_ok());
-        // The stream's end was pushed.
+        prop_assert!(IpPacketInfo::parse(packet).is_ok());
+        // The end of the stream has the PSH flag.
         prop_assert_eq!(packet[headers - 20 + 13], 0x18);
     }
 }
 
 #[test]
-fn a_gap_is_not_joined() {
+fn segments_with_a_gap_are_not_coalesced() {
     let segment = |sequence| {
         let mut frame = stream(Station(0), Server, sequence, 1448, 1448, false);
         frame[10 + 20 + 13] &= !8;
         Arc::new(Burst::read(&frame).unwrap()).segments().next().unwrap()
     };
-    let mut joiner = Joiner::default();
+    let mut joiner = GroCoalescer::default();
     joiner.push(segment(1), Ecn::Ect0);
-    assert!(joiner.takes(&segment(1449), Ecn::Ect0));
-    assert!(!joiner.takes(&segment(1450), Ecn::Ect0));
-    assert!(!joiner.takes(&segment(1), Ecn::Ect0));
-    assert!(!joiner.takes(&segment(1449), Ecn::Ce), "a mark is kept apart");
+    assert!(joiner.accepts(&segment(1449), Ecn::Ect0));
+    assert!(!joiner.accepts(&segment(1450), Ecn::Ect0));
+    assert!(!joiner.accepts(&segment(1), Ecn::Ect0));
+    assert!(!joiner.accepts(&segment(1449), Ecn::Ce), "a mark is kept apart");
 }
 
 #[test]
-fn a_mark_is_written_and_the_checksum_holds() {
-    // Its ECN field says ECT(0): the TOS byte is 2.
+fn an_ecn_mark_is_written_with_a_valid_checksum() {
+    // The ECN field is ECT(0): the TOS byte is 2.
     let frame = stream(Server, Station(0), 1, 1000, 1448, false);
     let segment = Arc::new(Burst::read(&frame).unwrap()).segments().next().unwrap();
-    assert_eq!(segment.facts().ecn, Ecn::Ect0);
-    let mut joiner = Joiner::default();
+    assert_eq!(segment.info().ecn, Ecn::Ect0);
+    let mut joiner = GroCoalescer::default();
     joiner.push(segment, Ecn::Ce);
     let (_, packet) = VnetHeader::read(joiner.frame().unwrap()).unwrap();
     assert_eq!(packet[1], 3);
     assert_eq!(checksum::sum(&packet[..20]), 0xffff);
     let frame = stream(Server, Station(0), 1, 1000, 1448, true);
     let segment = Arc::new(Burst::read(&frame).unwrap()).segments().next().unwrap();
-    let mut joiner = Joiner::default();
+    let mut joiner = GroCoalescer::default();
     joiner.push(segment, Ecn::Ce);
     let (_, packet) = VnetHeader::read(joiner.frame().unwrap()).unwrap();
-    assert_eq!(Facts::of(packet).unwrap().ecn, Ecn::Ce);
+    assert_eq!(IpPacketInfo::parse(packet).unwrap().ecn, Ecn::Ce);
 }
 
 #[test]
-fn a_packet_longer_than_the_air_carries_is_refused() {
-    // 2304 bytes of IP are the most.
+fn a_packet_longer_than_an_msdu_is_rejected() {
+    // The maximum is 2304 bytes of IP.
     assert!(Burst::read(&datagram(Station(0), Server, 2304 - 28)).is_ok());
     assert_eq!(
         Burst::read(&datagram(Station(0), Server, 2305 - 28)),
-        Err(Refused::TooLong)
+        Err(RejectReason::TooLong)
     );
 }
 
-/// What the documentation says is carried and what isn't, over the corpus.
+/// Checks the corpus against the documentation: which kinds of frames are forwarded.
 #[test]
-fn each_kind_of_frame_has_its_fate() {
-    let fates: [(&str, Option<Refused>); 13] = [
+fn each_kind_of_frame_is_forwarded_or_rejected_as_documented() {
+    let fates: [(&str, Option<RejectReason>); 13] = [
         ("datagram", None),
         ("burst", None),
         ("fragment", None),
         ("fragment-v6", None),
-        ("multicast", Some(Refused::Multicast)),
-        ("broadcast", Some(Refused::Broadcast)),
-        ("nobodys", Some(Refused::Nobody)),
-        ("from-another", Some(Refused::Spoofed)),
-        ("jumbo", Some(Refused::TooLong)),
-        ("says-it-is-longer", Some(Refused::Malformed)),
-        ("cut", Some(Refused::Malformed)),
-        ("segments-of-nothing", Some(Refused::Malformed)),
-        ("arp", Some(Refused::NotIp)),
+        ("multicast", Some(RejectReason::Multicast)),
+        ("broadcast", Some(RejectReason::Broadcast)),
+        ("nobodys", Some(RejectReason::UnknownAddress)),
+        ("from-another", Some(RejectReason::Spoofed)),
+        ("jumbo", Some(RejectReason::TooLong)),
+        ("says-it-is-longer", Some(RejectReason::Malformed)),
+        ("cut", Some(RejectReason::Malformed)),
+        ("segments-of-nothing", Some(RejectReason::Malformed)),
+        ("arp", Some(RejectReason::NotIp)),
     ];
     let text = "baseline = \"0s\"\n[ap.a.radio.5g]\n[station.one]\njoins = \"a.5g\"\nsignal = \"-60 dBm\"\nworkload = \"probe\"\n\
                 [station.two]\njoins = \"a.5g\"\nsignal = \"-60 dBm\"\nworkload = \"probe\"\n";
@@ -116,18 +116,18 @@ fn each_kind_of_frame_has_its_fate() {
         let mut switch = netburn_lab::Switch::new(&plan).unwrap();
         let from = if name == "burst" { Server } else { Station(0) };
         switch.handle_frame(netburn_units::Instant::ZERO, from, &frame);
-        let counted = switch.counted();
-        let refused: Vec<(Refused, u64)> = counted.refused.iter().map(|(why, count)| (*why, *count)).collect();
+        let counters = switch.counters();
+        let refused: Vec<(RejectReason, u64)> = counters.refused.iter().map(|(why, count)| (*why, *count)).collect();
         assert_eq!(
             refused,
             fate.map(|why| (why, 1)).into_iter().collect::<Vec<_>>(),
             "{name}"
         );
-        assert_eq!(counted.packets > 0, fate.is_none(), "{name}");
+        assert_eq!(counters.packets > 0, fate.is_none(), "{name}");
     }
 }
 
-/// A frame of one datagram whose checksum is still partial, with this many bytes of content.
+/// Returns a frame with one datagram with this payload and a partial checksum.
 fn partial(content: usize) -> Vec<u8> {
     let mut frame = datagram(Server, Station(0), content);
     frame[0] = NEEDS_CHECKSUM;
@@ -136,23 +136,24 @@ fn partial(content: usize) -> Vec<u8> {
     frame
 }
 
-/// Datagrams that were sent one by one are joined where that was asked for, as long as they are of one length; the last may be shorter.
+/// With coalescing of datagrams enabled, separately sent datagrams of the same length are coalesced; the last may be
+/// shorter.
 #[test]
-fn single_datagrams_are_joined() {
+fn separate_datagrams_are_coalesced() {
     let one = |content: usize| {
         let burst = Burst::read(&partial(content)).unwrap();
         Arc::new(burst).segments().next().unwrap()
     };
-    let mut joiner = Joiner::default();
+    let mut joiner = GroCoalescer::default();
     joiner.push(one(100), Ecn::NotEct);
-    assert!(!joiner.takes(&one(100), Ecn::NotEct), "nobody asked");
-    joiner.join_datagrams();
-    assert!(!joiner.takes(&one(101), Ecn::NotEct), "a longer one");
+    assert!(!joiner.accepts(&one(100), Ecn::NotEct), "nobody asked");
+    joiner.coalesce_datagrams();
+    assert!(!joiner.accepts(&one(101), Ecn::NotEct), "a longer one");
     for content in [100, 40] {
-        assert!(joiner.takes(&one(content), Ecn::NotEct));
+        assert!(joiner.accepts(&one(content), Ecn::NotEct));
         joiner.push(one(content), Ecn::NotEct);
     }
-    assert!(!joiner.takes(&one(40), Ecn::NotEct), "one after a shorter one");
+    assert!(!joiner.accepts(&one(40), Ecn::NotEct), "one after a shorter one");
     let frame = joiner.frame().unwrap();
     let (header, packet) = VnetHeader::read(frame).unwrap();
     assert_eq!((header.gso, header.gso_size, header.header_length), (Gso::Udp, 100, 28));

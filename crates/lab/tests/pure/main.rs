@@ -1,7 +1,7 @@
-//! Bytes in, bytes out: split, joined, marked, refused.
+//! Tests of the switch and of frames, without clock and I/O.
 
-mod beside;
 mod corpus;
 mod frames;
-mod pace;
+mod injected;
+mod pacing;
 mod sockets;

@@ -1,4 +1,4 @@
-//! Netlink's messages: a header of 16 bytes, a fixed part, attributes aligned to four bytes (netlink(7)).
+//! Encoding of netlink messages: a header of 16 bytes, a fixed part, and attributes aligned to four bytes (netlink(7)).
 
 /// A message under construction.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Message {
         self.end(start);
     }
 
-    /// Opens an attribute that holds others, until [`end`](Self::end).
+    /// Starts a nested attribute, which ends with [`end`](Self::end).
     pub(crate) fn begin(&mut self, kind: u16) -> usize {
         let start = self.bytes.len();
         self.put(&[0, 0]);
@@ -46,7 +46,7 @@ impl Message {
     }
 }
 
-/// Kind, sequence number and end of the first message.
+/// Returns type, sequence number and end of the first message.
 pub(crate) fn head(bytes: &[u8]) -> Option<(u16, u32, usize)> {
     let head = bytes.get(..16)?;
     let end = u32::from_ne_bytes(head[0..4].try_into().ok()?) as usize;
@@ -55,7 +55,7 @@ pub(crate) fn head(bytes: &[u8]) -> Option<(u16, u32, usize)> {
     (16..=bytes.len()).contains(&end).then_some((kind, sequence, end))
 }
 
-/// The value of the first attribute of a kind.
+/// Returns the value of the first attribute of a type.
 pub(crate) fn find(mut bytes: &[u8], kind: u16) -> Option<&[u8]> {
     loop {
         let length = usize::from(u16::from_ne_bytes(bytes.get(0..2)?.try_into().ok()?));

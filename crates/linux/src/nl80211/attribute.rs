@@ -1,56 +1,57 @@
-//! Netlink attributes (netlink(7), linux/netlink.h: `struct nlattr`): length and kind in two bytes each, then the value, aligned to four.
+//! Netlink attributes (netlink(7), linux/netlink.h: `struct nlattr`): length and type in two bytes each, then the
+//! value, aligned to four bytes.
 
-/// The attributes in some bytes, up to the first whose length lies.
+/// Iterator over attributes. It ends at the first invalid length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attributes<'a>(pub &'a [u8]);
 
-/// One of them.
+/// An attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attribute<'a> {
-    /// What it is, without the two bits that mark nesting and byte order.
+    /// Type without the two flag bits for nesting and byte order.
     pub kind: u16,
-    /// Its value, as long as its length says.
+    /// Value.
     pub value: &'a [u8],
 }
 
 impl<'a> Attributes<'a> {
-    /// The value of the first of a kind.
+    /// Returns the value of the first attribute of a type.
     #[must_use]
     pub fn get(mut self, kind: u16) -> Option<&'a [u8]> {
         self.find(|one| one.kind == kind).map(|one| one.value)
     }
 
-    /// The attributes in the first of a kind; none where there is none.
+    /// Returns the attributes nested in the first attribute of a type; empty if there is none.
     #[must_use]
     pub fn nested(self, kind: u16) -> Attributes<'a> {
         Attributes(self.get(kind).unwrap_or_default())
     }
 
-    /// Whether there is one of a kind, whatever its value (NLA_FLAG).
+    /// Returns whether there is an attribute of a type, regardless of its value (NLA_FLAG).
     #[must_use]
     pub fn has(self, kind: u16) -> bool {
         self.get(kind).is_some()
     }
 
-    /// The first of a kind as one byte.
+    /// Returns the first attribute of a type as one byte.
     #[must_use]
     pub fn u8(self, kind: u16) -> Option<u8> {
         self.get(kind)?.first().copied()
     }
 
-    /// The first of a kind as two bytes of this machine's order.
+    /// Returns the first attribute of a type as two bytes in native order.
     #[must_use]
     pub fn u16(self, kind: u16) -> Option<u16> {
         Some(u16::from_ne_bytes(self.get(kind)?.get(..2)?.try_into().ok()?))
     }
 
-    /// The first of a kind as four bytes of this machine's order.
+    /// Returns the first attribute of a type as four bytes in native order.
     #[must_use]
     pub fn u32(self, kind: u16) -> Option<u32> {
         Some(u32::from_ne_bytes(self.get(kind)?.get(..4)?.try_into().ok()?))
     }
 
-    /// The first of a kind as eight bytes of this machine's order.
+    /// Returns the first attribute of a type as eight bytes in native order.
     #[must_use]
     pub fn u64(self, kind: u16) -> Option<u64> {
         Some(u64::from_ne_bytes(self.get(kind)?.get(..8)?.try_into().ok()?))
@@ -64,7 +65,7 @@ impl<'a> Iterator for Attributes<'a> {
         let length = usize::from(u16::from_ne_bytes(self.0.get(0..2)?.try_into().ok()?));
         let kind = u16::from_ne_bytes(self.0.get(2..4)?.try_into().ok()?) & 0x3fff;
         let value = self.0.get(4..length)?;
-        // The last one need not be padded.
+        // The last attribute may have no padding.
         self.0 = self.0.get(length.next_multiple_of(4)..).unwrap_or_default();
         Some(Attribute { kind, value })
     }
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_that_lies_is_the_end() {
+    fn an_invalid_length_ends_the_iteration() {
         for lie in [0_u16, 3, 9, u16::MAX] {
             let mut bytes = vec![0; 8];
             bytes[..2].copy_from_slice(&lie.to_ne_bytes());

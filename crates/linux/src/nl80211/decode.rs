@@ -1,4 +1,4 @@
-//! What the messages of nl80211 say. Pure: any bytes do.
+//! Decoding of nl80211 messages. Pure; accepts any bytes.
 
 use super::attribute::Attributes;
 use super::format::{attr, command, sta, survey};
@@ -6,22 +6,22 @@ use super::message::{Message, Messages};
 use super::rate::Rate;
 use std::fmt;
 
-/// The address of a radio.
+/// MAC address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mac(pub [u8; 6]);
 
 /// A Wi-Fi interface (`NL80211_CMD_NEW_INTERFACE`).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Interface {
-    /// Its number.
+    /// Interface index.
     pub index: u32,
-    /// What it is called.
+    /// Interface name.
     pub name: String,
-    /// What it is: `enum nl80211_iftype`.
+    /// Interface type (`enum nl80211_iftype`).
     pub kind: Option<u32>,
-    /// The network that it belongs to: up to 32 bytes, which need not be text.
+    /// SSID of its network: up to 32 bytes of any content.
     pub ssid: Option<Vec<u8>>,
-    /// Where it is; of several links the first that says.
+    /// Channel; with several links, that of the first link that reports one.
     pub channel: Option<Channel>,
 }
 
@@ -30,105 +30,105 @@ pub struct Interface {
 pub struct Channel {
     /// Centre of the primary channel in MHz.
     pub frequency_mhz: u32,
-    /// Width in MHz; `None` where it isn't told, or is one of 802.11ah's.
+    /// Width in MHz; `None` if it is not reported or specific to 802.11ah.
     pub width_mhz: Option<u32>,
     /// Centre of the whole channel in MHz.
     pub centre_mhz: Option<u32>,
 }
 
-/// The other end of a link as an interface sees it (`NL80211_CMD_NEW_STATION`): for one that joined a network, its access point.
+/// The peer of a link (`NL80211_CMD_NEW_STATION`): for a client interface, its access point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Station {
-    /// Its address.
+    /// MAC address.
     pub mac: Option<Mac>,
-    /// How long nothing came from it, in ms.
+    /// Time since the last frame from the peer, in ms.
     pub inactive_ms: Option<u32>,
-    /// Its signal in dBm.
+    /// Signal in dBm.
     pub signal_dbm: Option<i8>,
-    /// Its signal in dBm, averaged by the driver.
+    /// Signal in dBm, averaged by the driver.
     pub signal_average_dbm: Option<i8>,
-    /// How the last frame from it came.
+    /// Rate of the last received frame.
     pub rx: Rate,
-    /// How the last frame to it went.
+    /// Rate of the last sent frame.
     pub tx: Rate,
-    /// Bytes from it.
+    /// Bytes received from the peer.
     pub rx_bytes: Option<u64>,
-    /// Bytes to it.
+    /// Bytes sent to the peer.
     pub tx_bytes: Option<u64>,
-    /// Frames from it.
+    /// Frames received from the peer.
     pub rx_packets: Option<u32>,
-    /// Frames to it.
+    /// Frames sent to the peer.
     pub tx_packets: Option<u32>,
-    /// Frames to it that were sent again.
+    /// Retransmissions to the peer.
     pub tx_retries: Option<u32>,
-    /// Frames to it that were given up.
+    /// Frames to the peer that were dropped after retransmissions.
     pub tx_failed: Option<u32>,
-    /// Beacons of it that were missed.
+    /// Missed beacons of the peer.
     pub beacon_loss: Option<u32>,
-    /// Since when it is there, in s.
+    /// Time since the association in s.
     pub connected_s: Option<u32>,
 }
 
-/// How a channel was used (`NL80211_CMD_NEW_SURVEY_RESULTS`). Times are in ms, since the radio came to it.
+/// Use of a channel (`NL80211_CMD_NEW_SURVEY_RESULTS`). Times are in ms since the radio tuned to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Survey {
-    /// Its centre in MHz.
+    /// Centre frequency in MHz.
     pub frequency_mhz: Option<u32>,
     /// Noise in dBm.
     pub noise_dbm: Option<i8>,
-    /// Whether the radio is on it.
+    /// Whether the radio uses this channel.
     pub in_use: bool,
-    /// How long the radio was on it.
+    /// Time for which the radio was on the channel.
     pub active_ms: Option<u64>,
-    /// Of that, how long it was busy.
+    /// Part of it in which the channel was busy.
     pub busy_ms: Option<u64>,
-    /// Of that, how long the radio received.
+    /// Part of it in which the radio received.
     pub receiving_ms: Option<u64>,
-    /// Of that, how long the radio sent.
+    /// Part of it in which the radio sent.
     pub sending_ms: Option<u64>,
 }
 
-/// Something that happened to an interface (multicast group `mlme`).
+/// Event of an interface (multicast group `mlme`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// It joined a network, or failed to (`NL80211_CMD_CONNECT`).
+    /// The interface associated with a network, or failed to (`NL80211_CMD_CONNECT`).
     Connected {
-        /// The interface.
+        /// Interface index.
         index: u32,
-        /// The access point, where it is told.
+        /// BSSID of the access point, if reported.
         bssid: Option<Mac>,
-        /// The status (802.11-2020 table 9-50): 0 is success.
+        /// Status code (802.11-2020 table 9-50); 0 is success.
         status: u16,
     },
-    /// It moved to another access point of its network (`NL80211_CMD_ROAM`).
+    /// The interface roamed to another access point (`NL80211_CMD_ROAM`).
     Roamed {
-        /// The interface.
+        /// Interface index.
         index: u32,
-        /// The access point.
+        /// BSSID of the access point.
         bssid: Option<Mac>,
     },
-    /// It lost its network (`NL80211_CMD_DISCONNECT`).
+    /// The interface was disconnected (`NL80211_CMD_DISCONNECT`).
     Disconnected {
-        /// The interface.
+        /// Interface index.
         index: u32,
-        /// The reason (802.11-2020 table 9-49).
+        /// Reason code (802.11-2020 table 9-49).
         reason: Option<u16>,
-        /// Whether the access point ended it.
+        /// Whether the access point ended the association.
         by_ap: bool,
     },
-    /// Its network moved to another channel (`NL80211_CMD_CH_SWITCH_NOTIFY`).
+    /// The network changed its channel (`NL80211_CMD_CH_SWITCH_NOTIFY`).
     Switched {
-        /// The interface.
+        /// Interface index.
         index: u32,
-        /// The channel.
+        /// The new channel.
         channel: Channel,
     },
 }
 
-/// NL80211_IFTYPE_STATION: an interface that joins networks.
+/// NL80211_IFTYPE_STATION: a client interface.
 pub const JOINS: u32 = 2;
 
-/// The interfaces in a datagram.
+/// Returns the interfaces in a datagram.
 #[must_use]
 pub fn interfaces(datagram: &[u8]) -> Vec<Interface> {
     of(datagram, command::NEW_INTERFACE)
@@ -136,19 +136,19 @@ pub fn interfaces(datagram: &[u8]) -> Vec<Interface> {
         .collect()
 }
 
-/// The stations in a datagram.
+/// Returns the stations in a datagram.
 #[must_use]
 pub fn stations(datagram: &[u8]) -> Vec<Station> {
     of(datagram, command::NEW_STATION).map(Station::decode).collect()
 }
 
-/// The surveys in a datagram.
+/// Returns the surveys in a datagram.
 #[must_use]
 pub fn surveys(datagram: &[u8]) -> Vec<Survey> {
     of(datagram, command::NEW_SURVEY_RESULTS).map(Survey::decode).collect()
 }
 
-/// The events in a datagram; those of other kinds are left out.
+/// Returns the events in a datagram. Other events are skipped.
 #[must_use]
 pub fn events(datagram: &[u8]) -> Vec<Event> {
     Messages(datagram).filter_map(Event::decode).collect()
@@ -160,7 +160,7 @@ fn of(datagram: &[u8], command: u8) -> impl Iterator<Item = Attributes<'_>> {
 }
 
 impl Interface {
-    /// `None` without a number and a name: devices that are no network interfaces have neither.
+    /// Returns `None` without an index and a name: devices without a network interface have neither.
     fn decode(from: Attributes<'_>) -> Option<Interface> {
         let name = from.get(attr::IFNAME)?;
         let links = from.nested(attr::MLO_LINKS);
@@ -202,46 +202,46 @@ impl Channel {
 
 impl Station {
     fn decode(from: Attributes<'_>) -> Station {
-        let told = from.nested(attr::STA_INFO);
-        // Both are told; the shorter one wraps after 4 GiB.
-        let bytes = |long, short| told.u64(long).or_else(|| told.u32(short).map(u64::from));
-        let level = |kind| told.u8(kind).map(u8::cast_signed);
+        let info = from.nested(attr::STA_INFO);
+        // Both are reported; the 32-bit counter wraps after 4 GiB.
+        let bytes = |long, short| info.u64(long).or_else(|| info.u32(short).map(u64::from));
+        let level = |kind| info.u8(kind).map(u8::cast_signed);
         Station {
             mac: from.get(attr::MAC).and_then(Mac::of),
-            inactive_ms: told.u32(sta::INACTIVE_TIME),
+            inactive_ms: info.u32(sta::INACTIVE_TIME),
             signal_dbm: level(sta::SIGNAL),
             signal_average_dbm: level(sta::SIGNAL_AVG),
-            rx: Rate::decode(told.nested(sta::RX_BITRATE)),
-            tx: Rate::decode(told.nested(sta::TX_BITRATE)),
+            rx: Rate::decode(info.nested(sta::RX_BITRATE)),
+            tx: Rate::decode(info.nested(sta::TX_BITRATE)),
             rx_bytes: bytes(sta::RX_BYTES64, sta::RX_BYTES),
             tx_bytes: bytes(sta::TX_BYTES64, sta::TX_BYTES),
-            rx_packets: told.u32(sta::RX_PACKETS),
-            tx_packets: told.u32(sta::TX_PACKETS),
-            tx_retries: told.u32(sta::TX_RETRIES),
-            tx_failed: told.u32(sta::TX_FAILED),
-            beacon_loss: told.u32(sta::BEACON_LOSS),
-            connected_s: told.u32(sta::CONNECTED_TIME),
+            rx_packets: info.u32(sta::RX_PACKETS),
+            tx_packets: info.u32(sta::TX_PACKETS),
+            tx_retries: info.u32(sta::TX_RETRIES),
+            tx_failed: info.u32(sta::TX_FAILED),
+            beacon_loss: info.u32(sta::BEACON_LOSS),
+            connected_s: info.u32(sta::CONNECTED_TIME),
         }
     }
 }
 
 impl Survey {
     fn decode(from: Attributes<'_>) -> Survey {
-        let told = from.nested(attr::SURVEY_INFO);
+        let info = from.nested(attr::SURVEY_INFO);
         Survey {
-            frequency_mhz: told.u32(survey::FREQUENCY),
-            noise_dbm: told.u8(survey::NOISE).map(u8::cast_signed),
-            in_use: told.has(survey::IN_USE),
-            active_ms: told.u64(survey::TIME),
-            busy_ms: told.u64(survey::TIME_BUSY),
-            receiving_ms: told.u64(survey::TIME_RX),
-            sending_ms: told.u64(survey::TIME_TX),
+            frequency_mhz: info.u32(survey::FREQUENCY),
+            noise_dbm: info.u8(survey::NOISE).map(u8::cast_signed),
+            in_use: info.has(survey::IN_USE),
+            active_ms: info.u64(survey::TIME),
+            busy_ms: info.u64(survey::TIME_BUSY),
+            receiving_ms: info.u64(survey::TIME_RX),
+            sending_ms: info.u64(survey::TIME_TX),
         }
     }
 }
 
 impl Event {
-    /// The interface that it happened to.
+    /// Returns the index of the event's interface.
     #[must_use]
     pub const fn index(&self) -> u32 {
         match self {
@@ -257,7 +257,7 @@ impl Event {
         let from = message.attributes();
         let index = from.u32(attr::IFINDEX)?;
         let bssid = || {
-            // Of several links, the first: a link's own address, in its nest.
+            // Of several links, the first one. Its address is nested.
             let link = from.nested(attr::MLO_LINKS).next().map(|link| Attributes(link.value));
             let link = link.and_then(|link| link.get(attr::MAC)).and_then(Mac::of);
             link.or_else(|| from.get(attr::MAC).and_then(Mac::of))
@@ -266,7 +266,7 @@ impl Event {
             command::CONNECT => Some(Event::Connected {
                 index,
                 bssid: bssid(),
-                // One that took too long has no status.
+                // An attempt that timed out has no status.
                 status: if from.has(attr::TIMED_OUT) {
                     1
                 } else {

@@ -1,4 +1,4 @@
-//! The numbers of linux/nl80211.h that netburn uses.
+//! Constants of linux/nl80211.h.
 
 /// `enum nl80211_commands`.
 pub(super) mod command {

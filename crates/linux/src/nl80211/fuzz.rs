@@ -1,16 +1,15 @@
-//! The entry point for a fuzzer.
+//! Fuzz checks.
 
-use super::anonymous::Anonymous;
+use super::anonymizer::Anonymizer;
 use super::{decode, recording};
 
-/// Reads any bytes as a datagram and, where they are text, as a recording.
-///
-/// # Panics
-/// When something panics, when what was made anonymous says anything else but for names, or when a recording isn't read back.
+/// Decodes any bytes as a datagram and, if they are text, as a recording.
+/// | # Panics
+/// When the anonymised datagram differs in more than names and addresses, or a recording does not survive encoding.
 pub fn check(bytes: &[u8]) {
     let (interfaces, stations) = (decode::interfaces(bytes), decode::stations(bytes));
     let (surveys, events) = (decode::surveys(bytes), decode::events(bytes));
-    let mut anonymous = Anonymous::default();
+    let mut anonymous = Anonymizer::default();
     let hidden = anonymous.datagram(bytes);
     let without = |stations: Vec<decode::Station>| {
         let without = |station| decode::Station { mac: None, ..station };

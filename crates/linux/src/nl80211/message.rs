@@ -1,44 +1,44 @@
-//! Netlink messages: a header of 16 bytes, and in generic netlink one of 4 more (linux/netlink.h: `struct nlmsghdr`; linux/genetlink.h:
-//! `struct genlmsghdr`).
+//! Netlink messages: a header of 16 bytes, and for generic netlink another one of 4 bytes (linux/netlink.h: `struct
+//! nlmsghdr`; linux/genetlink.h: `struct genlmsghdr`).
 
 use super::attribute::Attributes;
 
-/// The length of both headers.
+/// Length of both headers.
 pub(crate) const HEADERS: usize = 20;
-/// NLMSG_ERROR: an error's number, or with 0 an acknowledgement.
+/// NLMSG_ERROR: an errno, or 0 for an acknowledgement.
 pub(crate) const ERROR: u16 = 2;
 /// NLMSG_DONE: the end of a dump.
 pub(crate) const DONE: u16 = 3;
 
-/// The messages of a datagram, up to the first whose length lies.
+/// Iterator over the messages of a datagram. It ends at the first invalid length.
 #[derive(Debug, Clone, Copy)]
 pub struct Messages<'a>(pub &'a [u8]);
 
 /// A message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Its kind: a family's number, or the kernel's word about a request.
+    /// Type: the id of a family, or a control message.
     pub kind: u16,
-    /// The number of the request that it answers; 0 for an event.
+    /// Sequence number of the request; 0 for an event.
     pub sequence: u32,
-    /// All of it, headers included.
+    /// The whole message, headers included.
     pub whole: &'a [u8],
 }
 
 impl<'a> Message<'a> {
-    /// The command of a generic message.
+    /// Returns the command of a generic netlink message.
     #[must_use]
     pub fn command(self) -> Option<u8> {
         (self.kind >= 16).then(|| self.whole.get(16).copied()).flatten()
     }
 
-    /// The attributes of a generic message.
+    /// Returns the attributes of a generic netlink message.
     #[must_use]
     pub fn attributes(self) -> Attributes<'a> {
         Attributes(self.whole.get(HEADERS..).unwrap_or_default())
     }
 
-    /// What the kernel says of a request: `Ok` when it is done, the error's number otherwise; `None` for anything else.
+    /// Returns the result of a request: `Ok` when it is done, or the errno; `None` for other messages.
     #[must_use]
     pub fn word(self) -> Option<Result<(), i32>> {
         match self.kind {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_lie_end_it() {
+    fn invalid_lengths_end_the_iteration() {
         for lie in [0, 15, 17, u32::MAX] {
             assert_eq!(Messages(&header(lie, 20, 0)).count(), 0, "{lie}");
         }

@@ -1,15 +1,13 @@
-//! What a Wi-Fi driver tells of its link, through generic netlink (linux/nl80211.h, linux/genetlink.h, netlink(7)).
-//!
-//! Bytes and their meaning are apart: [`Nl80211`] asks and hands over datagrams as they came, [`decode`] reads them and has no socket
-//! in it, so that what was recorded elsewhere is read in the same way ([`recording`]).
-//!
-//! - [`attribute`], [`message`]: a datagram's messages, their attributes, whatever the bytes are.
-//! - [`rate`]: how a frame was sent: generation, MCS, streams, width, guard interval.
+//! Link state and statistics of Wi-Fi drivers through generic netlink (linux/nl80211.h, linux/genetlink.h, netlink(7)).
+//! | I/O and decoding are separate. [`Nl80211`] sends requests and returns the datagrams unchanged. [`decode`] decodes
+//! them without a socket, so it also decodes [`recording`]s of other machines.
+//! | - [`attribute`], [`message`]: messages of a datagram and their attributes.
+//! - [`rate`]: generation, MCS, streams, width and guard interval of a frame.
 //! - [`decode`]: interfaces, stations, surveys, events.
-//! - [`anonymous`]: messages without names and addresses.
-//! - [`recording`]: messages with their times, in a file.
+//! - [`anonymizer`]: removal of names and addresses.
+//! - [`recording`]: messages with timestamps in a file.
 
-pub mod anonymous;
+pub mod anonymizer;
 pub mod attribute;
 pub mod decode;
 mod format;
@@ -27,6 +25,6 @@ pub use rate::{Generation, Rate};
 pub use socket::{Events, Nl80211};
 
 #[cfg(not(target_os = "linux"))]
-mod elsewhere;
+mod unsupported;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Events, Nl80211};
+pub use unsupported::{Events, Nl80211};

@@ -1,26 +1,26 @@
-//! How a frame was sent (`enum nl80211_rate_info`).
+//! Rate of a frame (`enum nl80211_rate_info`).
 
 use super::attribute::Attributes;
 use super::format::rate;
 
-/// How the last frame of one direction was sent. What the driver doesn't tell is `None`.
+/// Rate of the last frame in one direction. Values that the driver does not report are `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rate {
-    /// Its rate in bit/s, in steps of 100 kbit/s.
+    /// PHY rate in bit/s, with a resolution of 100 kbit/s.
     pub bps: Option<u64>,
-    /// The generation of the standard.
+    /// Generation of the standard.
     pub generation: Option<Generation>,
-    /// Modulation and coding scheme, as its generation counts them (HT: 0 to 76 over all streams).
+    /// MCS, numbered as in its generation (HT: 0 to 76 over all streams).
     pub mcs: Option<u8>,
-    /// Spatial streams. For HT they follow from the MCS where it is one of equal modulation (0 to 31; 802.11-2020 19.5).
+    /// Spatial streams. For HT with equal modulation (MCS 0 to 31), computed from the MCS (802.11-2020 19.5).
     pub nss: Option<u8>,
-    /// Width in MHz; `None` where the frame had a resource unit that is no whole channel.
+    /// Width in MHz; `None` for a resource unit that is not a whole channel.
     pub width_mhz: Option<u32>,
     /// Guard interval in ns.
     pub guard_ns: Option<u32>,
 }
 
-/// A generation of 802.11.
+/// Generation of 802.11.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Generation {
     /// 802.11a, b, g.
@@ -36,15 +36,15 @@ pub enum Generation {
 }
 
 impl Rate {
-    /// What the attributes of `NL80211_STA_INFO_TX_BITRATE` or `NL80211_STA_INFO_RX_BITRATE` say.
+    /// Decodes the attributes of `NL80211_STA_INFO_TX_BITRATE` or `NL80211_STA_INFO_RX_BITRATE`.
     #[must_use]
     pub fn decode(from: Attributes<'_>) -> Rate {
-        // The field of 16 bits is left out where a rate doesn't fit it.
+        // Drivers omit the 16-bit attribute for rates that exceed it.
         let steps = from
             .u32(rate::BITRATE32)
             .or_else(|| from.u16(rate::BITRATE).map(u32::from));
         let bps = steps.map(|steps| u64::from(steps) * 100_000);
-        // With none of the older generations' fields there need not be an MCS: EHT first, as it is the newest.
+        // Legacy rates have no MCS. The newest generation is tried first.
         let (generation, mcs) = [
             (Generation::Eht, rate::EHT_MCS),
             (Generation::He, rate::HE_MCS),
@@ -76,7 +76,7 @@ fn short_or_long(from: Attributes<'_>) -> u32 {
     if from.has(rate::SHORT_GI) { 400 } else { 800 }
 }
 
-/// HE and EHT count their guard intervals alike.
+/// HE and EHT have the same codes of guard intervals.
 fn guard(code: u8) -> Option<u32> {
     [800, 1600, 3200].get(usize::from(code)).copied()
 }
@@ -84,13 +84,13 @@ fn guard(code: u8) -> Option<u32> {
 fn ht_streams(mcs: u8) -> Option<u8> {
     match mcs {
         0..=31 => Some(mcs / 8 + 1),
-        // The duplicate at 6 Mbit/s.
+        // The 6 Mbit/s rate in a duplicate of 20 MHz.
         32 => Some(1),
         _ => None,
     }
 }
 
-/// Without any mark it is 20 MHz; a resource unit has none either.
+/// Without a width attribute, the width is 20 MHz; a resource unit has no width attribute either.
 fn width(from: Attributes<'_>) -> Option<u32> {
     let marked = [
         (rate::WIDTH_320, 320),
@@ -104,7 +104,7 @@ fn width(from: Attributes<'_>) -> Option<u32> {
     if let Some((_, width)) = marked.into_iter().find(|(kind, _)| from.has(*kind)) {
         return Some(width);
     }
-    // Units of 242, 484, 996, 2×996 and 4×996 tones are whole channels.
+    // Resource units of 242, 484, 996, 2×996 and 4×996 tones are whole channels.
     let unit = |kind, whole: [(u8, u32); 5]| {
         let unit = from.u8(kind)?;
         Some(

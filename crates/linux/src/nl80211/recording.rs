@@ -12,37 +12,37 @@
 
 use std::fmt::Write as _;
 
-/// What a datagram answers.
+/// Type of a datagram in a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// `NL80211_CMD_GET_INTERFACE`.
+    /// Answer to `NL80211_CMD_GET_INTERFACE`.
     Interface,
-    /// `NL80211_CMD_GET_STATION`.
+    /// Answer to `NL80211_CMD_GET_STATION`.
     Station,
-    /// `NL80211_CMD_GET_SURVEY`.
+    /// Answer to `NL80211_CMD_GET_SURVEY`.
     Survey,
-    /// Nothing: it came by itself.
+    /// Event.
     Event,
 }
 
-/// A datagram.
+/// A recorded datagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// When it came, in ns since the recording began.
+    /// Time of receipt in ns since the start of the recording.
     pub at: u64,
-    /// What it answers.
+    /// Type of the datagram.
     pub kind: Kind,
-    /// As the kernel gave it.
+    /// Datagram as received from the kernel.
     pub datagram: Vec<u8>,
 }
 
-/// What is wrong with a recording.
+/// Error of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
-pub struct Wrong {
-    /// Where, from 1.
+pub struct RecordingError {
+    /// Line number, from 1.
     pub line: usize,
-    /// What.
+    /// Description.
     pub what: &'static str,
 }
 
@@ -52,14 +52,14 @@ const ORDER: &str = if cfg!(target_endian = "little") {
     "big"
 };
 
-/// The first line.
+/// Returns the first line of a recording.
 #[must_use]
 pub fn heading() -> String {
     format!("netburn-wifi 1 {ORDER}\n")
 }
 
 impl Entry {
-    /// Its line.
+    /// Returns the entry's line.
     #[must_use]
     pub fn line(&self) -> String {
         let mut text = format!("{} {} ", self.at, self.kind.name());
@@ -71,19 +71,23 @@ impl Entry {
     }
 }
 
-/// Reads a recording.
-///
-/// # Errors
-/// At the first line that isn't as the format says, or when it was made on a machine of the other byte order.
-pub fn read(text: &str) -> Result<Vec<Entry>, Wrong> {
+/// Parses a recording.
+/// | # Errors
+/// The first invalid line, or a byte order that differs from this machine's.
+pub fn read(text: &str) -> Result<Vec<Entry>, RecordingError> {
     let mut entries = Vec::new();
     let mut lines = text.lines().zip(1..);
     let first = lines.next().map(|(line, _)| line).unwrap_or_default();
-    let wrong = |line, what| Err(Wrong { line, what });
+    let wrong = |line, what| Err(RecordingError { line, what });
     match first.strip_prefix("netburn-wifi 1 ") {
         Some(order) if order.trim_end() == ORDER => {}
-        Some("little" | "big") => return wrong(1, "it was recorded on a machine of the other byte order"),
-        _ => return wrong(1, "a recording begins with `netburn-wifi 1 little` or `big`"),
+        Some("little" | "big") => return wrong(1, "byte order differs from this machine's"),
+        _ => {
+            return wrong(
+                1,
+                "invalid first line: expected `netburn-wifi 1 little` or `netburn-wifi 1 big`",
+            );
+        }
     }
     for (line, number) in lines {
         if line.is_empty() || line.starts_with('#') {
@@ -91,19 +95,19 @@ pub fn read(text: &str) -> Result<Vec<Entry>, Wrong> {
         }
         let mut parts = line.split_ascii_whitespace();
         let Some(at) = parts.next().and_then(|at| at.parse().ok()) else {
-            return wrong(number, "a line begins with its time in ns");
+            return wrong(number, "invalid time: expected nanoseconds");
         };
         let Some(kind) = parts.next().and_then(Kind::of) else {
             return wrong(
                 number,
-                "after its time a line says `interface`, `station`, `survey` or `event`",
+                "unknown type: expected `interface`, `station`, `survey` or `event`",
             );
         };
         let Some(datagram) = parts.next().and_then(bytes) else {
-            return wrong(number, "a line ends with bytes in hexadecimal");
+            return wrong(number, "invalid datagram: expected hexadecimal bytes");
         };
         if parts.next().is_some() {
-            return wrong(number, "a line has three parts");
+            return wrong(number, "invalid line: expected three fields");
         }
         entries.push(Entry { at, kind, datagram });
     }

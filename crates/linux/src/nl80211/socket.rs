@@ -1,4 +1,4 @@
-//! The conversation with nl80211: requests on one socket, events on another.
+//! nl80211 sockets: one for requests, another for events.
 
 use super::attribute::Attributes;
 use super::format::{attr, command};
@@ -10,24 +10,24 @@ use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// A conversation with nl80211. Each request gives the datagrams that answer it, for [`decode`](super::decode).
+/// An nl80211 socket. Each request returns the datagrams of its answer, for [`decode`](super::decode).
 #[derive(Debug)]
 pub struct Nl80211 {
     socket: Socket,
     family: Family,
 }
 
-/// What the kernel tells by itself: joined, moved, lost (multicast group `mlme`).
+/// Socket for events: association, roaming, disconnection (multicast group `mlme`).
 #[derive(Debug)]
 pub struct Events {
     socket: Socket,
 }
 
-/// A family of generic netlink.
+/// A generic netlink family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Family {
     number: u16,
-    /// Its multicast groups.
+    /// Multicast groups.
     groups: Vec<(String, u32)>,
 }
 
@@ -42,58 +42,53 @@ const ACK: u16 = 4;
 const DUMP: u16 = 0x300;
 /// GENL_ID_CTRL.
 const CONTROL: u16 = 16;
-/// Larger than any message of nl80211 but those of a radio's capabilities, which aren't asked for.
+/// Receive buffer in bytes. Only messages about a radio's capabilities are longer, and they are not requested.
 const ROOM: usize = 64 * 1024;
-/// How long the kernel may take to answer.
+/// Timeout of an answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Nl80211 {
-    /// Opens it.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) where this kernel has no Wi-Fi (cfg80211).
+    /// Opens a socket.
+    /// | # Errors
+    /// [`NotFound`](io::ErrorKind::NotFound) when the kernel has no Wi-Fi support (cfg80211).
     pub fn open() -> io::Result<Nl80211> {
         let mut socket = Socket::open()?;
         let family = socket.family("nl80211")?;
         Ok(Nl80211 { socket, family })
     }
 
-    /// Every Wi-Fi interface.
-    ///
-    /// # Errors
-    /// What the kernel says; [`TimedOut`](io::ErrorKind::TimedOut) when it says nothing for 2 s.
+    /// Returns all Wi-Fi interfaces.
+    /// | # Errors
+    /// The kernel's error; [`TimedOut`](io::ErrorKind::TimedOut) after 2 s without an answer.
     pub fn interfaces(&mut self) -> io::Result<Vec<Vec<u8>>> {
         self.request(command::GET_INTERFACE, DUMP, None)
     }
 
-    /// One interface.
-    ///
-    /// # Errors
-    /// [`NotFound`](io::ErrorKind::NotFound) or ENODEV when it isn't there or has no Wi-Fi; as [`interfaces`](Self::interfaces).
+    /// Returns one interface.
+    /// | # Errors
+    /// [`NotFound`](io::ErrorKind::NotFound) or ENODEV when it does not exist or has no Wi-Fi; the errors of
+    /// [`interfaces`](Self::interfaces).
     pub fn interface(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
         self.request(command::GET_INTERFACE, ACK, Some(index))
     }
 
-    /// The stations that an interface sees: its access point, where it joined one.
-    ///
-    /// # Errors
-    /// As [`interface`](Self::interface).
+    /// Returns the stations of an interface: for a client, its access point.
+    /// | # Errors
+    /// The errors of [`interface`](Self::interface).
     pub fn stations(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
         self.request(command::GET_STATION, DUMP, Some(index))
     }
 
-    /// The channels that an interface has surveyed.
-    ///
-    /// # Errors
-    /// EOPNOTSUPP where the driver has no survey; as [`interface`](Self::interface).
+    /// Returns the channels that an interface has surveyed.
+    /// | # Errors
+    /// EOPNOTSUPP when the driver has no survey; the errors of [`interface`](Self::interface).
     pub fn survey(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
         self.request(command::GET_SURVEY, DUMP, Some(index))
     }
 
-    /// A second conversation, in which the kernel tells what happens.
-    ///
-    /// # Errors
-    /// What the kernel says.
+    /// Opens a second socket, for events.
+    /// | # Errors
+    /// The kernel's error.
     pub fn events(&self) -> io::Result<Events> {
         let socket = Socket::open()?;
         let group = self.family.groups.iter().find(|(name, _)| name == "mlme");
@@ -112,10 +107,9 @@ impl Nl80211 {
 }
 
 impl Events {
-    /// The next datagram; `None` when none came in that time.
-    ///
-    /// # Errors
-    /// What the kernel says; that some were lost, because nobody took them in time, is no error.
+    /// Returns the next event's datagram; `None` after the timeout. Lost events are not an error.
+    /// | # Errors
+    /// The kernel's error.
     pub fn next(&mut self, within: Duration) -> io::Result<Option<Vec<u8>>> {
         match self.socket.receive(within) {
             Ok(datagram) => Ok(Some(datagram)),
@@ -150,7 +144,7 @@ impl Socket {
             .map(drop)
     }
 
-    /// The number and the groups of a family (CTRL_CMD_GETFAMILY).
+    /// Returns the id and the groups of a family (CTRL_CMD_GETFAMILY).
     fn family(&mut self, name: &str) -> io::Result<Family> {
         let mut message = generic(CONTROL, ACK, 3);
         let mut zero_ended = name.as_bytes().to_vec();
@@ -162,7 +156,7 @@ impl Socket {
         found.next().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Sends a request and gathers what answers it, up to the kernel's word.
+    /// Sends a request and returns its answers, up to the acknowledgement or the end of the dump.
     fn ask(&mut self, message: Message) -> io::Result<Vec<Vec<u8>>> {
         self.sequence = self.sequence.wrapping_add(1).max(1);
         let bytes = message.finish(self.sequence);
@@ -217,7 +211,7 @@ fn generic(family: u16, flags: u16, command: u8) -> Message {
     message
 }
 
-/// CTRL_ATTR_FAMILY_ID and CTRL_ATTR_MCAST_GROUPS (linux/genetlink.h).
+/// Decodes CTRL_ATTR_FAMILY_ID and CTRL_ATTR_MCAST_GROUPS (linux/genetlink.h).
 fn family(from: Attributes<'_>) -> Option<Family> {
     let groups = from.nested(7).filter_map(|group| {
         let group = Attributes(group.value);
@@ -234,7 +228,7 @@ fn family(from: Attributes<'_>) -> Option<Family> {
 mod tests {
     use super::*;
 
-    /// Every kernel has this family, and its numbers are fixed (linux/genetlink.h).
+    /// All kernels have this family, with fixed numbers (linux/genetlink.h).
     #[test]
     fn the_controller_of_generic_netlink_is_found() {
         let family = Socket::open().unwrap().family("nlctrl").unwrap();
@@ -249,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_family_that_is_nowhere_is_not_found() {
+    fn an_unknown_family_is_not_found() {
         let error = Socket::open().unwrap().family("no-such-family").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
@@ -263,7 +257,7 @@ mod tests {
         assert_eq!(events.next(Duration::from_millis(1)).unwrap(), None);
     }
 
-    /// Where there is Wi-Fi every interface can be looked at; where there is none that is told.
+    /// With Wi-Fi, all interfaces can be queried; without Wi-Fi, opening fails.
     #[test]
     fn this_machine_is_read() {
         let mut wifi = match Nl80211::open() {

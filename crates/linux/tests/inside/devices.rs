@@ -1,4 +1,4 @@
-//! Interfaces, what goes in and what comes out.
+//! Devices and the packets that pass through them.
 
 use netburn_linux::ethernet::{ETHERNET, Frames};
 use netburn_linux::namespace::{self, Isolation};
@@ -20,7 +20,8 @@ const UP: Link = Link {
     resolves: None,
 };
 
-/// A TUN device that is up, has [`HERE`] and is the way to everywhere; `None` where this user may open none, which is then told so.
+/// Creates a TUN device that is up, has [`HERE`] and the default route. Returns `None`, with a message, if this user
+/// may not create one.
 fn device() -> Option<(Tun, Route, u32)> {
     let opened = std::fs::File::options().read(true).write(true).open(DEVICE);
     let tun = match (Tun::new("wlan0", true), opened) {
@@ -32,7 +33,7 @@ fn device() -> Option<(Tun, Route, u32)> {
         (Err(error), Ok(_)) => panic!("{error}"),
     };
     let (mut route, index) = (Route::new().unwrap(), Route::index("wlan0").unwrap());
-    // It would look for neighbours by itself.
+    // Otherwise the kernel sends Neighbor Discovery.
     std::fs::write("/proc/sys/net/ipv6/conf/wlan0/disable_ipv6", "1").unwrap();
     configure(&mut route, index, &UP);
     Some((tun, route, index))
@@ -44,7 +45,7 @@ fn configure(route: &mut Route, index: u32, link: &Link) {
     route.add_default(index, IpAddr::V4(HERE), Some("reno")).unwrap();
 }
 
-/// An IPv4 header with its checksum, and a datagram without one (RFC 791, RFC 768).
+/// Returns an IPv4 header with its checksum, and a datagram without one (RFC 791, RFC 768).
 fn datagram(from: Ipv4Addr, to: Ipv4Addr, port: u16, text: &[u8]) -> Vec<u8> {
     let mut packet = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0];
     packet[2..4].copy_from_slice(&(28 + text.len() as u16).to_be_bytes());
@@ -95,11 +96,11 @@ pub(crate) fn tun(_: Isolation) {
     let mut text = [0; 9];
     assert_eq!(socket.recv_from(&mut text).unwrap(), (2, (THERE, 9).into()));
     assert_eq!(&text[..2], b"in");
-    // A frame without all of its header is refused.
+    // A frame with an incomplete header is an error.
     assert!(tun.file.write(&[0; HEADER - 1]).is_err());
-    let counted = route.counted(index).unwrap();
-    assert_eq!((counted.received, counted.sent), (1, 1));
-    // One of that name is there already.
+    let counters = route.counters(index).unwrap();
+    assert_eq!((counters.received, counters.sent), (1, 1));
+    // The name is in use.
     assert!(Tun::new("wlan0", true).is_err());
     assert!(!Tun::new("wlan1", false).unwrap().segments_udp);
     drop(tun);
@@ -113,7 +114,7 @@ pub(crate) fn routes(_: Isolation) {
     route.add_pair("one", "other", there.as_fd()).unwrap();
     assert!(
         route.add_pair("one", "third", there.as_fd()).is_err(),
-        "that name is taken"
+        "the name is in use"
     );
     let (one, other) = (Route::index("one").unwrap(), Route::index("other").unwrap());
     assert!(one != other && loopback != one);
@@ -134,7 +135,7 @@ pub(crate) fn routes(_: Isolation) {
     route.add_address(one, "fd00::1".parse().unwrap()).unwrap();
     let v6 = of_one("if_inet6");
     assert!(v6.contains("fd000000000000000000000000000001"), "{v6}");
-    // Nobody else has it, so it is not tentative (IFA_F_TENTATIVE is 0x40).
+    // No other interface has the address, so it is not tentative (IFA_F_TENTATIVE is 0x40).
     let flags = v6
         .lines()
         .find(|line| line.starts_with("fd00"))
@@ -149,23 +150,23 @@ pub(crate) fn routes(_: Isolation) {
     );
     assert!(route.add_address(9999, IpAddr::V4(THERE)).is_err());
     assert!(route.bring_up(9999, &UP).is_err());
-    assert!(route.counted(9999).is_err());
+    assert!(route.counters(9999).is_err());
     assert!(Route::index("nowhere").is_err());
     assert_eq!(route.add_fifo(one, 5).map_err(|error| error.kind()), Ok(()));
-    // It talks about the namespace in which it was opened, whatever this thread does.
+    // The socket stays in the namespace in which it was opened.
     namespace::new_network().unwrap();
     assert!(Route::index("one").is_err());
-    assert_eq!(route.counted(one).unwrap().received_dropped, 0);
+    assert_eq!(route.counters(one).unwrap().received_dropped, 0);
 }
 
 pub(crate) fn buckets(_: Isolation) {
     let Some((mut tun, mut route, index)) = device() else {
         return;
     };
-    // The trickle takes two and a half seconds for one of these, where a step takes a millisecond.
+    // At the trickle rate one of these packets takes 2.5 s; the test takes milliseconds.
     let link = Link { mtu: Some(5_000), ..UP };
     route.bring_up(index, &link).unwrap();
-    route.add_bucket(index, 15_000).unwrap();
+    route.add_token_bucket(index, 15_000).unwrap();
     let socket = bound();
     let packet = [7_u8; 4_972];
     for _ in 0..20 {
@@ -173,26 +174,26 @@ pub(crate) fn buckets(_: Isolation) {
     }
     let mut frame = [0; 6000];
     let mut read = || std::iter::from_fn(|| tun.file.read(&mut frame).ok()).count();
-    // Three of 5000 bytes; the trickle makes none of the others due.
+    // Three packets of 5000 bytes; the trickle rate releases no other.
     assert_eq!(read(), 3);
-    // Seventeen wait, and count as the sender's.
+    // Seventeen are queued and count as unsent.
     assert!(socket::unsent(&socket).unwrap() >= 85_000);
     let sender = raw::sender(index).unwrap();
     let nudge = datagram(HERE, HERE, 9, b"");
     route.grant(index, 25_500).unwrap();
     raw::send(&sender, index, 0x0800, &nudge).unwrap();
     assert_eq!(read(), 5);
-    // A grant takes the place of the last one.
+    // A grant replaces the last one.
     route.grant(index, 45_000).unwrap();
     route.grant(index, 10_500).unwrap();
     raw::send(&sender, index, 0x0800, &nudge).unwrap();
     assert_eq!(read(), 2);
     route.grant(index, 60_000).unwrap();
     raw::send(&sender, index, 0x0800, &nudge).unwrap();
-    // Ten datagrams, and three nudges behind them.
+    // Ten datagrams, and three wake-up packets behind them.
     assert_eq!(read(), 13);
     assert_eq!(socket::unsent(&socket).unwrap(), 0);
-    assert_eq!(route.counted(index).unwrap().sent_dropped, 0);
+    assert_eq!(route.counters(index).unwrap().sent_dropped, 0);
 }
 
 pub(crate) fn pairs(_: Isolation) {
@@ -231,7 +232,7 @@ pub(crate) fn pairs(_: Isolation) {
     let (mut before, mut packet) = ([0; ETHERNET], vec![0; 70_000]);
     let mut next = || loop {
         match frames.read(&mut before, &mut packet) {
-            // Its neighbours are looked for over IPv6 all the same.
+            // The kernel still sends Neighbor Discovery.
             Ok(_) if before[12..] == [0x86, 0xdd] => {}
             Ok(length) => return Ok((before, packet[HEADER..length].to_vec())),
             Err(error) => return Err(error),
@@ -239,7 +240,7 @@ pub(crate) fn pairs(_: Isolation) {
     };
     assert_eq!(next().unwrap_err().kind(), ErrorKind::WouldBlock);
     socket.send_to(b"out", (THERE, 7)).unwrap();
-    // Another of the kernel's threads may bring it.
+    // Another kernel thread may deliver it.
     let until = std::time::Instant::now() + Duration::from_secs(10);
     let (ethernet, bytes) = loop {
         match next() {
@@ -248,7 +249,7 @@ pub(crate) fn pairs(_: Isolation) {
         }
         std::thread::sleep(Duration::from_millis(1));
     };
-    // Nobody's address is resolved, so both are the sender's own.
+    // Addresses are not resolved, so both are the sender's.
     assert_eq!(ethernet, [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0x08, 0x00]);
     assert_eq!((bytes.len(), &bytes[28..]), (31, &b"out"[..]));
     let port = socket.local_addr().unwrap().port();
@@ -257,9 +258,9 @@ pub(crate) fn pairs(_: Isolation) {
     assert_eq!(written, HEADER + ETHERNET + answer.len());
     let mut text = [0; 9];
     assert_eq!(socket.recv_from(&mut text).unwrap(), (2, (THERE, 9).into()));
-    // What we send doesn't come back to us.
+    // A socket does not receive its own frames.
     assert_eq!(next().unwrap_err().kind(), ErrorKind::WouldBlock);
-    // More than any buffer takes: the rest is counted, once.
+    // Exceeds every buffer; the counter is reset by reading.
     assert_eq!(frames.dropped().unwrap(), 0);
     for _ in 0..40_000 {
         let _ = socket.send_to(&[0; 1400], (THERE, 7));

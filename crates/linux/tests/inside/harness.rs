@@ -1,17 +1,17 @@
-//! Runs each case in a process of its own, and says what came of it as the usual harness does.
+//! Runs each case in its own process, and prints results in the format of the standard harness.
 
 use netburn_linux::namespace::{self, Isolation};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A case: a name, and what panics when it doesn't hold. It is told how it is isolated.
+/// A test case: a name, and a function that panics on failure. Its argument is the kind of isolation.
 type Case = (&'static str, fn(Isolation));
 
-/// Says to the process which case it is to run.
+/// Variable with the case that the process runs.
 const VARIABLE: &str = "NETBURN_LINUX_INSIDE";
 
-/// Nobody's, on any usual system.
+/// A user id that is unused on common systems.
 const USER: u32 = 54_711;
 
 pub(crate) fn main(cases: &[Case]) {
@@ -20,7 +20,7 @@ pub(crate) fn main(cases: &[Case]) {
         (case.1)(namespace::isolate().expect("this machine permits it"));
         return;
     }
-    // `cargo test NAME` asks for those that hold it.
+    // `cargo test NAME` selects cases whose names contain it.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let reachable = Reachable::new();
     let root = namespace::ids().0 == 0;
@@ -30,7 +30,7 @@ pub(crate) fn main(cases: &[Case]) {
             continue;
         }
         for user in [false, true] {
-            // Who isn't root has the one way only.
+            // Users other than root have only one kind of isolation.
             if !user && !root {
                 continue;
             }
@@ -57,7 +57,7 @@ pub(crate) fn main(cases: &[Case]) {
     std::process::exit(i32::from(failed != 0));
 }
 
-/// This program where anybody can run it.
+/// A copy of this program that every user can run.
 struct Reachable {
     program: PathBuf,
     _folder: tempfile::TempDir,

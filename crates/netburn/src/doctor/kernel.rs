@@ -1,7 +1,7 @@
 //! What of this kernel a lab needs.
 
 use super::Finding;
-use netburn_linux::{Monotonic, wait};
+use netburn_linux::{Monotonic, poller};
 use netburn_units::Duration;
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ pub(super) fn machine(lab: bool, container: bool) -> Machine {
 
 pub(super) fn priority() -> Finding {
     // On a thread of its own, which ends with it.
-    let first = std::thread::spawn(|| wait::run_first(1)).join();
+    let first = std::thread::spawn(|| poller::set_realtime_priority(1)).join();
     let ok = first.is_ok_and(|first| first.is_ok());
     Finding {
         name: "real-time priority",
@@ -80,7 +80,7 @@ pub(super) fn priority() -> Finding {
 pub(super) fn timer() -> Finding {
     let late = std::thread::spawn(|| {
         let _ = netburn_linux::set_timer_slack(1);
-        let (mut wait, mut ready) = (wait::Wait::new().ok()?, Vec::new());
+        let (mut wait, mut ready) = (poller::Poller::new().ok()?, Vec::new());
         let mut late = Vec::new();
         for _ in 0..300 {
             let until = Monotonic::now() + Duration::from_millis(1);

@@ -5,7 +5,7 @@ use crate::exit::{Ended, Stop};
 use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::say;
-use netburn_linux::nl80211::anonymous::Anonymous;
+use netburn_linux::nl80211::anonymizer::Anonymizer;
 use netburn_linux::nl80211::decode::{self, Interface, JOINS};
 use netburn_linux::nl80211::recording::{Entry, Kind, heading};
 use netburn_linux::nl80211::{Events, Nl80211};
@@ -85,7 +85,7 @@ pub(super) fn record(path: &Path, with_names: bool) -> Result<Ended, Stop> {
         wifi,
         events,
         interfaces,
-        anonymous: (!with_names).then(Anonymous::default),
+        anonymous: (!with_names).then(Anonymizer::default),
         file: io::BufWriter::new(file),
         began: Instant::now(),
         entries: 0,
@@ -118,7 +118,7 @@ struct Recorder {
     wifi: Nl80211,
     events: Events,
     interfaces: Vec<Interface>,
-    anonymous: Option<Anonymous>,
+    anonymous: Option<Anonymizer>,
     file: io::BufWriter<std::fs::File>,
     began: Instant,
     entries: u64,

@@ -1,7 +1,7 @@
 //! What is kept of a lab with `--log`: how its commands went, and its report on its own work.
 
 use super::session::{Command, Outcome, Went};
-use netburn_lab::Ended;
+use netburn_lab::ProcessExit;
 use netburn_record::LabHealth;
 use serde_json::{Value, json};
 use std::io;
@@ -34,8 +34,8 @@ pub(super) fn keep(
 fn described(command: &Command, went: Went) -> Value {
     let words = command.words.iter().map(|word| word.to_string_lossy());
     let (status, signal) = match went {
-        Went::Ended(Ended::Status(status)) | Went::Dismissed(Ended::Status(status)) => (Some(status), None),
-        Went::Ended(Ended::Signal(signal)) | Went::Dismissed(Ended::Signal(signal)) => (None, Some(signal)),
+        Went::Ended(ProcessExit::Status(status)) | Went::Dismissed(ProcessExit::Status(status)) => (Some(status), None),
+        Went::Ended(ProcessExit::Signal(signal)) | Went::Dismissed(ProcessExit::Signal(signal)) => (None, Some(signal)),
         _ => (None, None),
     };
     json!({

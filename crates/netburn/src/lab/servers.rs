@@ -7,7 +7,7 @@
 
 use crate::exit::Stop;
 use crate::terminal::say;
-use netburn_lab::{Call, Ended, Guest, Lab, LabError, Program, Reply};
+use netburn_lab::{Lab, LabError, LabProcess, ProcessExit, Program, RefusalReply, RefusedConnection};
 use netburn_network::Endpoint;
 use std::ffi::OsString;
 use std::fs::File;
@@ -34,13 +34,13 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// The servers of a lab.
 pub(super) struct Servers {
-    http: Option<Guest>,
+    http: Option<LabProcess>,
     calls: JoinHandle<()>,
 }
 
 impl Servers {
     /// Starts `netburn serve`, and what answers calls.
-    pub(super) fn start(lab: &Arc<Lab>, calls: Receiver<Call>) -> Result<Servers, Stop> {
+    pub(super) fn start(lab: &Arc<Lab>, calls: Receiver<RefusedConnection>) -> Result<Servers, Stop> {
         let failed = |error: io::Error| Stop::NotMeasured(error.to_string());
         let words = ["serve", "--listen", "0.0.0.0:80", "--listen", "[::]:80"].map(OsString::from);
         let program = std::env::current_exe().map_err(failed)?;
@@ -70,9 +70,9 @@ impl Servers {
         let ended = self.http.as_ref()?.ended()?;
         self.http = None;
         match ended {
-            Ended::Status(status) => Some(format!("netburn's server at port 80 has ended with status {status}")),
-            Ended::Signal(signal) => Some(format!("netburn's server at port 80 was killed by signal {signal}")),
-            Ended::WithLab => None,
+            ProcessExit::Status(status) => Some(format!("netburn's server at port 80 has ended with status {status}")),
+            ProcessExit::Signal(signal) => Some(format!("netburn's server at port 80 was killed by signal {signal}")),
+            ProcessExit::LabClosed => None,
         }
     }
 
@@ -94,7 +94,7 @@ fn quiet(arguments: Vec<OsString>) -> io::Result<Program> {
 }
 
 /// Waits until a server listens at its port; `false` when it has ended, or takes too long.
-fn listens_soon(lab: &Lab, server: &Guest, port: u16) -> bool {
+fn listens_soon(lab: &Lab, server: &LabProcess, port: u16) -> bool {
     until(STARTING, || {
         if server.ended().is_some() {
             return Some(false);
@@ -123,7 +123,7 @@ fn until<T>(long: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
 struct Answering {
     lab: Arc<Lab>,
     /// The iperf3 servers that were started.
-    started: Vec<Guest>,
+    started: Vec<LabProcess>,
     /// The port of the next.
     next: u16,
     /// Whether there is no iperf3, which is said once.
@@ -132,7 +132,7 @@ struct Answering {
 
 impl Answering {
     /// Until there are no more.
-    fn answer(mut self, calls: &Receiver<Call>) {
+    fn answer(mut self, calls: &Receiver<RefusedConnection>) {
         for call in calls {
             let reply = self.reply(call);
             tracing::info!(?call, ?reply, "a connection was refused");
@@ -140,21 +140,21 @@ impl Answering {
         }
     }
 
-    fn reply(&mut self, call: Call) -> Reply {
-        let caller = self.lab.caller(call);
+    fn reply(&mut self, call: RefusedConnection) -> RefusalReply {
+        let caller = self.lab.client_program(call);
         if call.port != IPERF3 && !caller.is_some_and(|name| is_iperf3(&name)) {
-            return Reply::Refuse;
+            return RefusalReply::Reject;
         }
         self.started.retain(|server| server.ended().is_none());
         let here = self.lab.programs(Endpoint::Server);
         let others = here.iter().filter(|name| is_iperf3(name)).count() > self.started.len();
         let patience = if others { OTHERS_STARTING } else { Duration::ZERO };
         if until(patience, || listens(&self.lab, call.port).then_some(())).is_some() {
-            return Reply::Again;
+            return RefusalReply::Retry;
         }
         match self.start() {
-            Some(port) => Reply::At(port),
-            None => Reply::Refuse,
+            Some(port) => RefusalReply::Redirect(port),
+            None => RefusalReply::Reject,
         }
     }
 

@@ -6,7 +6,7 @@ use super::show;
 use crate::exit::Stop;
 use crate::signals::{Asked, Signals};
 use crate::terminal::say;
-use netburn_lab::{Ended, Guest, Lab, LabError, Program};
+use netburn_lab::{Lab, LabError, LabProcess, ProcessExit, Program};
 use netburn_network::Endpoint;
 use netburn_report::sanitise::sanitise;
 use std::ffi::OsString;
@@ -53,18 +53,18 @@ pub(super) enum Went {
     /// It runs.
     Running,
     /// It ended by itself, or by somebody else's doing.
-    Ended(Ended),
+    Ended(ProcessExit),
     /// It was asked to end, with the others.
-    Dismissed(Ended),
+    Dismissed(ProcessExit),
 }
 
 impl Went {
     /// Its exit status, as shells say it; 0 where it doesn't count.
     pub(super) const fn status(self) -> u8 {
         match self {
-            Went::Ended(Ended::Status(status)) => status as u8,
-            Went::Ended(Ended::Signal(signal)) => 128_u8.wrapping_add(signal as u8),
-            Went::Ended(Ended::WithLab) => 3,
+            Went::Ended(ProcessExit::Status(status)) => status as u8,
+            Went::Ended(ProcessExit::Signal(signal)) => 128_u8.wrapping_add(signal as u8),
+            Went::Ended(ProcessExit::LabClosed) => 3,
             Went::NotStarted | Went::Running | Went::Dismissed(_) => 0,
         }
     }
@@ -86,14 +86,14 @@ pub(super) struct Session<'a> {
     output: &'a mut Output,
     /// Whether keys belong to the view.
     viewed: bool,
-    guests: Vec<Option<Guest>>,
+    guests: Vec<Option<LabProcess>>,
     went: Vec<Went>,
     /// The next to be started.
     next: usize,
     /// Until when the one before it has to listen at its port.
     ready_by: Option<Instant>,
-    tell: UnboundedSender<(usize, Ended)>,
-    ends: UnboundedReceiver<(usize, Ended)>,
+    tell: UnboundedSender<(usize, ProcessExit)>,
+    ends: UnboundedReceiver<(usize, ProcessExit)>,
     /// When those are killed that were asked to end.
     kill_at: Option<Instant>,
     signal: Option<Asked>,
@@ -209,7 +209,7 @@ impl<'a> Session<'a> {
         Ok(false)
     }
 
-    fn spawn(&mut self, command: &Command) -> Result<Guest, Stop> {
+    fn spawn(&mut self, command: &Command) -> Result<LabProcess, Stop> {
         let failed = |error: io::Error| Stop::NotMeasured(error.to_string());
         let shell = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
         let input = match self.viewed {
@@ -236,7 +236,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn handle_end(&mut self, number: usize, how: Ended) {
+    fn handle_end(&mut self, number: usize, how: ProcessExit) {
         let dismissed = self.commands[number].service && self.kill_at.is_some();
         self.went[number] = match dismissed {
             true => Went::Dismissed(how),

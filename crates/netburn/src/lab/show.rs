@@ -4,7 +4,7 @@
 
 use super::hand::{Hand, KEYS, Key, Keys};
 use crate::exit::Stop;
-use netburn_lab::{Lab, StationLook};
+use netburn_lab::{Lab, StationSnapshot};
 use netburn_linux::terminal;
 use netburn_report::sanitise::sanitise;
 use netburn_scenario::Plan;
@@ -54,7 +54,7 @@ impl View {
         tokio::select! {
             () = sleep_until(self.next) => {}
             Some(key) = drawn.keys.recv() => {
-                let rate = lab.looks().1.get(drawn.hand.selected()).and_then(|look| look.rate);
+                let rate = lab.snapshots().1.get(drawn.hand.selected()).and_then(|look| look.rate);
                 if let Some(setting) = drawn.hand.handle_key(key, rate) {
                     lab.set(setting);
                 }
@@ -79,7 +79,7 @@ impl Drawn {
             .ok()?;
         let mut ready = [0];
         keeper.stdout.take()?.read_exact(&mut ready).ok()?;
-        terminal::take_keys(io::stdin()).ok()?;
+        terminal::set_key_input(io::stdin()).ok()?;
         let (tell, keys) = unbounded_channel();
         // It ends with the process: nobody else reads what is typed.
         std::thread::spawn(move || {
@@ -104,9 +104,9 @@ impl Drawn {
         let Some(size) = terminal::size(io::stderr()) else {
             return;
         };
-        let (_, looks) = lab.looks();
+        let (_, looks) = lab.snapshots();
         let names = lab.names();
-        let stations: Vec<(&str, &StationLook)> = names.into_iter().zip(&looks).collect();
+        let stations: Vec<(&str, &StationSnapshot)> = names.into_iter().zip(&looks).collect();
         let lines = lines(&stations, &self.hand, size);
         let rows = lines.len() as u16;
         if rows + 2 > size.0 {
@@ -138,7 +138,7 @@ impl Drop for Drawn {
 }
 
 /// The view's lines for a terminal of these rows and columns.
-fn lines(stations: &[(&str, &StationLook)], hand: &Hand, (rows, columns): (u16, u16)) -> Vec<String> {
+fn lines(stations: &[(&str, &StationSnapshot)], hand: &Hand, (rows, columns): (u16, u16)) -> Vec<String> {
     // At most half of it; those around the selected one.
     let room = usize::from((rows / 2).saturating_sub(OTHERS)).max(1);
     let from = (hand.selected() + 1).saturating_sub(room);
@@ -158,7 +158,7 @@ fn lines(stations: &[(&str, &StationLook)], hand: &Hand, (rows, columns): (u16, 
 }
 
 /// One station's line.
-fn line(name: &str, look: &StationLook, mcs: Option<u8>) -> String {
+fn line(name: &str, look: &StationSnapshot, mcs: Option<u8>) -> String {
     let mbps = |rate: netburn_units::BitRate| rate.as_bps() as f64 / 1e6;
     let rate = look
         .rate
@@ -209,7 +209,7 @@ mod tests {
         }
         let plan = Document::from_toml("s.toml", &text).unwrap().resolve().unwrap();
         let mut hand = Hand::new(&plan).unwrap();
-        let look = StationLook {
+        let look = StationSnapshot {
             airtime: 0.25,
             aggregate: 12.5,
             backlog: 7,

@@ -3,7 +3,7 @@
 use super::screen::Screen;
 use netburn_fleet::join::{INHERITED, VARIABLE};
 use netburn_fleet::{Child, Join, Launcher, Phase, Watch};
-use netburn_lab::{Ended, Guest, Lab, Program, address};
+use netburn_lab::{Lab, LabProcess, ProcessExit, Program, address};
 use netburn_linux::links::Links;
 use netburn_linux::{Monotonic, interface};
 use netburn_network::Endpoint;
@@ -35,7 +35,7 @@ impl<'a> InLab<'a> {
 impl Launcher for InLab<'_> {
     fn spawn(&mut self, join: &Join) -> io::Result<Box<dyn Child>> {
         let (end, arguments) = match join.role {
-            Role::Agent => (self.lab.end(&join.name).map_err(io::Error::other)?, &["agent"][..]),
+            Role::Agent => (self.lab.endpoint(&join.name).map_err(io::Error::other)?, &["agent"][..]),
             Role::Server => (Endpoint::Server, &["serve", "--join"][..]),
         };
         let (ours, theirs) = UnixStream::pair()?;
@@ -70,7 +70,7 @@ impl Launcher for InLab<'_> {
 
 /// A participant inside a lab.
 struct Inside {
-    guest: Guest,
+    guest: LabProcess,
     control: Option<UnixStream>,
 }
 
@@ -81,9 +81,9 @@ impl Child for Inside {
 
     fn ended(&mut self) -> Option<String> {
         self.guest.ended().map(|ended| match ended {
-            Ended::Status(status) => format!("exit status {status}"),
-            Ended::Signal(signal) => format!("killed by signal {signal}"),
-            Ended::WithLab => "the lab has ended".to_owned(),
+            ProcessExit::Status(status) => format!("exit status {status}"),
+            ProcessExit::Signal(signal) => format!("killed by signal {signal}"),
+            ProcessExit::LabClosed => "the lab has ended".to_owned(),
         })
     }
 
@@ -130,7 +130,7 @@ impl Watch for Beginning<'_> {
         {
             self.begun = true;
             let zero = Monotonic::from_nanos(Monotonic::now().as_nanos() - now.as_nanos());
-            if let Err(error) = lab.begin(zero) {
+            if let Err(error) = lab.start(zero) {
                 self.screen.warn(&error.to_string());
             }
         }
@@ -182,7 +182,7 @@ impl<'a> Keeping<'a> {
             let text = "the loopback interface was taken down during the run";
             self.doubts.push(text.to_owned());
         }
-        for name in self.lab.map(Lab::taken_down).unwrap_or_default() {
+        for name in self.lab.map(Lab::interfaces_down).unwrap_or_default() {
             self.doubts
                 .push(format!("the interface of {name} was taken down during the run"));
         }
@@ -191,7 +191,7 @@ impl<'a> Keeping<'a> {
     /// The rest of what the lab has seen, and what it says of its own work.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.sync()?;
-        let at = self.lab.and_then(|lab| lab.looks().0).unwrap_or(Instant::ZERO);
+        let at = self.lab.and_then(|lab| lab.snapshots().0).unwrap_or(Instant::ZERO);
         let mut say = |kind, text| {
             self.recorder.put(&Row::Event(EventRow {
                 station: None,

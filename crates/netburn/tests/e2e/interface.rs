@@ -6,7 +6,7 @@ use netburn_fleet::wifi::Adapter;
 use netburn_record::{EventKind, Row};
 use netburn_traffic::client::{Method, Page, RequestError, Target, request};
 use netburn_traffic::clock::RunClock;
-use netburn_traffic::drive::{Idle, Stopper, baseline};
+use netburn_traffic::drive::{CancelHandle, Idle, baseline};
 use netburn_units::Duration;
 use std::net::SocketAddr;
 use std::process::Command;
@@ -137,7 +137,7 @@ fn inside() {
 /// Idle probes for a second and a half: how many came back.
 async fn probe(target: Target) -> u64 {
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-    let (_stopper, stop) = Stopper::new();
+    let (_stopper, stop) = CancelHandle::new();
     let clock = RunClock::starting_now();
     let idle = Idle {
         station: 0,

@@ -55,7 +55,7 @@ fn a_limit_on_network_namespaces_is_named_and_so_is_the_line_that_lifts_it() {
     let flags = if is_root() { &flags[..] } else { &[] };
     let ended = finish(bench.inside(flags, script, TRUE));
     assert_eq!(ended.status.code(), Some(2), "{ended:?}");
-    let why = "no lab: namespaces can't be made: No space left on device (os error 28) (user.max_net_namespaces is 0;";
+    let why = "no lab: can't create namespaces: No space left on device (os error 28) (user.max_net_namespaces is 0;";
     assert!(ended.stderr.contains(why), "{}", ended.stderr);
     let ended = finish(bench.inside(flags, script, ["doctor"]));
     let line = "sudo sysctl -w user.max_net_namespaces=10000";

@@ -323,7 +323,7 @@ fn a_station_that_is_not_there_is_found_before_a_lab_is_opened() {
     assert!(
         ended
             .stderr
-            .contains("there is no station `nobody`; there are: server, caller, reader")
+            .contains("unknown station `nobody`; expected one of: server, caller, reader")
     );
 }
 
@@ -380,6 +380,6 @@ fn many_stations_need_no_higher_limit_of_open_files() {
     assert!(ended.out().starts_with("100\n"), "{}", ended.out());
     assert!(ended.out().contains("1 received"), "{}", ended.out());
     let ended = limited("ulimit -n 100").expect(2);
-    let why = "a lab of 40 stations takes 351 open files, and this process may have 100 (`ulimit -Hn`)";
+    let why = "the limit of open files is too low: found 100 (`ulimit -Hn`), expected 351 for 40 stations";
     assert!(ended.stderr.contains(why), "{}", ended.stderr);
 }

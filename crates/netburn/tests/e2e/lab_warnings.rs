@@ -19,7 +19,7 @@ fn a_station_without_its_device_is_named() {
     let ended = finish(bench.netburn(["lab", "small.toml", "--at", "reader", "--", "sh", "-c", gone])).expect(0);
     let warnings = ended
         .stderr
-        .matches("warning: reader: its network device can't be read any more")
+        .matches("warning: reader: its network device can no longer be read")
         .count();
     assert_eq!(warnings, 1, "{}", ended.stderr);
     is_plain(&ended.stderr);
@@ -66,7 +66,7 @@ fn captures_that_find_no_room_say_so() {
     ];
     // The command did what it was to do; what was asked for beside it is lost.
     let ended = finish(bench.inside(&["--mount"], script, args)).expect(3);
-    let warning = "warning: the captures can't be written and end here: No space left on device";
+    let warning = "warning: can't write captures, which end here: No space left on device";
     assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
     is_plain(&ended.stderr);
 }
@@ -90,7 +90,7 @@ fn captures_that_cannot_begin_end_it_before_anything_runs() {
     ];
     let ended = finish(bench.inside(&["--mount"], script, args)).expect(3);
     assert_eq!(ended.out(), "");
-    let why = "captures can't be written: No space left on device";
+    let why = "can't write captures: No space left on device";
     assert!(ended.stderr.contains(why), "{}", ended.stderr);
 }
 

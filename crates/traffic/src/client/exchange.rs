@@ -1,38 +1,38 @@
-//! What is asked, what is told while the answer comes, and how it ends.
+//! Request and response of an HTTP client, and the observer of a transfer.
 
 use std::borrow::Cow;
 use std::io;
 
-/// A request.
+/// An HTTP request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ask<'a> {
-    /// What is to be done.
+pub struct Request<'a> {
+    /// Method.
     pub method: Method,
-    /// The path and query, beginning with `/`.
+    /// Path and query, beginning with `/`.
     pub path: Cow<'a, str>,
-    /// The `Host` field or `:authority`, with the port where it isn't the scheme's own.
+    /// The `Host` field or `:authority`, with the port if it is not the scheme's default.
     pub authority: Cow<'a, str>,
-    /// Whether this is the connection's last request.
+    /// Whether this is the last request on the connection.
     pub last: bool,
-    /// How long the answer's content may be. An answer of another length is rejected at its head, or where it says none
-    /// there, once it is too long.
+    /// Expected length of the response's content. A response of another length is rejected at its head, or without a
+    /// declared length, when it is too long.
     pub length: Length,
 }
 
-/// How long content may be, in bytes.
+/// Expected length of content in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Length {
-    /// As long as it is.
+    /// Any length.
     #[default]
     Any,
-    /// So long.
+    /// Exactly this length.
     Exactly(u64),
-    /// At most so long.
+    /// At most this length.
     AtMost(u64),
 }
 
 impl Length {
-    /// Whether an answer may say that its content is `declared` bytes long.
+    /// Returns whether a declared length is acceptable.
     pub(crate) fn allows(self, declared: u64) -> bool {
         match self {
             Length::Exactly(length) => declared == length,
@@ -40,7 +40,7 @@ impl Length {
         }
     }
 
-    /// The most that may come.
+    /// Returns the maximum length.
     pub(crate) fn most(self) -> u64 {
         match self {
             Length::Any => u64::MAX,
@@ -49,19 +49,19 @@ impl Length {
     }
 }
 
-/// The methods in use.
+/// HTTP methods in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Fetch.
+    /// GET.
     Get,
-    /// Fetch the head alone.
+    /// HEAD.
     Head,
-    /// Send so many bytes.
+    /// POST with this many bytes.
     Post(u64),
 }
 
 impl Method {
-    /// Its name on the wire.
+    /// Returns the name of the method.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,81 +72,81 @@ impl Method {
     }
 }
 
-/// An answer that has come to its end, or whose status ended the interest in it.
+/// A complete response, or its head if the status is not a success.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// The status code.
+pub struct Response {
+    /// Status code.
     pub status: u16,
-    /// The `Location` field.
+    /// `Location` field.
     pub location: Option<String>,
-    /// What `Content-Length` said: of an answer to `HEAD`, the length that `GET` would bring.
+    /// `Content-Length` field. For `HEAD`, the length of the corresponding `GET`.
     pub declared: Option<u64>,
-    /// Bytes of content that came.
+    /// Bytes of content received.
     pub content: u64,
-    /// Whether the connection may be used again.
+    /// Whether the connection can be reused.
     pub keep: bool,
 }
 
-impl Answer {
-    /// Whether the status says success (2xx).
+impl Response {
+    /// Returns whether the status is a success (2xx).
     #[must_use]
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
 
-/// Who is told while an answer comes.
-pub trait Watch {
-    /// The answer's head has come (`bytes` is 0), or `bytes` more of the content have come, or been sent where the
-    /// request has content.
+/// Observer of a transfer.
+pub trait TransferObserver {
+    /// Called with 0 when the head of the response has arrived, and with the number of bytes of content that have been
+    /// received, or sent for a request with content.
     fn bytes(&mut self, bytes: u64);
 
-    /// Waits until some of `wanted` more bytes of content may be moved, and says how many may, at least one: all of them at once
-    /// where nothing bounds the rate.
+    /// Waits until part of `wanted` more bytes may be moved. Returns how many, at least one. The default imposes no
+    /// limit.
     fn allowed(&mut self, wanted: u64) -> impl Future<Output = u64> {
         std::future::ready(wanted)
     }
 
-    /// Whether the content itself is wanted; else it may be dropped in the kernel.
+    /// Returns whether the observer needs the content. Otherwise the kernel may discard it.
     fn wants_content(&self) -> bool {
         false
     }
 
-    /// The content, piece by piece, where it is wanted; told besides [`bytes`](Self::bytes).
+    /// Called with each piece of content, in addition to [`bytes`](Self::bytes), if the content is needed.
     fn content(&mut self, piece: &[u8]) {
         let _ = piece;
     }
 }
 
-/// Why there is no whole answer.
+/// Error of an exchange.
 #[derive(Debug, thiserror::Error)]
-pub enum Broken {
-    /// The connection had been used before, and was closed before anything of this answer came: the server had given
-    /// it up, and nothing is wrong. Worth dialling again, once.
-    #[error("the server had closed the idle connection")]
+pub enum ExchangeError {
+    /// A reused connection was closed before any part of the response arrived, because the server closed the idle
+    /// connection. The request should be retried once on a new connection.
+    #[error("the server closed the idle connection")]
     Idle,
-    /// The connection broke.
-    #[error("the connection broke: {0}")]
+    /// The connection failed.
+    #[error("the connection failed: {0}")]
     Connection(#[source] io::Error),
-    /// What came is not an answer.
+    /// The response is invalid.
     #[error("{0}")]
-    Answer(String),
+    Response(String),
 }
 
-impl Broken {
-    /// The content is not as long as was asked for.
+impl ExchangeError {
+    /// Returns the error of content with an unexpected length.
     pub(crate) fn wrong_length() -> Self {
-        Broken::Answer("the content is not as long as was asked for".into())
+        ExchangeError::Response("the content's length differs from the requested length".into())
     }
 }
 
-impl From<io::Error> for Broken {
+impl From<io::Error> for ExchangeError {
     fn from(error: io::Error) -> Self {
-        Broken::Connection(error)
+        ExchangeError::Connection(error)
     }
 }
 
-/// The connection ended where it should not.
-pub(crate) fn cut_short() -> Broken {
-    Broken::Connection(io::Error::new(io::ErrorKind::UnexpectedEof, "closed in the middle"))
+/// Returns the error of a connection that ended within a response.
+pub(crate) fn cut_short() -> ExchangeError {
+    ExchangeError::Connection(io::Error::new(io::ErrorKind::UnexpectedEof, "closed within a response"))
 }

@@ -1,14 +1,13 @@
-//! Bytes as what a server might say.
+//! Fuzz checks of the client's parsers.
 
 use super::head::{self, MAX_HEAD};
 use crate::chunked::{ChunkedError, Decoder};
 use crate::fetch::Url;
 
-/// An answer's head: whatever comes and however it is cut, it is read alike. The first byte says whether the request was
-/// `HEAD` (its lowest bit) and how the rest is cut.
-///
-/// # Panics
-/// When a law is broken.
+/// Parses the head of a response in several segmentations; the results must be equal. The first byte selects whether
+/// the request was `HEAD` (lowest bit) and the segmentation.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_answer(data: &[u8]) {
     let Some((first, bytes)) = data.split_first() else {
         return;
@@ -38,11 +37,10 @@ pub fn check_answer(data: &[u8]) {
     }
 }
 
-/// The chunked coding: whatever comes and however it is cut, the same is taken, and content may be skipped unseen. The
-/// first byte says how it is cut.
-///
-/// # Panics
-/// When a law is broken.
+/// Decodes the chunked transfer coding in several segmentations, with and without skipping; the results must be equal.
+/// The first byte selects the segmentation.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_chunked(data: &[u8]) {
     let Some((first, bytes)) = data.split_first() else {
         return;
@@ -57,7 +55,7 @@ pub fn check_chunked(data: &[u8]) {
     }
 }
 
-/// Whether it ended, what was taken, and how much of it was content.
+/// Returns whether the body ended, the bytes consumed, and the bytes of content.
 fn decode(bytes: &[u8], step: usize, skips: bool) -> Result<(bool, usize, u64), ChunkedError> {
     let mut decoder = Decoder::new();
     let (mut at, mut content) = (0, 0);
@@ -77,11 +75,10 @@ fn decode(bytes: &[u8], step: usize, skips: bool) -> Result<(bool, usize, u64), 
     Ok((decoder.is_done(), at, content))
 }
 
-/// A URL and where its `Location` leads: what is read is written so that it reads the same again. The two are parted by
-/// the first line break.
-///
-/// # Panics
-/// When a law is broken.
+/// Parses a URL and resolves a `Location`; formatting and parsing the result must return it. The first line break
+/// separates the two.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_url(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (url, location) = text.split_once('\n').unwrap_or((&text, "../x?y"));

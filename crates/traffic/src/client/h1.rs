@@ -1,7 +1,7 @@
-//! HTTP/1.1 (RFC 9112): one request and its answer on a connection, content dropped as early as can be.
+//! HTTP/1.1 (RFC 9112): one request and its response on a connection. Content is discarded as early as possible.
 
 use super::Stream;
-use super::exchange::{Answer, Ask, Broken, Method, Watch, cut_short};
+use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver, cut_short};
 use super::head::{self, Body, Head};
 use super::upload;
 use crate::chunked::Decoder;
@@ -9,58 +9,56 @@ use crate::frames::MAX_INTERIM;
 use std::cell::RefCell;
 use std::io;
 
-/// What is read at once into memory.
+/// Size of the receive buffer in bytes.
 const BUFFER: usize = 16 * 1024;
-/// As much is dropped in the kernel before the rest of the program gets a turn.
-const TURN: usize = 1 << 20;
-/// In the chunked coding, as much must be certain to be content before the kernel drops it.
-const WORTH_DROPPING: u64 = 4096;
+/// Bytes discarded in the kernel before other tasks run.
+const YIELD_EVERY: usize = 1 << 20;
+/// Minimum number of bytes that are certainly content for which the kernel discards chunked content.
+const MIN_DISCARD: u64 = 4096;
 
-/// Sends `ask` over a connection that has had an answer before (`used`) or not, and takes the answer.
-///
-/// An answer that isn't a success ends with its head; its connection is then of no more use.
-///
-/// # Errors
-/// When there is no whole answer. The connection is of no more use.
-pub async fn exchange<W: Watch>(
+/// Sends `request` over a connection, which has been used before or not (`used`), and receives the response.
+/// | A response that is not a success ends with its head; the connection is then unusable.
+/// | # Errors
+/// [`ExchangeError`] when the response is incomplete or invalid. The connection is then unusable.
+pub async fn exchange<W: TransferObserver>(
     stream: &mut Stream,
     used: bool,
-    ask: &Ask<'_>,
+    request: &Request<'_>,
     watch: &mut W,
-) -> Result<Answer, Broken> {
+) -> Result<Response, ExchangeError> {
     let mut sent = 0;
     let mut buffer = Buffer::take();
-    let uploads = matches!(ask.method, Method::Post(_));
-    // Content that has gone is not sent again: whether the server has closed is looked at before.
+    let uploads = matches!(request.method, Method::Post(_));
+    // Uploaded content is not sent again, so the connection is checked before.
     if uploads && used && upload::answers(stream.socket()).unwrap_or(true) {
-        return Err(Broken::Idle);
+        return Err(ExchangeError::Idle);
     }
     let begun = async {
         let acked = if uploads { upload::acked(stream.socket()) } else { 0 };
-        let text = render(ask);
+        let text = render(request);
         stream.send(text.as_bytes()).await?;
-        if let Method::Post(length) = ask.method {
+        if let Method::Post(length) = request.method {
             sent = upload::send(stream, acked + text.len() as u64, length, watch).await?;
         }
         fill(stream, &mut buffer).await
     };
     match begun.await {
         Ok(()) => {}
-        Err(_) if used && !uploads => return Err(Broken::Idle),
+        Err(_) if used && !uploads => return Err(ExchangeError::Idle),
         Err(broken) => return Err(broken),
     }
-    let head = read_head(stream, &mut buffer, ask.method == Method::Head).await?;
+    let head = read_head(stream, &mut buffer, request.method == Method::Head).await?;
     watch.bytes(0);
-    let mut answer = Answer {
+    let mut response = Response {
         status: head.status,
         location: head.location,
         declared: head.declared,
         content: 0,
-        keep: head.keep && !ask.last,
+        keep: head.keep && !request.last,
     };
-    if !answer.is_success() {
-        answer.keep = false;
-        return Ok(answer);
+    if !response.is_success() {
+        response.keep = false;
+        return Ok(response);
     }
     let mut content = Content {
         stream,
@@ -68,49 +66,55 @@ pub async fn exchange<W: Watch>(
         watch,
         tells: !uploads,
         came: 0,
-        most: ask.length.most(),
+        most: request.length.most(),
         had_turn: false,
     };
     let declared = match head.body {
-        Body::Length(length) if ask.method != Method::Head => Some(length),
+        Body::Length(length) if request.method != Method::Head => Some(length),
         _ => None,
     };
-    if declared.is_some_and(|declared| !ask.length.allows(declared)) {
-        return Err(Broken::wrong_length());
+    if declared.is_some_and(|declared| !request.length.allows(declared)) {
+        return Err(ExchangeError::wrong_length());
     }
     match head.body {
         Body::Length(length) => content.fixed(length).await?,
         Body::Chunked => content.chunked().await?,
         Body::UntilClose => content.until_close().await?,
     }
-    answer.content = content.came;
-    // What comes beyond the end was not asked for.
-    answer.keep &= buffer.is_empty();
-    if matches!(ask.method, Method::Post(length) if sent < length) {
-        return Err(Broken::Answer("the server answered before it had everything".into()));
+    response.content = content.came;
+    // Data beyond the end was not requested.
+    response.keep &= buffer.is_empty();
+    if matches!(request.method, Method::Post(length) if sent < length) {
+        return Err(ExchangeError::Response(
+            "the server answered before the upload was complete".into(),
+        ));
     }
-    Ok(answer)
+    Ok(response)
 }
 
-fn render(ask: &Ask<'_>) -> String {
+fn render(request: &Request<'_>) -> String {
     use std::fmt::Write;
     let mut text = String::with_capacity(160);
-    let (method, path, authority) = (ask.method.name(), &ask.path, &ask.authority);
+    let (method, path, authority) = (request.method.name(), &request.path, &request.authority);
     let _ = write!(
         text,
         "{method} {path} HTTP/1.1\r\nHost: {authority}\r\nUser-Agent: netburn\r\nAccept: */*\r\n"
     );
-    if let Method::Post(length) = ask.method {
+    if let Method::Post(length) = request.method {
         let _ = write!(
             text,
             "Content-Type: application/octet-stream\r\nContent-Length: {length}\r\n"
         );
     }
-    text.push_str(if ask.last { "Connection: close\r\n\r\n" } else { "\r\n" });
+    text.push_str(if request.last {
+        "Connection: close\r\n\r\n"
+    } else {
+        "\r\n"
+    });
     text
 }
 
-async fn fill(stream: &mut Stream, buffer: &mut Buffer) -> Result<(), Broken> {
+async fn fill(stream: &mut Stream, buffer: &mut Buffer) -> Result<(), ExchangeError> {
     match stream.receive(buffer.room()).await? {
         0 => Err(cut_short()),
         count => {
@@ -120,13 +124,13 @@ async fn fill(stream: &mut Stream, buffer: &mut Buffer) -> Result<(), Broken> {
     }
 }
 
-/// The final head; those before it (1xx) are skipped. There are not many of them, and together they are no longer than one
-/// head may be.
-async fn read_head(stream: &mut Stream, buffer: &mut Buffer, to_head: bool) -> Result<Head, Broken> {
+/// Receives the final head. Interim responses (1xx) are skipped. Their number is limited, and so is their total length,
+/// to that of one head.
+async fn read_head(stream: &mut Stream, buffer: &mut Buffer, to_head: bool) -> Result<Head, ExchangeError> {
     let (mut interim, mut length) = (0, 0);
     loop {
         match head::parse(buffer.there(), to_head) {
-            Err(error) => return Err(Broken::Answer(error.to_string())),
+            Err(error) => return Err(ExchangeError::Response(error.to_string())),
             Ok(Some(head)) => {
                 buffer.begin += head.length;
                 if !head.is_interim() {
@@ -135,7 +139,7 @@ async fn read_head(stream: &mut Stream, buffer: &mut Buffer, to_head: bool) -> R
                 interim += 1;
                 length += head.length;
                 if interim > MAX_INTERIM || length > head::MAX_HEAD {
-                    return Err(Broken::Answer("too many interim answers".into()));
+                    return Err(ExchangeError::Response("too many interim responses".into()));
                 }
                 if buffer.is_empty() {
                     fill(stream, buffer).await?;
@@ -150,17 +154,17 @@ struct Content<'a, W> {
     stream: &'a mut Stream,
     buffer: &'a mut Buffer,
     watch: &'a mut W,
-    /// Whether this is the content that counts: an upload's is the other one.
+    /// Whether received content is reported. For an upload, sent content is reported instead.
     tells: bool,
     came: u64,
-    /// The most that may come.
+    /// Maximum number of bytes that may still arrive.
     most: u64,
-    /// Whether the last drop was as large as a turn may be.
+    /// Whether the last discard reached the limit per turn.
     had_turn: bool,
 }
 
-impl<W: Watch> Content<'_, W> {
-    async fn fixed(&mut self, length: u64) -> Result<(), Broken> {
+impl<W: TransferObserver> Content<'_, W> {
+    async fn fixed(&mut self, length: u64) -> Result<(), ExchangeError> {
         let there = (self.buffer.there().len() as u64).min(length);
         self.take(there as usize)?;
         while self.came < length {
@@ -172,7 +176,7 @@ impl<W: Watch> Content<'_, W> {
         Ok(())
     }
 
-    async fn until_close(&mut self) -> Result<(), Broken> {
+    async fn until_close(&mut self) -> Result<(), ExchangeError> {
         self.take(self.buffer.there().len())?;
         loop {
             match self.drop_some(u64::MAX).await? {
@@ -182,7 +186,7 @@ impl<W: Watch> Content<'_, W> {
         }
     }
 
-    async fn chunked(&mut self) -> Result<(), Broken> {
+    async fn chunked(&mut self) -> Result<(), ExchangeError> {
         let mut decoder = Decoder::new();
         loop {
             let before = self.came;
@@ -193,12 +197,12 @@ impl<W: Watch> Content<'_, W> {
                 self.watch.bytes(self.came - before);
             }
             if self.came.saturating_add(decoder.ahead()) > self.most {
-                return Err(Broken::wrong_length());
+                return Err(ExchangeError::wrong_length());
             }
             if decoder.is_done() {
                 return Ok(());
             }
-            if decoder.ahead() >= WORTH_DROPPING {
+            if decoder.ahead() >= MIN_DISCARD {
                 match self.drop_some(decoder.ahead()).await? {
                     0 => return Err(cut_short()),
                     count => {
@@ -212,17 +216,17 @@ impl<W: Watch> Content<'_, W> {
         }
     }
 
-    /// Takes what the decoder can use of the buffer; content is handed on piece by piece.
-    fn decode(&mut self, decoder: &mut Decoder) -> Result<(), Broken> {
+    /// Decodes the buffer; content is passed on in pieces.
+    fn decode(&mut self, decoder: &mut Decoder) -> Result<(), ExchangeError> {
         let there = self.buffer.there();
-        // Content alone, or what stands between: a piece is one or the other.
+        // A piece is either content only, or framing only.
         let piece = match decoder.ahead() {
             0 => &there[..1],
             ahead => &there[..there.len().min(usize::try_from(ahead).unwrap_or(usize::MAX))],
         };
         let decoded = decoder
             .decode(piece)
-            .map_err(|error| Broken::Answer(error.to_string()))?;
+            .map_err(|error| ExchangeError::Response(error.to_string()))?;
         if decoded.content > 0 && self.watch.wants_content() {
             self.watch.content(piece);
         }
@@ -231,8 +235,8 @@ impl<W: Watch> Content<'_, W> {
         Ok(())
     }
 
-    /// Takes content that is in the buffer already.
-    fn take(&mut self, count: usize) -> Result<(), Broken> {
+    /// Consumes content that is in the buffer.
+    fn take(&mut self, count: usize) -> Result<(), ExchangeError> {
         if count == 0 {
             return Ok(());
         }
@@ -243,18 +247,18 @@ impl<W: Watch> Content<'_, W> {
         self.count(count as u64)
     }
 
-    fn count(&mut self, count: u64) -> Result<(), Broken> {
+    fn count(&mut self, count: u64) -> Result<(), ExchangeError> {
         self.came += count;
         if self.tells {
             self.watch.bytes(count);
         }
         match self.came > self.most {
-            true => Err(Broken::wrong_length()),
+            true => Err(ExchangeError::wrong_length()),
             false => Ok(()),
         }
     }
 
-    /// Receives up to `limit` bytes that are content for certain; 0 is the end.
+    /// Receives up to `limit` bytes that are certainly content; 0 is the end of the stream.
     async fn drop_some(&mut self, limit: u64) -> io::Result<u64> {
         let limit = match self.tells {
             true => self.watch.allowed(limit).await,
@@ -266,9 +270,9 @@ impl<W: Watch> Content<'_, W> {
             if self.had_turn {
                 tokio::task::yield_now().await;
             }
-            let limit = usize::try_from(limit).unwrap_or(TURN).min(TURN);
+            let limit = usize::try_from(limit).unwrap_or(YIELD_EVERY).min(YIELD_EVERY);
             let count = socket.discard(limit).await?;
-            self.had_turn = count == TURN;
+            self.had_turn = count == YIELD_EVERY;
             return Ok(count as u64);
         }
         let room = self.buffer.room();
@@ -283,7 +287,7 @@ impl<W: Watch> Content<'_, W> {
     }
 }
 
-/// What has been read and not yet used. Its memory is lent by the thread, so that idle connections hold none.
+/// Bytes that were received and not used yet. The memory belongs to the thread, so idle connections have no buffer.
 struct Buffer {
     bytes: Vec<u8>,
     begin: usize,
@@ -294,7 +298,7 @@ thread_local! {
     static SPARE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Buffers that a thread keeps ready.
+/// Number of free buffers that a thread keeps.
 const SPARES: usize = 64;
 
 impl Buffer {
@@ -315,7 +319,7 @@ impl Buffer {
         self.begin == self.end
     }
 
-    /// Where more can be read to: never nothing, at most a head's greatest length in all.
+    /// Returns the free part of the buffer: never empty, and limited to the maximum length of a head in total.
     fn room(&mut self) -> &mut [u8] {
         if self.is_empty() {
             (self.begin, self.end) = (0, 0);

@@ -1,6 +1,6 @@
-//! HTTP/2 (RFC 9113): many requests at once on one connection.
+//! HTTP/2 (RFC 9113): many requests on one connection.
 
-use super::exchange::{Answer, Ask, Broken, Method, Watch};
+use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver};
 use super::head::MAX_HEAD;
 use super::{Stream, upload};
 use crate::content::Content;
@@ -14,20 +14,20 @@ use std::io;
 use std::rc::Weak;
 use tokio::net::TcpStream;
 
-/// What a server may send on one stream before it hears from us: 64 MiB, 100 ms at 5 Gbit/s, so that the network is
-/// what limits and not this window. Content is dropped as it comes, so it is not memory.
+/// Receive window of a stream: 64 MiB, 100 ms at 5 Gbit/s, so that the network is the limit. Content is discarded on
+/// arrival, so the window needs no memory.
 pub const STREAM_WINDOW: u32 = 64 << 20;
-/// The same for a connection's streams together: 1 GiB.
+/// Receive window of a connection: 1 GiB.
 pub const CONNECTION_WINDOW: u32 = 1 << 30;
-/// Where the rate is bounded, both windows are what comes at it in so long: what isn't released holds the server back only
-/// once they are full.
+/// With a rate limit, both windows are the bytes at this rate in this time. Unreleased data slows down the server only
+/// when the window is full.
 const BOUNDED_WINDOW: Duration = Duration::from_millis(100);
-/// They are no smaller: 64 KiB, a frame.
-const LEAST_WINDOW: u32 = MAX_FRAME;
-/// The largest frame taken: 64 KiB.
+/// Minimum window: one frame.
+const MIN_WINDOW: u32 = MAX_FRAME;
+/// Maximum frame size: 64 KiB.
 pub const MAX_FRAME: u32 = 64 << 10;
 
-/// An open connection. Clones are the same connection; it closes when all are gone and its streams have ended.
+/// An open connection. Clones share it. It closes when all clones are dropped and its streams have ended.
 #[derive(Debug, Clone)]
 pub struct Session {
     sender: SendRequest<Bytes>,
@@ -35,12 +35,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins HTTP/2 on a connection. Its housekeeping runs as a local task of this thread. Where a [`Watch`] is to keep what comes
-    /// below `limit`, the windows are so small that the server feels it.
-    ///
-    /// # Errors
-    /// When the connection broke.
-    pub async fn begin(stream: Stream, limit: Option<BitRate>) -> Result<Session, Broken> {
+    /// Starts HTTP/2 on a connection. Its background task runs on this thread's `LocalSet`. With a `limit` that a
+    /// [`TransferObserver`] enforces, the windows are small enough to slow down the server.
+    /// | # Errors
+    /// [`ExchangeError::Connection`] when the connection fails.
+    pub async fn begin(stream: Stream, limit: Option<BitRate>) -> Result<Session, ExchangeError> {
         let socket = stream.socket().observe();
         upload::limit_unsent(stream.socket());
         let (sender, connection) = h2::client::Builder::new()
@@ -60,90 +59,105 @@ impl Session {
         Ok(Session { sender, socket })
     }
 
-    /// The socket for looking at.
+    /// Returns the socket for observation.
     #[must_use]
     pub fn observe(&self) -> Weak<TcpStream> {
         Weak::clone(&self.socket)
     }
 
-    /// Whether this is the same connection as `other`.
+    /// Returns whether this is the same connection as `other`.
     #[must_use]
     pub fn is_same(&self, other: &Session) -> bool {
         Weak::ptr_eq(&self.socket, &other.socket)
     }
 
-    /// Sends `ask` on a stream of its own, as soon as the server allows one more, and takes the answer.
-    ///
-    /// An answer that isn't a success ends with its head.
-    ///
-    /// # Errors
-    /// [`Broken::Idle`] when the connection was closed before the request could begin, or the server says that it has
-    /// not looked at it; else as the connection, or the stream, ended.
-    pub async fn exchange<W: Watch>(&self, tls: bool, ask: &Ask<'_>, watch: &mut W) -> Result<Answer, Broken> {
-        let mut sender = self.sender.clone().ready().await.map_err(|_| Broken::Idle)?;
+    /// Sends `request` on a new stream, as soon as the server permits one, and receives the response.
+    /// | A response that is not a success ends with its head.
+    /// | # Errors
+    /// [`ExchangeError::Idle`] when the connection was closed before the request started, or the server reports that it
+    /// has not processed the request; otherwise the error of the connection or stream.
+    pub async fn exchange<W: TransferObserver>(
+        &self,
+        tls: bool,
+        request: &Request<'_>,
+        watch: &mut W,
+    ) -> Result<Response, ExchangeError> {
+        let mut sender = self.sender.clone().ready().await.map_err(|_| ExchangeError::Idle)?;
         let scheme = if tls { "https" } else { "http" };
-        let mut request = http::Request::builder()
-            .method(ask.method.name())
-            .uri(format!("{scheme}://{}{}", ask.authority, ask.path))
+        let mut builder = http::Request::builder()
+            .method(request.method.name())
+            .uri(format!("{scheme}://{}{}", request.authority, request.path))
             .header("user-agent", "netburn");
-        if let Method::Post(length) = ask.method {
-            request = request.header("content-length", length);
+        if let Method::Post(length) = request.method {
+            builder = builder.header("content-length", length);
         }
-        let request = request.body(()).map_err(|error| Broken::Answer(error.to_string()))?;
-        let bodiless = !matches!(ask.method, Method::Post(1..));
-        let (answer, body) = sender.send_request(request, bodiless).map_err(broken)?;
-        let (answer, unsent) = match ask.method {
-            Method::Post(length @ 1..) => send(answer, body, length, watch).await?,
-            _ => (answer.await.map_err(broken)?, 0),
+        let head = builder
+            .body(())
+            .map_err(|error| ExchangeError::Response(error.to_string()))?;
+        let bodiless = !matches!(request.method, Method::Post(1..));
+        let (response, body) = sender.send_request(head, bodiless).map_err(broken)?;
+        let (response, unsent) = match request.method {
+            Method::Post(length @ 1..) => send(response, body, length, watch).await?,
+            _ => (response.await.map_err(broken)?, 0),
         };
         watch.bytes(0);
-        let location = answer.headers().get(http::header::LOCATION);
-        let mut done = Answer {
-            status: answer.status().as_u16(),
+        let location = response.headers().get(http::header::LOCATION);
+        let mut done = Response {
+            status: response.status().as_u16(),
             location: location.map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned()),
-            declared: length(&answer)?,
+            declared: length(&response)?,
             content: 0,
             keep: true,
         };
         if done.is_success() {
-            if ask.method != Method::Head && done.declared.is_some_and(|declared| !ask.length.allows(declared)) {
-                return Err(Broken::wrong_length());
+            if request.method != Method::Head && done.declared.is_some_and(|declared| !request.length.allows(declared))
+            {
+                return Err(ExchangeError::wrong_length());
             }
-            let expected = match ask.method {
+            let expected = match request.method {
                 Method::Head => None,
                 _ => done.declared,
             };
-            let tells = !matches!(ask.method, Method::Post(_));
-            done.content = receive(answer.into_body(), ask.length.most(), tells, watch).await?;
+            let tells = !matches!(request.method, Method::Post(_));
+            done.content = receive(response.into_body(), request.length.most(), tells, watch).await?;
             if expected.is_some_and(|expected| expected != done.content) {
-                return Err(Broken::Answer("the content is not as long as the answer said".into()));
+                return Err(ExchangeError::Response(
+                    "the content's length differs from its Content-Length".into(),
+                ));
             }
             if unsent > 0 {
-                return Err(Broken::Answer("the server answered before it had everything".into()));
+                return Err(ExchangeError::Response(
+                    "the server answered before the upload was complete".into(),
+                ));
             }
         }
         Ok(done)
     }
 }
 
-/// A window for content that comes at `limit`: at most `most`.
+/// Returns the window for content at rate `limit`: at most `most`.
 fn window(limit: Option<BitRate>, most: u32) -> u32 {
     let Some(limit) = limit else { return most };
     let bytes = u128::from(limit.as_bps()) * u128::from(BOUNDED_WINDOW.as_nanos()) / 8_000_000_000;
-    u32::try_from(bytes).unwrap_or(most).clamp(LEAST_WINDOW, most)
+    u32::try_from(bytes).unwrap_or(most).clamp(MIN_WINDOW, most)
 }
 
-fn length(answer: &http::Response<RecvStream>) -> Result<Option<u64>, Broken> {
-    let Some(value) = answer.headers().get(http::header::CONTENT_LENGTH) else {
+fn length(response: &http::Response<RecvStream>) -> Result<Option<u64>, ExchangeError> {
+    let Some(value) = response.headers().get(http::header::CONTENT_LENGTH) else {
         return Ok(None);
     };
     let number = value.to_str().ok().and_then(|text| text.parse().ok());
     number
         .map(Some)
-        .ok_or_else(|| Broken::Answer("the answer's Content-Length is no number".into()))
+        .ok_or_else(|| ExchangeError::Response("invalid Content-Length: expected a number".into()))
 }
 
-async fn receive<W: Watch>(mut body: RecvStream, most: u64, tells: bool, watch: &mut W) -> Result<u64, Broken> {
+async fn receive<W: TransferObserver>(
+    mut body: RecvStream,
+    most: u64,
+    tells: bool,
+    watch: &mut W,
+) -> Result<u64, ExchangeError> {
     let mut content = 0;
     while let Some(piece) = body.data().await {
         let piece = piece.map_err(broken)?;
@@ -153,10 +167,10 @@ async fn receive<W: Watch>(mut body: RecvStream, most: u64, tells: bool, watch: 
         }
         content += count as u64;
         if content > most {
-            return Err(Broken::wrong_length());
+            return Err(ExchangeError::wrong_length());
         }
         if tells {
-            // What isn't released yet holds the server back.
+            // Unreleased data slows down the server.
             watch.bytes(count as u64);
             watch.allowed(1).await;
         }
@@ -165,13 +179,13 @@ async fn receive<W: Watch>(mut body: RecvStream, most: u64, tells: bool, watch: 
     Ok(content)
 }
 
-/// Sends `length` bytes unless the answer comes first; gives the answer and what was not sent.
-async fn send<W: Watch>(
-    mut answer: ResponseFuture,
+/// Sends `length` bytes unless the response arrives first. Returns the response and the number of unsent bytes.
+async fn send<W: TransferObserver>(
+    mut response: ResponseFuture,
     mut body: SendStream<Bytes>,
     length: u64,
     watch: &mut W,
-) -> Result<(http::Response<RecvStream>, u64), Broken> {
+) -> Result<(http::Response<RecvStream>, u64), ExchangeError> {
     let content = Content::get()?;
     let mut left = length;
     let mut early = None;
@@ -180,9 +194,9 @@ async fn send<W: Watch>(
         body.reserve_capacity(may as usize);
         let granted = tokio::select! {
             biased;
-            come = &mut answer, if early.is_none() => {
+            come = &mut response, if early.is_none() => {
                 let come = come.map_err(broken)?;
-                // A server that doesn't look at the content may say so before it has gone.
+                // A server that ignores the content may respond with success before it is complete.
                 if !come.status().is_success() {
                     return Ok((come, left));
                 }
@@ -202,22 +216,22 @@ async fn send<W: Watch>(
         body.send_data(piece, left == 0).map_err(broken)?;
         watch.bytes(count);
     }
-    let answer = match early {
-        Some(answer) => answer,
-        None => answer.await.map_err(broken)?,
+    let response = match early {
+        Some(response) => response,
+        None => response.await.map_err(broken)?,
     };
-    Ok((answer, 0))
+    Ok((response, 0))
 }
 
-fn broken(error: h2::Error) -> Broken {
+fn broken(error: h2::Error) -> ExchangeError {
     if error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM) {
-        // RFC 9113 §8.7: not processed, safe to send again.
-        return Broken::Idle;
+        // RFC 9113 §8.7: not processed, safe to retry.
+        return ExchangeError::Idle;
     }
     match error.is_io() {
-        true => Broken::Connection(error.into_io().unwrap_or_else(|| io::ErrorKind::ConnectionReset.into())),
-        false if error.is_go_away() => Broken::Connection(io::Error::other(error)),
-        false => Broken::Answer(error.to_string()),
+        true => ExchangeError::Connection(error.into_io().unwrap_or_else(|| io::ErrorKind::ConnectionReset.into())),
+        false if error.is_go_away() => ExchangeError::Connection(io::Error::other(error)),
+        false => ExchangeError::Response(error.to_string()),
     }
 }
 
@@ -226,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_are_a_tenth_of_a_second_of_the_limit_within_bounds() {
+    fn windows_are_100_ms_of_the_limit_within_bounds() {
         let windows =
             |mbps| [STREAM_WINDOW, CONNECTION_WINDOW].map(|most| window(Some(BitRate::from_mbps(mbps)), most));
         assert_eq!(windows(0), [65_536; 2]);

@@ -1,84 +1,86 @@
-//! The head of an HTTP/1.1 answer, and how its body ends (RFC 9112 §6.3).
+//! Parser of the head of an HTTP/1.1 response and its framing (RFC 9112 §6.3).
 
-/// A head may have so many bytes.
+/// Maximum length of a head in bytes.
 pub const MAX_HEAD: usize = 64 * 1024;
-/// A head may have so many fields.
+/// Maximum number of fields in a head.
 pub const MAX_FIELDS: usize = 128;
 
-/// Why an answer can't be understood.
+/// Error of a response's head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum HeadError {
-    /// It isn't HTTP/1.
-    #[error("the answer is not HTTP/1.1")]
+    /// The response is not HTTP/1.
+    #[error("the response is not HTTP/1.1")]
     NotHttp,
-    /// Too many bytes or fields.
-    #[error("the answer's head is too long")]
+    /// The head has too many bytes or fields.
+    #[error("the response's head is too long")]
     TooLong,
-    /// `Content-Length` is no number, or several that differ.
-    #[error("the answer's Content-Length is no number")]
+    /// `Content-Length` is not a number, or there are different ones.
+    #[error("invalid Content-Length: expected a number")]
     Length,
 }
 
-/// How a body ends.
+/// Framing of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
-    /// After so many bytes; nothing where there is no body.
+    /// This many bytes; 0 without a body.
     Length(u64),
-    /// By the chunked coding.
+    /// Chunked transfer coding.
     Chunked,
-    /// With the connection.
+    /// Until the connection closes.
     UntilClose,
 }
 
-/// An answer's head.
+/// Head of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// Its length in bytes, the empty line included.
+    /// Length in bytes, including the empty line.
     pub length: usize,
-    /// The status code, 100 to 999.
+    /// Status code, 100 to 999.
     pub status: u16,
-    /// How the body ends.
+    /// Framing of the body.
     pub body: Body,
-    /// What `Content-Length` says: of an answer to `HEAD`, the length that `GET` would bring.
+    /// `Content-Length` field. For `HEAD`, the length of the corresponding `GET`.
     pub declared: Option<u64>,
-    /// Whether the connection may be used again after it.
+    /// Whether the connection can be reused afterwards.
     pub keep: bool,
-    /// The `Location` field.
+    /// `Location` field.
     pub location: Option<String>,
 }
 
 impl Head {
-    /// Whether another head follows this one (1xx, RFC 9110 §15.2). 101 is not asked for and ends HTTP/1.1, so it
-    /// counts as an answer.
+    /// Returns whether another head follows (1xx, RFC 9110 §15.2). 101 is never requested and ends HTTP/1.1, so it
+    /// counts as a final response.
     #[must_use]
     pub fn is_interim(&self) -> bool {
         (100..200).contains(&self.status) && self.status != 101
     }
 }
 
-/// Reads the head at the beginning of `input`; `None` when there is more to come. `to_head` tells that the request's
-/// method was `HEAD`, whose answer has no body whatever it says.
-///
-/// # Errors
-/// When no more input could make a head of it.
+/// Parses the head at the beginning of `input`; `None` if it is incomplete. With `to_head`, the request's method was
+/// `HEAD`, so there is no body.
+/// | # Errors
+/// [`HeadError`] when no further input could complete a valid head.
 pub fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, HeadError> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-    let mut answer = httparse::Response::new(&mut fields);
-    let length = match answer.parse(&input[..input.len().min(MAX_HEAD)]) {
+    let mut response = httparse::Response::new(&mut fields);
+    let length = match response.parse(&input[..input.len().min(MAX_HEAD)]) {
         Ok(httparse::Status::Complete(length)) => length,
         Ok(httparse::Status::Partial) if input.len() >= MAX_HEAD => return Err(HeadError::TooLong),
         Ok(httparse::Status::Partial) => return Ok(None),
         Err(httparse::Error::TooManyHeaders) => return Err(HeadError::TooLong),
         Err(_) => return Err(HeadError::NotHttp),
     };
-    let (Some(status), Some(minor)) = (answer.code, answer.version) else {
+    let (Some(status), Some(minor)) = (response.code, response.version) else {
         return Err(HeadError::NotHttp);
     };
     if status < 100 {
         return Err(HeadError::NotHttp);
     }
     let values = |name: &'static str| {
-        let named = answer.headers.iter().filter(move |f| f.name.eq_ignore_ascii_case(name));
+        let named = response
+            .headers
+            .iter()
+            .filter(move |f| f.name.eq_ignore_ascii_case(name));
         named.map(|field| field.value.trim_ascii())
     };
     let tokens = |name| {
@@ -110,7 +112,7 @@ pub fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, HeadError> {
         0 => has("connection", "keep-alive"),
         _ => !has("connection", "close"),
     };
-    // A message with both codings may have been tampered with (RFC 9112 §6.3): its connection is not trusted again.
+    // A message with both framings may have been tampered with (RFC 9112 §6.3), so its connection is not reused.
     let keep = kept_by_version && body != Body::UntilClose && !(coded && said.is_some()) && status != 101;
     let location = values("location")
         .next()
@@ -125,7 +127,7 @@ pub fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, HeadError> {
     }))
 }
 
-/// Digits alone: a sign or a space would be somebody else's idea of a number.
+/// Parses digits only. Signs and spaces are not permitted, because parsers disagree about them.
 fn number(text: &[u8]) -> Option<u64> {
     if text.is_empty() || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_ends_as_rfc_9112_says() {
+    fn framing_follows_rfc_9112() {
         assert_eq!(body("Content-Length: 5\r\n"), (Body::Length(5), true));
         assert_eq!(
             body("content-length: 5\r\nContent-Length: 5\r\n"),
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn some_answers_have_no_body() {
+    fn some_responses_have_no_body() {
         let length = "Content-Length: 9\r\n\r\n";
         for status in [100, 103, 204, 304] {
             let head = read(&format!("HTTP/1.1 {status} X\r\n{length}")).unwrap().unwrap();
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn http_1_0_closes_unless_it_says_otherwise() {
+    fn http_1_0_closes_without_keep_alive() {
         let keep = |fields: &str| {
             read(&format!("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n{fields}\r\n"))
                 .unwrap()
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_heads_wait_and_wrong_ones_fail() {
+    fn incomplete_heads_wait_and_invalid_ones_fail() {
         let whole = "HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n\r\nX";
         let head = read(whole).unwrap().unwrap();
         assert_eq!((head.length, head.status), (whole.len() - 1, 302));

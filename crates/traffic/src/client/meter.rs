@@ -1,4 +1,4 @@
-//! What connections move, counted at their sockets: heads, framing and TLS as well as content.
+//! Counters of the bytes that connections move, at their sockets: heads, framing and TLS as well as content.
 
 use crate::clock::RunClock;
 use crate::pace::VirtualLink;
@@ -9,8 +9,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Bytes that a host's connections and datagrams have moved, readable from any thread. Clones count the same. It is the
-/// payload of TCP and UDP: the headers of these and of IP aren't known to a program.
+/// Bytes that a host's connections and datagrams have moved, readable from all threads. Clones share the counters. The
+/// bytes are TCP and UDP payload; lower headers are unknown to a program.
 #[derive(Debug, Clone, Default)]
 pub struct Total(Arc<Counts>);
 
@@ -21,7 +21,7 @@ struct Counts {
 }
 
 impl Total {
-    /// Bytes towards this host and away from it.
+    /// Returns the bytes received and sent.
     #[must_use]
     pub fn bytes(&self) -> (u64, u64) {
         (self.0.down.load(Relaxed), self.0.up.load(Relaxed))
@@ -36,16 +36,16 @@ impl PartialEq for Total {
 
 impl Eq for Total {}
 
-/// Counts what the connections of one thread move.
+/// Counts the bytes that the connections of one thread move.
 #[derive(Debug, Default)]
 pub struct Meter {
     total: Option<Total>,
     limit: Option<Limit>,
-    /// What may still be received; `None`: as much as comes.
+    /// Bytes that may still be received; `None` without a limit.
     left: Option<Cell<u64>>,
 }
 
-/// A bound on the rate.
+/// Rate limit.
 #[derive(Debug)]
 struct Limit {
     clock: RunClock,
@@ -54,7 +54,7 @@ struct Limit {
 }
 
 impl Meter {
-    /// Adds to `total`, and charges links of this rate, one each way.
+    /// Creates a meter that adds to `total` and charges one link of this rate per direction.
     #[must_use]
     pub fn new(clock: RunClock, rate: Option<BitRate>, total: Option<Total>) -> Self {
         let link = |rate| RefCell::new(VirtualLink::new(rate));
@@ -69,7 +69,7 @@ impl Meter {
         }
     }
 
-    /// Lets connections receive `most` bytes together.
+    /// Creates a meter that limits the bytes received over all connections to `most`.
     #[must_use]
     pub fn receiving(most: u64) -> Self {
         Meter {
@@ -78,7 +78,7 @@ impl Meter {
         }
     }
 
-    /// The link of this direction, where the rate is bounded.
+    /// Returns the link of this direction, with a rate limit.
     #[must_use]
     pub fn link(&self, way: Direction) -> Option<&RefCell<VirtualLink>> {
         let limit = self.limit.as_ref()?;
@@ -88,20 +88,19 @@ impl Meter {
         })
     }
 
-    /// So much was received.
-    ///
-    /// # Errors
-    /// When that is more than may be.
+    /// Counts received bytes.
+    /// | # Errors
+    /// An I/O error when the limit is exceeded.
     pub fn add_down(&self, bytes: usize) -> io::Result<()> {
         self.add(Direction::Down, bytes as u64);
         if let Some(left) = &self.left {
             let rest = left.get().checked_sub(bytes as u64);
-            left.set(rest.ok_or_else(|| io::Error::other("the answer is too long"))?);
+            left.set(rest.ok_or_else(|| io::Error::other("the response is too long"))?);
         }
         Ok(())
     }
 
-    /// So much was sent.
+    /// Counts sent bytes.
     pub fn add_up(&self, bytes: usize) {
         self.add(Direction::Up, bytes as u64);
     }

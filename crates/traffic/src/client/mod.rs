@@ -1,12 +1,10 @@
-//! One HTTP connection at a time, dialling visible.
-//!
-//! - [`target`]: what is spoken to, and how.
-//! - [`socket`], [`tls`], [`stream`]: a connection, in clear or over TLS. [`meter`]: what it moves.
-//! - [`exchange`]: what is asked, and what is told while the answer comes.
+//! HTTP connections with visible connection setup.
+//! | - [`target`]: server and connection options.
+//! - [`socket`], [`tls`], [`stream`]: a connection, in cleartext or over TLS. [`meter`]: counters.
+//! - [`exchange`]: request, response and observer.
 //! - [`head`], [`h1`]: HTTP/1.1. [`h2`]: HTTP/2.
-//! - `upload`: the content of uploads. [`simple`]: one question by itself.
-//!
-//! Everything here stays on one thread.
+//! - `upload`: content of uploads. [`simple`]: single requests.
+//! | All types stay on one thread.
 
 pub mod exchange;
 #[doc(hidden)]
@@ -22,7 +20,7 @@ pub mod target;
 pub mod tls;
 pub(crate) mod upload;
 
-pub use exchange::{Answer, Ask, Broken, Length, Method, Watch};
+pub use exchange::{ExchangeError, Length, Method, Request, Response, TransferObserver};
 pub use meter::{Meter, Total};
 pub use simple::{Page, RequestError, request};
 pub use socket::Socket;

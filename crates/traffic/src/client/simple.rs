@@ -1,6 +1,6 @@
-//! One request on a connection of its own, for questions that aren't part of a measurement.
+//! A single request on its own connection, for requests that are not part of a measurement.
 
-use super::exchange::{Answer, Ask, Broken, Method, Watch};
+use super::exchange::{ExchangeError, Method, Request, Response, TransferObserver};
 use super::h2::Session;
 use super::{Length, Meter, Stream, Target, h1, tls};
 use netburn_scenario::plan::Http;
@@ -10,39 +10,38 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// What may be received besides content: TLS's handshake, heads and framing.
-const BESIDES: u64 = 256 * 1024;
+/// Bytes that may be received in addition to content: TLS handshake, heads and framing.
+const MAX_OVERHEAD: u64 = 256 * 1024;
 
-/// An answer with the beginning of its content.
+/// A response with the beginning of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Status, location and lengths. `content` is what came until the limit.
-    pub answer: Answer,
-    /// The content, up to the limit.
+    /// Status, location and lengths. `content` counts the bytes up to the limit.
+    pub response: Response,
+    /// Content, up to the limit.
     pub content: Vec<u8>,
-    /// Whether there was more.
+    /// Whether the content was truncated.
     pub cut: bool,
 }
 
-/// Why there is no page.
+/// Error of a single request.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// The connection could not be made.
-    #[error("could not connect: {0}")]
+    /// The connection could not be established.
+    #[error("can't connect: {0}")]
     Dial(#[source] std::io::Error),
-    /// There is no whole answer.
+    /// The response is incomplete or invalid.
     #[error(transparent)]
-    Broken(#[from] Broken),
-    /// It took too long.
-    #[error("no answer within {} s", .0.as_secs())]
+    Exchange(#[from] ExchangeError),
+    /// The timeout expired.
+    #[error("no response within {} s", .0.as_secs())]
     TimedOut(Duration),
 }
 
-/// Asks `target` for `path` and keeps up to `limit` bytes of the content; what is longer is cut off, and the connection
-/// with it. It ends within `patience`. With HTTP/2 it needs a `LocalSet` around it.
-///
-/// # Errors
-/// When there is no answer. One that isn't a success is no error here.
+/// Requests `path` from `target` and returns up to `limit` bytes of the content. Longer content is truncated and the
+/// connection closed. The timeout is `patience`. HTTP/2 needs a `LocalSet`.
+/// | # Errors
+/// [`RequestError`] without a response. A status other than success is not an error.
 pub async fn request(
     target: &Target,
     method: Method,
@@ -57,11 +56,11 @@ pub async fn request(
             .map(|trust| tls::config(trust, target.http))
             .transpose();
         let tls = tls.map_err(RequestError::Dial)?;
-        // Besides the content there are TLS's certificates, heads and framing, none of which an unknown server bounds.
-        let meter = Rc::new(Meter::receiving(2 * limit as u64 + BESIDES));
+        // TLS certificates, heads and framing of an unknown server have no limit of their own.
+        let meter = Rc::new(Meter::receiving(2 * limit as u64 + MAX_OVERHEAD));
         let dialled = Stream::dial(target, tls.as_ref(), Priority::BestEffort, &meter).await;
         let mut stream = dialled.map_err(RequestError::Dial)?;
-        let ask = Ask {
+        let request = Request {
             method,
             path: Cow::Borrowed(path),
             authority: Cow::Owned(target.authority()),
@@ -75,28 +74,28 @@ pub async fn request(
             more: false,
             full: &full,
         };
-        let answer = {
+        let response = {
             let exchange = async {
                 match target.http {
-                    Http::H1 => h1::exchange(&mut stream, false, &ask, &mut beginning).await,
+                    Http::H1 => h1::exchange(&mut stream, false, &request, &mut beginning).await,
                     Http::H2 => {
                         let session = Session::begin(stream, None).await?;
-                        session.exchange(tls.is_some(), &ask, &mut beginning).await
+                        session.exchange(tls.is_some(), &request, &mut beginning).await
                     }
                 }
             };
             tokio::select! {
                 biased;
-                answer = exchange => Some(answer),
+                response = exchange => Some(response),
                 () = full.notified() => None,
             }
         };
         let (content, cut) = (beginning.content, beginning.more);
-        let answer = match answer {
-            Some(Ok(answer)) => answer,
+        let response = match response {
+            Some(Ok(response)) => response,
             Some(Err(error)) if !cut => return Err(error.into()),
-            // What is wrong with the rest is nobody's concern.
-            Some(Err(_)) | None => Answer {
+            // Errors behind the received content are ignored.
+            Some(Err(_)) | None => Response {
                 status: 200,
                 location: None,
                 declared: None,
@@ -104,13 +103,13 @@ pub async fn request(
                 keep: false,
             },
         };
-        Ok(Page { answer, content, cut })
+        Ok(Page { response, content, cut })
     };
     let ended = tokio::time::timeout(patience, asked).await;
     ended.unwrap_or(Err(RequestError::TimedOut(patience)))
 }
 
-/// Keeps the beginning of the content, and says when there is more.
+/// Stores the beginning of the content, and detects further content.
 struct Beginning<'a> {
     content: Vec<u8>,
     limit: usize,
@@ -118,7 +117,7 @@ struct Beginning<'a> {
     full: &'a Notify,
 }
 
-impl Watch for Beginning<'_> {
+impl TransferObserver for Beginning<'_> {
     fn bytes(&mut self, _bytes: u64) {}
 
     fn wants_content(&self) -> bool {

@@ -1,4 +1,4 @@
-//! One TCP connection's socket: dialled with a target's options, read and written without copies where that helps.
+//! Socket of a TCP connection: connected with a target's options, with reads and writes that avoid copies.
 
 use super::{Meter, Target};
 use netburn_workload::Priority;
@@ -11,7 +11,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// A connected socket. Clones are the same socket; it is closed with the last of them.
+/// A connected socket. Clones share it. It is closed with the last clone.
 #[derive(Debug, Clone)]
 pub struct Socket {
     stream: Rc<TcpStream>,
@@ -19,12 +19,11 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Connects to the target's address: bound to its interface, with its congestion control, the priority's DSCP,
-    /// and without Nagle's delay (RFC 9293 §3.7.4). What it moves is counted by `meter`.
-    ///
-    /// # Errors
-    /// When an option isn't permitted or the connection can't be made. The kernel gives up on a silent peer after
-    /// about two minutes; callers have time-outs of their own.
+    /// Connects to the target's address with its interface, its congestion control and the priority's DSCP, without
+    /// Nagle's algorithm (RFC 9293 §3.7.4). `meter` counts the bytes.
+    /// | # Errors
+    /// An I/O error when an option is not permitted or the connection fails. The kernel's timeout is about two minutes;
+    /// callers have their own.
     pub async fn dial(target: &Target, priority: Priority, meter: &Rc<Meter>) -> io::Result<Socket> {
         let socket = match target.address {
             SocketAddr::V4(_) => TcpSocket::new_v4()?,
@@ -42,7 +41,8 @@ impl Socket {
         }
         let stream = socket.connect(target.address).await?;
         if let Some(cc) = &target.cc {
-            // A route may name a congestion control (RTAX_CC_ALGO, as in the lab), which replaces the socket's as it connects.
+            // A route may set a congestion control when the socket connects (RTAX_CC_ALGO, used in the lab), so the
+            // option is set again.
             netburn_linux::set_congestion_control(&stream, cc)?;
         }
         Ok(Socket {
@@ -51,27 +51,26 @@ impl Socket {
         })
     }
 
-    /// The socket for looking at, without keeping it open.
+    /// Returns the socket for observation, without keeping it open.
     #[must_use]
     pub fn observe(&self) -> Weak<TcpStream> {
         Rc::downgrade(&self.stream)
     }
 
-    /// The socket itself.
+    /// Returns the TCP socket.
     #[must_use]
     pub fn tcp(&self) -> &TcpStream {
         &self.stream
     }
 
-    /// What counts its bytes.
+    /// Returns the meter.
     pub(crate) fn meter(&self) -> &Meter {
         &self.meter
     }
 
-    /// Reads what is there, waiting for something; 0 is the end.
-    ///
-    /// # Errors
-    /// The socket's.
+    /// Reads available bytes, waiting for at least one; 0 is the end.
+    /// | # Errors
+    /// The socket's error.
     pub async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         let limit = into.len();
         self.receive(limit, |socket| {
@@ -81,17 +80,16 @@ impl Socket {
         .await
     }
 
-    /// Drops up to `limit` bytes in the kernel, waiting for something; 0 is the end.
-    ///
-    /// # Errors
-    /// The socket's.
+    /// Discards up to `limit` bytes in the kernel, waiting for at least one; 0 is the end.
+    /// | # Errors
+    /// The socket's error.
     pub async fn discard(&self, limit: usize) -> io::Result<usize> {
         self.receive(limit, |socket| netburn_linux::discard(socket, limit))
             .await
     }
 
-    /// Receives by `receive`. A stream socket that gave less than was asked for is empty: the readiness is cleared
-    /// then and there, which spares the call that would only find that out (epoll(7), question 9).
+    /// Receives with `receive`. A stream socket that returned less than requested is empty, so its readiness is cleared
+    /// without another system call (epoll(7), question 9).
     async fn receive(
         &self,
         limit: usize,
@@ -121,9 +119,8 @@ impl Socket {
     }
 
     /// Sends all of `bytes`.
-    ///
-    /// # Errors
-    /// The socket's.
+    /// | # Errors
+    /// The socket's error.
     pub async fn send(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match self.stream.try_write(bytes) {

@@ -1,4 +1,4 @@
-//! A connection's bytes, in clear or over TLS.
+//! Byte stream of a connection, in cleartext or over TLS.
 
 use super::{Meter, Socket, Target, tls};
 use netburn_workload::Priority;
@@ -15,17 +15,16 @@ use tokio_rustls::client::TlsStream;
 /// A connection that is ready for requests.
 #[derive(Debug)]
 pub enum Stream {
-    /// In clear.
+    /// Cleartext.
     Plain(Socket),
-    /// Over TLS.
+    /// TLS.
     Tls(Box<TlsStream<Socket>>),
 }
 
 impl Stream {
-    /// Dials the target, TLS included; `tls` is the target's [`tls::config`] where it has a trust.
-    ///
-    /// # Errors
-    /// When the connection or its TLS can't be made.
+    /// Connects to the target, with TLS if configured. `tls` is the target's [`tls::config`].
+    /// | # Errors
+    /// An I/O error when the connection or the TLS handshake fails.
     pub async fn dial(
         target: &Target,
         tls: Option<&Arc<ClientConfig>>,
@@ -41,7 +40,7 @@ impl Stream {
         Ok(Stream::Tls(Box::new(stream)))
     }
 
-    /// The socket under it.
+    /// Returns the underlying socket.
     #[must_use]
     pub fn socket(&self) -> &Socket {
         match self {
@@ -50,15 +49,14 @@ impl Stream {
         }
     }
 
-    /// Reads what is there, waiting for something; 0 is the end, with or without TLS's notice of it.
-    ///
-    /// # Errors
-    /// The connection's.
+    /// Reads available bytes, waiting for at least one; 0 is the end, with or without a TLS close_notify.
+    /// | # Errors
+    /// The connection's error.
     pub async fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
             Stream::Plain(socket) => socket.read(into).await,
             Stream::Tls(stream) => match stream.read(into).await {
-                // A body that ends with its length needs no close_notify; one that doesn't can't tell the difference.
+                // A body with a length needs no close_notify. For other bodies the difference cannot be detected.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
                 got => got,
             },
@@ -66,9 +64,8 @@ impl Stream {
     }
 
     /// Sends all of `bytes`.
-    ///
-    /// # Errors
-    /// The connection's.
+    /// | # Errors
+    /// The connection's error.
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Stream::Plain(socket) => socket.send(bytes).await,

@@ -1,68 +1,68 @@
-//! What a client speaks to, and how.
+//! A server and the options of connections to it.
 
 use super::Total;
 use netburn_scenario::plan::Http;
 use netburn_units::{BitRate, ByteSize};
 use std::net::SocketAddr;
 
-/// A server as one station sees it.
+/// A server as one station uses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Where it listens.
+    /// Address.
     pub address: SocketAddr,
-    /// The UDP port that echoes probes; `None`: the same number as the address's.
+    /// UDP port of the probe echo; `None` for the address's port number.
     pub datagram_port: Option<u16>,
-    /// What it is called: the `Host` field, `:authority`, and the name in its certificate. Without a port.
+    /// Name in the `Host` field, in `:authority` and in the certificate. Without a port.
     pub host: String,
-    /// The HTTP version it is spoken to in. HTTP/2 without TLS begins with prior knowledge (RFC 9113 §3.3).
+    /// HTTP version. HTTP/2 without TLS uses prior knowledge (RFC 9113 §3.3).
     pub http: Http,
-    /// Whose certificate will do; `None`: cleartext.
+    /// Accepted certificates; `None` for cleartext.
     pub tls: Option<Trust>,
-    /// The interface that connections are bound to (`SO_BINDTODEVICE`); `None`: the route decides.
+    /// Interface to which connections are bound (`SO_BINDTODEVICE`); `None`: the route decides.
     pub interface: Option<String>,
-    /// Congestion control of the connections (`TCP_CONGESTION`); `None`: the system's.
+    /// Congestion control of connections (`TCP_CONGESTION`); `None`: the system's default.
     pub cc: Option<String>,
-    /// The congestion control that a netburn server is asked to answer with; `None`: the server's own.
+    /// Congestion control that a netburn server should use for responses; `None`: the server's default.
     pub answers_cc: Option<String>,
-    /// The most that this host lets itself move, each way, all loads of a drive together: what takes all that goes through
-    /// ([`Kind::Download`](netburn_workload::Kind), `Upload`) waits for its turn, and what has its own pace goes first.
+    /// Rate limit of this host in each direction, over all loads of a drive. Bulk transfers
+    /// ([`Kind::Download`](netburn_workload::Kind), `Upload`) wait for their turn; paced workloads have priority.
     pub limit: Option<BitRate>,
-    /// Counts what is moved, if anybody wants to know.
+    /// Counters of moved bytes.
     pub total: Option<Total>,
-    /// What is asked for.
+    /// Requested resource.
     pub resource: Resource,
-    /// Whether requests of [`Resource::Netburn`] name their station (`?station=3`), for a server that counts by station.
+    /// Whether requests of [`Resource::Netburn`] contain their station (`?station=3`), for a server that counts by
+    /// station.
     pub labelled: bool,
 }
 
-/// What is asked of a server.
+/// Resource to request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Resource {
-    /// `GET /bytes/SIZE` and `POST /sink`, of the sizes that the workload asks for. An answer of another size is a
-    /// failure.
+    /// `GET /bytes/SIZE` and `POST /sink` with the sizes of the workload. A response of another size is a failure.
     #[default]
     Netburn,
-    /// `GET` of this path and query, whatever its size.
+    /// `GET` of this path and query, of any size.
     Get(String),
     /// `HEAD` of this path and query.
     Head(String),
-    /// `POST` of so many bytes to this path and query.
+    /// `POST` of this many bytes to this path and query.
     Post(String, ByteSize),
 }
 
-/// Whose certificate will do.
+/// Accepted certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// One that the system's roots vouch for, with the host's name in it.
+    /// Certificates that the system's roots trust, with the host's name.
     SystemRoots,
-    /// The one whose SHA-256 over its DER form is this.
+    /// The certificate with this SHA-256 of its DER encoding.
     Fingerprint([u8; 32]),
-    /// Any at all.
+    /// Any certificate.
     Any,
 }
 
 impl Target {
-    /// A netburn server at `address`, spoken to in cleartext HTTP/1.1, called by its address.
+    /// Creates a target for a netburn server at `address`, with cleartext HTTP/1.1 and the address as its name.
     #[must_use]
     pub fn new(address: SocketAddr) -> Self {
         Target {
@@ -84,13 +84,13 @@ impl Target {
         }
     }
 
-    /// Where probes go.
+    /// Returns the address for probes.
     #[must_use]
     pub fn datagrams(&self) -> SocketAddr {
         SocketAddr::new(self.address.ip(), self.datagram_port.unwrap_or(self.address.port()))
     }
 
-    /// The `Host` field or `:authority`: the host, and the port where it isn't the scheme's own (80, 443).
+    /// Returns the `Host` field or `:authority`: the host, and the port if it is not the scheme's default (80, 443).
     #[must_use]
     pub fn authority(&self) -> String {
         let usual = if self.tls.is_some() { 443 } else { 80 };

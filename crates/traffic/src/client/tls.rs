@@ -1,4 +1,4 @@
-//! TLS towards a server, by what is trusted.
+//! TLS configuration of clients.
 
 use super::Trust;
 use netburn_scenario::plan::Http;
@@ -10,11 +10,10 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootC
 use std::io;
 use std::sync::Arc;
 
-/// How connections that trust `trust` and speak `http` are made. One of these is kept for all of a workload's
-/// connections, so that they resume sessions as a browser's do.
-///
-/// # Errors
-/// When the system's roots are wanted and there are none.
+/// Returns the TLS configuration for `trust` and `http`. A workload shares one for all connections, so that sessions
+/// are resumed as in browsers.
+/// | # Errors
+/// An I/O error when the system's roots are required and missing.
 pub fn config(trust: &Trust, http: Http) -> io::Result<Arc<ClientConfig>> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -40,14 +39,17 @@ pub fn config(trust: &Trust, http: Http) -> io::Result<Arc<ClientConfig>> {
     Ok(Arc::new(config))
 }
 
-/// The name to ask for and to check: a DNS name or an IP address.
-///
-/// # Errors
-/// When `host` is neither.
+/// Returns the server name to request and verify: a DNS name or an IP address.
+/// | # Errors
+/// [`InvalidInput`](io::ErrorKind::InvalidInput) when `host` is neither.
 pub fn server_name(host: &str) -> io::Result<ServerName<'static>> {
     let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
-    ServerName::try_from(bare.to_owned())
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, format!("`{host}` is no host name")))
+    ServerName::try_from(bare.to_owned()).map_err(|_| {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("invalid host name: found `{host}`"),
+        )
+    })
 }
 
 fn system_roots() -> io::Result<RootCertStore> {
@@ -56,13 +58,13 @@ fn system_roots() -> io::Result<RootCertStore> {
     roots.add_parsable_certificates(found.certs);
     match roots.is_empty() {
         true => Err(io::Error::other(
-            "the system has no root certificates (on Debian: ca-certificates)",
+            "the system has no root certificates (Debian package: ca-certificates)",
         )),
         false => Ok(roots),
     }
 }
 
-/// Takes one certificate by its fingerprint, or any. That the server holds its key is checked all the same.
+/// Accepts one certificate by its fingerprint, or any. The server's possession of the key is always verified.
 #[derive(Debug)]
 struct Pinned {
     wanted: Option<[u8; 32]>,

@@ -1,6 +1,6 @@
-//! The content of uploads: bytes that don't compress, sent by the kernel where it can.
+//! Content of uploads: incompressible bytes, sent by the kernel if possible.
 
-use super::exchange::{Broken, Watch};
+use super::exchange::{ExchangeError, TransferObserver};
 use super::{Socket, Stream};
 use crate::content::Content;
 use netburn_linux::{set_unsent_limit, tcp_info};
@@ -10,26 +10,31 @@ use std::time::Duration;
 use tokio::io::{Interest, ReadBuf};
 use tokio::time::{Instant, sleep};
 
-/// As much is handed to the kernel before the rest of the program gets a turn.
-const TURN: usize = 1 << 20;
-/// Over TLS, as much is sealed and sent at once.
+/// Bytes passed to the kernel before other tasks run.
+const YIELD_EVERY: usize = 1 << 20;
+/// Over TLS, bytes encrypted and sent at once.
 const PIECE: u64 = 64 * 1024;
-/// How often the kernel is asked how much has arrived.
-const LOOK: Duration = Duration::from_millis(10);
-/// Over TLS and HTTP/2, where what has arrived can't be told from what has been sent: the most that waits unsent in
-/// the kernel (TCP_NOTSENT_LOWAT, tcp(7)), so that the two are close.
-const UNSENT: u32 = 256 * 1024;
+/// Interval at which the kernel is polled for acknowledged bytes.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// Over TLS and HTTP/2, acknowledged bytes cannot be attributed to content. The limit of unsent bytes
+/// (TCP_NOTSENT_LOWAT, tcp(7)) keeps sent and acknowledged bytes close.
+const MAX_UNSENT: u32 = 256 * 1024;
 
-/// Keeps what waits unsent in the kernel small.
+/// Limits the unsent bytes in the kernel.
 pub(crate) fn limit_unsent(socket: &Socket) {
-    // Where it can't be set, intervals of uploads are a buffer's length early; nothing else.
-    let _ = set_unsent_limit(socket.tcp(), UNSENT);
+    // Without the limit, intervals of uploads are early by the length of the send buffer.
+    let _ = set_unsent_limit(socket.tcp(), MAX_UNSENT);
 }
 
-/// Sends `length` bytes after a head of `head` bytes that is on its way already, and tells how many have arrived:
-/// acknowledged, in clear; sent, over TLS. In clear it ends early, without an error, when the server has closed or
-/// answers something other than success before all of it is sent.
-pub(crate) async fn send<W: Watch>(stream: &mut Stream, acked: u64, length: u64, watch: &mut W) -> Result<u64, Broken> {
+/// Sends `length` bytes after a head of `head` bytes that has been sent, and reports arrived bytes: acknowledged in
+/// cleartext, sent over TLS. In cleartext it ends early, without an error, when the server closes the connection or
+/// responds with an error status.
+pub(crate) async fn send<W: TransferObserver>(
+    stream: &mut Stream,
+    acked: u64,
+    length: u64,
+    watch: &mut W,
+) -> Result<u64, ExchangeError> {
     match stream {
         Stream::Plain(socket) => send_plain(socket, acked, length, watch).await,
         Stream::Tls(_) => {
@@ -48,9 +53,9 @@ pub(crate) async fn send<W: Watch>(stream: &mut Stream, acked: u64, length: u64,
     }
 }
 
-/// What has arrived of an upload in clear, as far as the kernel knows, and has been told.
+/// Acknowledged bytes of an upload in cleartext that have been reported.
 pub(crate) struct Arrived {
-    /// Acknowledged bytes of the connection when the content began.
+    /// Acknowledged bytes of the connection at the start of the content.
     before: u64,
     told: u64,
     looked: Instant,
@@ -66,10 +71,10 @@ impl Arrived {
         }
     }
 
-    /// Tells what has newly arrived of `sent`, if it is time to look again.
-    fn look<W: Watch>(&mut self, socket: &Socket, sent: u64, watch: &mut W) {
+    /// Reports newly acknowledged bytes of `sent`, if a poll is due.
+    fn look<W: TransferObserver>(&mut self, socket: &Socket, sent: u64, watch: &mut W) {
         let now = Instant::now();
-        if now < self.looked + LOOK {
+        if now < self.looked + POLL_INTERVAL {
             return;
         }
         self.looked = now;
@@ -77,7 +82,7 @@ impl Arrived {
         self.tell(acked.saturating_sub(self.before).min(sent), watch);
     }
 
-    fn tell<W: Watch>(&mut self, arrived: u64, watch: &mut W) {
+    fn tell<W: TransferObserver>(&mut self, arrived: u64, watch: &mut W) {
         if arrived > self.told {
             watch.bytes(arrived - self.told);
             self.told = arrived;
@@ -85,25 +90,30 @@ impl Arrived {
     }
 }
 
-/// How many bytes the far end has acknowledged so far.
+/// Returns the bytes that the peer has acknowledged.
 pub(crate) fn acked(socket: &Socket) -> u64 {
     tcp_info(socket.tcp()).map_or(0, |info| info.bytes_acked.as_bytes())
 }
 
-async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: &mut W) -> Result<u64, Broken> {
+async fn send_plain<W: TransferObserver>(
+    socket: &Socket,
+    before: u64,
+    length: u64,
+    watch: &mut W,
+) -> Result<u64, ExchangeError> {
     let content = Content::get()?;
     let tcp = socket.tcp();
     let mut arrived = Arrived::new(before);
     let (mut sent, mut turn) = (0, 0);
     while sent < length {
-        let here = watch.allowed((length - sent).min(TURN as u64)).await;
+        let here = watch.allowed((length - sent).min(YIELD_EVERY as u64)).await;
         match tcp.try_io(Interest::WRITABLE, || content.send(tcp, sent, here)) {
             Ok(count) => {
                 sent += count as u64;
                 socket.meter().add_up(count);
                 turn += count;
                 arrived.look(socket, sent, watch);
-                if turn >= TURN {
+                if turn >= YIELD_EVERY {
                     turn = 0;
                     tokio::task::yield_now().await;
                 }
@@ -116,18 +126,18 @@ async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: 
                 }
                 tokio::select! {
                     ready = tcp.writable() => ready?,
-                    () = sleep(LOOK) => {}
+                    () = sleep(POLL_INTERVAL) => {}
                 }
                 arrived.look(socket, sent, watch);
             }
             Err(error) => return Err(error.into()),
         }
     }
-    // The rest is on its way; the answer comes when it has arrived.
+    // The rest is in flight; the response follows when it has arrived.
     while !answers(socket)? {
         tokio::select! {
             ready = tcp.readable() => ready?,
-            () = sleep(LOOK) => {}
+            () = sleep(POLL_INTERVAL) => {}
         }
         arrived.look(socket, sent, watch);
     }
@@ -137,15 +147,15 @@ async fn send_plain<W: Watch>(socket: &Socket, before: u64, length: u64, watch: 
     Ok(sent)
 }
 
-/// Whether the server has something to say, or has closed.
+/// Returns whether the server has sent data or closed the connection.
 pub(crate) fn answers(socket: &Socket) -> io::Result<bool> {
     Ok(peek(socket, &mut [0])?.is_some())
 }
 
-/// Whether the server has closed or given an answer that is no success. A success that comes before the content has
-/// gone is that of a server which doesn't look at it.
+/// Returns whether the server has closed the connection or sent a response other than success. A server that ignores
+/// the content may respond with success before it is complete.
 fn refuses(socket: &Socket) -> io::Result<bool> {
-    // "HTTP/1.1 " and the status's first digit.
+    // "HTTP/1.1 " and the first digit of the status.
     let mut beginning = [0; 10];
     Ok(match peek(socket, &mut beginning)? {
         None => false,
@@ -154,7 +164,7 @@ fn refuses(socket: &Socket) -> io::Result<bool> {
     })
 }
 
-/// Looks at what has come without taking it; `None` when nothing has, 0 at the end.
+/// Peeks at received bytes; `None` without any, 0 at the end.
 fn peek(socket: &Socket, into: &mut [u8]) -> io::Result<Option<usize>> {
     let mut into = ReadBuf::new(into);
     match socket

@@ -1,29 +1,28 @@
-//! Consent to one fleet: who holds its token proves so.
-//!
-//! A client asks `/.well-known/netburn?fleet=NONCE` with a number that nobody used before. A server of its fleet puts
-//! the number's HMAC-SHA256 (RFC 2104) under the token into the document. So a fleet can't be pointed at a server that
-//! consents to others, and the token never travels.
+//! Proof of membership in a fleet, by knowledge of its token.
+//! | A client requests `/.well-known/netburn?fleet=NONCE` with a fresh random number. A server of the fleet adds the
+//! number's HMAC-SHA256 (RFC 2104) with the token as key to the document. A fleet can therefore not be directed at a
+//! server that consents to others, and the token is never sent.
 
 use ring::hmac;
 use std::fmt;
 
-/// The parameter in the query.
+/// Query parameter with the nonce.
 pub const QUERY: &str = "fleet=";
-/// How long a nonce is: so many letters, digits, `-` and `_`.
+/// Length of a nonce in characters: letters, digits, `-` and `_`.
 pub const NONCE_LENGTH: std::ops::RangeInclusive<usize> = 16..=64;
 
-/// A fleet's token, as a key.
+/// A fleet's token as a key.
 #[derive(Clone)]
 pub struct FleetKey(hmac::Key);
 
 impl FleetKey {
-    /// Of a token; its text is the key.
+    /// Creates the key from the text of a token.
     #[must_use]
     pub fn new(token: &str) -> FleetKey {
         FleetKey(hmac::Key::new(hmac::HMAC_SHA256, token.as_bytes()))
     }
 
-    /// What a server of the fleet answers to `nonce`: 64 hexadecimal digits. `None` for what is no nonce.
+    /// Returns the answer of a fleet's server to `nonce`: 64 hexadecimal digits. `None` for an invalid nonce.
     #[must_use]
     pub fn answer(&self, nonce: &str) -> Option<String> {
         is_nonce(nonce).then(|| {
@@ -32,7 +31,7 @@ impl FleetKey {
         })
     }
 
-    /// Whether `answer` to `nonce` comes from somebody who holds the token.
+    /// Returns whether `answer` to `nonce` was computed with this token.
     #[must_use]
     pub fn accepts(&self, nonce: &str, answer: &str) -> bool {
         let digits = answer.as_bytes();
@@ -47,7 +46,7 @@ impl FleetKey {
             };
             *byte = u8::try_from(high << 4 | low).expect("two hexadecimal digits");
         }
-        // In a time that says nothing about where they differ.
+        // A comparison in constant time.
         hmac::verify(&self.0, nonce.as_bytes(), &tag).is_ok()
     }
 }
@@ -58,7 +57,7 @@ impl fmt::Debug for FleetKey {
     }
 }
 
-/// Whether it is of a nonce's length and letters.
+/// Returns whether a text has a nonce's length and characters.
 #[must_use]
 pub fn is_nonce(text: &str) -> bool {
     NONCE_LENGTH.contains(&text.len())
@@ -72,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_hmac_sha256_of_the_nonce_under_the_tokens_text() {
+    fn the_answer_is_the_hmac_sha256_of_the_nonce() {
         // From `printf 0123456789abcdef | openssl dgst -sha256 -hmac Jefe`.
         let key = FleetKey::new("Jefe");
         let answer = "fce640f778b7b3e2fdfaf0b98d6be8cd45776ca7a9b04f0272e2004d76b2db42";
@@ -82,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_accepted() {
+    fn other_answers_are_rejected() {
         let (key, nonce) = (FleetKey::new("token"), "AZaz09-_AZaz09-_");
         let answer = key.answer(nonce).unwrap();
         assert!(!FleetKey::new("another").accepts(nonce, &answer));

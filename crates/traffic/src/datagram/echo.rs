@@ -1,4 +1,4 @@
-//! The server's end: welcomes and echoes.
+//! Server side of the datagram echo: handshake and echoes.
 
 use super::wire::{self, Cookie, Datagram};
 use crate::limiter::{Client, Limiter};
@@ -6,18 +6,18 @@ use netburn_units::{Duration, Instant};
 use ring::hmac;
 use std::net::{IpAddr, SocketAddr};
 
-/// How often the server answers.
+/// Rate limits of the echo server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EchoLimits {
-    /// Hellos answered per client and second, loopback clients excepted. Default 10: who spoofs an address can have
-    /// it sent 10 × 64 bytes a second.
+    /// Hellos answered per client and second, except loopback clients. Default 10: a spoofed address receives at most
+    /// 10 × 64 bytes/s.
     pub hellos: u32,
-    /// Hellos answered per second in all. Default 1,000, and as many more to known clients: see
+    /// Hellos answered per second in total. Default 1,000, and the same number for known clients: see
     /// [`handle_datagram`](Echo::handle_datagram).
     pub hellos_in_all: u32,
-    /// Probes echoed per client and second, loopback clients excepted. Default 2,000.
+    /// Probes echoed per client and second, except loopback clients. Default 2,000.
     pub probes: u32,
-    /// Clients remembered for their rates, some 100 bytes each. Default 16,384.
+    /// Maximum number of clients whose rate is remembered, about 100 bytes each. Default 16,384.
     pub clients: usize,
 }
 
@@ -32,43 +32,42 @@ impl Default for EchoLimits {
     }
 }
 
-/// What became of the datagrams so far.
+/// Counters of datagrams by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Hellos answered.
     pub welcomed: u64,
     /// Probes echoed.
     pub echoed: u64,
-    /// Not of the format, or not for a server.
+    /// Invalid datagrams, and datagrams for clients.
     pub malformed: u64,
-    /// Probes with a wrong or old cookie.
+    /// Probes with an invalid or expired cookie.
     pub strangers: u64,
-    /// Dropped for a rate limit.
+    /// Datagrams dropped by a rate limit.
     pub limited: u64,
 }
 
 /// The echo server without its socket.
-///
-/// **Call order:** [`handle_datagram`](Self::handle_datagram) for each that arrives, with times that don't go back;
-/// send what it leaves in the buffer, if anything, to where it came from.
+/// | **Call order:** call [`handle_datagram`](Self::handle_datagram) for each received datagram, with times that do not
+/// decrease. Send the reply in the buffer, if there is one, to the sender.
 #[derive(Debug)]
 pub struct Echo {
     key: hmac::Key,
-    /// Of clients that may be anybody.
+    /// Limits of unverified clients.
     hellos: Hellos,
-    /// Of clients whose address is known to be theirs.
+    /// Limits of clients with a verified address.
     reserved: Hellos,
     probes: Limiter,
     counters: Counters,
 }
 
-/// Cookies change so often; one is good until the end of the next such window.
+/// Interval at which the cookie key changes. A cookie is valid until the end of the following interval.
 const WINDOW: Duration = Duration::from_secs(300);
 
-/// Whom the limit for all is kept for.
-const EVERYBODY: Client = Client::V6(0);
+/// Key of the limit for all clients together.
+const ALL_CLIENTS: Client = Client::V6(0);
 
-/// How often hellos are answered, per client and in all.
+/// Rate limits of hellos, per client and in total.
 #[derive(Debug)]
 struct Hellos {
     each: Limiter,
@@ -84,12 +83,12 @@ impl Hellos {
     }
 
     fn allow(&mut self, now: Instant, client: Client) -> bool {
-        self.each.allow(now, client) && self.all.allow(now, EVERYBODY)
+        self.each.allow(now, client) && self.all.allow(now, ALL_CLIENTS)
     }
 }
 
 impl Echo {
-    /// A server whose cookies are made with `key`: 32 bytes nobody else knows.
+    /// Creates a server with this secret key for cookies.
     #[must_use]
     pub fn new(key: &[u8; 32], limits: EchoLimits) -> Self {
         Self {
@@ -101,11 +100,10 @@ impl Echo {
         }
     }
 
-    /// Takes a datagram. If it is to be answered, `datagram` holds the answer afterwards, as long as what came, and the DSCP to send
-    /// it with is returned: 0 for who hasn't shown to be there.
-    ///
-    /// `known` tells whether an address is known to be its sender's own, as it is of a client that has a TCP connection.
-    /// Known clients have a rate of hellos in all of their own: a flood from spoofed addresses doesn't take it.
+    /// Processes a datagram. If there is a reply, it replaces the content of `datagram`, with the same length, and its
+    /// DSCP is returned: 0 for an unverified client.
+    /// | `known` returns whether an address is verified, as for a client with a TCP connection. Known clients have
+    /// their own total rate of hellos, which a flood from spoofed addresses does not use up.
     pub fn handle_datagram(
         &mut self,
         now: Instant,
@@ -134,7 +132,7 @@ impl Echo {
                 Some(0)
             }
             Ok(Datagram::Probe { cookie, dscp, .. }) => {
-                // The rate is counted only for who has shown to be there: others can't spend a client's allowance.
+                // Only verified clients are counted, so that others cannot use up a client's allowance.
                 if !self.is_good(now, from, cookie) {
                     self.counters.strangers += 1;
                     return None;
@@ -154,7 +152,7 @@ impl Echo {
         }
     }
 
-    /// What became of the datagrams so far.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
@@ -162,7 +160,7 @@ impl Echo {
 
     fn is_good(&self, now: Instant, from: SocketAddr, cookie: Cookie) -> bool {
         let window = window(now);
-        // `|`, not `||`, and no early end within: how long it takes says nothing about which bytes were right.
+        // `|` instead of `||`, and a comparison in constant time: the duration does not depend on the matching bytes.
         [window, window - 1]
             .into_iter()
             .fold(false, |good, window| good | self.matches(window, from, cookie))
@@ -220,10 +218,10 @@ mod tests {
     }
 
     #[test]
-    fn a_welcomed_client_has_its_probes_echoed_until_the_cookie_is_old() {
+    fn probes_are_echoed_until_the_cookie_expires() {
         let mut echo = Echo::new(&KEY, EchoLimits::default());
         let client = from("192.0.2.1:4000");
-        // 1000 s is 100 s into the fourth window of 300 s: good to the end of the fifth, 1500 s.
+        // 1000 s is 100 s into the fourth window of 300 s: valid until the end of the fifth, 1500 s.
         let (cookie, good_for) = cookie_for(&mut echo, AT, client);
         assert_eq!(good_for, Duration::from_secs(500));
         for (secs, good) in [(1_000, true), (1_200, true), (1_499, true), (1_500, false)] {
@@ -256,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_of_use_only_where_it_was_sent() {
+    fn a_cookie_is_valid_for_its_address_only() {
         let mut echo = Echo::new(&KEY, EchoLimits::default());
         let (cookie, _) = cookie_for(&mut echo, AT, from("192.0.2.1:4000"));
         for other in ["192.0.2.1:4001", "192.0.2.2:4000", "[2001:db8::1]:4000"] {
@@ -285,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_limited_but_not_on_the_same_machine() {
+    fn rates_are_limited_except_for_loopback_clients() {
         let limits = EchoLimits {
             hellos: 2,
             hellos_in_all: 5,
@@ -315,7 +313,7 @@ mod tests {
             })
             .count();
         assert_eq!(probes, 3);
-        // Wrong cookies spend nothing.
+        // Invalid cookies use no allowance.
         let latest = Instant::from_secs(1_020);
         let mut ask = |cookie| echo.handle_datagram(latest, far, |_| false, &mut wire::probe(cookie, 1, 64, 0));
         (0..10).for_each(|_| assert_eq!(ask([0; 16]), None));
@@ -355,14 +353,14 @@ mod tests {
             kind in 0_u8..6,
             seconds in -1_000_i64..1_000_000,
         ) {
-            // Most random bytes aren't even ours: half of them get a good beginning.
+            // Random bytes are rarely valid; half of them get a valid beginning.
             if bytes.len() >= 8 && bytes[7] % 2 == 0 {
                 bytes[..8].copy_from_slice(&[b'N', b'B', b'R', b'N', 1, kind, 0, 0]);
             }
             let came = bytes.clone();
             let mut echo = Echo::new(&KEY, EchoLimits::default());
             let answered = echo.handle_datagram(Instant::from_secs(seconds), from("192.0.2.1:9"), |_| false, &mut bytes);
-            // The answer lies in the buffer that the question came in: it can't be longer.
+            // The reply is in the buffer of the request, so it cannot be longer.
             match (answered, wire::read(&came)) {
                 (Some(0), Ok(Datagram::Hello { token })) => match wire::read(&bytes) {
                     Ok(Datagram::Welcome { token: same, .. }) => prop_assert_eq!(token, same),

@@ -1,14 +1,13 @@
-//! What must hold for every run of the two ends, as decoded from bytes.
+//! Fuzz checks of the datagram echo.
 
 use super::wire::{self, Datagram};
 use super::{Echo, EchoLimits, Event, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Reads `input` as a datagram, at both ends.
-///
-/// # Panics
-/// When something that must hold doesn't.
+/// Processes `input` as a datagram at both ends.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_datagram(input: &[u8]) {
     let read = wire::read(input);
     assert!(read.is_err() || (wire::MIN_SIZE..=wire::MAX_SIZE).contains(&input.len()));
@@ -16,7 +15,7 @@ pub fn check_datagram(input: &[u8]) {
     let mut echo = Echo::new(&[0; 32], EchoLimits::default());
     let mut answer = input.to_vec();
     let answered = echo.handle_datagram(Instant::ZERO, from, |_| false, &mut answer);
-    // Only a hello is answered to one who was never welcomed, and with no more than it.
+    // An unverified client gets a reply to a hello only, and none that is longer.
     assert_eq!(answered, matches!(read, Ok(Datagram::Hello { .. })).then_some(0));
     assert!(answer.len() == input.len());
     let mut prober = Prober::new(Instant::ZERO, 0);
@@ -24,11 +23,10 @@ pub fn check_datagram(input: &[u8]) {
     assert!(event.is_none() || matches!(read, Ok(Datagram::Welcome { token: 0, .. })));
 }
 
-/// Runs a prober against a server as `input` says, two bytes a step: probes, datagrams lost, doubled, damaged or sent
-/// by somebody else, time passing, the server starting anew.
-///
-/// # Panics
-/// When something that must hold doesn't.
+/// Runs a prober and a server as `input` describes, two bytes per step: probes; lost, duplicated, damaged or foreign
+/// datagrams; time; restarts of the server.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_exchange(input: &[u8]) {
     let mut run = Run {
         now: Instant::ZERO,
@@ -79,7 +77,7 @@ impl Run {
         }
     }
 
-    /// The law of time-outs: handling one at its time brings something out or moves it later.
+    /// Invariant of timeouts: handling one causes an output or moves it to a later time.
     fn timeout(&mut self) {
         let (at, _) = self.prober.poll_timeout();
         self.now = self.now.max(at);
@@ -91,7 +89,7 @@ impl Run {
         }
     }
 
-    /// Carries a datagram to the server and its answer back; `fate` says what becomes of them.
+    /// Delivers a datagram to the server and its reply back; `fate` selects faults.
     fn carry(&mut self, mut bytes: Vec<u8>, fate: u8) {
         let port = if fate % 7 == 1 { 2 } else { 1 };
         let from = SocketAddr::from((Ipv4Addr::LOCALHOST, port));

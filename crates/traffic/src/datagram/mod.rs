@@ -1,12 +1,10 @@
-//! Datagrams that are sent back, for the workload `probe`, without lending the server to anybody's attack.
-//!
-//! A client first says hello; the server answers, to the address that the hello came from, with a cookie which only
-//! who can read there learns. Probes that carry the cookie are echoed with the server's times in place. Nothing is
-//! kept per client but its rate, no answer is longer than what was asked, and without a good cookie there is no echo.
-//!
-//! - [`wire`]: the bytes.
-//! - [`echo`]: the server's end.
-//! - [`prober`]: the client's end.
+//! Echo of datagrams for the workload `probe`, without use as an amplifier in attacks.
+//! | The client first sends a hello. The server replies to its source address with a cookie, which only a receiver at
+//! this address learns. Probes with a valid cookie are echoed with the server's timestamps. The server stores only
+//! rates per client, no reply is longer than its request, and there is no echo without a valid cookie.
+//! | - [`wire`]: encoding.
+//! - [`echo`]: the server.
+//! - [`prober`]: the client.
 
 pub mod echo;
 #[doc(hidden)]

@@ -1,23 +1,22 @@
-//! The client's end: the handshake, and probes out and back.
+//! Client side of the datagram echo: handshake and probes.
 
 use super::wire::{self, Cookie, Datagram};
 use netburn_units::{ByteSize, Duration, Instant};
 use netburn_workload::operation::RemoteTimestamps;
 use std::collections::VecDeque;
 
-/// One client of one echo server, without its socket.
-///
-/// **Call order:** after every `handle_*` and command, drain [`poll_transmit`](Self::poll_transmit), then sleep until
+/// A client of one echo server, without its socket.
+/// | **Call order:** after every `handle_*` and command, drain [`poll_transmit`](Self::poll_transmit), then wait until
 /// [`poll_timeout`](Self::poll_timeout) or the next datagram.
 #[derive(Debug)]
 pub struct Prober {
     token: u64,
     dscp: u8,
     cookie: Option<Held>,
-    /// The one before: its echoes may still be under way.
+    /// Previous cookie, whose echoes may still arrive.
     previous: Option<Cookie>,
     hello: Hello,
-    /// The first probe since which nothing was heard.
+    /// Time of the first probe since the last received datagram.
     unheard: Option<Instant>,
     waiting: VecDeque<(u64, usize)>,
     out: VecDeque<Vec<u8>>,
@@ -30,47 +29,47 @@ struct Held {
     until: Instant,
 }
 
-/// When the next hello is due, and how long to wait after it.
+/// Due time of the next hello, and the interval after it.
 #[derive(Debug, Clone, Copy)]
 struct Hello {
     at: Instant,
     wait: Duration,
 }
 
-/// What a datagram from the server brought.
+/// Result of a datagram from the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The handshake is done (again): probes go out at once from here on.
+    /// The handshake is complete (again): probes are sent at once.
     Ready,
-    /// A probe came back.
+    /// A probe was echoed.
     Echo {
-        /// As given to [`Prober::probe`].
+        /// The id given to [`Prober::probe`].
         id: u64,
-        /// When the server got it and sent it back, by its own clock.
+        /// Times at which the server received and echoed the probe, by its own clock.
         far: RemoteTimestamps,
     },
 }
 
-/// Why a prober wants to be woken.
+/// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
-    /// A hello is due: the first one, again without an answer, or because the cookie grows old.
+    /// A hello is due: the first, a retry, or a renewal of the cookie.
     Hello,
-    /// Probes have been sent for a while and none came back: the server may have forgotten us.
+    /// Probes were sent for a while without an echo: the server may have restarted.
     Silence,
 }
 
-/// After the first hello it waits so long, then twice as long each time.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// It never waits longer.
-const LONGEST_WAIT: Duration = Duration::from_secs(8);
-/// So long without an echo, though probes went out, has it say hello again.
+/// Interval after the first hello. It doubles with each retry.
+const INITIAL_RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum interval between hellos.
+const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(8);
+/// Time without an echo, while probes are sent, after which the handshake is repeated.
 const SILENCE: Duration = Duration::from_secs(2);
-/// So many probes are held back until the handshake is done; beyond, the oldest are dropped (and so are lost).
-const MOST_WAITING: usize = 64;
+/// Maximum number of probes queued during the handshake. The oldest are dropped and count as lost.
+const MAX_QUEUED: usize = 64;
 
 impl Prober {
-    /// A client that says its first hello at `now`. `token` is a number that nobody else can guess.
+    /// Creates a client whose first hello is due at `now`. `token` must be unpredictable.
     #[must_use]
     pub fn new(now: Instant, token: u64) -> Self {
         Self {
@@ -80,7 +79,7 @@ impl Prober {
             previous: None,
             hello: Hello {
                 at: now,
-                wait: FIRST_WAIT,
+                wait: INITIAL_RETRY_INTERVAL,
             },
             unheard: None,
             waiting: VecDeque::new(),
@@ -89,27 +88,27 @@ impl Prober {
         }
     }
 
-    /// Its echoes are to carry this DSCP, 0 to 63, as the probes do by their socket.
+    /// Sets the DSCP of the echoes, 0 to 63. The DSCP of the probes is set at their socket.
     #[must_use]
     pub fn marked(mut self, dscp: u8) -> Self {
         self.dscp = dscp;
         self
     }
 
-    /// Whether probes go out at once.
+    /// Returns whether probes are sent at once.
     #[must_use]
     pub fn is_ready(&self, now: Instant) -> bool {
         self.cookie.is_some_and(|held| now < held.until)
     }
 
-    /// Probes given up because too many waited for the handshake.
+    /// Returns the number of probes dropped because too many were queued during the handshake.
     #[must_use]
     pub fn overflowed(&self) -> u64 {
         self.overflowed
     }
 
-    /// Sends a probe of `size` ([`wire::MIN_SIZE`] to [`wire::MAX_SIZE`], what is outside becomes the nearer of the
-    /// two), now or once the handshake is done. `id` names it in [`Event::Echo`].
+    /// Sends a probe of `size` bytes, clamped to [`wire::MIN_SIZE`] and [`wire::MAX_SIZE`], now or after the handshake.
+    /// [`Event::Echo`] returns `id`.
     pub fn probe(&mut self, now: Instant, id: u64, size: ByteSize) {
         let size = usize::try_from(size.as_bytes()).unwrap_or(usize::MAX);
         if let Some(held) = self.cookie
@@ -118,14 +117,14 @@ impl Prober {
             self.send(now, held.cookie, id, size);
             return;
         }
-        if self.waiting.len() == MOST_WAITING {
+        if self.waiting.len() == MAX_QUEUED {
             self.waiting.pop_front();
             self.overflowed += 1;
         }
         self.waiting.push_back((id, size));
     }
 
-    /// Takes what came from the server; `None` for what is malformed, unasked for, or not ours.
+    /// Processes a received datagram; `None` if it is invalid, unexpected or not for this client.
     pub fn handle_datagram(&mut self, now: Instant, bytes: &[u8]) -> Option<Event> {
         match wire::read(bytes).ok()? {
             Datagram::Welcome {
@@ -138,10 +137,10 @@ impl Prober {
                     until: now.checked_add(good_for)?,
                 };
                 self.previous = self.cookie.replace(held).map(|held| held.cookie);
-                // Renewed when half of it is over, so that there is time to ask several times.
+                // The cookie is renewed after half of its validity, which leaves time for retries.
                 self.hello = Hello {
-                    at: now + (good_for / 2).max(FIRST_WAIT),
-                    wait: FIRST_WAIT,
+                    at: now + (good_for / 2).max(INITIAL_RETRY_INTERVAL),
+                    wait: INITIAL_RETRY_INTERVAL,
                 };
                 self.unheard = None;
                 while let Some((id, size)) = self.waiting.pop_front() {
@@ -157,28 +156,28 @@ impl Prober {
         }
     }
 
-    /// Time has come to `now`.
+    /// Handles the timeout at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.silent_from().is_some_and(|at| now >= at) {
-            // Counted anew from here; asked at once, unless we are asking already.
+            // Starts counting again, and sends a hello at once unless a handshake is in progress.
             self.unheard = None;
-            if self.hello.wait == FIRST_WAIT {
+            if self.hello.wait == INITIAL_RETRY_INTERVAL {
                 self.hello.at = self.hello.at.min(now);
             }
         }
         if now >= self.hello.at {
             self.out.push_back(wire::hello(self.token));
             self.hello.at = now + self.hello.wait;
-            self.hello.wait = (self.hello.wait * 2).min(LONGEST_WAIT);
+            self.hello.wait = (self.hello.wait * 2).min(MAX_RETRY_INTERVAL);
         }
     }
 
-    /// The next datagram to send to the server.
+    /// Returns the next datagram to send.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.out.pop_front()
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), and why.
+    /// Returns the time of the next [`handle_timeout`](Self::handle_timeout), and its reason.
     #[must_use]
     pub fn poll_timeout(&self) -> (Instant, Wake) {
         let hello = (self.hello.at, Wake::Hello);
@@ -197,7 +196,7 @@ impl Prober {
         self.out.push_back(wire::probe(cookie, id, size, self.dscp));
     }
 
-    /// When silence has lasted too long: counted from the first probe that nothing came after.
+    /// Returns the time at which the silence is too long, counted from the first probe without a response.
     fn silent_from(&self) -> Option<Instant> {
         self.unheard?.checked_add(SILENCE)
     }
@@ -209,7 +208,7 @@ mod tests {
     use crate::datagram::{Echo, EchoLimits};
     use std::net::SocketAddr;
 
-    /// Prober and server, 5 ms apart; a server that is `down` hears nothing.
+    /// Prober and server with a delay of 5 ms; a server that is `down` receives nothing.
     struct Pair {
         prober: Prober,
         echo: Echo,
@@ -233,7 +232,7 @@ mod tests {
             }
         }
 
-        /// Runs to `until`, timeouts included.
+        /// Runs until `until`, including timeouts.
         fn run(&mut self, until: Instant) {
             loop {
                 self.exchange();
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_then_probes_come_back_with_the_servers_times() {
+    fn after_the_handshake_probes_return_with_the_servers_times() {
         let mut pair = Pair::new();
         pair.prober.probe(Instant::ZERO, 1, ByteSize::from_bytes(64));
         assert!(!pair.prober.is_ready(Instant::ZERO));
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_answer_hellos_grow_rarer() {
+    fn without_a_reply_hellos_are_retried_with_growing_intervals() {
         let mut prober = Prober::new(Instant::ZERO, 1);
         let mut at = Vec::new();
         for _ in 0..7 {
@@ -299,12 +298,12 @@ mod tests {
             assert!(prober.poll_transmit().is_some());
             at.push(due.as_nanos() / 1_000_000_000);
         }
-        // 1, 2, 4, 8 s apart, and then every 8 s.
+        // Intervals of 1, 2, 4, 8 s, then 8 s.
         assert_eq!(at, [0, 1, 3, 7, 15, 23, 31]);
     }
 
     #[test]
-    fn the_cookie_is_renewed_before_it_is_old() {
+    fn the_cookie_is_renewed_before_it_expires() {
         let mut pair = Pair::new();
         for second in 0..2_000 {
             pair.run(Instant::from_secs(second));
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_started_anew_is_greeted_again() {
+    fn the_handshake_is_repeated_after_a_server_restart() {
         let mut pair = Pair::new();
         pair.run(Instant::from_secs(1));
         pair.echo = Echo::new(&[2; 32], EchoLimits::default());
@@ -341,12 +340,12 @@ mod tests {
             [10, 3_010],
             "2 s after the first probe that nothing came back for"
         );
-        // From 3.0 s on: 3.0 itself goes out just after the hello.
+        // From 3.0 s: the probe at 3.0 s is sent just after the hello.
         assert_eq!(pair.echo.counters().echoed, 30);
     }
 
     #[test]
-    fn strangers_are_not_believed() {
+    fn datagrams_of_other_senders_are_ignored() {
         let mut prober = Prober::new(Instant::ZERO, 7);
         let now = Instant::from_millis(1);
         let mut welcome = wire::hello(8);
@@ -362,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_waiting_probes_drop_the_oldest() {
+    fn too_many_queued_probes_drop_the_oldest() {
         let mut pair = Pair::new();
         for id in 0..70 {
             pair.prober.probe(Instant::ZERO, id, ByteSize::from_bytes(64));

@@ -11,15 +11,15 @@
 //! The DSCP is the one that the echo is wished to carry. An echo is the probe with its kind and the two times written
 //! over, so it has the same length. The times are nanoseconds of the server's own clock.
 
-use crate::mark::MAX_DSCP;
+use crate::dscp::MAX_DSCP;
 use netburn_units::{Duration, Instant};
 use netburn_workload::operation::RemoteTimestamps;
 
-/// No datagram is shorter, in bytes.
+/// Minimum length of a datagram in bytes.
 pub const MIN_SIZE: usize = 64;
-/// No datagram is longer, in bytes: with IPv6 and UDP headers it fits every path of Ethernet's size.
+/// Maximum length of a datagram in bytes. With IPv6 and UDP headers it fits into an Ethernet MTU.
 pub const MAX_SIZE: usize = 1400;
-/// The format's version.
+/// Version of the format.
 pub const VERSION: u8 = 1;
 
 const MAGIC: &[u8; 4] = b"NBRN";
@@ -28,70 +28,69 @@ const WELCOME: u8 = 2;
 const PROBE: u8 = 3;
 const ECHO: u8 = 4;
 
-/// What proves that a client reads at its address.
+/// Proof that a client receives datagrams at its address.
 pub type Cookie = [u8; 16];
 
-/// One datagram, read.
+/// A decoded datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Datagram {
-    /// A client asks for a cookie.
+    /// Request for a cookie.
     Hello {
-        /// Comes back in the welcome, so that the client knows it for its own.
+        /// Random number that the welcome returns, so that the client recognises it.
         token: u64,
     },
-    /// The server's answer.
+    /// Reply to a hello.
     Welcome {
-        /// The hello's.
+        /// Token of the hello.
         token: u64,
-        /// What probes are to carry.
+        /// Cookie for probes.
         cookie: Cookie,
-        /// How long it is good, in whole milliseconds.
+        /// Validity of the cookie, in whole milliseconds.
         good_for: Duration,
     },
-    /// To be echoed.
+    /// Request for an echo.
     Probe {
-        /// From the welcome.
+        /// Cookie of the welcome.
         cookie: Cookie,
-        /// The client's own name for it.
+        /// Identifier chosen by the client.
         id: u64,
-        /// What its echo is to be marked with, 0 to 63.
+        /// DSCP of the echo, 0 to 63.
         dscp: u8,
     },
-    /// A probe, echoed.
+    /// Echo of a probe.
     Echo {
-        /// The probe's.
+        /// Cookie of the probe.
         cookie: Cookie,
-        /// The probe's.
+        /// Identifier of the probe.
         id: u64,
-        /// When the server got it and sent it back.
+        /// Times at which the server received and echoed the probe.
         far: RemoteTimestamps,
     },
 }
 
-/// Why bytes are no datagram of ours.
+/// Error of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    /// Shorter than [`MIN_SIZE`] or longer than [`MAX_SIZE`], or a hello or welcome that isn't of 64 bytes.
-    #[error("a datagram of {0} bytes")]
+    /// Shorter than [`MIN_SIZE`] or longer than [`MAX_SIZE`], or a hello or welcome with another length than 64 bytes.
+    #[error("invalid length of a datagram: found {0} bytes")]
     Size(usize),
-    /// It doesn't begin with the magic and two zeros where they belong.
+    /// The magic number or the two zero bytes are missing.
     #[error("not a netburn datagram")]
     Foreign,
     /// Another version of the format.
-    #[error("version {0} of the format")]
+    #[error("unsupported version of the format: found {0}")]
     Version(u8),
-    /// A probe that wishes for a mark that there is none of.
+    /// The DSCP is out of range.
     #[error("a DSCP of {0}")]
     Dscp(u8),
-    /// None of the four kinds.
-    #[error("a datagram of unknown kind {0}")]
+    /// Unknown kind.
+    #[error("unknown kind of datagram: found {0}")]
     Kind(u8),
 }
 
-/// Reads one datagram.
-///
-/// # Errors
-/// When it isn't one; nothing is to be answered then.
+/// Decodes a datagram.
+/// | # Errors
+/// [`WireError`] when it is invalid; there must be no reply then.
 pub fn read(bytes: &[u8]) -> Result<Datagram, WireError> {
     if !(MIN_SIZE..=MAX_SIZE).contains(&bytes.len()) {
         return Err(WireError::Size(bytes.len()));
@@ -131,7 +130,7 @@ pub fn read(bytes: &[u8]) -> Result<Datagram, WireError> {
     }
 }
 
-/// A hello.
+/// Encodes a hello.
 #[must_use]
 pub fn hello(token: u64) -> Vec<u8> {
     let mut bytes = begin(HELLO, MIN_SIZE);
@@ -139,8 +138,7 @@ pub fn hello(token: u64) -> Vec<u8> {
     bytes
 }
 
-/// A probe of `size` bytes; what is outside [`MIN_SIZE`] to [`MAX_SIZE`] becomes the nearer of the two. Its echo is to carry
-/// `dscp`, 0 to 63.
+/// Encodes a probe of `size` bytes, clamped to [`MIN_SIZE`] and [`MAX_SIZE`]. Its echo should have this DSCP, 0 to 63.
 #[must_use]
 pub fn probe(cookie: Cookie, id: u64, size: usize, dscp: u8) -> Vec<u8> {
     let mut bytes = begin(PROBE, size.clamp(MIN_SIZE, MAX_SIZE));
@@ -150,9 +148,8 @@ pub fn probe(cookie: Cookie, id: u64, size: usize, dscp: u8) -> Vec<u8> {
     bytes
 }
 
-/// Makes the hello in `bytes` a welcome, in place.
-///
-/// # Panics
+/// Converts the hello in `bytes` to a welcome, in place.
+/// | # Panics
 /// When `bytes` is not a hello.
 pub fn make_welcome(bytes: &mut [u8], cookie: Cookie, good_for: Duration) {
     assert!(
@@ -166,10 +163,9 @@ pub fn make_welcome(bytes: &mut [u8], cookie: Cookie, good_for: Duration) {
     bytes[36..].fill(0);
 }
 
-/// Makes the probe in `bytes` an echo, in place: received at `received`, and sent back then too unless
-/// [`stamp_sent`] says otherwise.
-///
-/// # Panics
+/// Converts the probe in `bytes` to an echo, in place. It was received at `received`, which is also the sending time
+/// unless [`stamp_sent`] changes it.
+/// | # Panics
 /// When `bytes` is not a probe.
 pub fn make_echo(bytes: &mut [u8], received: Instant) {
     assert!(
@@ -181,7 +177,7 @@ pub fn make_echo(bytes: &mut [u8], received: Instant) {
     bytes[40..48].copy_from_slice(&received.as_nanos().to_be_bytes());
 }
 
-/// Writes when an echo is sent back; leaves anything else as it is.
+/// Writes the sending time of an echo; other datagrams stay unchanged.
 pub fn stamp_sent(bytes: &mut [u8], sent: Instant) {
     if matches!(read(bytes), Ok(Datagram::Echo { .. })) {
         bytes[40..48].copy_from_slice(&sent.as_nanos().to_be_bytes());
@@ -209,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_reads_as_it_was_written() {
+    fn decoding_inverts_encoding() {
         let mut bytes = hello(0x0102_0304_0506_0708);
         assert_eq!(&bytes[..16], b"NBRN\x01\x01\0\0\x01\x02\x03\x04\x05\x06\x07\x08");
         assert_eq!(bytes.len(), 64);
@@ -246,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_kept_within_bounds() {
+    fn sizes_are_clamped() {
         assert_eq!(probe([0; 16], 0, 1, 0).len(), MIN_SIZE);
         assert_eq!(probe([0; 16], 0, 9000, 0).len(), MAX_SIZE);
     }
 
     #[test]
-    fn what_is_not_ours_is_refused_with_its_reason() {
+    fn invalid_datagrams_return_their_error() {
         let good = hello(1);
         let with = |at: usize, byte: u8| {
             let mut bytes = good.clone();
@@ -267,7 +263,7 @@ mod tests {
         assert_eq!(read(&with(4, 2)), Err(WireError::Version(2)));
         assert_eq!(read(&with(5, 5)), Err(WireError::Kind(5)));
         assert_eq!(read(&[]), Err(WireError::Size(0)));
-        // Six bits (RFC 2474 §3); the two others of the field are ECN's.
+        // Six bits (RFC 2474 §3); the other two bits of the field are ECN.
         let mut marked = probe([0; 16], 0, 64, 63);
         assert!(matches!(read(&marked), Ok(Datagram::Probe { dscp: 63, .. })));
         marked[32] = 64;

@@ -1,37 +1,37 @@
-//! Whether the driver has more to do than one processor can: how long a task that is ready waits for its turn.
-//!
-//! Where more falls due than can be done, each operation begun makes all others later, and open connections pile up
-//! until nothing finishes in time. An overloaded driver begins no new operations until the queue of its tasks is short.
+//! Detection of driver overload, from the time that a ready task waits for its turn.
+//! | When more operations are due than one processor can run, each new operation delays all others, and open
+//! connections accumulate until nothing finishes in time. An overloaded driver therefore starts no new operations until
+//! its task queue is short.
 
 use netburn_units::{Duration, Instant};
 
-/// A wait longer than this is too long: within it one core finishes some 300 small requests.
+/// Maximum acceptable wait: one core finishes about 300 small requests in this time.
 const MAX_WAIT: Duration = Duration::from_millis(25);
-/// The driver is overloaded once every wait has been too long for this time. A single standstill is not overload.
+/// The driver is overloaded after every wait was too long for this time. A single standstill is not overload.
 const SUSTAINED: Duration = Duration::from_millis(100);
-/// After overload a single wait that is too long means overload again, for this time.
+/// After overload, a single wait that is too long means overload again, for this time.
 const RELAPSE: Duration = Duration::from_secs(1);
 
-/// Decides from the waits of one task after another whether the driver is overloaded.
+/// Decides from consecutive waits whether the driver is overloaded.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    /// Since when a task waits for its turn.
+    /// Start of the present wait.
     waiting: Option<Instant>,
-    /// When the first of the latest waits began that were all too long.
+    /// Start of the first of the latest consecutive long waits.
     long_since: Option<Instant>,
-    /// When it last was overloaded.
+    /// Time of the last overload.
     last: Option<Instant>,
 }
 
 impl Backlog {
-    /// A task becomes ready at `now`. Returns false where one waits already: there is one at a time.
+    /// A task becomes ready at `now`. Returns `false` if one is already waiting.
     pub(super) fn begin_wait(&mut self, now: Instant) -> bool {
         let begins = self.waiting.is_none();
         self.waiting.get_or_insert(now);
         begins
     }
 
-    /// The task has its turn at `now`. Returns whether the driver is overloaded.
+    /// The task runs at `now`. Returns whether the driver is overloaded.
     pub(super) fn handle_turn(&mut self, now: Instant) -> bool {
         match self.waiting.take() {
             Some(since) => self.waited(since, now),
@@ -39,8 +39,8 @@ impl Backlog {
         }
     }
 
-    /// Returns whether the driver is overloaded, where that is certain before the task has its turn.
-    pub(super) fn handle_look(&mut self, now: Instant) -> Option<bool> {
+    /// Returns whether the driver is overloaded, if that is certain before the task runs.
+    pub(super) fn handle_check(&mut self, now: Instant) -> Option<bool> {
         let since = self.waiting.filter(|since| is_long(*since, now))?;
         Some(self.waited(since, now))
     }
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn one_long_wait_is_no_overload() {
+    fn one_long_wait_is_not_overload() {
         let mut backlog = Backlog::default();
         let waits = [(0, 1), (20, 110), (110, 111), (120, 215), (215, 240), (240, 270)];
         assert_eq!(turns(&mut backlog, &waits), [false; 6]);
@@ -101,17 +101,17 @@ mod tests {
         ];
         let overloaded = [false, false, false, true, true, false, false];
         assert_eq!(turns(&mut backlog, &waits), overloaded);
-        // The next long wait is overload at once, for a second.
+        // The next long wait is overload at once, for one second.
         assert_eq!(turns(&mut backlog, &[(1_140, 1_169)]), [true]);
         assert_eq!(turns(&mut backlog, &[(1_200, 1_201), (2_140, 2_170)]), [false, false]);
     }
 
     #[test]
-    fn a_task_that_never_has_its_turn_is_overload_too() {
+    fn a_task_that_never_runs_is_overload() {
         let mut backlog = Backlog::default();
-        assert_eq!(backlog.handle_look(Instant::from_millis(500)), None);
+        assert_eq!(backlog.handle_check(Instant::from_millis(500)), None);
         assert!(backlog.begin_wait(Instant::from_millis(1_000)));
-        let looks = [1_025, 1_026, 1_099, 1_100, 1_500].map(|at| backlog.handle_look(Instant::from_millis(at)));
+        let looks = [1_025, 1_026, 1_099, 1_100, 1_500].map(|at| backlog.handle_check(Instant::from_millis(at)));
         assert_eq!(looks, [None, Some(false), Some(false), Some(true), Some(true)]);
         assert!(backlog.handle_turn(Instant::from_millis(1_600)));
     }

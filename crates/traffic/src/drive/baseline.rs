@@ -1,6 +1,6 @@
-//! Idle latency, before the load: a probe every 50 ms.
+//! Baseline: idle latency before the load, with a probe every 50 ms.
 
-use super::load::{DriveReport, Load, Rows, Stop};
+use super::load::{CancelToken, DriveReport, Load, Rows};
 use super::{drive, own_thread, probe};
 use crate::client::{Resource, Target};
 use crate::clock::RunClock;
@@ -11,33 +11,32 @@ use netburn_workload::{Config, Kind, Workload};
 use std::sync::Arc;
 use tokio::task::{JoinSet, LocalSet};
 
-/// How long a server may take to answer the datagrams' handshake.
-const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+/// Timeout of the datagram handshake.
+const HANDSHAKE_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(1);
 
-/// A station whose idle latency is wanted.
+/// A station whose idle latency is measured.
 #[derive(Debug, Clone)]
 pub struct Idle {
-    /// The station's number in the plan.
+    /// Number of the station in the plan.
     pub station: u16,
-    /// Whom it asks.
+    /// Server of the station.
     pub target: Arc<Target>,
-    /// Whether datagrams are tried. Not at a server that hasn't agreed to anything.
+    /// Whether datagrams are tried. Not with a server that has given no consent.
     pub datagrams: bool,
 }
 
-/// Probes from each of `stations` from now until `until`, as rows of workload [`BASELINE`]. Where datagrams don't come
-/// back, tiny requests over a kept HTTP connection take their place (HTTP's and the server's own time are in those),
-/// and an event says so.
-///
-/// # Errors
-/// When the driving thread can't be made.
+/// Sends probes from each of `stations` until `until`. Returns rows of workload [`BASELINE`]. Without an echo of
+/// datagrams, small requests over a reused HTTP connection are measured instead, which include the server's processing
+/// time; an event reports this.
+/// | # Errors
+/// An I/O error when the driving thread cannot be started.
 pub async fn baseline(
     stations: Vec<Idle>,
     until: Instant,
     seed: Seed,
     clock: RunClock,
     rows: Rows,
-    stop: Stop,
+    stop: CancelToken,
 ) -> std::io::Result<DriveReport> {
     let work = move || async move {
         let mut loads = Vec::with_capacity(stations.len());
@@ -51,7 +50,7 @@ pub async fn baseline(
                     (request_every_50_ms(), Arc::new(tiny(&idle.target)))
                 }
             };
-            // Told apart by station: agents that drive one each would all probe in step.
+            // Different phases by station: agents that play one station each would otherwise send simultaneously.
             let index = u64::from(idle.station) << 16 | u64::from(BASELINE);
             loads.push(Load {
                 station: idle.station,
@@ -66,14 +65,17 @@ pub async fn baseline(
     own_thread(work).await
 }
 
-/// Which of the stations get their datagrams back. All are asked at once; a stop ends the asking.
-async fn echoing(stations: Vec<Idle>, mut stop: Stop) -> Vec<(Idle, bool)> {
+/// Returns which stations' datagrams are echoed. All handshakes run in parallel; a cancellation ends them.
+async fn echoing(stations: Vec<Idle>, mut stop: CancelToken) -> Vec<(Idle, bool)> {
     let mut echoes = vec![false; stations.len()];
     let local = LocalSet::new();
     let mut asked = JoinSet::new();
     for (index, idle) in stations.iter().enumerate().filter(|(_, idle)| idle.datagrams) {
         let target = Arc::clone(&idle.target);
-        asked.spawn_local_on(async move { (index, probe::answers(&target, PATIENCE).await) }, &local);
+        asked.spawn_local_on(
+            async move { (index, probe::answers(&target, HANDSHAKE_TIMEOUT).await) },
+            &local,
+        );
     }
     let answers = local.run_until(async {
         while let Some(answer) = asked.join_next().await {
@@ -97,14 +99,14 @@ fn fallen_back(idle: &Idle, at: Instant) -> Row {
         length: 0,
         kind: EventKind::Warning,
         text: match idle.datagrams {
-            true => "the server does not echo datagrams: idle latency is that of tiny HTTP requests",
-            false => "idle latency is that of tiny HTTP requests",
+            true => "the server does not echo datagrams: idle latency is measured with small HTTP requests",
+            false => "idle latency is measured with small HTTP requests",
         }
         .to_owned(),
     })
 }
 
-/// The rhythm of `probe` with requests of one byte.
+/// Returns the schedule of `probe` with requests of one byte.
 fn request_every_50_ms() -> Config {
     Config {
         kind: Kind::Calls,
@@ -114,7 +116,7 @@ fn request_every_50_ms() -> Config {
     }
 }
 
-/// The smallest thing to ask of a target: one byte, or a head where it isn't ours.
+/// Returns the smallest request to a target: one byte, or a head from servers other than netburn.
 fn tiny(target: &Target) -> Target {
     let resource = match &target.resource {
         Resource::Netburn => Resource::Netburn,

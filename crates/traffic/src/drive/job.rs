@@ -1,11 +1,11 @@
-//! One object: from the request that a machine hands out to its end.
+//! Transfer of one object, from the request of a workload to its end.
 
-use super::sample::{Sampler, Watched};
-use super::shared::{Kept, Link, Shared};
+use super::sample::{SampledConnection, Sampler};
+use super::shared::{IdleConnection, Link, Shared};
 use crate::client::h2::Session;
-use crate::client::{Answer, Ask, Broken, Length, Method, Resource, Stream, Watch, h1};
+use crate::client::{ExchangeError, Length, Method, Resource, Response, Stream, TransferObserver, h1};
 use crate::pace::VirtualLink;
-use crate::{label, mark};
+use crate::{client, dscp, station_label};
 use netburn_scenario::plan::Http;
 use netburn_workload::{Connection, Direction, Failure, Priority, Request, RequestId};
 use std::borrow::Cow;
@@ -13,14 +13,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How long a connection of its own may wait, after its object, for the server to close it: who closes first keeps the
-/// port in TIME-WAIT (RFC 9293 §3.6), and a station that dials often would run out of them.
+/// Time that a connection for one object stays open, so that the server closes it first. The end that closes first
+/// keeps the port in TIME-WAIT (RFC 9293 §3.6), and a station with many connections would run out of ports.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What a server may say of an upload that it has taken: 16 KiB.
+/// Maximum length in bytes of the response to an upload.
 const MAX_RECEIPT: u64 = 16 * 1024;
 
-/// Moves one object and tells its machine.
+/// Transfers one object and reports its result to the workload.
 pub(super) async fn run(shared: Rc<Shared>, index: usize, request: Request) {
     let done = object(&shared, index, &request).await;
     shared.forget(index, request.id);
@@ -32,9 +32,9 @@ pub(super) async fn run(shared: Rc<Shared>, index: usize, request: Request) {
 
 async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<(), Failure> {
     let link = &shared.links[index];
-    let (station, _) = shared.core.borrow().place(index);
+    let (station, _) = shared.scheduler.borrow().place(index);
     let ask = ask(link, request, station);
-    let mut watch = Told {
+    let mut watch = ProgressReporter {
         shared,
         index,
         id: request.id,
@@ -53,18 +53,18 @@ async fn object(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<
     };
     let right = answer.is_success() && wanted.is_none_or(|wanted| wanted == answer.content);
     if !right {
-        tracing::debug!(status = answer.status, content = answer.content, path = %ask.path, "not what was asked for");
+        tracing::debug!(status = answer.status, content = answer.content, path = %ask.path, "unexpected response");
         return Err(Failure::Answer);
     }
     Ok(())
 }
 
-fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> Ask<'a> {
+fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'a> {
     let size = request.size.as_bytes();
     let marked = |path| {
-        let path = mark::wish(path, request.priority, link.target.answers_cc.as_deref());
+        let path = dscp::request_dscp(path, request.priority, link.target.answers_cc.as_deref());
         match link.target.labelled {
-            true => label::labelled(path, station),
+            true => station_label::labelled(path, station),
             false => path,
         }
     };
@@ -75,7 +75,7 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> Ask<'a> {
         (Resource::Head(path), _) => (Method::Head, Cow::Borrowed(path.as_str())),
         (Resource::Post(path, size), _) => (Method::Post(size.as_bytes()), Cow::Borrowed(path.as_str())),
     };
-    Ask {
+    client::Request {
         method,
         path,
         authority: Cow::Borrowed(&link.authority),
@@ -92,9 +92,9 @@ async fn over_h1(
     shared: &Rc<Shared>,
     index: usize,
     request: &Request,
-    ask: &Ask<'_>,
-    watch: &mut Told<'_>,
-) -> Result<Answer, Failure> {
+    ask: &client::Request<'_>,
+    watch: &mut ProgressReporter<'_>,
+) -> Result<Response, Failure> {
     let link = &shared.links[index];
     let mut idle = match request.connection {
         Connection::Kept(slot) => link.kept.borrow_mut().remove(&slot),
@@ -116,36 +116,36 @@ async fn over_h1(
                 }
                 return Ok(answer);
             }
-            Err(Broken::Idle) => {}
+            Err(ExchangeError::Idle) => {}
             Err(broken) => return Err(failure(&broken)),
         }
     }
 }
 
-async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<Kept, Failure> {
+async fn dial(shared: &Rc<Shared>, index: usize, request: &Request) -> Result<IdleConnection, Failure> {
     let stream = connect(shared, index, request.priority).await?;
     shared.event(index, |machine, now| machine.handle_connected(now, request.id));
     let watched = shared.watch(index, stream.socket());
-    Ok(Kept { watched, stream })
+    Ok(IdleConnection { watched, stream })
 }
 
 async fn connect(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<Stream, Failure> {
     let link = &shared.links[index];
     let dialled = async { Stream::dial(&link.target, link.tls()?, priority, &shared.meter).await };
     dialled.await.map_err(|error| {
-        tracing::debug!(%error, address = %link.target.address, "could not connect");
+        tracing::debug!(%error, address = %link.target.address, "can't connect");
         Failure::Dial
     })
 }
 
-/// Closes a connection after its last answer, without keeping the machine waiting.
-fn close(shared: &Rc<Shared>, mut connection: Kept, answer: &Answer) {
+/// Closes a connection after its last response, without delaying the workload.
+fn close(shared: &Rc<Shared>, mut connection: IdleConnection, answer: &Response) {
     let now = shared.clock.now();
-    Sampler::closing(&connection.watched, now, &mut shared.core.borrow_mut());
+    Sampler::closing(&connection.watched, now, &mut shared.scheduler.borrow_mut());
     if answer.is_success() {
         tokio::task::spawn_local(async move {
             let mut rest = [0; 512];
-            // Whatever comes, or doesn't, the connection is dropped then.
+            // The connection is closed in any case.
             let _ = tokio::time::timeout(LINGER, connection.stream.receive(&mut rest)).await;
         });
     }
@@ -155,9 +155,9 @@ async fn over_h2(
     shared: &Rc<Shared>,
     index: usize,
     request: &Request,
-    ask: &Ask<'_>,
-    watch: &mut Told<'_>,
-) -> Result<Answer, Failure> {
+    ask: &client::Request<'_>,
+    watch: &mut ProgressReporter<'_>,
+) -> Result<Response, Failure> {
     let tls = shared.links[index].target.tls.is_some();
     let mut fresh = false;
     loop {
@@ -172,13 +172,13 @@ async fn over_h2(
         match session.exchange(tls, ask, watch).await {
             Ok(answer) => {
                 if let Some(watched) = own {
-                    Sampler::closing(&watched, shared.clock.now(), &mut shared.core.borrow_mut());
+                    Sampler::closing(&watched, shared.clock.now(), &mut shared.scheduler.borrow_mut());
                 }
                 return Ok(answer);
             }
-            Err(Broken::Idle) if !fresh && own.is_none() => give_up(shared, index, &session).await,
+            Err(ExchangeError::Idle) if !fresh && own.is_none() => give_up(shared, index, &session).await,
             Err(broken) => {
-                if own.is_none() && !matches!(broken, Broken::Answer(_)) {
+                if own.is_none() && !matches!(broken, ExchangeError::Response(_)) {
                     give_up(shared, index, &session).await;
                 }
                 return Err(failure(&broken));
@@ -187,17 +187,17 @@ async fn over_h2(
     }
 }
 
-async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<(Session, Watched), Failure> {
+async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<(Session, SampledConnection), Failure> {
     let stream = connect(shared, index, priority).await?;
     let watched = shared.watch(index, stream.socket());
-    // What has its own pace isn't held back, and would only wait for small windows.
+    // Paced workloads are not limited, and would only be delayed by small windows.
     let limit = shared.limit.filter(|_| shared.links[index].yields);
     let session = Session::begin(stream, limit).await.map_err(|_| Failure::Dial)?;
     Ok((session, watched))
 }
 
-/// The connection that a load's kept requests share, dialled if it isn't open. Those that had to wait for it are told
-/// when it is ready.
+/// Returns the connection that a load's requests share, and opens it if necessary. Requests that had to wait for it are
+/// told when it is ready.
 async fn shared_session(
     shared: &Rc<Shared>,
     index: usize,
@@ -224,7 +224,7 @@ async fn shared_session(
     Ok(session)
 }
 
-/// Nothing more goes over this connection.
+/// Stops using this connection.
 async fn give_up(shared: &Rc<Shared>, index: usize, session: &Session) {
     let mut open = shared.links[index].session.lock().await;
     if open.as_ref().is_some_and(|(current, _)| current.is_same(session)) {
@@ -232,31 +232,31 @@ async fn give_up(shared: &Rc<Shared>, index: usize, session: &Session) {
     }
 }
 
-fn failure(broken: &Broken) -> Failure {
-    tracing::debug!(%broken, "no whole answer");
+fn failure(broken: &ExchangeError) -> Failure {
+    tracing::debug!(%broken, "the exchange failed");
     match broken {
-        Broken::Answer(_) => Failure::Answer,
-        Broken::Idle | Broken::Connection(_) => Failure::Connection,
+        ExchangeError::Response(_) => Failure::Answer,
+        ExchangeError::Idle | ExchangeError::Connection(_) => Failure::Connection,
     }
 }
 
-/// Tells a request's machine of its bytes.
-struct Told<'a> {
+/// Reports a request's bytes to its workload.
+struct ProgressReporter<'a> {
     shared: &'a Rc<Shared>,
     index: usize,
     id: RequestId,
     direction: Direction,
 }
 
-impl Told<'_> {
-    /// The link that bounds the rate, if it is bounded.
+impl ProgressReporter<'_> {
+    /// Returns the link with the rate limit, if there is one.
     fn limit(&self) -> Option<&RefCell<VirtualLink>> {
         let link = self.shared.meter.link(self.direction)?;
         Some(link).filter(|_| self.shared.links[self.index].yields)
     }
 }
 
-impl Watch for Told<'_> {
+impl TransferObserver for ProgressReporter<'_> {
     async fn allowed(&mut self, wanted: u64) -> u64 {
         let Some(limit) = self.limit() else {
             return wanted;
@@ -271,12 +271,12 @@ impl Watch for Told<'_> {
     }
 
     fn bytes(&mut self, bytes: u64) {
-        // The head alone marks the first byte of a download; an upload's is its own.
+        // The head marks the first byte of a download, but not of an upload.
         if bytes == 0 && self.direction == Direction::Up {
             return;
         }
         let (index, id, way) = (self.index, self.id, self.direction);
         self.shared
-            .with_core(|core, now| core.handle_bytes(index, now, id, way, bytes));
+            .with_scheduler(|scheduler, now| scheduler.handle_bytes(index, now, id, way, bytes));
     }
 }

@@ -1,4 +1,4 @@
-//! What is driven, and what is handed back.
+//! Input and result of a drive.
 
 use crate::client::Target;
 use netburn_record::{Health, Role, Row};
@@ -6,51 +6,51 @@ use netburn_workload::Workload;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
-/// Where rows go: batches of them, 20 times a second; one may be empty. A receiver that is gone stops nothing.
+/// Sender of rows: batches, 20 times a second; a batch may be empty. A dropped receiver does not stop the drive.
 pub type Rows = mpsc::UnboundedSender<Vec<Row>>;
 
 /// One workload of one station.
 #[derive(Debug)]
 pub struct Load {
-    /// The station's number in the plan.
+    /// Number of the station in the plan.
     pub station: u16,
-    /// The workload's number within the station, or `record::row::BASELINE`.
+    /// Number of the workload within the station, or `record::row::BASELINE`.
     pub workload: u16,
-    /// Its schedule.
+    /// Schedule.
     pub machine: Workload,
-    /// Whom it asks.
+    /// Server.
     pub target: Arc<Target>,
 }
 
-/// What the driver says of its own doing.
+/// Statistics of the driver itself.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct DriveReport {
-    /// From when something was due to when the driver began it: 50th percentile, in µs.
+    /// Time from the due time until the driver started the operation: 50th percentile, in µs.
     pub lateness_us_p50: f64,
-    /// The 99th percentile, in µs.
+    /// The same, 99th percentile, in µs.
     pub lateness_us_p99: f64,
-    /// The worst, in µs.
+    /// The same, maximum, in µs.
     pub lateness_us_max: f64,
-    /// How many times something was due.
+    /// Number of due times.
     pub lateness_count: u64,
-    /// The longest standstill of the driving thread, in µs.
+    /// Longest standstill of the driving thread, in µs.
     pub standstill_us_max: f64,
-    /// What was due and never sent because the driver came too late or the socket would not take it.
+    /// Operations that were due and never sent, because the driver was late or the socket's buffer was full.
     pub missed_sends: u64,
-    /// The driving thread's processor time as a share of the time, 0 to 1: the 95th percentile of one-second windows.
+    /// Processor time of the driving thread as a share of the time, 0 to 1: the 95th percentile of one-second windows.
     pub cpu: f64,
-    /// Content bytes towards the stations.
+    /// Bytes of content towards the stations.
     pub bytes_down: u64,
-    /// Content bytes away from them.
+    /// Bytes of content from the stations.
     pub bytes_up: u64,
-    /// Operations that ended, in whatever way.
+    /// Operations that ended, with any outcome.
     pub operations: u64,
-    /// Those that finished.
+    /// Operations that finished.
     pub finished: u64,
 }
 
 impl DriveReport {
-    /// The report as a participant's health. `machine_busy` is the whole machine's busy share over the run, 0 to 1.
+    /// Returns the report as an agent's health. `machine_busy` is the busy share of the machine over the run, 0 to 1.
     #[must_use]
     pub fn health(&self, name: &str, stations: Vec<String>, machine_busy: f64) -> Health {
         Health {
@@ -75,42 +75,42 @@ impl DriveReport {
     }
 }
 
-/// Ends a drive early: what is under way is settled at once.
+/// Cancels a drive: running operations are settled at once.
 #[derive(Debug, Clone)]
-pub struct Stopper(Arc<watch::Sender<bool>>);
+pub struct CancelHandle(Arc<watch::Sender<bool>>);
 
-/// The driver's end of a [`Stopper`].
+/// Receiver of a [`CancelHandle`]'s cancellation.
 #[derive(Debug, Clone)]
-pub struct Stop(watch::Receiver<bool>);
+pub struct CancelToken(watch::Receiver<bool>);
 
-impl Stopper {
-    /// A stopper and its driver's end.
+impl CancelHandle {
+    /// Creates a handle and its token.
     #[must_use]
-    pub fn new() -> (Stopper, Stop) {
+    pub fn new() -> (CancelHandle, CancelToken) {
         let (sender, receiver) = watch::channel(false);
-        (Stopper(Arc::new(sender)), Stop(receiver))
+        (CancelHandle(Arc::new(sender)), CancelToken(receiver))
     }
 
-    /// Pulls it. A second time changes nothing.
+    /// Cancels. Further calls have no effect.
     pub fn stop(&self) {
         self.0.send_replace(true);
     }
 }
 
-impl Stop {
-    /// One that is never pulled.
+impl CancelToken {
+    /// Returns a token that is never cancelled.
     #[must_use]
-    pub fn never() -> Stop {
-        Stopper::new().1
+    pub fn never() -> CancelToken {
+        CancelHandle::new().1
     }
 
-    /// Whether it has been pulled.
+    /// Returns whether the drive was cancelled.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         *self.0.borrow()
     }
 
-    /// Returns once it has been pulled; never when the stopper is gone without.
+    /// Waits for the cancellation; never returns if the handle was dropped without one.
     pub async fn stopped(&mut self) {
         if self.0.wait_for(|stopped| *stopped).await.is_err() {
             std::future::pending::<()>().await;

@@ -1,21 +1,20 @@
-//! Walks many workloads through real sockets, on one thread.
-//!
-//! - [`load`]: what is driven, and what is handed back.
-//! - [`baseline`](mod@baseline): idle latency, before the load.
-//! - `core`: the decisions, without sockets. `backlog`: whether there is more to do than one processor can.
-//! - `shared`: from an event to what follows. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
+//! Driver: runs many workloads over sockets, on one thread.
+//! | - [`load`]: input and result.
+//! - [`baseline`](mod@baseline): idle latency before the load.
+//! - `scheduler`: decisions, without sockets. `backlog`: detection of overload.
+//! - `shared`: events and the resulting actions. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
 
 mod backlog;
 pub mod baseline;
-mod core;
 mod job;
 pub mod load;
 mod probe;
 mod sample;
+mod scheduler;
 mod shared;
 
 pub use baseline::{Idle, baseline};
-pub use load::{DriveReport, Load, Rows, Stop, Stopper};
+pub use load::{CancelHandle, CancelToken, DriveReport, Load, Rows};
 
 use crate::clock::RunClock;
 use backlog::Backlog;
@@ -29,35 +28,33 @@ use std::pin::pin;
 use std::rc::Rc;
 use tokio::task::{LocalSet, spawn_local};
 
-/// How often rows are handed over and connections looked at.
+/// Interval at which rows are sent and connections sampled.
 const TICK: Duration = Duration::from_millis(50);
-/// The driving thread looks at its work at least this often: a shorter standstill may go unseen.
+/// Maximum time between two checks for standstills. Shorter standstills may not be detected.
 const LOOK: Duration = Duration::from_millis(20);
-/// The windows over which processor time is taken.
+/// Window for processor time.
 const WINDOW: Duration = Duration::from_secs(1);
-/// The time between two looks at how long a task waits for its turn, unless it waits longer.
+/// Interval at which the waiting time of a task is measured.
 const TURN: Duration = Duration::from_millis(5);
 
-/// Drives `loads` until each is settled or `stop` is pulled, and hands over `rows` in batches several times a second.
-///
-/// It does all its work on the thread that polls it (a future that isn't `Send`), and wants that thread for itself:
-/// [`on_thread`] gives it one.
-///
-/// # Panics
-/// When no timer can be made (no more files can be opened).
-pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) -> DriveReport {
+/// Drives `loads` until all are settled or `stop` is cancelled, and sends `rows` in batches several times a second.
+/// | All work runs on the thread that polls this future, which is not `Send`. The thread should have no other tasks:
+/// see [`on_thread`].
+/// | # Panics
+/// When no timer can be created because too many files are open.
+pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: CancelToken) -> DriveReport {
     // Every connection is a file.
     let _ = netburn_linux::raise_open_files();
     let local = LocalSet::new();
     let shared = Shared::new(loads, clock);
     let (busy, standstills) = local.run_until(run(&shared, &rows, stop)).await;
-    // Tasks that are left hold the shared part, and let go of their connections.
+    // The remaining tasks own the shared state and close their connections.
     drop(local);
     let Ok(shared) = Rc::try_unwrap(shared).map_err(|_| ()) else {
         unreachable!("no task outlives its set")
     };
-    let (rest, report) = shared.core.into_inner().finish();
-    // Nobody listening any more is no fault.
+    let (rest, report) = shared.scheduler.into_inner().finish();
+    // A dropped receiver is not an error.
     let _ = rows.send(rest);
     DriveReport {
         cpu: busy.share(),
@@ -66,7 +63,7 @@ pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) ->
     }
 }
 
-async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standstills) {
+async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, Standstills) {
     let mut timer = Timer::new().expect("a timer");
     let mut stopped = pin!(async move { stop.stopped().await });
     let mut is_stopped = false;
@@ -77,10 +74,10 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
     let mut turn = shared.clock.now();
     probe::open(shared);
     loop {
-        shared.with_core(|_, _| {});
+        shared.with_scheduler(|_, _| {});
         let now = shared.clock.now();
-        if let Some(overloaded) = backlog.borrow_mut().handle_look(now) {
-            shared.core.borrow_mut().set_overloaded(overloaded);
+        if let Some(overloaded) = backlog.borrow_mut().handle_check(now) {
+            shared.scheduler.borrow_mut().set_overloaded(overloaded);
         }
         if now >= turn && backlog.borrow_mut().begin_wait(now) {
             turn = now + TURN;
@@ -90,22 +87,22 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
         if now >= tick {
             tick = now + TICK;
             busy.look(now);
-            let mut core = shared.core.borrow_mut();
-            shared.sampler.borrow_mut().look(now, &mut core);
-            let _ = rows.send(core.take_rows(now));
+            let mut scheduler = shared.scheduler.borrow_mut();
+            shared.sampler.borrow_mut().sample(now, &mut scheduler);
+            let _ = rows.send(scheduler.take_rows(now));
         }
-        if shared.core.borrow().is_settled() {
+        if shared.scheduler.borrow().is_settled() {
             break;
         }
         let look = tick.min(now + LOOK);
-        let next = shared.core.borrow().poll_timeout().map_or(look, |at| at.min(look));
+        let next = shared.scheduler.borrow().poll_timeout().map_or(look, |at| at.min(look));
         shared.asleep_until.set(next);
         let wait = next.checked_since(shared.clock.now()).unwrap_or(Duration::ZERO);
         tokio::select! {
             biased;
             () = &mut stopped, if !is_stopped => {
                 is_stopped = true;
-                shared.with_core(|core, now| core.handle_stop(now));
+                shared.with_scheduler(|scheduler, now| scheduler.handle_stop(now));
             }
             () = pause(&mut timer, wait) => {}
             () = shared.changed.notified() => {}
@@ -116,20 +113,19 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: Stop) -> (Busy, Standst
     shared
         .sampler
         .borrow_mut()
-        .look_at_all(now, &mut shared.core.borrow_mut());
+        .sample_all(now, &mut shared.scheduler.borrow_mut());
     busy.end(now);
     (busy, standstills)
 }
 
-/// Waits for one turn as a task does whose socket has become readable.
+/// Waits for one turn, like a task whose socket has become readable.
 async fn take_turn(shared: Rc<Shared>, backlog: Rc<RefCell<Backlog>>) {
     tokio::task::yield_now().await;
     let overloaded = backlog.borrow_mut().handle_turn(shared.clock.now());
-    shared.core.borrow_mut().set_overloaded(overloaded);
+    shared.scheduler.borrow_mut().set_overloaded(overloaded);
 }
 
-/// Waits so long, and always gives the other tasks a turn: where more falls due than can be done, what was begun is to
-/// go on all the same.
+/// Waits for `wait`, and always lets the other tasks run, so that running operations continue under overload.
 async fn pause(timer: &mut Timer, wait: Duration) {
     match wait.is_zero() {
         true => tokio::task::yield_now().await,
@@ -137,7 +133,7 @@ async fn pause(timer: &mut Timer, wait: Duration) {
     }
 }
 
-/// The driving thread's processor time in windows of a second.
+/// Processor time of the driving thread in windows of one second.
 struct Busy {
     thread: ThreadId,
     since: Instant,
@@ -172,7 +168,7 @@ impl Busy {
         (self.since, self.used) = (now, used);
     }
 
-    /// What is left counts only where there is nothing else: it may be too short to mean anything.
+    /// The last, shorter window counts only without a whole one.
     fn end(&mut self, now: Instant) {
         let span = now.checked_since(self.since).unwrap_or(Duration::ZERO);
         if self.shares.is_empty() && !span.is_zero() {
@@ -180,7 +176,7 @@ impl Busy {
         }
     }
 
-    /// The 95th percentile of the windows; 0 without any.
+    /// Returns the 95th percentile of the windows; 0 without any.
     fn share(mut self) -> f64 {
         self.shares.sort_by(f64::total_cmp);
         let rank = (self.shares.len() * 95).div_ceil(100);
@@ -188,15 +184,15 @@ impl Busy {
     }
 }
 
-/// [`drive`] on a thread and a runtime of its own. The future may be polled anywhere; dropping it pulls no stop.
-///
-/// # Errors
-/// When the thread or its runtime can't be made.
-pub async fn on_thread(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: Stop) -> io::Result<DriveReport> {
+/// Runs [`drive`] on its own thread and runtime. The future may be polled anywhere. Dropping it does not cancel the
+/// drive.
+/// | # Errors
+/// An I/O error when the thread or its runtime cannot be created.
+pub async fn on_thread(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: CancelToken) -> io::Result<DriveReport> {
     own_thread(move || drive(loads, clock, rows, stop)).await
 }
 
-/// Runs a future that stays on one thread, on a thread and a runtime of its own.
+/// Runs a future that is not `Send` on its own thread and runtime.
 async fn own_thread<F, T>(work: impl FnOnce() -> F + Send + 'static) -> io::Result<T>
 where
     F: Future<Output = T>,
@@ -205,8 +201,10 @@ where
     let (done, result) = tokio::sync::oneshot::channel();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     std::thread::Builder::new().name("drive".into()).spawn(move || {
-        // Nobody waiting any more is no fault.
+        // A dropped receiver is not an error.
         let _ = done.send(runtime.block_on(work()));
     })?;
-    result.await.map_err(|_| io::Error::other("the driving thread died"))
+    result
+        .await
+        .map_err(|_| io::Error::other("the driving thread panicked"))
 }

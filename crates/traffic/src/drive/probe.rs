@@ -1,4 +1,4 @@
-//! Probes: datagrams that the server sends back.
+//! Probes: datagrams that the server echoes.
 
 use super::shared::Shared;
 use crate::client::{Meter, Target};
@@ -13,58 +13,60 @@ use std::rc::Rc;
 use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 
-/// One load's socket for probes, and its handshake.
-pub(super) struct Line {
+/// Socket and handshake of one load's probes.
+pub(super) struct ProbeSocket {
     socket: UdpSocket,
     prober: RefCell<Prober>,
     meter: Rc<Meter>,
-    /// A probe was sent, so the prober may want to be woken at another time.
+    /// A probe was sent, so the prober's timeout may have changed.
     changed: Notify,
 }
 
-/// Opens a line for every load that probes, so that the handshake is over when the first probe falls due.
+/// Opens a socket for every load that probes, so that the handshake is complete when the first probe is due.
 pub(super) fn open(shared: &Rc<Shared>) {
     for (index, link) in shared.links.iter().enumerate() {
-        let (kind, priority) = shared.core.borrow().kind(index);
+        let (kind, priority) = shared.scheduler.borrow().kind(index);
         if kind != Kind::Probe {
             continue;
         }
-        match Line::new(&link.target, priority, shared.clock.now(), Rc::clone(&shared.meter)) {
-            Ok(line) => {
-                let line = Rc::new(line);
-                *link.line.borrow_mut() = Some(Rc::clone(&line));
-                tokio::task::spawn_local(listen(Rc::clone(shared), index, line));
+        match ProbeSocket::new(&link.target, priority, shared.clock.now(), Rc::clone(&shared.meter)) {
+            Ok(probe_socket) => {
+                let probe_socket = Rc::new(probe_socket);
+                *link.probe_socket.borrow_mut() = Some(Rc::clone(&probe_socket));
+                tokio::task::spawn_local(listen(Rc::clone(shared), index, probe_socket));
             }
             Err(error) => tracing::warn!(%error, address = %link.target.datagrams(), "no socket for probes"),
         }
     }
 }
 
-/// Sends a probe. One that can't be sent is never answered, and times out.
+/// Sends a probe. One that cannot be sent is never answered, and times out.
 pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteSize) {
-    let line = shared.links[index].line.borrow().clone();
-    let sent = line.is_some_and(|line| {
+    let probe_socket = shared.links[index].probe_socket.borrow().clone();
+    let sent = probe_socket.is_some_and(|probe_socket| {
         let now = shared.clock.now();
-        line.prober.borrow_mut().probe(now, id.operation, size);
-        line.changed.notify_one();
-        line.transmit()
+        probe_socket.prober.borrow_mut().probe(now, id.operation, size);
+        probe_socket.changed.notify_one();
+        probe_socket.transmit()
     });
     if !sent {
-        shared.core.borrow_mut().handle_unsent();
+        shared.scheduler.borrow_mut().handle_unsent();
     }
 }
 
-/// Whether the target's server answers a handshake within `patience`.
+/// Returns whether the target's server answers a handshake within `patience`.
 pub(super) async fn answers(target: &Target, patience: std::time::Duration) -> bool {
     let clock = crate::clock::RunClock::starting_now();
     let meter = Rc::new(Meter::new(clock, None, target.total.clone()));
-    let Ok(line) = Line::new(target, Priority::BestEffort, clock.now(), meter) else {
+    let Ok(probe_socket) = ProbeSocket::new(target, Priority::BestEffort, clock.now(), meter) else {
         return false;
     };
     let ready = async {
         loop {
             let mut is_ready = false;
-            line.step(&clock, |_, event| is_ready |= event == Event::Ready).await;
+            probe_socket
+                .step(&clock, |_, event| is_ready |= event == Event::Ready)
+                .await;
             if is_ready {
                 return;
             }
@@ -73,15 +75,16 @@ pub(super) async fn answers(target: &Target, patience: std::time::Duration) -> b
     tokio::time::timeout(patience, ready).await.is_ok()
 }
 
-async fn listen(shared: Rc<Shared>, index: usize, line: Rc<Line>) {
+async fn listen(shared: Rc<Shared>, index: usize, probe_socket: Rc<ProbeSocket>) {
     let mut echoes = Vec::new();
     loop {
-        line.step(&shared.clock, |now, event| {
-            if let Event::Echo { id, far } = event {
-                echoes.push((now, id, far));
-            }
-        })
-        .await;
+        probe_socket
+            .step(&shared.clock, |now, event| {
+                if let Event::Echo { id, far } = event {
+                    echoes.push((now, id, far));
+                }
+            })
+            .await;
         for (at, operation, far) in echoes.drain(..) {
             let id = RequestId { operation, object: 0 };
             shared.event(index, |machine, _| machine.handle_reply(at, id, Some(far)));
@@ -89,7 +92,7 @@ async fn listen(shared: Rc<Shared>, index: usize, line: Rc<Line>) {
     }
 }
 
-impl Line {
+impl ProbeSocket {
     fn new(target: &Target, priority: Priority, now: Instant, meter: Rc<Meter>) -> io::Result<Self> {
         let to = target.datagrams();
         let any: IpAddr = match to {
@@ -109,7 +112,7 @@ impl Line {
         SystemRandom::new()
             .fill(&mut token)
             .map_err(|_| io::Error::other("no random numbers"))?;
-        Ok(Line {
+        Ok(ProbeSocket {
             socket: UdpSocket::from_std(socket)?,
             prober: RefCell::new(Prober::new(now, u64::from_ne_bytes(token)).marked(priority.dscp())),
             meter,
@@ -117,14 +120,14 @@ impl Line {
         })
     }
 
-    /// Waits for one thing to happen and does what follows.
+    /// Waits for one event and processes it.
     async fn step(&self, clock: &crate::clock::RunClock, mut event: impl FnMut(Instant, Event)) {
         self.transmit();
         let (at, _) = self.prober.borrow().poll_timeout();
         let wait = at.checked_since(clock.now()).unwrap_or(Duration::ZERO);
         tokio::select! {
             biased;
-            // An error is told when receiving.
+            // An error is returned by the next receive.
             _ = self.socket.readable() => {}
             () = self.changed.notified() => {}
             () = tokio::time::sleep(std::time::Duration::from_nanos(wait.as_nanos())) => {
@@ -136,14 +139,14 @@ impl Line {
             match self.socket.try_recv(&mut bytes) {
                 Ok(length) => {
                     let now = clock.now();
-                    // A bound on what is received is no drive's.
+                    // A drive has no limit on received bytes.
                     let _ = self.meter.add_down(length);
                     let happened = self.prober.borrow_mut().handle_datagram(now, &bytes[..length]);
                     if let Some(happened) = happened {
                         event(now, happened);
                     }
                 }
-                // Nobody listens there (now): what is sent is lost, and times out.
+                // No process listens at the port: probes are lost and time out.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}
                 Err(_) => break,
             }
@@ -151,12 +154,12 @@ impl Line {
         self.transmit();
     }
 
-    /// Sends what is to be sent; tells whether the kernel took all of it.
+    /// Sends pending datagrams. Returns whether the kernel accepted all of them.
     fn transmit(&self) -> bool {
         let mut all = true;
         while let Some(bytes) = self.prober.borrow_mut().poll_transmit() {
             let sent = match self.socket.try_send(&bytes) {
-                // An earlier datagram was refused: the kernel says so once, and would take this one.
+                // The kernel reports the rejection of an earlier datagram once, and then accepts this one.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => self.socket.try_send(&bytes),
                 sent => sent,
             };

@@ -1,6 +1,6 @@
-//! TCP_INFO of open connections, once a second, and of those that don't live that long.
+//! Samples of TCP_INFO: once a second from open connections, and at the end of shorter ones.
 
-use super::core::Core;
+use super::scheduler::Scheduler;
 use crate::client::Socket;
 use netburn_linux::tcp_info;
 use netburn_record::{ConnectionRow, Row, Side};
@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 use std::rc::{Rc, Weak};
 use tokio::net::TcpStream;
 
-/// A connection is looked at this often.
-const EVERY: Duration = Duration::from_secs(1);
-/// As many closing connections of one workload are looked at in a second.
+/// Sampling interval of a connection.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum number of closing connections of one workload that are sampled per second.
 const CLOSING_PER_SECOND: u32 = 10;
 
-/// The open connections of a driver.
+/// Open connections of a driver.
 #[derive(Default)]
 pub(super) struct Sampler {
     next_id: u64,
     open: BTreeMap<u64, Open>,
-    /// For each machine: the second, and how many closing connections were looked at in it.
+    /// For each workload: the second, and the number of closing connections sampled in it.
     closing: BTreeMap<usize, (i64, u32)>,
 }
 
@@ -31,23 +31,23 @@ struct Open {
     next: Instant,
 }
 
-/// A connection that is looked at for as long as this lives.
-pub(super) struct Watched {
+/// A connection that is sampled while this value lives.
+pub(super) struct SampledConnection {
     id: u64,
     sampler: Rc<RefCell<Sampler>>,
 }
 
 impl Sampler {
-    /// Looks at every connection whose time has come.
-    pub(super) fn look(&mut self, now: Instant, core: &mut Core) {
+    /// Samples all due connections.
+    pub(super) fn sample(&mut self, now: Instant, scheduler: &mut Scheduler) {
         let mut gone = Vec::new();
         for (id, open) in &mut self.open {
             if open.next > now {
                 continue;
             }
-            open.next = now + EVERY;
+            open.next = now + INTERVAL;
             match open.socket.upgrade() {
-                Some(socket) => put(open.machine, &socket, open.port, now, core),
+                Some(socket) => put(open.machine, &socket, open.port, now, scheduler),
                 None => gone.push(*id),
             }
         }
@@ -56,14 +56,14 @@ impl Sampler {
         }
     }
 
-    /// Looks at every connection one last time.
-    pub(super) fn look_at_all(&mut self, now: Instant, core: &mut Core) {
+    /// Samples all connections a last time.
+    pub(super) fn sample_all(&mut self, now: Instant, scheduler: &mut Scheduler) {
         self.open.values_mut().for_each(|open| open.next = now);
-        self.look(now, core);
+        self.sample(now, scheduler);
     }
 
-    /// A connection of a machine has opened at `now`. Its first look comes within a second.
-    pub(super) fn watch(this: &Rc<RefCell<Self>>, machine: usize, socket: &Socket, now: Instant) -> Watched {
+    /// A connection of a workload was opened at `now`. It is sampled within a second.
+    pub(super) fn watch(this: &Rc<RefCell<Self>>, machine: usize, socket: &Socket, now: Instant) -> SampledConnection {
         let mut sampler = this.borrow_mut();
         let id = sampler.next_id;
         sampler.next_id += 1;
@@ -71,17 +71,18 @@ impl Sampler {
             machine,
             socket: socket.observe(),
             port: socket.tcp().local_addr().map_or(0, |address| address.port()),
-            next: now + EVERY,
+            next: now + INTERVAL,
         };
         sampler.open.insert(id, open);
-        Watched {
+        SampledConnection {
             id,
             sampler: Rc::clone(this),
         }
     }
 
-    /// The answer over this connection has come and it is about to be closed: the last look, unless there were many.
-    pub(super) fn closing(watched: &Watched, now: Instant, core: &mut Core) {
+    /// The response has arrived and the connection is about to be closed: takes the last sample, unless there were too
+    /// many.
+    pub(super) fn closing(watched: &SampledConnection, now: Instant, scheduler: &mut Scheduler) {
         let mut sampler = watched.sampler.borrow_mut();
         let Some(open) = sampler.open.get(&watched.id) else {
             return;
@@ -96,22 +97,22 @@ impl Sampler {
         if *looks <= CLOSING_PER_SECOND
             && let Some(socket) = socket
         {
-            put(machine, &socket, port, now, core);
+            put(machine, &socket, port, now, scheduler);
         }
     }
 }
 
-impl Drop for Watched {
+impl Drop for SampledConnection {
     fn drop(&mut self) {
         self.sampler.borrow_mut().open.remove(&self.id);
     }
 }
 
-fn put(machine: usize, socket: &TcpStream, port: u16, now: Instant, core: &mut Core) {
+fn put(machine: usize, socket: &TcpStream, port: u16, now: Instant, scheduler: &mut Scheduler) {
     let Ok(info) = tcp_info(socket) else { return };
     let micros = |span: Duration| u32::try_from(span.as_nanos() / 1000).unwrap_or(u32::MAX);
-    let (station, workload) = core.place(machine);
-    core.put(Row::Connection(ConnectionRow {
+    let (station, workload) = scheduler.place(machine);
+    scheduler.put(Row::Connection(ConnectionRow {
         station,
         workload,
         side: Side::Station,

@@ -1,8 +1,8 @@
-//! What all tasks of one driver share: the core, each load's connections, and the way from an event to what follows.
+//! State that all tasks of one driver share: scheduler, connections, and the processing of events.
 
-use super::core::Core;
 use super::load::Load;
-use super::sample::{Sampler, Watched};
+use super::sample::{SampledConnection, Sampler};
+use super::scheduler::Scheduler;
 use super::{job, probe};
 use crate::client::h2::Session;
 use crate::client::{Meter, Socket, Stream, Target, tls};
@@ -23,62 +23,61 @@ use tokio::task::{AbortHandle, spawn_local};
 
 pub(super) struct Shared {
     pub(super) clock: RunClock,
-    pub(super) core: RefCell<Core>,
+    pub(super) scheduler: RefCell<Scheduler>,
     pub(super) links: Vec<Link>,
-    /// What all connections move, and how fast this host lets itself move it.
+    /// Counter and rate limit of all connections.
     pub(super) meter: Rc<Meter>,
-    /// The bound on the rate, if there is one.
+    /// Rate limit, if there is one.
     pub(super) limit: Option<BitRate>,
     pub(super) sampler: Rc<RefCell<Sampler>>,
-    /// What the main loop sleeps until.
+    /// Time until which the main loop sleeps.
     pub(super) asleep_until: Cell<Instant>,
-    /// Wakes the main loop when something falls due earlier, or all is settled.
+    /// Wakes the main loop when an earlier timeout is set or all loads are settled.
     pub(super) changed: Notify,
 }
 
-/// One load's way to its server.
+/// Connections of one load to its server.
 pub(super) struct Link {
     pub(super) target: Arc<Target>,
-    /// The congestion control that this system refuses: connections have the system's own.
+    /// Congestion control that this system rejects. Connections use the default instead.
     refused_cc: Option<String>,
     pub(super) authority: String,
-    /// Whether it waits for its turn where the rate is bounded: its workload takes all that goes through, or measures the
-    /// idle network.
+    /// Whether the load waits for its turn under a rate limit: bulk transfers, and the baseline.
     pub(super) yields: bool,
-    /// How TLS is made; what was wrong with that makes every dial fail.
+    /// TLS configuration, or the error that makes every connection fail.
     pub(super) tls: Option<io::Result<Arc<ClientConfig>>>,
-    /// Idle kept connections.
-    pub(super) kept: RefCell<BTreeMap<u32, Kept>>,
-    /// The one HTTP/2 connection that kept requests share.
-    pub(super) session: tokio::sync::Mutex<Option<(Session, Watched)>>,
-    /// The socket that probes use.
-    pub(super) line: RefCell<Option<Rc<probe::Line>>>,
-    /// Requests under way.
+    /// Idle connections for reuse.
+    pub(super) kept: RefCell<BTreeMap<u32, IdleConnection>>,
+    /// The HTTP/2 connection that requests share.
+    pub(super) session: tokio::sync::Mutex<Option<(Session, SampledConnection)>>,
+    /// Socket for probes.
+    pub(super) probe_socket: RefCell<Option<Rc<probe::ProbeSocket>>>,
+    /// Running requests.
     jobs: RefCell<BTreeMap<RequestId, AbortHandle>>,
 }
 
-/// A connection that stays open, and the look at it.
-pub(super) struct Kept {
-    pub(super) watched: Watched,
+/// An open connection and its sampling.
+pub(super) struct IdleConnection {
+    pub(super) watched: SampledConnection,
     pub(super) stream: Stream,
 }
 
 impl Shared {
     pub(super) fn new(loads: Vec<Load>, clock: RunClock) -> Rc<Self> {
-        // Loads of one target share their TLS configuration where they are neighbours: it holds session tickets.
+        // Consecutive loads with the same target share a TLS configuration, which contains session tickets.
         let links: Vec<Link> = loads.iter().map(Link::new).collect();
         let limit = loads.iter().filter_map(|load| load.target.limit).min();
         let total = loads.iter().find_map(|load| load.target.total.clone());
         let places: Vec<_> = loads.iter().map(|load| load.station).collect();
-        let mut core = Core::new(loads);
+        let mut scheduler = Scheduler::new(loads);
         let refused = links.iter().zip(places);
         let refused = refused.filter_map(|(link, station)| Some((station, link.refused_cc.as_deref()?)));
         for (station, name) in refused.collect::<BTreeSet<_>>() {
-            core.put(refusal(clock.now(), station, name));
+            scheduler.put(refusal(clock.now(), station, name));
         }
         Rc::new(Shared {
             clock,
-            core: RefCell::new(core),
+            scheduler: RefCell::new(scheduler),
             links,
             meter: Rc::new(Meter::new(clock, limit, total)),
             limit,
@@ -88,32 +87,32 @@ impl Shared {
         })
     }
 
-    /// Something happened to one load's machine: tells it, and does what follows from it and from what has fallen due.
+    /// Passes an event to one load's workload, handles due timeouts, and runs the resulting actions.
     pub(super) fn event(self: &Rc<Self>, index: usize, input: impl FnOnce(&mut Workload, Instant)) {
         let now = self.clock.now();
         {
-            let mut core = self.core.borrow_mut();
-            core.handle(index, now, |machine| input(machine, now));
-            core.handle_timeout(now);
+            let mut scheduler = self.scheduler.borrow_mut();
+            scheduler.handle(index, now, |machine| input(machine, now));
+            scheduler.handle_timeout(now);
         }
         self.act();
     }
 
-    /// As [`event`](Self::event), with the core itself.
-    pub(super) fn with_core(self: &Rc<Self>, input: impl FnOnce(&mut Core, Instant)) {
+    /// As [`event`](Self::event), with the scheduler as argument.
+    pub(super) fn with_scheduler(self: &Rc<Self>, input: impl FnOnce(&mut Scheduler, Instant)) {
         let now = self.clock.now();
         {
-            let mut core = self.core.borrow_mut();
-            input(&mut core, now);
-            core.handle_timeout(now);
+            let mut scheduler = self.scheduler.borrow_mut();
+            input(&mut scheduler, now);
+            scheduler.handle_timeout(now);
         }
         self.act();
     }
 
-    /// Does what the core wants done.
+    /// Runs the scheduler's actions.
     pub(super) fn act(self: &Rc<Self>) {
         loop {
-            let next = self.core.borrow_mut().poll_action();
+            let next = self.scheduler.borrow_mut().poll_action();
             let Some((index, action)) = next else { break };
             let link = &self.links[index];
             match action {
@@ -130,31 +129,31 @@ impl Shared {
                 }
             }
         }
-        let core = self.core.borrow();
-        let earlier = core.poll_timeout().is_some_and(|at| at < self.asleep_until.get());
-        if earlier || core.is_settled() {
+        let scheduler = self.scheduler.borrow();
+        let earlier = scheduler.poll_timeout().is_some_and(|at| at < self.asleep_until.get());
+        if earlier || scheduler.is_settled() {
             self.changed.notify_one();
         }
     }
 
-    /// A request is under way no more.
+    /// A request has ended.
     pub(super) fn forget(&self, index: usize, id: RequestId) -> Option<AbortHandle> {
         self.links[index].jobs.borrow_mut().remove(&id)
     }
 
-    /// Begins to look at a connection.
-    pub(super) fn watch(&self, index: usize, socket: &Socket) -> Watched {
+    /// Starts sampling a connection.
+    pub(super) fn watch(&self, index: usize, socket: &Socket) -> SampledConnection {
         Sampler::watch(&self.sampler, index, socket, self.clock.now())
     }
 }
 
-/// Whether this system refuses connections of that congestion control.
+/// Returns whether this system rejects a congestion control.
 fn is_refused(target: &Target, name: &str) -> bool {
     let socket = match target.address.is_ipv4() {
         true => TcpSocket::new_v4(),
         false => TcpSocket::new_v6(),
     };
-    // Without a socket every dial fails, and says why.
+    // Without a socket every connection fails with its own error.
     socket.is_ok_and(|socket| netburn_linux::set_congestion_control(&socket, name).is_err())
 }
 
@@ -165,9 +164,7 @@ fn refusal(at: Instant, station: u16, name: &str) -> Row {
         at,
         length: 0,
         kind: EventKind::Warning,
-        text: format!(
-            "this system refuses the congestion control `{name}`: what the station sends has the system's own"
-        ),
+        text: format!("this system rejects the congestion control `{name}`: the station uses the system's default"),
     })
 }
 
@@ -189,21 +186,21 @@ impl Link {
             refused_cc,
             kept: RefCell::default(),
             session: tokio::sync::Mutex::new(None),
-            line: RefCell::default(),
+            probe_socket: RefCell::default(),
             jobs: RefCell::default(),
         }
     }
 
-    /// A request was given up: an HTTP/2 connection may be dead without anybody saying so, and takes no more of them.
-    /// Those on it go on.
+    /// A request was cancelled: its HTTP/2 connection may be dead without an error, so new requests use another one.
+    /// Its other streams continue.
     fn distrust_session(&self) {
-        // Whoever holds the lock is dialling another one.
+        // The lock is held while another connection is opened.
         if let Ok(mut session) = self.session.try_lock() {
             *session = None;
         }
     }
 
-    /// The TLS configuration, if any.
+    /// Returns the TLS configuration, if any.
     pub(super) fn tls(&self) -> io::Result<Option<&Arc<ClientConfig>>> {
         match &self.tls {
             None => Ok(None),

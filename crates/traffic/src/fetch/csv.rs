@@ -1,4 +1,4 @@
-//! Results as lines of a CSV file (RFC 4180) that grows, with the columns that users of the older netburn know.
+//! Results as lines of a CSV file (RFC 4180) that grows, with the columns of the original netburn.
 
 use super::Report;
 use netburn_record::export::csv::quoted;
@@ -8,19 +8,18 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The columns: those that an exported run begins with. The ones about Wi-Fi stay empty: the link is not looked at here.
+/// The columns: those of an exported run. The columns about Wi-Fi stay empty.
 pub use netburn_record::export::csv::HEADING as COLUMNS;
 
-/// Appends the report to the file at `path`, and the heading first when the file is new or empty. Others that append
-/// to it meanwhile wait.
-///
-/// # Errors
-/// When the file can't be opened, locked or written.
+/// Appends the report to the file at `path`, preceded by the heading if the file is new or empty. Other writers wait
+/// meanwhile.
+/// | # Errors
+/// An I/O error when the file cannot be opened, locked or written.
 pub fn append(path: &Path, report: &Report, at: SystemTime) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
     file.lock()?;
     let written = write(&mut file, report, at);
-    // Closing unlocks too; a failure to unlock loses nothing.
+    // Closing the file also unlocks it.
     let _ = file.unlock();
     written
 }
@@ -33,11 +32,11 @@ fn write(file: &mut File, report: &Report, at: SystemTime) -> io::Result<()> {
     }
     text.push_str(&line(report, &hostname(), at));
     text.push_str("\r\n");
-    // In one piece, so that a full disk leaves no half line behind a whole one unless it cuts it.
+    // One write, so that a full disk cannot leave a partial line unless it cuts this write.
     file.write_all(text.as_bytes())
 }
 
-/// The report as one line, without its end. A figure that the count doesn't support is left empty.
+/// Returns the report as one line without a line end. Values that the sample count does not support are empty.
 #[must_use]
 pub fn line(report: &Report, hostname: &str, at: SystemTime) -> String {
     let number = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.3}"));
@@ -69,7 +68,7 @@ pub fn line(report: &Report, hostname: &str, at: SystemTime) -> String {
     fields.join(",")
 }
 
-/// This machine's name; empty where it has none.
+/// Returns this machine's host name; empty if there is none.
 #[must_use]
 pub fn hostname() -> String {
     let kernel = std::fs::read_to_string("/proc/sys/kernel/hostname");
@@ -77,7 +76,7 @@ pub fn hostname() -> String {
     name.unwrap_or_default().trim().to_owned()
 }
 
-/// UTC as RFC 3339 has it, to the second.
+/// Formats a time in UTC as in RFC 3339, with a resolution of 1 s.
 #[must_use]
 pub fn timestamp(at: SystemTime) -> String {
     let seconds = at.duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs());
@@ -87,8 +86,8 @@ pub fn timestamp(at: SystemTime) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// The Gregorian date of a day since 1970-01-01, counted in 400-year cycles that begin in March, so that the leap day
-/// comes last.
+/// Returns the Gregorian date of a day since 1970-01-01, computed in 400-year cycles that begin in March, so that the
+/// leap day is last.
 fn date(days: u64) -> (u64, u64, u64) {
     const CYCLE: u64 = 146_097;
     // 1970-01-01 is day 719,468 after 0000-03-01.
@@ -108,7 +107,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn times_are_those_of_the_calendar() {
+    fn timestamps_are_gregorian_dates() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (951_782_399, "2000-02-28T23:59:59Z"),

@@ -1,12 +1,10 @@
 //! `netburn fetch`: one client against any HTTP server.
-//!
-//! [`find`] asks once what there is at a URL, follows redirects, and says whether the server agrees to be burned; who
-//! calls then asks somebody if it doesn't; [`run`] measures, by the same driver as everything else, and tells every
-//! second how it goes; the [`Report`] comes at the end.
-//!
-//! - [`options`], [`url`]: what is asked for.
-//! - [`site`], [`permission`]: what there is, and whether it may be burned.
-//! - [`seconds`], [`report`]: what was measured, without clocks and sockets. [`csv`]: a line of it for a file.
+//! | [`find`] requests a URL once, follows redirects and returns whether the server consents to load tests. Without
+//! consent, the caller asks the user. [`run`] measures with the driver of all real runs and reports every second. The
+//! [`Report`] is the result.
+//! | - [`options`], [`url`]: parameters.
+//! - [`site`], [`permission`]: properties of the server, and its consent.
+//! - [`seconds`], [`report`]: results, without clocks and sockets. [`csv`]: a line for a file.
 
 pub mod csv;
 pub mod options;
@@ -25,7 +23,7 @@ pub use url::{Url, UrlError};
 
 use crate::client::RequestError;
 use crate::clock::RunClock;
-use crate::drive::{Idle, Load, Stop, baseline, on_thread};
+use crate::drive::{CancelToken, Idle, Load, baseline, on_thread};
 use netburn_record::Row;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Workload;
@@ -34,39 +32,37 @@ use seconds::Seconds;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// Why there is nothing to measure.
+/// Error of a fetch.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The host's name leads nowhere.
-    #[error("no address for `{0}`: {1}")]
+    /// The host name cannot be resolved.
+    #[error("can't resolve `{0}`: {1}")]
     Lookup(String, String),
-    /// The server doesn't answer.
+    /// The server does not answer.
     #[error("{0}: {1}")]
     Request(Url, #[source] RequestError),
-    /// It answers something other than success.
-    #[error("{0}: the server answers with status {1}")]
+    /// The server answers with a status other than success.
+    #[error("{0}: found status {1}, expected success")]
     Status(Url, u16),
-    /// It sends us somewhere that isn't a URL to fetch.
-    #[error("{0} leads somewhere else: {1}")]
+    /// A redirect does not lead to a valid URL.
+    #[error("{0}: invalid redirect: {1}")]
     Redirect(Url, #[source] UrlError),
-    /// It sends us round.
-    #[error("{0}: more than {most} redirects", most = site::MOST_REDIRECTS)]
+    /// There are too many redirects.
+    #[error("{0}: more than {most} redirects", most = site::MAX_REDIRECTS)]
     TooManyRedirects(Url),
-    /// This machine refuses.
-    #[error("can't measure here: {0}")]
+    /// An operating system error on this machine.
+    #[error("can't measure on this machine: {0}")]
     Machine(#[from] std::io::Error),
 }
 
-/// Measures. `second` is told of every second, when it is over.
-///
-/// Pulling `stop` ends it at once, with a report of what there is.
-///
-/// # Errors
-/// When this machine gives no thread or timer. What the server does wrong is in the report.
+/// Measures. Calls `second` after every second.
+/// | Cancelling `stop` ends the measurement at once, with a report of the results so far.
+/// | # Errors
+/// [`FetchError::Machine`] when this machine provides no thread or timer. Errors of the server are in the report.
 pub async fn run(
     options: &Options,
     site: &Site,
-    stop: Stop,
+    stop: CancelToken,
     mut second: impl FnMut(&Second),
 ) -> Result<Report, FetchError> {
     let target = Arc::new(site.target.clone());
@@ -87,7 +83,7 @@ pub async fn run(
         }
     }
 
-    // Far enough ahead that the thread is there, and so that the first page falls due at run time zero.
+    // Far enough in the future for the thread to start. The first page is due at run time zero.
     let clock = RunClock::starting_at(std::time::Instant::now() + std::time::Duration::from_millis(20));
     let load = Load {
         station: 0,
@@ -108,7 +104,7 @@ pub async fn run(
         }
     };
     while let Some(batch) = received.recv().await {
-        // Rows come within a tenth of a second of what they tell.
+        // Rows arrive within 100 ms of their time.
         take(&batch, clock.now() - Duration::from_millis(200));
     }
     let elapsed = clock.now().checked_since(Instant::ZERO).unwrap_or(Duration::ZERO);
@@ -117,8 +113,7 @@ pub async fn run(
     Ok(tally.report(options, site, elapsed, drive))
 }
 
-/// The schedule whose first page falls due at run time zero: with a rate, the phase that a station would have is taken
-/// back.
+/// Creates a schedule whose first page is due at run time zero. With a rate, the phase of a station is subtracted.
 fn machine(options: &Options, site: &Site) -> Workload {
     let config = options.workload(site.size);
     let end = Instant::ZERO + options.duration;

@@ -1,4 +1,4 @@
-//! What `netburn fetch` is asked to do.
+//! Options of `netburn fetch`.
 
 use super::Url;
 use netburn_scenario::plan::Http;
@@ -6,40 +6,40 @@ use netburn_units::{BitRate, ByteSize, Duration, Probability, Seed};
 use netburn_workload::config::MIN_PERIOD;
 use netburn_workload::{Config, Connections, Kind, Priority};
 
-/// What to fetch, how fast, how long.
+/// Options of a fetch: URL, rate, duration and connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// From where.
+    /// URL to fetch.
     pub url: Url,
-    /// The rate of content to keep to. The next page begins one period after the last was due, or when it ended if
-    /// that was later: a bad spell is never caught up. Default: none, the next page begins when the last ends.
+    /// Rate of content. The next page starts one period after the last was due, or when it ended if that was later;
+    /// there is no catch-up. Default: none, the next page starts when the last ends.
     pub rate: Option<BitRate>,
-    /// How many copies of the URL one page is; they are fetched at once. 1 to 1000; default 1.
+    /// Number of copies of the URL in one page, fetched in parallel. 1 to 1000; default 1.
     pub concurrency: u32,
-    /// How long pages begin. Default 10 s.
+    /// Time in which pages start. Default 10 s.
     pub duration: Duration,
-    /// How long pages that are under way at the end may take. Default 5 s.
+    /// Time that running pages have after the end. Default 5 s.
     pub drain: Duration,
-    /// How far around its instant a page may fall due, either way, with a rate; at most half a period. Default none.
+    /// Jitter of the due times with a rate, in both directions; at most half a period. Default none.
     pub jitter: Duration,
-    /// Percentiles to report besides the usual.
+    /// Percentiles to report in addition to the default ones.
     pub percentiles: Vec<Probability>,
-    /// Sends so much to the URL with `POST` instead of fetching it.
+    /// Uploads this much to the URL with `POST` instead of fetching.
     pub post: Option<ByteSize>,
-    /// Whether connections are kept. Default: they are.
+    /// Whether connections are reused. Default: yes.
     pub connections: Connections,
-    /// The HTTP version. Default 1.1.
+    /// HTTP version. Default 1.1.
     pub http: Http,
-    /// Takes any certificate. Default: only those that the system's roots vouch for.
+    /// Accepts any certificate. Default: only those that the system's roots trust.
     pub insecure: bool,
-    /// How long idle latency is measured before. Default 1 s; nothing skips it.
+    /// Duration of the baseline. Default 1 s; cannot be disabled.
     pub idle: Duration,
-    /// What jitter comes from.
+    /// Seed of the jitter.
     pub seed: Seed,
 }
 
 impl Options {
-    /// Everything default.
+    /// Creates options with all defaults.
     #[must_use]
     pub fn new(url: Url) -> Self {
         Options {
@@ -59,7 +59,7 @@ impl Options {
         }
     }
 
-    /// The workload that this is, for a URL whose content has `size` bytes.
+    /// Returns the workload for a URL whose content has `size` bytes.
     #[must_use]
     pub fn workload(&self, size: ByteSize) -> Config {
         let objects = self.concurrency.clamp(1, 1000);
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rate_becomes_a_period_and_none_is_back_to_back() {
+    fn a_rate_becomes_a_period_and_without_one_pages_are_back_to_back() {
         let mut options = Options::new("http://a/".parse().unwrap());
         let size = ByteSize::from_bytes(125_000);
         assert_eq!(options.workload(size).kind, Kind::Download);

@@ -1,42 +1,42 @@
-//! Whether a server may be burned without asking somebody first.
+//! Permission to load-test a server.
 
 use crate::client::{Method, Page, Target, request};
 use crate::consent::{self, Consent};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// What is known of a server's agreement.
+/// Permission to load-test a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Permission {
-    /// It is on this machine.
+    /// The server is on this machine.
     ThisMachine,
-    /// It says at `/.well-known/netburn` that it agrees.
+    /// The server consents at `/.well-known/netburn`.
     Consents {
-        /// By whom, in its own words: one line without control characters.
+        /// Operator in the document: one line without control characters.
         by: String,
     },
-    /// Neither: somebody must be asked.
+    /// No permission is known; the user must confirm.
     Unknown,
 }
 
-/// How long the question may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Timeout of the request.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Finds out about `target`.
+/// Determines the permission for `target`.
 pub async fn check(target: &Target) -> Permission {
     if is_this_machine(target.address.ip()) {
         return Permission::ThisMachine;
     }
-    match request(target, Method::Get, consent::PATH, consent::MAX_SIZE, PATIENCE).await {
+    match request(target, Method::Get, consent::PATH, consent::MAX_SIZE, TIMEOUT).await {
         Ok(page) => decide(&page),
         Err(_) => Permission::Unknown,
     }
 }
 
-/// What a server's answer to the question means: only a whole document that says yes is a yes.
+/// Interprets the server's response. Only a complete document with consent is a permission.
 #[must_use]
 pub fn decide(page: &Page) -> Permission {
-    if page.answer.status != 200 || page.cut {
+    if page.response.status != 200 || page.cut {
         return Permission::Unknown;
     }
     match Consent::parse(&page.content) {
@@ -45,8 +45,8 @@ pub fn decide(page: &Page) -> Permission {
     }
 }
 
-/// Whether `ip` is loopback or an address of one of this machine's interfaces: what is sent to one of those leaves
-/// from the same address. Nothing is sent to find out.
+/// Returns whether `ip` is loopback or an address of this machine's interfaces. Packets to such an address have the
+/// same source address. No packet is sent.
 #[must_use]
 pub fn is_this_machine(ip: IpAddr) -> bool {
     let ip = ip.to_canonical();
@@ -69,12 +69,12 @@ pub fn is_this_machine(ip: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::client::Answer;
+    use crate::client::Response;
     use netburn_units::ByteSize;
 
     fn page(status: u16, content: &[u8]) -> Page {
         Page {
-            answer: Answer {
+            response: Response {
                 status,
                 location: None,
                 declared: None,
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_document_that_says_yes_is_a_yes() {
+    fn only_a_complete_document_with_consent_is_a_permission() {
         let mut document = Consent::new("the lab of Example College", ByteSize::from_gib(1)).unwrap();
         let yes = serde_json::to_vec(&document).unwrap();
         let by = "the lab of Example College".to_owned();
@@ -108,7 +108,7 @@ mod tests {
         for here in ["127.0.0.1", "127.9.9.9", "::1", "0.0.0.0", "::ffff:127.0.0.1"] {
             assert!(is_this_machine(here.parse().unwrap()), "{here}");
         }
-        // Documentation addresses (RFC 5737, RFC 3849) are nobody's.
+        // Documentation addresses (RFC 5737, RFC 3849) do not belong to a host.
         for far in ["192.0.2.1", "2001:db8::1"] {
             assert!(!is_this_machine(far.parse().unwrap()), "{far}");
         }

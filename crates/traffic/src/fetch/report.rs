@@ -1,4 +1,4 @@
-//! What a fetch came to.
+//! Result of a fetch.
 
 use super::{Options, Permission, Site};
 use crate::drive::DriveReport;
@@ -11,45 +11,45 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The schema of [`Report::json`].
+/// Schema of [`Report::json`].
 pub const SCHEMA: &str = "netburn.fetch/1";
 
-/// The result. A page is as many copies of the URL as are fetched at once.
+/// Result of a fetch. A page consists of all copies of the URL that are fetched in parallel.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The URL that was fetched, after redirects.
+    /// Fetched URL, after redirects.
     pub url: String,
-    /// The address that was spoken to.
+    /// Address of the server.
     pub address: String,
-    /// Who agreed to it.
+    /// Permission for the load test.
     pub permission: Permission,
-    /// Copies fetched at once.
+    /// Copies fetched in parallel.
     pub concurrency: u32,
-    /// The jitter asked for.
+    /// Configured jitter.
     pub jitter: Duration,
-    /// From the beginning to the end of the last page.
+    /// Time from the start to the end of the last page.
     pub elapsed: Duration,
     /// Pages that count: finished, failed, timed out, not started, unfinished.
     pub pages: u64,
-    /// Those that finished.
+    /// Finished pages.
     pub finished: u64,
-    /// Those that didn't, by why.
+    /// Other pages, by reason.
     pub broken: BTreeMap<&'static str, u64>,
-    /// Bytes of content moved, unfinished pages included.
+    /// Bytes of content moved, including unfinished pages.
     pub bytes: u64,
     /// Mean size of finished pages in bytes; `None` without any.
     pub page_mean: Option<f64>,
     /// Standard deviation of their sizes in bytes.
     pub page_deviation: Option<f64>,
-    /// Latencies in nanoseconds, from when a page was due; pages that never finished have no upper bound.
+    /// Latencies in nanoseconds from the due time. Pages that never finished have no upper bound.
     pub latency: Distribution,
     /// Mean latency of finished pages in ms.
     pub latency_mean_ms: Option<f64>,
-    /// Median idle latency in ms, where there were enough answers.
+    /// Median idle latency in ms, with enough samples.
     pub idle_ms: Option<f64>,
-    /// What should be known about the figures.
+    /// Notes on the results.
     pub notes: Vec<String>,
-    /// What the driver says of itself.
+    /// Statistics of the driver.
     pub drive: DriveReport,
 }
 
@@ -65,7 +65,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Takes a row of the load.
+    /// Adds a row of the load.
     pub fn put(&mut self, row: &Row) {
         let Row::Operation(row) = row else { return };
         let operation = &row.operation;
@@ -77,7 +77,7 @@ impl Tally {
         }
     }
 
-    /// Takes a row of the time before the load.
+    /// Adds a row of the baseline.
     pub fn put_idle(&mut self, row: &Row) {
         match row {
             Row::Operation(row) => match row.operation.latency() {
@@ -89,7 +89,7 @@ impl Tally {
         }
     }
 
-    /// The result.
+    /// Computes the result.
     #[must_use]
     pub fn report(mut self, options: &Options, site: &Site, elapsed: Duration, drive: DriveReport) -> Report {
         let finished = self.latencies.len() as u64;
@@ -142,7 +142,7 @@ fn why(outcome: Outcome) -> Option<&'static str> {
 }
 
 impl Report {
-    /// Mean throughput in Mbit/s.
+    /// Returns the mean throughput in Mbit/s.
     #[must_use]
     pub fn throughput_mbps(&self) -> f64 {
         match self.elapsed.is_zero() {
@@ -151,20 +151,20 @@ impl Report {
         }
     }
 
-    /// Finished pages in percent of all; `None` without any.
+    /// Returns the percentage of finished pages; `None` without any.
     #[must_use]
     pub fn percent_ok(&self) -> Option<f64> {
         (self.pages > 0).then(|| self.finished as f64 * 100.0 / self.pages as f64)
     }
 
-    /// A percentile of latency in ms, where the pages support it and it falls among those that finished.
+    /// Returns a percentile of latency in ms; `None` if the sample count does not support it or it is unbounded.
     #[must_use]
     pub fn latency_ms(&self, level: Probability) -> Option<f64> {
         let found = self.latency.percentiles().iter().find(|(l, _)| *l == level);
         found.and_then(|(_, percentile)| percentile.value()).map(millis)
     }
 
-    /// As one JSON object. A percentile that the count doesn't support is `null`.
+    /// Returns the report as one JSON object. Unsupported percentiles are `null`.
     #[must_use]
     pub fn json(&self) -> Value {
         let mut latency = Map::new();
@@ -203,7 +203,7 @@ impl Report {
         })
     }
 
-    /// As a few lines for people.
+    /// Returns the report as a few lines of text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut out = String::new();
@@ -232,17 +232,17 @@ impl Report {
             self.bytes as f64 / 1e6,
             self.throughput_mbps()
         );
-        let mut figures = vec![format!("min {}", ms(self.latency.min.map(millis)))];
+        let mut values = vec![format!("min {}", ms(self.latency.min.map(millis)))];
         for (level, percentile) in self.latency.percentiles() {
-            let figure = match percentile {
+            let value = match percentile {
                 Percentile::Value(nanos) => format!("{:.2}", millis(*nanos)),
                 Percentile::Unbounded => "never".to_owned(),
                 Percentile::Unsupported => "-".to_owned(),
             };
-            figures.push(format!("{} {figure}", name(*level)));
+            values.push(format!("{} {value}", name(*level)));
         }
-        figures.push(format!("max {}", ms(self.latency.max.map(millis))));
-        let _ = writeln!(out, "latency    {} ms", figures.join("  "));
+        values.push(format!("max {}", ms(self.latency.max.map(millis))));
+        let _ = writeln!(out, "latency    {} ms", values.join("  "));
         let _ = writeln!(out, "idle       {} ms", ms(self.idle_ms));
         for note in &self.notes {
             let _ = writeln!(out, "note       {note}");
@@ -255,7 +255,7 @@ fn millis(nanos: u64) -> f64 {
     nanos as f64 / 1e6
 }
 
-/// `p99`, `p99.9`.
+/// Returns the name of a percentile: `p99`, `p99.9`.
 fn name(level: Probability) -> String {
     format!("p{}", level.to_string().trim_end_matches(" %"))
 }

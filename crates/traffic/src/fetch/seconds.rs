@@ -1,4 +1,4 @@
-//! What happened in each second, as it goes.
+//! Results per second, while the measurement runs.
 
 use netburn_record::Row;
 use netburn_stats::Distribution;
@@ -10,24 +10,24 @@ use std::collections::BTreeMap;
 
 const SECOND: i64 = 1_000_000_000;
 
-/// One second.
+/// Result of one second.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Second {
-    /// Seconds since the beginning, at its end.
+    /// End of the second, in seconds since the start.
     pub at: i64,
-    /// Pages that finished in it.
+    /// Pages that finished.
     pub pages: u64,
-    /// Pages that failed or timed out in it.
+    /// Pages that failed or timed out.
     pub failed: u64,
-    /// Bytes of content that moved in it.
+    /// Bytes of content moved.
     pub bytes: u64,
-    /// The median latency of those that finished; `None` with fewer than 6.
+    /// Median latency of the finished pages; `None` with fewer than 6.
     pub median: Option<Duration>,
-    /// The longest.
+    /// Maximum latency.
     pub max: Option<Duration>,
 }
 
-/// Sums rows up by seconds.
+/// Aggregates rows per second.
 #[derive(Debug, Default)]
 pub struct Seconds {
     open: BTreeMap<i64, Sum>,
@@ -42,7 +42,7 @@ struct Sum {
 }
 
 impl Seconds {
-    /// Takes a row. One of a second that is over already counts in the next.
+    /// Adds a row. A row of a second that has been returned counts in the next one.
     pub fn put(&mut self, row: &Row) {
         match row {
             Row::Operation(row) => {
@@ -61,7 +61,7 @@ impl Seconds {
         }
     }
 
-    /// The next second that is over at `until`, one after another, those without anything too.
+    /// Returns the next second that has ended by `until`, including seconds without rows.
     pub fn next(&mut self, until: Instant) -> Option<Second> {
         let at = self.next + 1;
         if at * SECOND > until.as_nanos() {
@@ -88,13 +88,13 @@ impl Seconds {
 }
 
 impl Second {
-    /// Throughput in Mbit/s.
+    /// Returns the throughput in Mbit/s.
     #[must_use]
     pub fn mbps(&self) -> f64 {
         self.bytes as f64 * 8e-6
     }
 
-    /// The heading of [`line`](Self::line)s.
+    /// Returns the heading of [`line`](Self::line)s.
     #[must_use]
     pub fn heading() -> String {
         format!(
@@ -103,7 +103,7 @@ impl Second {
         )
     }
 
-    /// One line in fixed columns, `-` where nothing can be said.
+    /// Returns one line with fixed columns, `-` for unknown values.
     #[must_use]
     pub fn line(&self) -> String {
         let ms = |span: Option<Duration>| span.map_or("-".to_owned(), |span| format!("{:.2}", span.as_millis_f64()));
@@ -112,7 +112,7 @@ impl Second {
         format!("{at:>6} {pages:>8} {failed:>7} {mbps:>10.2} {median:>10} {max:>10}")
     }
 
-    /// As one line of JSON Lines.
+    /// Returns one line of JSON Lines.
     #[must_use]
     pub fn json(&self) -> Value {
         json!({
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_holds_what_ended_in_it() {
+    fn a_second_contains_the_pages_that_ended_in_it() {
         let mut seconds = Seconds::default();
         for millis in [10, 20, 30, 40, 50, 990] {
             seconds.put(&page(0, millis, Outcome::Finished));
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(first.line(), "     1        6       1       1.00      30.00     990.00");
         assert_eq!(Second::heading().len(), first.line().len());
         assert_eq!(first.json()["latency_ms"]["p50"], 30.0);
-        // What comes too late counts where it still can.
+        // Late rows count in the next possible second.
         seconds.put(&page(0, 500, Outcome::TimedOut));
         let second = seconds.next(Instant::from_secs(3)).unwrap();
         assert_eq!((second.pages, second.failed, second.median), (1, 1, None));

@@ -1,4 +1,4 @@
-//! Finding out what there is at a URL before it is fetched again and again.
+//! Inspection of a URL before it is fetched repeatedly.
 
 use super::options::Options;
 use super::permission::{self, Permission};
@@ -8,33 +8,31 @@ use netburn_units::ByteSize;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// So many redirects are followed, before the fetching begins.
-pub const MOST_REDIRECTS: usize = 5;
-/// How long one answer may take here.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Content without a declared length is taken up to here to find its size.
-const MOST_CONTENT: usize = 16 << 20;
+/// Maximum number of redirects.
+pub const MAX_REDIRECTS: usize = 5;
+/// Timeout of one response.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum content in bytes that is read to determine a size that is not declared.
+const MAX_CONTENT: usize = 16 << 20;
 
-/// What there is at a URL.
+/// Properties of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// The URL that is fetched: where the redirects ended.
+    /// URL to fetch, after redirects.
     pub url: Url,
-    /// How many redirects were followed.
+    /// Number of redirects.
     pub redirects: usize,
-    /// Where it is, and what is asked there.
+    /// Server and resource to request.
     pub target: Target,
-    /// The content's size, or what is sent; what a rate is kept by. Of content without a declared length that is
-    /// longer than 16 MiB, 16 MiB.
+    /// Size of the content, or of the upload; the basis of a rate. 16 MiB for longer content without a declared length.
     pub size: ByteSize,
-    /// Whether it may be burned without asking.
+    /// Permission for a load test.
     pub permission: Permission,
 }
 
-/// Looks up the URL's host, asks once, follows redirects, and finds out whether the server agrees.
-///
-/// # Errors
-/// When there is nothing to fetch.
+/// Resolves the host name, requests the URL once, follows redirects, and determines the permission.
+/// | # Errors
+/// [`FetchError`] when there is nothing to fetch.
 pub async fn find(options: &Options) -> Result<Site, FetchError> {
     let local = tokio::task::LocalSet::new();
     local.run_until(find_here(options)).await
@@ -42,12 +40,12 @@ pub async fn find(options: &Options) -> Result<Site, FetchError> {
 
 async fn find_here(options: &Options) -> Result<Site, FetchError> {
     let mut url = options.url.clone();
-    for redirects in 0..=MOST_REDIRECTS {
+    for redirects in 0..=MAX_REDIRECTS {
         let (target, looked) = look(&url, options).await?;
         let location = match looked.location {
             Some(location) if (300..400).contains(&looked.status) => location,
             _ => {
-                // A page that takes POST needn't answer GET.
+                // A resource for POST need not support GET.
                 if options.post.is_none() && !(200..300).contains(&looked.status) {
                     return Err(FetchError::Status(url, looked.status));
                 }
@@ -75,7 +73,7 @@ struct Looked {
     size: u64,
 }
 
-/// Asks once, at the first address of the host that answers.
+/// Requests the URL once, from the first address of the host that answers.
 async fn look(url: &Url, options: &Options) -> Result<(Target, Looked), FetchError> {
     let mut last = FetchError::Lookup(url.host.clone(), "no address".into());
     for address in addresses(url).await? {
@@ -88,29 +86,29 @@ async fn look(url: &Url, options: &Options) -> Result<(Target, Looked), FetchErr
     Err(last)
 }
 
-/// The head alone where that says all, else the content too.
+/// Requests the head only if that is sufficient, otherwise the content as well.
 async fn ask(target: &Target, path: &str, posts: bool) -> Result<Looked, RequestError> {
-    let head = request(target, Method::Head, path, 0, PATIENCE).await;
+    let head = request(target, Method::Head, path, 0, TIMEOUT).await;
     match head {
         Ok(page)
             if posts
-                || page.answer.location.is_some()
-                || page.answer.is_success() && page.answer.declared.is_some() =>
+                || page.response.location.is_some()
+                || page.response.is_success() && page.response.declared.is_some() =>
         {
             Ok(Looked {
-                status: page.answer.status,
-                location: page.answer.location,
-                size: page.answer.declared.unwrap_or(0),
+                status: page.response.status,
+                location: page.response.location,
+                size: page.response.declared.unwrap_or(0),
             })
         }
         Err(error @ RequestError::Dial(_)) => Err(error),
-        // Some servers know no HEAD.
+        // Some servers do not support HEAD.
         _ => {
-            let page = request(target, Method::Get, path, MOST_CONTENT, PATIENCE).await?;
+            let page = request(target, Method::Get, path, MAX_CONTENT, TIMEOUT).await?;
             Ok(Looked {
-                status: page.answer.status,
-                location: page.answer.location,
-                size: page.answer.declared.unwrap_or(page.answer.content),
+                status: page.response.status,
+                location: page.response.location,
+                size: page.response.declared.unwrap_or(page.response.content),
             })
         }
     }

@@ -1,4 +1,4 @@
-//! Where to fetch from.
+//! URLs of HTTP servers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,31 +6,31 @@ use std::str::FromStr;
 /// An `http` or `https` URL, without user name and fragment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
-    /// Whether it is `https`.
+    /// Whether the scheme is `https`.
     pub secure: bool,
-    /// The host: a name, an IPv4 address, or an IPv6 address in brackets.
+    /// Host: a name, an IPv4 address, or an IPv6 address in brackets.
     pub host: String,
-    /// The port, 80 or 443 where it isn't said.
+    /// Port; default 80 or 443.
     pub port: u16,
     /// Path and query, beginning with `/`.
     pub path: String,
 }
 
-/// Why a text is not a URL to fetch.
+/// Error of a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// Another scheme.
-    #[error("`{0}` is neither http:// nor https://")]
+    /// The scheme is unsupported.
+    #[error("unsupported scheme: found `{0}`, expected http:// or https://")]
     Scheme(String),
-    /// A user name in it.
-    #[error("`{0}` holds a user name; netburn sends none")]
+    /// The URL contains a user name.
+    #[error("unsupported user name in `{0}`; netburn sends no credentials")]
     User(String),
-    /// Anything else.
-    #[error("`{found}` is not a URL ({why}); write it as http://192.0.2.1:8080/path")]
+    /// The URL is invalid.
+    #[error("invalid URL: found `{found}` ({why}), expected the form http://192.0.2.1:8080/path")]
     Malformed {
-        /// The text as found.
+        /// The text.
         found: String,
-        /// What is wrong with it.
+        /// Description.
         why: String,
     },
 }
@@ -38,7 +38,7 @@ pub enum UrlError {
 impl FromStr for Url {
     type Err = UrlError;
 
-    /// Reads `http://host/path?query`; without a scheme it is `http`.
+    /// Parses `http://host/path?query`. The default scheme is `http`.
     fn from_str(text: &str) -> Result<Self, UrlError> {
         let malformed = |why: &str| UrlError::Malformed {
             found: text.to_owned(),
@@ -95,10 +95,9 @@ impl FromStr for Url {
 }
 
 impl Url {
-    /// Where a `Location` of this URL's answer leads (RFC 9110 §10.2.2, RFC 3986 §5.2).
-    ///
-    /// # Errors
-    /// When that is no URL to fetch.
+    /// Resolves a `Location` relative to this URL (RFC 9110 §10.2.2, RFC 3986 §5.2).
+    /// | # Errors
+    /// [`UrlError`] when the result is invalid.
     pub fn join(&self, location: &str) -> Result<Url, UrlError> {
         let location = location.trim();
         if location.contains("://") {
@@ -123,7 +122,7 @@ impl Url {
         format!("{scheme}://{}:{}{path}", self.host, self.port).parse()
     }
 
-    /// The host without an IPv6 address's brackets, as it is looked up.
+    /// Returns the host without the brackets of an IPv6 address, for name resolution.
     #[must_use]
     pub fn bare_host(&self) -> &str {
         self.host
@@ -133,7 +132,7 @@ impl Url {
     }
 }
 
-/// A path with `.` and `..` taken (RFC 3986 §5.2.4).
+/// Removes the segments `.` and `..` from a path (RFC 3986 §5.2.4).
 fn without_dots(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').skip(1) {
@@ -165,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_read_and_written() {
+    fn urls_are_parsed_and_formatted() {
         for (text, written) in [
             ("http://a", "http://a/"),
             ("a/b?c", "http://a/b?c"),
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_location_leads_where_rfc_3986_says() {
+    fn a_location_is_resolved_as_in_rfc_3986() {
         let url: Url = "http://a:8080/b/c/d?q".parse().unwrap();
         for (location, target) in [
             ("https://x/y", "https://x/y"),

@@ -1,4 +1,4 @@
-//! Who is let in: connections in all and per client, requests per client.
+//! Admission control: connections in total and per client, requests per client.
 
 use super::config::Limits;
 use super::flow::{SharedLink, clock};
@@ -8,7 +8,7 @@ use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Keeps count of all connections of a server.
+/// Counts all connections of a server.
 #[derive(Debug)]
 pub(crate) struct Admission {
     limits: Limits,
@@ -20,29 +20,29 @@ struct State {
     open: usize,
     clients: BTreeMap<Client, Known>,
     requests: Limiter,
-    gone: Gone,
+    gone: RecentClients,
 }
 
-/// Clients without a connection that had one: until when they are still known.
+/// Clients whose last connection has closed, and until when they are remembered.
 #[derive(Debug, Default)]
-struct Gone {
+struct RecentClients {
     until: BTreeMap<Client, Instant>,
-    /// The same in the order of time; a client may be in it several times.
+    /// The same in order of time. A client may be contained several times.
     order: VecDeque<(Instant, Client)>,
 }
 
-/// A client is still known so long after its last connection has closed: a station that only probes asks over TCP once,
-/// before the run.
+/// Time for which a client is remembered after its last connection has closed. A station that only probes uses TCP
+/// once, before the run.
 const KNOWN: Duration = Duration::from_secs(3600);
-/// Clients that are remembered after their last connection has closed. The newest ones are.
-const MAX_GONE: usize = 4_096;
+/// Maximum number of remembered clients. The oldest are forgotten first.
+const MAX_RECENT: usize = 4_096;
 
-impl Gone {
+impl RecentClients {
     fn insert(&mut self, now: Instant, client: Client) {
         let until = now + KNOWN;
         self.until.insert(client, until);
         self.order.push_back((until, client));
-        while self.order.len() > MAX_GONE
+        while self.order.len() > MAX_RECENT
             && let Some((until, client)) = self.order.pop_front()
         {
             if self.until.get(&client) == Some(&until) {
@@ -52,52 +52,52 @@ impl Gone {
     }
 }
 
-/// A client that has connections open.
+/// State of a client with open connections.
 #[derive(Debug)]
 struct Known {
     open: usize,
     links: Option<(SharedLink, SharedLink)>,
 }
 
-/// Why a connection is turned away.
+/// Reason of a rejected connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Denied {
-    /// The server has enough.
+pub(crate) enum AdmissionError {
+    /// Too many connections in total.
     Full,
-    /// This client has enough.
+    /// Too many connections of this client.
     Client,
 }
 
-/// A connection's place; given back when dropped.
+/// Permit of a connection. Dropping it releases the connection's slot.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct AdmissionPermit {
     admission: Arc<Admission>,
     client: Client,
-    /// The client's own capped links, down and up.
+    /// Rate-limited links of the client, down and up.
     pub(crate) links: Option<(SharedLink, SharedLink)>,
 }
 
 impl Admission {
     pub(crate) fn new(limits: Limits) -> Arc<Self> {
         let rate = limits.requests_per_client;
-        // Only clients with a connection open make requests.
+        // Only clients with an open connection send requests.
         let requests = Limiter::new(rate, rate, limits.connections);
         Arc::new(Self {
             state: Mutex::new(State {
                 open: 0,
                 clients: BTreeMap::new(),
                 requests,
-                gone: Gone::default(),
+                gone: RecentClients::default(),
             }),
             limits,
         })
     }
 
-    /// Lets `client` in with one more connection.
-    pub(crate) fn admit(self: &Arc<Self>, client: Client) -> Result<Place, Denied> {
+    /// Admits one more connection of `client`.
+    pub(crate) fn admit(self: &Arc<Self>, client: Client) -> Result<AdmissionPermit, AdmissionError> {
         let mut state = self.lock();
         if state.open >= self.limits.connections {
-            return Err(Denied::Full);
+            return Err(AdmissionError::Full);
         }
         let limited = !client.is_loopback();
         let known = state.clients.entry(client).or_insert_with(|| Known {
@@ -108,19 +108,19 @@ impl Admission {
             }),
         });
         if limited && known.open >= self.limits.connections_per_client {
-            return Err(Denied::Client);
+            return Err(AdmissionError::Client);
         }
         known.open += 1;
         let links = known.links.clone();
         state.open += 1;
-        Ok(Place {
+        Ok(AdmissionPermit {
             admission: Arc::clone(self),
             client,
             links,
         })
     }
 
-    /// Whether an address is known to be its client's own: the client has a TCP connection, or had one within an hour.
+    /// Returns whether an address is verified: the client has a TCP connection, or had one within an hour.
     pub(crate) fn is_known(&self, now: Instant, client: Client) -> bool {
         let state = self.lock();
         state.clients.contains_key(&client) || state.gone.until.get(&client).is_some_and(|until| now < *until)
@@ -131,14 +131,14 @@ impl Admission {
     }
 }
 
-impl Place {
-    /// Whether the client may make one more request now.
+impl AdmissionPermit {
+    /// Returns whether the client may send another request now.
     pub(crate) fn allow_request(&self) -> bool {
         self.client.is_loopback() || self.admission.lock().requests.allow(clock(), self.client)
     }
 }
 
-impl Drop for Place {
+impl Drop for AdmissionPermit {
     fn drop(&mut self) {
         let mut state = self.admission.lock();
         state.open -= 1;
@@ -173,12 +173,15 @@ mod tests {
     }
 
     #[test]
-    fn places_are_counted_and_given_back() {
+    fn permits_are_counted_and_released() {
         let admission = admission();
         let one: Vec<_> = (0..2).map(|_| admission.admit(client("192.0.2.1")).unwrap()).collect();
-        assert_eq!(admission.admit(client("192.0.2.1")).unwrap_err(), Denied::Client);
+        assert_eq!(
+            admission.admit(client("192.0.2.1")).unwrap_err(),
+            AdmissionError::Client
+        );
         let others: Vec<_> = (0..2).map(|_| admission.admit(client("192.0.2.2")).unwrap()).collect();
-        assert_eq!(admission.admit(client("192.0.2.3")).unwrap_err(), Denied::Full);
+        assert_eq!(admission.admit(client("192.0.2.3")).unwrap_err(), AdmissionError::Full);
         drop(one);
         let again = admission.admit(client("192.0.2.1")).unwrap();
         drop((others, again));
@@ -191,27 +194,27 @@ mod tests {
         let (station, stranger) = (client("192.0.2.1"), client("192.0.2.2"));
         let before = clock();
         assert!(!admission.is_known(before, station));
-        let place = admission.admit(station).unwrap();
+        let permit = admission.admit(station).unwrap();
         let later = before + Duration::from_secs(100_000);
         assert!(admission.is_known(later, station) && !admission.is_known(later, stranger));
-        drop(place);
+        drop(permit);
         assert!(admission.is_known(before + Duration::from_secs(3_599), station));
         assert!(!admission.is_known(clock() + Duration::from_secs(3_601), station));
     }
 
     #[test]
-    fn the_newest_of_many_gone_clients_are_remembered() {
-        let mut gone = Gone::default();
+    fn the_newest_of_many_recent_clients_are_remembered() {
+        let mut gone = RecentClients::default();
         let numbered = |number: u32| Client::V6(u64::from(number));
         for number in 0..10_000 {
             gone.insert(Instant::ZERO, numbered(number));
-            // One that comes again and again stays.
+            // A client that reconnects stays remembered.
             gone.insert(
                 Instant::ZERO + Duration::from_nanos(u64::from(number)),
                 client("192.0.2.1"),
             );
         }
-        assert!(gone.order.len() <= MAX_GONE && gone.until.len() <= MAX_GONE);
+        assert!(gone.order.len() <= MAX_RECENT && gone.until.len() <= MAX_RECENT);
         assert!(gone.until.contains_key(&client("192.0.2.1")) && gone.until.contains_key(&numbered(9_999)));
         assert!(!gone.until.contains_key(&numbered(0)));
     }
@@ -232,7 +235,7 @@ mod tests {
         assert!((0..100).all(|_| near[0].allow_request()));
         assert_eq!(
             admission.admit(client("127.0.0.1")).unwrap_err(),
-            Denied::Full,
+            AdmissionError::Full,
             "in all is in all"
         );
     }

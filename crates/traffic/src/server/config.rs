@@ -1,4 +1,4 @@
-//! What a server is told.
+//! Configuration of a server.
 
 use crate::consent::fleet::FleetKey;
 use crate::datagram::EchoLimits;
@@ -7,77 +7,77 @@ use netburn_units::{BitRate, ByteSize, Duration};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroUsize;
 
-/// The port of HTTP in cleartext, and of datagrams. Not assigned by IANA.
+/// Port of cleartext HTTP and of datagrams. Not assigned by IANA.
 pub const PORT: u16 = 4480;
-/// The port of HTTP over TLS. Not assigned by IANA.
+/// Port of HTTP over TLS. Not assigned by IANA.
 pub const TLS_PORT: u16 = 4483;
 
-/// A server's settings.
+/// Configuration of a server.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {
-    /// What it is called in its [`Health`](netburn_record::Health). Default "server".
+    /// Name in its [`Health`](netburn_record::Health). Default "server".
     pub name: String,
-    /// Where it listens for cleartext HTTP, and on the same port numbers for datagrams; port 0 takes a free one.
-    /// Default: port [`PORT`] of every IPv4 and IPv6 address. An IPv6 wildcard is left out where the machine has no
-    /// IPv6, unless it is alone.
+    /// Addresses for cleartext HTTP, and with the same port numbers for datagrams. Port 0 selects a free port. Default:
+    /// port [`PORT`] of all IPv4 and IPv6 addresses. An IPv6 wildcard is skipped on machines without IPv6, unless it is
+    /// the only address.
     pub listen: Vec<SocketAddr>,
-    /// Where it listens for HTTP over TLS, if it has an identity. Default: port [`TLS_PORT`] of every address.
+    /// Addresses for HTTP over TLS, used with an identity. Default: port [`TLS_PORT`] of all addresses.
     pub listen_tls: Vec<SocketAddr>,
-    /// Who it is over TLS. Default `None`: no TLS.
+    /// TLS identity. Default `None`: no TLS.
     pub tls: Option<Identity>,
-    /// The most it moves, each way, all clients together. Default `None`: what the machine can.
+    /// Rate limit in each direction, over all clients. Default `None`: unlimited.
     pub rate: Option<BitRate>,
-    /// Congestion control of its connections; `None`: the system's.
+    /// Congestion control of connections; `None`: the system's default.
     pub cc: Option<String>,
-    /// Whether it echoes datagrams. Default true.
+    /// Whether datagrams are echoed. Default true.
     pub datagrams: bool,
-    /// What it holds its clients to.
+    /// Limits of clients.
     pub limits: Limits,
-    /// What its consent says.
+    /// Consent to load tests.
     pub consent: Terms,
-    /// The fleet that it consents to, besides. Default `None`.
+    /// Fleet to which the server proves its membership. Default `None`.
     pub fleet: Option<FleetKey>,
-    /// How many stations it counts content for: those of the run that it serves. Default 0.
+    /// Number of stations whose content is counted: those of the present run. Default 0.
     pub stations: usize,
-    /// How many threads serve. Default `None`: one per processor.
+    /// Number of threads. Default `None`: one per processor.
     pub threads: Option<NonZeroUsize>,
 }
 
-/// In whose name a server agrees to be burned.
+/// Consent of a server to load tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
-    /// Whether it does. Default true: `netburn serve` is there for it.
+    /// Whether the server consents. Default true.
     pub consents: bool,
-    /// Who says so: a line of plain text. Default "whoever started netburn serve here".
+    /// Operator: a line of plain text.
     pub operator: String,
 }
 
-/// What a server holds its clients to. Those per client count an IPv4 address or an IPv6 /64 as one, and don't hold
-/// for clients on the same machine (loopback), where all stations share one address.
+/// Limits of a server's clients. Limits per client count an IPv4 address or an IPv6 /64 as one client. They do not
+/// apply to clients on the same machine (loopback), where all stations share one address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at once, in all. Default 16,384. Beyond: 503 and closed.
+    /// Simultaneous connections in total. Default 16,384. Above: status 503 and close.
     pub connections: usize,
-    /// Connections at once per client. Default 1,024. Beyond: 429 and closed.
+    /// Simultaneous connections per client. Default 1,024. Above: status 429 and close.
     pub connections_per_client: usize,
-    /// Requests per second and client, as many at once. Default 5,000. Beyond: 429.
+    /// Requests per second and client, with bursts of the same number. Default 5,000. Above: status 429.
     pub requests_per_client: u32,
-    /// The most that one client moves, each way. Default `None`.
+    /// Rate limit per client in each direction. Default `None`.
     pub rate_per_client: Option<BitRate>,
-    /// The head of a request, in all. Default 16 KiB; at least 1 KiB. Beyond: 414 or 431.
+    /// Maximum length of a request's head. Default 16 KiB; at least 1 KiB. Above: status 414 or 431.
     pub head: ByteSize,
-    /// From the first byte of a request to the last of its head, and for a TLS handshake. Default 10 s. Beyond: 408
-    /// and closed.
+    /// Timeout from the first byte of a request to the end of its head, and of a TLS handshake. Default 10 s. Then:
+    /// status 408 and close.
     pub head_time: Duration,
-    /// Between requests. Default 75 s.
+    /// Idle timeout between requests. Default 75 s.
     pub idle_time: Duration,
-    /// Without a byte that the client takes or, where it has a body to send, sends. Default 30 s.
+    /// Timeout without progress: no byte accepted by the client, or sent of a request's body. Default 30 s.
     pub stall_time: Duration,
-    /// The largest object either way. Default 16 GiB, and no more.
+    /// Maximum size of an object in each direction. Default and maximum 16 GiB.
     pub object: ByteSize,
-    /// Streams at once on one HTTP/2 connection. Default 128.
+    /// Simultaneous streams of an HTTP/2 connection. Default 128.
     pub streams: u32,
-    /// Datagrams.
+    /// Limits of datagrams.
     pub datagrams: EchoLimits,
 }
 
@@ -132,5 +132,5 @@ impl Default for Limits {
     }
 }
 
-/// No object is larger, whatever the limits say.
+/// Maximum size of an object, regardless of the limits.
 pub const MAX_OBJECT: ByteSize = ByteSize::from_gib(16);

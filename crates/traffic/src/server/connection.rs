@@ -1,14 +1,14 @@
-//! One TCP connection: what is spoken on it, and then that.
+//! One TCP connection: protocol detection and service.
 
-use super::admission::{Denied, Place};
-use super::answer::{Answer, More};
-use super::control::Control;
+use super::admission::{AdmissionError, AdmissionPermit};
+use super::congestion_control::SocketControl;
 use super::flow::Flow;
 use super::http1::Http1;
-use super::marking::Marking;
+use super::response::{ExtraField, Response};
 use super::socket::{Deadline, Socket};
+use super::socket_dscp::SocketDscp;
 use super::stats::Stats;
-use super::wire::{Io, Wire};
+use super::timed_stream::{Io, TimedStream};
 use super::worker::Worker;
 use super::{http1, http2};
 use crate::limiter::Client;
@@ -19,45 +19,45 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tokio::net::TcpStream;
 
-/// What HTTP/2 begins with on a cleartext connection (RFC 9113 §3.4).
+/// Connection preface of HTTP/2 in cleartext (RFC 9113 §3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// So much may be encrypted ahead of what the socket takes.
+/// Maximum number of encrypted bytes that are buffered when the socket is full.
 const TLS_AHEAD: usize = 32 << 10;
 
-/// What a connection has to do with the rest of the server.
-pub(crate) struct Visit {
+/// State of a connection that its protocol handler uses.
+pub(crate) struct ConnectionContext {
     pub(crate) worker: Rc<Worker>,
-    pub(crate) place: Rc<Place>,
+    pub(crate) permit: Rc<AdmissionPermit>,
     pub(crate) down: Flow,
     pub(crate) up: Flow,
     stream: Arc<TcpStream>,
-    marking: Marking,
-    control: Control,
+    marking: SocketDscp,
+    control: SocketControl,
 }
 
-impl Visit {
-    /// Has the connection's packets carry this DSCP from now on. Where the system refuses, the answer goes as the one before: it is
-    /// one all the same.
+impl ConnectionContext {
+    /// Sets the DSCP of the connection's packets. If the system rejects it, the previous one stays; the response is
+    /// sent anyway.
     pub(crate) fn mark(&self, dscp: u8) {
         let _ = self.marking.set(&*self.stream, dscp);
     }
 
-    /// Has the connection's packets sent by the congestion control of this name from now on, or by its usual one.
+    /// Sets the congestion control of the connection, or its default for `None`.
     pub(crate) fn control(&self, name: Option<&str>) {
         self.control.set(&*self.stream, name, &self.worker.shared.controls);
     }
 
-    /// The answer to a request too many; counted.
-    pub(crate) fn too_many_requests(&self) -> Answer {
+    /// Returns the response to a request above the limit, and counts it.
+    pub(crate) fn too_many_requests(&self) -> Response {
         Stats::add(&self.worker.stats.refused, 1);
-        Answer::text(429, "too many requests").with(More::Later)
+        Response::text(429, "too many requests").with(ExtraField::Later)
     }
 }
 
 /// Serves a connection to its end.
 pub(crate) async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAddr, tls: bool) {
-    // The options make it faster or fairer; without them it still works.
+    // Optional socket options; errors are ignored.
     let _ = stream.set_nodelay(true);
     if let Some(cc) = &worker.shared.cc {
         let _ = netburn_linux::set_congestion_control(&stream, cc);
@@ -65,38 +65,38 @@ pub(crate) async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAdd
     let stream = Arc::new(stream);
     let _open = Open::new(&worker, &stream, peer);
     let socket = Socket::new(Arc::clone(&stream));
-    // A connection that breaks is the client's affair, and shows in its measurements.
+    // Errors of a connection appear in the client's measurements.
     let _ = match worker.shared.admission.admit(Client::at(peer.ip())) {
-        // Boxed, so that the many of the other kind aren't made as large.
-        Ok(place) if tls => Box::pin(serve_tls(visit(worker, place, stream), socket)).await,
-        Ok(place) => serve_clear(visit(worker, place, stream), socket).await,
-        Err(denied) => turn_away(&worker, socket, denied, tls).await,
+        // Boxed, because the future for TLS is larger than that for cleartext.
+        Ok(permit) if tls => Box::pin(serve_tls(context(worker, permit, stream), socket)).await,
+        Ok(permit) => serve_clear(context(worker, permit, stream), socket).await,
+        Err(denied) => reject(&worker, socket, denied, tls).await,
     };
 }
 
-fn visit(worker: Rc<Worker>, place: Place, stream: Arc<TcpStream>) -> Visit {
+fn context(worker: Rc<Worker>, permit: AdmissionPermit, stream: Arc<TcpStream>) -> ConnectionContext {
     let (mut down, mut up) = (Vec::new(), Vec::new());
-    for (d, u) in place.links.iter().chain(&worker.shared.links) {
+    for (d, u) in permit.links.iter().chain(&worker.shared.links) {
         down.push(Arc::clone(d));
         up.push(Arc::clone(u));
     }
-    let flow = |links| Flow::new(links, worker.alarm.clone(), Arc::clone(&worker.stats));
+    let flow = |links| Flow::new(links, worker.timer_queue.clone(), Arc::clone(&worker.stats));
     let (down, up) = (flow(down), flow(up));
-    Visit {
+    ConnectionContext {
         worker,
-        place: Rc::new(place),
+        permit: Rc::new(permit),
         down,
         up,
         stream,
-        marking: Marking::default(),
-        control: Control::default(),
+        marking: SocketDscp::default(),
+        control: SocketControl::default(),
     }
 }
 
-async fn serve_clear(visit: Visit, mut socket: Socket) -> io::Result<()> {
-    let limits = &visit.worker.shared.limits;
+async fn serve_clear(context: ConnectionContext, mut socket: Socket) -> io::Result<()> {
+    let limits = &context.worker.shared.limits;
     let mut deadline = Deadline::after(limits.idle_time);
-    let mut first = Vec::with_capacity(http1::FIRST_ROOM);
+    let mut first = Vec::with_capacity(http1::INITIAL_HEAD_BUFFER);
     loop {
         let count = deadline.bound(|cx| socket.poll_receive(cx, &mut first)).await?;
         let common = first.len().min(PREFACE.len());
@@ -105,41 +105,43 @@ async fn serve_clear(visit: Visit, mut socket: Socket) -> io::Result<()> {
         }
         if common == PREFACE.len() {
             socket.put_back(first);
-            return Box::pin(http2::serve(visit, socket)).await;
+            return Box::pin(http2::serve(context, socket)).await;
         }
         deadline.set(limits.head_time);
     }
-    let wire = Wire::new(Io::Clear(socket), limits.idle_time);
-    Http1::new(visit, wire, first).serve().await
+    let stream = TimedStream::new(Io::Clear(socket), limits.idle_time);
+    Http1::new(context, stream, first).serve().await
 }
 
-async fn serve_tls(visit: Visit, socket: Socket) -> io::Result<()> {
-    let Some(acceptor) = &visit.worker.shared.tls else {
+async fn serve_tls(context: ConnectionContext, socket: Socket) -> io::Result<()> {
+    let Some(acceptor) = &context.worker.shared.tls else {
         return Ok(());
     };
-    let head_time = super::socket::into_std(visit.worker.shared.limits.head_time);
+    let head_time = super::socket::into_std(context.worker.shared.limits.head_time);
     let mut stream = tokio::time::timeout(head_time, acceptor.accept(socket)).await??;
     stream.get_mut().1.set_buffer_limit(Some(TLS_AHEAD));
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-        return Box::pin(http2::serve(visit, stream)).await;
+        return Box::pin(http2::serve(context, stream)).await;
     }
-    let wire = Wire::new(Io::Tls(Box::new(stream)), visit.worker.shared.limits.idle_time);
-    Http1::new(visit, wire, Vec::new()).serve().await
+    let stream = TimedStream::new(Io::Tls(Box::new(stream)), context.worker.shared.limits.idle_time);
+    Http1::new(context, stream, Vec::new()).serve().await
 }
 
-/// Says why, where that can be said, and closes.
-async fn turn_away(worker: &Rc<Worker>, mut socket: Socket, denied: Denied, tls: bool) -> io::Result<()> {
+/// Sends the reason of the rejection, if possible, and closes the connection.
+async fn reject(worker: &Rc<Worker>, mut socket: Socket, denied: AdmissionError, tls: bool) -> io::Result<()> {
     Stats::add(&worker.stats.refused, 1);
     if tls {
         return Ok(());
     }
-    let answer = match denied {
-        Denied::Full => Answer::text(503, "this server has as many connections as it takes"),
-        Denied::Client => Answer::text(429, "this client has as many connections as it gets"),
+    let response = match denied {
+        AdmissionError::Full => Response::text(503, "too many connections to this server"),
+        AdmissionError::Client => Response::text(429, "too many connections of this client"),
     };
-    let text = worker.dates.with(|date| http1::whole(&answer.with(More::Later), date));
+    let text = worker
+        .dates
+        .with(|date| http1::whole(&response.with(ExtraField::Later), date));
     let mut deadline = Deadline::after(worker.shared.limits.head_time);
-    // It fits any new socket's buffer; half an answer would be no worse than none.
+    // The response fits into the send buffer of a new socket.
     deadline.bound(|cx| socket.poll_send_bytes(cx, &text)).await?;
     socket2::SockRef::from(socket.stream()).shutdown(std::net::Shutdown::Write)?;
     deadline.set(http1::LINGER);
@@ -147,7 +149,7 @@ async fn turn_away(worker: &Rc<Worker>, mut socket: Socket, denied: Denied, tls:
     Ok(())
 }
 
-/// That a connection is open, for all who want to know.
+/// Registration of an open connection in statistics and registry.
 struct Open {
     worker: Rc<Worker>,
     number: u64,

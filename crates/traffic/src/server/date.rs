@@ -1,14 +1,14 @@
-//! Dates as HTTP writes them.
+//! Dates in HTTP format.
 
 use std::cell::RefCell;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The date now in the form of RFC 9110 §5.6.7, made once a second.
+/// The present date in the format of RFC 9110 §5.6.7, computed once per second.
 #[derive(Debug, Default)]
 pub(crate) struct Dates(RefCell<(u64, String)>);
 
 impl Dates {
-    /// Hands `now` the date.
+    /// Calls a function with the date.
     pub(crate) fn with<T>(&self, use_it: impl FnOnce(&str) -> T) -> T {
         let seconds = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -21,7 +21,7 @@ impl Dates {
     }
 }
 
-/// `seconds` since 1970 as an IMF-fixdate.
+/// Formats `seconds` since 1970 as an IMF-fixdate.
 fn fixdate(seconds: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] = [
@@ -29,7 +29,7 @@ fn fixdate(seconds: u64) -> String {
     ];
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     let weekday = DAYS[(days % 7) as usize];
-    // Years that begin in March put the leap day last; 146 097 days are 400 years.
+    // With years that begin in March, the leap day is last; 146 097 days are 400 years.
     let day = days + 719_468;
     let (era, day) = (day / 146_097, day % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -48,8 +48,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_known_from_elsewhere() {
-        // RFC 9110 §5.6.7's example, and what `date -u -d @N` says of the others.
+    fn known_dates() {
+        // The example of RFC 9110 §5.6.7; the others are from `date -u -d @N`.
         for (seconds, text) in [
             (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn the_date_is_made_once_a_second() {
+    fn the_date_is_computed_once_per_second() {
         let dates = Dates::default();
         assert_eq!(dates.with(str::len), 29);
         assert!(dates.with(|date| date.ends_with(" GMT")));

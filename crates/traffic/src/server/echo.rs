@@ -1,7 +1,7 @@
-//! The socket of the datagram echo.
+//! Socket of the datagram echo.
 
 use super::flow::{Flow, clock};
-use super::marking::Marking;
+use super::socket_dscp::SocketDscp;
 use super::worker::Worker;
 use crate::datagram::{Echo, MAX_SIZE, wire};
 use netburn_linux::datagram::{Received, receive, send};
@@ -12,29 +12,29 @@ use std::sync::Arc;
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-/// With a rate cap, so many datagrams wait for their turn at most; more are dropped, as by a full queue.
-const MOST_WAITING: usize = 1_000;
-/// So many are answered before other tasks get their turn.
+/// Maximum number of queued datagrams with a rate limit. Further ones are dropped.
+const MAX_QUEUED: usize = 1_000;
+/// Datagrams processed before other tasks run.
 const BATCH: usize = 64;
 
 struct Socket {
     worker: Rc<Worker>,
     socket: UdpSocket,
     echo: RefCell<Echo>,
-    marking: Marking,
+    marking: SocketDscp,
     waiting: Cell<usize>,
 }
 
-/// Echoes at `socket` for as long as it is polled.
+/// Echoes datagrams at `socket` while polled.
 pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
     let shared = Rc::new(Socket {
         worker,
         socket,
         echo: RefCell::new(echo),
-        marking: Marking::default(),
+        marking: SocketDscp::default(),
         waiting: Cell::new(0),
     });
-    // One more than the longest, so that a longer one is told apart.
+    // One byte more than the maximum, to detect longer datagrams.
     let mut buffer = [0; MAX_SIZE + 1];
     loop {
         if shared.socket.readable().await.is_err() {
@@ -45,7 +45,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
             match socket.try_io(Interest::READABLE, || receive(socket, &mut buffer)) {
                 Ok(received) => handle(&shared, received, &mut buffer[..received.length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // What an earlier answer met (an ICMP error): no matter here.
+                // An ICMP error of an earlier reply.
                 Err(_) => {}
             }
         }
@@ -55,17 +55,17 @@ pub(crate) async fn serve(worker: Rc<Worker>, socket: UdpSocket, echo: Echo) {
 
 fn handle(shared: &Rc<Socket>, received: Received, bytes: &mut [u8]) {
     if shared.worker.shared.links.is_none() {
-        shared.answer(received, bytes);
-    } else if shared.waiting.get() < MOST_WAITING {
+        shared.response(received, bytes);
+    } else if shared.waiting.get() < MAX_QUEUED {
         shared.waiting.set(shared.waiting.get() + 1);
         tokio::task::spawn_local(take_turns(Rc::clone(shared), received, bytes.to_vec()));
     }
 }
 
-/// In through the capped link, and out through the other.
+/// Passes the rate-limited link in both directions.
 async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) {
     let worker = &shared.worker;
-    let flow = |link| Flow::new(vec![link], worker.alarm.clone(), Arc::clone(&worker.stats));
+    let flow = |link| Flow::new(vec![link], worker.timer_queue.clone(), Arc::clone(&worker.stats));
     if let Some((down, up)) = &worker.shared.links {
         flow(Arc::clone(up)).pay(bytes.len() as u64).await;
         let answered = shared.handle(received, &mut bytes);
@@ -78,13 +78,13 @@ async fn take_turns(shared: Rc<Socket>, received: Received, mut bytes: Vec<u8>) 
 }
 
 impl Socket {
-    fn answer(&self, received: Received, bytes: &mut [u8]) {
+    fn response(&self, received: Received, bytes: &mut [u8]) {
         if let Some(dscp) = self.handle(received, bytes) {
             self.send(received, bytes, dscp);
         }
     }
 
-    /// Makes the answer of a datagram, and says which DSCP it is sent with.
+    /// Creates the reply to a datagram in place, and returns its DSCP.
     fn handle(&self, received: Received, bytes: &mut [u8]) -> Option<u8> {
         let now = clock();
         let known = |client| self.worker.shared.admission.is_known(now, client);
@@ -92,12 +92,12 @@ impl Socket {
     }
 
     fn send(&self, received: Received, bytes: &mut [u8], dscp: u8) {
-        // Without a mark it is an answer all the same; with another client's it would be one of a use that nobody has.
+        // Without a DSCP the reply is still valid. With another client's DSCP it is not, so it is dropped.
         if !self.marking.set(&self.socket, dscp) && !self.marking.is_plain() {
             return;
         }
         wire::stamp_sent(bytes, clock());
-        // A datagram that can't be sent now is lost, as datagrams are.
+        // A datagram that cannot be sent is lost.
         let _ = self.socket.try_io(Interest::WRITABLE, || {
             send(&self.socket, bytes, received.from, received.to)
         });

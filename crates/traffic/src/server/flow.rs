@@ -1,34 +1,34 @@
-//! One transfer's turns on the capped links.
+//! Turns of one transfer on the rate-limited links.
 
-use super::alarm::Alarm;
 use super::stats::Stats;
+use super::timer_queue::TimerQueue;
 use crate::pace::VirtualLink;
 use netburn_linux::Monotonic;
 use netburn_units::{ByteSize, Duration, Instant};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A capped link that several threads share.
+/// A rate-limited link that several threads share.
 pub(crate) type SharedLink = Arc<Mutex<VirtualLink>>;
 
-/// The links that one connection sends (or is sent) through, none when nothing is capped, and its turns on them.
+/// Links that one direction of a connection passes, and its turns on them. Empty without rate limits.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {
     links: Vec<SharedLink>,
-    alarm: Alarm,
+    timer_queue: TimerQueue,
     stats: Arc<Stats>,
-    /// Bytes whose turn has come.
+    /// Bytes that may be sent now.
     granted: u64,
-    /// When the last turn came, as long as nothing else has held the transfer up since.
+    /// Time of the last turn, unless the transfer was delayed by something else since.
     due: Option<Instant>,
-    /// All the time spent waiting for turns.
+    /// Total time spent waiting for turns.
     waited: Duration,
 }
 
 impl Flow {
-    pub(crate) fn new(links: Vec<SharedLink>, alarm: Alarm, stats: Arc<Stats>) -> Self {
+    pub(crate) fn new(links: Vec<SharedLink>, timer_queue: TimerQueue, stats: Arc<Stats>) -> Self {
         Self {
             links,
-            alarm,
+            timer_queue,
             stats,
             granted: 0,
             due: None,
@@ -36,22 +36,22 @@ impl Flow {
         }
     }
 
-    /// Whether there is a cap at all.
+    /// Returns whether there is a rate limit.
     pub(crate) fn is_capped(&self) -> bool {
         !self.links.is_empty()
     }
 
-    /// All the time spent waiting for turns.
+    /// Returns the total time spent waiting for turns.
     pub(crate) fn waited(&self) -> Duration {
         self.waited
     }
 
-    /// The transfer begins, or something else than the cap held it up: its next piece is ready from now on.
+    /// The transfer starts, or was delayed by something other than the rate limit: its next piece is ready from now on.
     pub(crate) fn interrupt(&mut self) {
         self.due = None;
     }
 
-    /// Waits until some of `want` bytes may go, and says how many.
+    /// Waits until part of `want` bytes may be sent. Returns how many.
     pub(crate) async fn grant(&mut self, want: u64) -> u64 {
         if self.links.is_empty() || want == 0 {
             return want;
@@ -65,23 +65,23 @@ impl Flow {
         self.granted.min(want)
     }
 
-    /// `bytes` of what was granted have gone.
+    /// Records that granted bytes were sent.
     pub(crate) fn spend(&mut self, bytes: u64) {
         self.granted = self.granted.saturating_sub(bytes);
     }
 
-    /// Waits until `bytes` that have come already would have come through the links.
+    /// Waits until received bytes would have passed the links.
     pub(crate) async fn pay(&mut self, mut bytes: u64) {
         while self.is_capped() && bytes > 0 {
             let size = self.piece().min(bytes);
             let (due, begun) = self.turn(size).await;
-            // What comes after its turn is its sender's delay, and the network's.
+            // Data that arrives after its turn was delayed by the sender or the network.
             self.acted(due.max(begun));
             bytes -= size;
         }
     }
 
-    /// The most to move at a time: a piece of the slowest link, or `uncapped`.
+    /// Returns the maximum number of bytes to move at once: a piece of the slowest link, or `uncapped`.
     pub(crate) fn at_most(&self, uncapped: u64) -> u64 {
         if self.is_capped() { self.piece() } else { uncapped }
     }
@@ -91,13 +91,13 @@ impl Flow {
         self.links.iter().map(piece).min().unwrap_or(u64::MAX)
     }
 
-    /// Waits for the turn of a piece. Returns when it was, and since when it was waited for.
+    /// Waits for the turn of a piece. Returns its time, and the start of the wait.
     async fn turn(&mut self, size: u64) -> (Instant, Instant) {
         let begun = clock();
         let mut ready = self.due.map_or(begun, |due| VirtualLink::ready_since(due, begun));
         for link in &self.links {
             let due = lock(link).reserve(ready, ByteSize::from_bytes(size));
-            self.alarm.until(Monotonic::from_nanos(due.as_nanos())).await;
+            self.timer_queue.until(Monotonic::from_nanos(due.as_nanos())).await;
             ready = due;
         }
         self.waited += clock().checked_since(begun).unwrap_or(Duration::ZERO);
@@ -105,7 +105,7 @@ impl Flow {
         (ready, begun)
     }
 
-    /// What was to be done at `due` is done.
+    /// Records the lateness of an action that was due at `due`.
     fn acted(&self, due: Instant) {
         self.stats
             .lateness
@@ -113,7 +113,7 @@ impl Flow {
     }
 }
 
-/// The monotonic clock as the pace counts.
+/// Returns the time of the monotonic clock as an `Instant`.
 pub(crate) fn clock() -> Instant {
     Instant::from_nanos(Monotonic::now().as_nanos())
 }

@@ -1,20 +1,19 @@
-//! What must hold for every input of the server's parsers.
+//! Fuzz checks of the server's parsers.
 
 use super::MAX_OBJECT;
-use super::answer::Body;
 use super::http1::head::{Framing, find_end, leading_line_ends, parse};
+use super::response::Body;
 use super::route::{Route, Site};
 use crate::consent::Consent;
 use crate::consent::fleet::FleetKey;
 use bytes::Bytes;
 
-/// What a head may have in the check.
+/// Maximum length of a head in the check, in bytes.
 const LIMIT: usize = 2048;
 
-/// Reads `input` as what a client sends in HTTP/1: whole, and byte by byte.
-///
-/// # Panics
-/// When something that must hold doesn't.
+/// Parses `input` as HTTP/1 requests, at once and byte by byte.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_request(input: &[u8]) {
     let input = &input[leading_line_ends(input)..];
     let whole = find_end(input, &mut 0, LIMIT);
@@ -46,22 +45,21 @@ pub fn check_request(input: &[u8]) {
         page: Bytes::from_static(b"page"),
         object: MAX_OBJECT.as_bytes(),
     };
-    if let Route::Answer(answer) = site.route(&head.ask) {
-        assert!((200..506).contains(&answer.status));
-        assert!(answer.sent_length() <= answer.length && answer.length <= MAX_OBJECT.as_bytes());
-        if let Body::Content(from) = answer.body {
+    if let Route::Response(response) = site.route(&head.request) {
+        assert!((200..506).contains(&response.status));
+        assert!(response.sent_length() <= response.length && response.length <= MAX_OBJECT.as_bytes());
+        if let Body::Content(from) = response.body {
             assert!(
-                from + answer.length <= MAX_OBJECT.as_bytes(),
+                from + response.length <= MAX_OBJECT.as_bytes(),
                 "nothing beyond the object"
             );
         }
     }
 }
 
-/// Reads `input` as a consent.
-///
-/// # Panics
-/// When something that must hold doesn't.
+/// Parses `input` as a consent document.
+/// | # Panics
+/// When an invariant is violated.
 pub fn check_consent(input: &[u8]) {
     if let Ok(consent) = Consent::parse(input) {
         let again = Consent::parse(consent.to_json().as_bytes()).expect("what was read can be written");

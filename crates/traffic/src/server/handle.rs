@@ -1,9 +1,9 @@
-//! How a running server goes.
+//! Observation of a running server.
 
 use super::stats::{Distribution, Stats};
 use super::worker::Shared;
 use netburn_linux::cpu::ThreadId;
-use netburn_linux::{Monotonic, Sampler, TcpInfo, Watch, Window};
+use netburn_linux::{CpuMonitor, Monotonic, Sampler, TcpInfo, Window};
 use netburn_record::{Health, Role};
 use netburn_units::Instant;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Tells how a server goes, while it runs and after. Cheap to clone, and usable from any thread.
+/// Handle for the statistics of a server, during and after its run. Cheap to clone, and usable from any thread.
 #[derive(Clone)]
 pub struct ServerHandle {
     name: String,
@@ -19,24 +19,24 @@ pub struct ServerHandle {
     cpu: Arc<Mutex<Cpu>>,
 }
 
-/// A look at one of the server's TCP connections.
+/// Sample of one of the server's TCP connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connection {
-    /// The client's end: its port names the connection at both ends.
+    /// Client address. Its port identifies the connection at both ends.
     pub peer: SocketAddr,
-    /// When it was looked at.
+    /// Time of the sample.
     pub at: std::time::Instant,
-    /// What the kernel knows of it.
+    /// Kernel state of the connection.
     pub info: TcpInfo,
 }
 
-/// The processor time of the server's threads.
+/// Processor time of the server's threads.
 struct Cpu {
     since: Monotonic,
-    /// From `since` to now, for as long as there is no whole window.
+    /// Sampler since the start, used while there is no whole window.
     sampler: Option<Sampler>,
-    watch: Option<Watch>,
-    /// What the watch had seen when the server ended.
+    watch: Option<CpuMonitor>,
+    /// Windows at the end of the server.
     ended: Vec<Window>,
 }
 
@@ -55,8 +55,8 @@ impl ServerHandle {
         }
     }
 
-    /// What the server says of its own measuring since it began, or since [`reset`](Self::reset). Its lateness is how
-    /// late it acted on the pieces of capped transfers.
+    /// Returns the server's health since its start or since [`reset`](Self::reset). Its lateness is that of
+    /// rate-limited transfers.
     #[must_use]
     pub fn health(&self) -> Health {
         let stats = &self.shared.stats;
@@ -89,41 +89,43 @@ impl ServerHandle {
         }
     }
 
-    /// Has every worker watch for standstills from now on, for which it looks at its work 50 times a second.
+    /// Makes every worker detect standstills from now on, with 50 checks per second.
     pub fn watch_standstills(&self) {
         self.shared.watching.send_replace(true);
     }
 
-    /// Forgets what was measured so far, bytes and requests included: a run begins.
+    /// Resets all statistics at the start of a run, including bytes and requests.
     pub fn reset(&self) {
         self.shared.stats.iter().for_each(|stats| stats.reset());
         let mut cpu = self.lock();
         cpu.since = Monotonic::now();
         if let Some(sampler) = &mut cpu.sampler {
-            // Its next window begins here.
+            // Starts a new window.
             let _ = sampler.sample();
         }
     }
 
-    /// Bytes of content sent to and taken from each station, by its number in the plan, since the server began: of
-    /// requests that name it.
+    /// Returns the bytes of content sent to and received from each station since the start of the server, by its number
+    /// in the plan. Only requests with a station are counted.
     #[must_use]
     pub fn moved(&self) -> Vec<(u64, u64)> {
         self.shared.tally.moved()
     }
 
-    /// Looks at every connection that is open now.
+    /// Samples all open connections.
     #[must_use]
     pub fn connections(&self) -> Vec<Connection> {
-        self.shared.registry.look()
+        self.shared.registry.sample()
     }
 
-    /// The server's threads are under way.
+    /// The server's threads have started.
     pub(super) fn begun(&self, threads: Vec<ThreadId>) {
         let mut cpu = self.lock();
-        // Where the system tells nothing of processor time, the shares stay 0.
-        cpu.sampler = Sampler::of(threads.clone()).ok();
-        cpu.watch = Sampler::of(threads).ok().and_then(|sampler| Watch::start(sampler).ok());
+        // Without support for processor times, the shares stay 0.
+        cpu.sampler = Sampler::for_threads(threads.clone()).ok();
+        cpu.watch = Sampler::for_threads(threads)
+            .ok()
+            .and_then(|sampler| CpuMonitor::start(sampler).ok());
     }
 
     /// The server's threads are about to end.
@@ -139,9 +141,12 @@ impl ServerHandle {
 }
 
 impl Cpu {
-    /// The windows since the beginning; a last, shorter one where there is no other.
+    /// Returns the windows since the start; a shorter window if there is no whole one.
     fn windows(&mut self) -> Vec<Window> {
-        let seen = self.watch.as_ref().map_or_else(|| self.ended.clone(), Watch::windows);
+        let seen = self
+            .watch
+            .as_ref()
+            .map_or_else(|| self.ended.clone(), CpuMonitor::windows);
         let within = |window: &Window| window.end.saturating_since(self.since) >= window.span;
         let whole: Vec<Window> = seen.into_iter().filter(within).collect();
         if whole.is_empty() && self.watch.is_some() {
@@ -155,12 +160,12 @@ impl Cpu {
         whole
     }
 
-    /// The busiest thread's share (the 95th percentile of the windows) and the machine's (their mean).
+    /// Returns the share of the busiest thread (95th percentile of the windows) and of the machine (mean).
     fn shares(&mut self) -> (f64, f64) {
         let windows = self.windows();
         let mut busiest: Vec<f64> = windows.iter().map(|window| window.busiest_thread).collect();
         busiest.sort_by(f64::total_cmp);
-        // Nearest rank: the smallest that at least 95 % don't exceed.
+        // Nearest rank: the smallest value that at least 95 % do not exceed.
         let rank = (busiest.len() * 95).div_ceil(100).max(1);
         let cpu = busiest.get(rank - 1).copied().unwrap_or(0.0);
         let machine: f64 = windows.iter().map(|window| window.machine_busy).sum();

@@ -1,18 +1,18 @@
-//! HTTP/2 (RFC 9113) over the `h2` crate: one connection, its streams side by side.
+//! HTTP/2 (RFC 9113) with the `h2` crate: one connection and its streams.
 
-use super::answer::{ALWAYS, Answer, Body};
-use super::connection::Visit;
+use super::connection::ConnectionContext;
 use super::flow::{Flow, clock};
-use super::route::{Ask, Method, Route};
+use super::response::{ALWAYS, Body, Response};
+use super::route::{Method, Request, Route};
 use super::socket::into_std;
 use super::stats::Stats;
 use crate::frames::Bounded;
-use crate::{label, mark};
+use crate::{dscp, station_label};
 use bytes::Bytes;
 use h2::server::{self, SendResponse};
 use h2::{Reason, RecvStream, SendStream};
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use netburn_units::{Duration, Instant};
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -21,40 +21,39 @@ use std::rc::Rc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 
-/// What a client may send ahead on one stream.
+/// Receive window of a stream.
 const STREAM_WINDOW: u32 = 512 << 10;
-/// What it may send ahead on all streams of a connection together: the most that is ever held for it.
+/// Receive window of a connection, which limits the memory for unprocessed data.
 const CONNECTION_WINDOW: u32 = 1 << 20;
-/// Content handed to the connection ahead of what it has sent, per stream; it is borrowed, not copied.
+/// Content per stream that is passed to the connection before it is sent. It is borrowed, not copied.
 const SEND_AHEAD: u64 = 256 << 10;
-/// Of a body that nobody wants so much is taken.
+/// Maximum number of bytes of an unused body that are received.
 const DROPPED_REST: usize = 4 << 20;
-/// After the last stream, the connection has so long to say goodbye.
+/// Time to close the connection after the last stream.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// What the streams of a connection tell it.
+/// Activity of a connection's streams.
 struct Activity {
     streams: Cell<usize>,
     last: Cell<Instant>,
 }
 
-/// One stream's share of its connection.
+/// State of one stream.
 struct Stream {
-    visit: Rc<Visit>,
+    context: Rc<ConnectionContext>,
     activity: Rc<Activity>,
     down: Flow,
     up: Flow,
-    /// The station that its request is of.
+    /// Station of the request.
     station: Option<u16>,
 }
 
 /// Serves a connection to its end.
-///
-/// # Errors
-/// When it breaks or stands still; there is nobody to tell.
-pub(crate) async fn serve(visit: Visit, io: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
-    let visit = Rc::new(visit);
-    let limits = visit.worker.shared.limits.clone();
+/// | # Errors
+/// An I/O error when the connection fails or makes no progress. It cannot be reported to the client.
+pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
+    let context = Rc::new(context);
+    let limits = context.worker.shared.limits.clone();
     let handshake = server::Builder::new()
         .initial_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
@@ -80,15 +79,15 @@ pub(crate) async fn serve(visit: Visit, io: impl AsyncRead + AsyncWrite + Unpin)
             break;
         }
         match timeout(into_std(patience - quiet), connection.accept()).await {
-            // Nothing new; whether something old moved is seen above.
+            // No new stream; progress of existing streams is checked above.
             Err(_) => {}
             Ok(None) => return Ok(()),
             Ok(Some(request)) => {
                 let (request, respond) = request.map_err(io::Error::other)?;
                 let stream = Stream {
-                    down: visit.down.clone(),
-                    up: visit.up.clone(),
-                    visit: Rc::clone(&visit),
+                    down: context.down.clone(),
+                    up: context.up.clone(),
+                    context: Rc::clone(&context),
                     activity: Rc::clone(&activity),
                     station: None,
                 };
@@ -98,7 +97,7 @@ pub(crate) async fn serve(visit: Visit, io: impl AsyncRead + AsyncWrite + Unpin)
             }
         }
     }
-    // Dropping the connection ends the streams that stand still.
+    // Dropping the connection ends streams without progress.
     let goodbye = async { while let Some(Ok(_)) = connection.accept().await {} };
     timeout(into_std(GOODBYE), goodbye).await.map_err(io::Error::from)
 }
@@ -115,46 +114,46 @@ impl Stream {
         self.activity.last.set(clock());
     }
 
-    async fn serve(mut self, request: Request<RecvStream>, mut respond: SendResponse<Bytes>) {
+    async fn serve(mut self, request: http::Request<RecvStream>, mut respond: SendResponse<Bytes>) {
         let asked = clock();
         let (head, body) = request.into_parts();
         let field = |name: HeaderName| head.headers.get(name).map(HeaderValue::as_bytes);
-        let ask = Ask {
+        let request = Request {
             method: Method::named(head.method.as_str()),
             path: head.uri.path_and_query().map_or("", PathAndQuery::as_str),
             range: field(header::RANGE),
             if_range: head.headers.contains_key(header::IF_RANGE),
         };
-        self.station = label::station(ask.path);
-        // Its packets hold pieces of all streams: what was wished last is for all.
-        if let Ok(Some(dscp)) = mark::wished(ask.path) {
-            self.visit.mark(dscp);
+        self.station = station_label::station(request.path);
+        // Packets contain data of all streams, so the last request's DSCP applies to all.
+        if let Ok(Some(dscp)) = dscp::requested_dscp(request.path) {
+            self.context.mark(dscp);
         }
-        if let Ok(Some(name)) = mark::control(ask.path) {
-            self.visit.control(Some(name));
+        if let Ok(Some(name)) = dscp::control(request.path) {
+            self.context.control(Some(name));
         }
-        let route = match self.visit.place.allow_request() {
-            true => self.visit.worker.shared.site.route(&ask),
-            false => Route::Answer(self.visit.too_many_requests()),
+        let route = match self.context.permit.allow_request() {
+            true => self.context.worker.shared.site.route(&request),
+            false => Route::Response(self.context.too_many_requests()),
         };
         let mut body = body;
         let done = match route {
-            Route::Answer(answer) => self.send(&answer, &mut respond, asked).await,
+            Route::Response(response) => self.send(&response, &mut respond, asked).await,
             Route::Sink => match self.take(&head.headers, &mut body).await {
-                Ok(answer) => self.send(&answer, &mut respond, clock()).await,
+                Ok(response) => self.send(&response, &mut respond, clock()).await,
                 Err(error) => Err(error),
             },
         };
         match done {
             Ok(()) => self.drop_rest(body).await,
-            Err(Broken) => respond.send_reset(Reason::CANCEL),
+            Err(StreamError) => respond.send_reset(Reason::CANCEL),
         }
     }
 
-    /// Takes what is left of a body that is answered already, if it isn't much: some clients take being told to stop
-    /// for a failure. Dropping the body tells them.
+    /// Receives the rest of a body after the response, if it is short: some clients treat a reset as a failure.
+    /// Dropping the body resets the stream.
     async fn drop_rest(&mut self, mut body: RecvStream) {
-        let stall = into_std(self.visit.worker.shared.limits.stall_time);
+        let stall = into_std(self.context.worker.shared.limits.stall_time);
         let mut left = DROPPED_REST;
         while let Ok(Some(Ok(piece))) = timeout(stall, body.data()).await {
             self.moved();
@@ -166,10 +165,10 @@ impl Stream {
         }
     }
 
-    /// Takes a body and says what to answer.
-    async fn take(&mut self, fields: &HeaderMap, body: &mut RecvStream) -> Result<Answer, Broken> {
-        let most = self.visit.worker.shared.site.object;
-        let too_large = || Answer::text(413, "that is more than this server takes");
+    /// Receives a body and returns the response.
+    async fn take(&mut self, fields: &HeaderMap, body: &mut RecvStream) -> Result<Response, StreamError> {
+        let most = self.context.worker.shared.site.object;
+        let too_large = || Response::text(413, "the body is larger than this server accepts");
         let said = fields
             .get(header::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
@@ -177,40 +176,45 @@ impl Stream {
             return Ok(too_large());
         }
         self.up.interrupt();
-        let stall = into_std(self.visit.worker.shared.limits.stall_time);
+        let stall = into_std(self.context.worker.shared.limits.stall_time);
         let mut total = 0;
-        while let Some(piece) = timeout(stall, body.data()).await.map_err(|_| Broken)? {
-            let count = piece.map_err(|_| Broken)?.len();
+        while let Some(piece) = timeout(stall, body.data()).await.map_err(|_| StreamError)? {
+            let count = piece.map_err(|_| StreamError)?.len();
             self.moved();
             total += count as u64;
-            let worker = &self.visit.worker;
+            let worker = &self.context.worker;
             Stats::add(&worker.stats.bytes_up, count as u64);
             worker.shared.tally.up(self.station, count as u64);
             if total > most {
                 return Ok(too_large());
             }
             self.up.pay(count as u64).await;
-            body.flow_control().release_capacity(count).map_err(|_| Broken)?;
+            body.flow_control().release_capacity(count).map_err(|_| StreamError)?;
         }
-        Ok(Answer::text(200, total.to_string()))
+        Ok(Response::text(200, total.to_string()))
     }
 
-    async fn send(&mut self, answer: &Answer, respond: &mut SendResponse<Bytes>, asked: Instant) -> Result<(), Broken> {
-        let left = answer.sent_length();
-        let head = self.head(answer);
-        let stats = &self.visit.worker.stats;
+    async fn send(
+        &mut self,
+        response: &Response,
+        respond: &mut SendResponse<Bytes>,
+        asked: Instant,
+    ) -> Result<(), StreamError> {
+        let left = response.sent_length();
+        let head = self.head(response);
+        let stats = &self.context.worker.stats;
         stats.service.record(clock().since(asked));
-        let mut stream = respond.send_response(head, left == 0).map_err(|_| Broken)?;
+        let mut stream = respond.send_response(head, left == 0).map_err(|_| StreamError)?;
         self.moved();
-        match &answer.body {
+        match &response.body {
             Body::Text(_, text) if left > 0 => {
-                self.visit.worker.shared.tally.down(self.station, left);
-                stream.send_data(text.clone(), true).map_err(|_| Broken)?;
+                self.context.worker.shared.tally.down(self.station, left);
+                stream.send_data(text.clone(), true).map_err(|_| StreamError)?;
             }
             Body::Content(from) if left > 0 => self.send_content(&mut stream, *from, left).await?,
             _ => {}
         }
-        Stats::add(&self.visit.worker.stats.requests, 1);
+        Stats::add(&self.context.worker.stats.requests, 1);
         Ok(())
     }
 
@@ -219,49 +223,52 @@ impl Stream {
         stream: &mut SendStream<Bytes>,
         mut offset: u64,
         mut left: u64,
-    ) -> Result<(), Broken> {
-        let stall = into_std(self.visit.worker.shared.limits.stall_time);
+    ) -> Result<(), StreamError> {
+        let stall = into_std(self.context.worker.shared.limits.stall_time);
         self.down.interrupt();
         while left > 0 {
             stream.reserve_capacity(left.min(SEND_AHEAD) as usize);
             if stream.capacity() == 0 {
                 self.down.interrupt();
                 let capacity = timeout(stall, poll_fn(|cx| stream.poll_capacity(cx))).await;
-                capacity.map_err(|_| Broken)?.ok_or(Broken)?.map_err(|_| Broken)?;
+                capacity
+                    .map_err(|_| StreamError)?
+                    .ok_or(StreamError)?
+                    .map_err(|_| StreamError)?;
                 continue;
             }
             let granted = self.down.grant(left.min(stream.capacity() as u64)).await;
-            let piece = self.visit.worker.content.piece(offset, granted);
+            let piece = self.context.worker.content.piece(offset, granted);
             let count = piece.len() as u64;
             (offset, left) = (offset + count, left - count);
-            stream.send_data(piece, left == 0).map_err(|_| Broken)?;
+            stream.send_data(piece, left == 0).map_err(|_| StreamError)?;
             self.down.spend(count);
             self.moved();
-            let worker = &self.visit.worker;
+            let worker = &self.context.worker;
             Stats::add(&worker.stats.bytes_down, count);
             worker.shared.tally.down(self.station, count);
         }
         Ok(())
     }
 
-    fn head(&self, answer: &Answer) -> Response<()> {
-        let mut response = Response::new(());
-        *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let fields = response.headers_mut();
+    fn head(&self, response: &Response) -> http::Response<()> {
+        let mut head = http::Response::new(());
+        *head.status_mut() = StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let fields = head.headers_mut();
         for (name, value) in ALWAYS {
             fields.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
-        fields.insert(header::CONTENT_LENGTH, HeaderValue::from(answer.length));
+        fields.insert(header::CONTENT_LENGTH, HeaderValue::from(response.length));
         let mut insert = |name: &'static str, value: String| {
             if let Ok(value) = HeaderValue::try_from(value) {
                 fields.insert(HeaderName::from_static(name), value);
             }
         };
-        self.visit.worker.dates.with(|date| insert("date", date.to_owned()));
-        answer.fields(|name, value| insert(name, value.to_string()));
-        response
+        self.context.worker.dates.with(|date| insert("date", date.to_owned()));
+        response.fields(|name, value| insert(name, value.to_string()));
+        head
     }
 }
 
-/// A stream that can't go on; it is reset.
-struct Broken;
+/// The stream failed and is reset.
+struct StreamError;

@@ -1,19 +1,18 @@
-//! Opens the sockets that a server listens at.
+//! Opens the sockets at which a server listens.
 
 use super::ServerError;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 
-/// So many connections may wait to be accepted, if the system lets them (net.core.somaxconn).
+/// Maximum number of connections to accept in the kernel, subject to net.core.somaxconn.
 const BACKLOG: i32 = 4096;
-/// With port 0, a port is wanted that is free for TCP and UDP alike; so many are tried.
+/// Maximum number of attempts to find a port that is free for TCP and UDP, with port 0.
 const TRIES: usize = 32;
 
-/// Listens for TCP at each of `addresses`, and for UDP at the same ports where `datagrams` says so.
-///
-/// # Errors
-/// When one can't be opened.
+/// Listens for TCP at each of `addresses`, and with `datagrams` for UDP at the same ports.
+/// | # Errors
+/// [`ServerError::Listen`] when a socket cannot be opened.
 pub(crate) fn open(
     addresses: &[SocketAddr],
     datagrams: bool,
@@ -31,13 +30,13 @@ pub(crate) fn open(
     Ok(opened)
 }
 
-/// Whether an IPv6 wildcard failed because the machine hasn't got IPv6.
+/// Returns whether an IPv6 wildcard failed because the machine has no IPv6.
 fn lacks_ipv6(address: SocketAddr, reason: &io::Error) -> bool {
     address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED)
         && (reason.kind() == io::ErrorKind::AddrNotAvailable || reason.raw_os_error() == Some(libc_eafnosupport()))
 }
 
-/// EAFNOSUPPORT, which std has no kind for.
+/// EAFNOSUPPORT, for which std has no kind.
 const fn libc_eafnosupport() -> i32 {
     if cfg!(target_os = "linux") { 97 } else { 47 }
 }
@@ -59,7 +58,7 @@ fn pair(address: SocketAddr, datagrams: bool) -> io::Result<(TcpListener, Option
 
 fn tcp(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = socket(address, Type::STREAM, Protocol::TCP)?;
-    // Connections of a server that ended a moment ago don't keep the port from it.
+    // Connections of a previous server in TIME-WAIT do not block the port.
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
@@ -68,7 +67,7 @@ fn tcp(address: SocketAddr) -> io::Result<TcpListener> {
 
 fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = socket(address, Type::DGRAM, Protocol::UDP)?;
-    netburn_linux::datagram::want_destination(&socket)?;
+    netburn_linux::datagram::enable_destination_address(&socket)?;
     socket.bind(&address.into())?;
     Ok(socket.into())
 }
@@ -76,7 +75,7 @@ fn udp(address: SocketAddr) -> io::Result<UdpSocket> {
 fn socket(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(address), kind, Some(protocol))?;
     if address.is_ipv6() {
-        // IPv4 has sockets of its own.
+        // IPv4 has its own sockets.
         socket.set_only_v6(true)?;
     }
     socket.set_nonblocking(true)?;
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_taken_port_is_an_error_that_names_it() {
+    fn a_port_in_use_is_an_error_that_names_it() {
         let taken = TcpListener::bind(local(0)).unwrap();
         let address = taken.local_addr().unwrap();
         let error = open(&[address], false).unwrap_err().to_string();

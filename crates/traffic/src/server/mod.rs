@@ -1,15 +1,12 @@
-//! The traffic server: HTTP and datagrams for clients that want to know what their network is like.
-//!
-//! [`Server::bind`] opens the sockets, [`Server::run`] serves on threads of its own until it is told to stop, and a
-//! [`ServerHandle`] tells meanwhile and afterwards how it goes.
+//! The traffic server: HTTP and datagrams for measurements.
+//! | [`Server::bind`] opens the sockets. [`Server::run`] serves on its own threads until it is shut down. A
+//! [`ServerHandle`] returns statistics during and after the run.
 
 mod accept;
 mod admission;
-mod alarm;
-mod answer;
 mod config;
+mod congestion_control;
 mod connection;
-mod control;
 mod date;
 mod echo;
 mod flow;
@@ -19,18 +16,20 @@ mod handle;
 mod http1;
 mod http2;
 mod listen;
-mod marking;
 mod range;
 mod registry;
+mod response;
 mod route;
 mod socket;
+mod socket_dscp;
+mod station_bytes;
 mod stats;
-mod tally;
-mod wire;
+mod timed_stream;
+mod timer_queue;
 mod worker;
 
 pub use config::{Limits, MAX_OBJECT, PORT, ServerConfig, TLS_PORT, Terms};
-pub use control::has_control;
+pub use congestion_control::has_congestion_control;
 pub use handle::{Connection, ServerHandle};
 
 use crate::consent::{Consent, PerClient};
@@ -48,7 +47,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
 use worker::{Shared, Sockets, Start, Workers};
 
-/// A server whose sockets are open.
+/// A server with open sockets.
 pub struct Server {
     addresses: Addresses,
     handle: ServerHandle,
@@ -56,7 +55,7 @@ pub struct Server {
     sockets: Sockets,
 }
 
-/// Where a server listens; with port 0 asked for, the ports it got.
+/// Addresses of a server, with the assigned ports.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Addresses {
     /// Cleartext HTTP.
@@ -67,33 +66,32 @@ pub struct Addresses {
     pub datagrams: Vec<SocketAddr>,
 }
 
-/// Why a server can't begin.
+/// Error of starting a server.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// A socket can't be opened.
+    /// A socket cannot be opened.
     #[error("can't listen at {address}: {reason}")]
     Listen {
-        /// Where.
+        /// Address.
         address: SocketAddr,
-        /// Why.
+        /// Cause.
         reason: std::io::Error,
     },
-    /// There is nowhere to listen.
-    #[error("nowhere to listen: no address is given")]
+    /// There is no address to listen at.
+    #[error("missing address to listen at")]
     Nowhere,
-    /// The operator's text is not fit to be shown.
+    /// The operator's name is invalid.
     #[error(transparent)]
     Operator(#[from] crate::consent::ConsentError),
-    /// The machine refuses something else that it needs.
+    /// The operating system returned another error.
     #[error("can't start the server: {0}")]
     Machine(#[from] std::io::Error),
 }
 
 impl Server {
     /// Opens the sockets.
-    ///
-    /// # Errors
-    /// When one of them can't be opened, or the settings make no server.
+    /// | # Errors
+    /// [`ServerError`] when a socket cannot be opened or the configuration is invalid.
     pub async fn bind(config: ServerConfig) -> Result<Self, ServerError> {
         let limits = Limits {
             object: config.limits.object.min(MAX_OBJECT),
@@ -127,13 +125,13 @@ impl Server {
             content: Content::get()?,
             tls: config.tls.as_ref().map(|identity| identity.server_config().into()),
             cc: config.cc,
-            controls: control::Controls::new(),
+            controls: congestion_control::AvailableControls::new(),
             links: config.rate.map(|rate| (link(rate), link(rate))),
             admission: Admission::new(limits.clone()),
             registry: registry::Registry::default(),
             watching: tokio::sync::watch::Sender::new(false),
             stats: (0..threads).map(|_| Arc::default()).collect(),
-            tally: tally::Tally::new(config.stations),
+            tally: station_bytes::StationBytes::new(config.stations),
             limits,
         });
         let handle = ServerHandle::new(config.name, Arc::clone(&shared));
@@ -145,26 +143,25 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// Returns the addresses.
     #[must_use]
     pub fn addresses(&self) -> &Addresses {
         &self.addresses
     }
 
-    /// Tells how it goes, while it runs and after.
+    /// Returns a handle for statistics.
     #[must_use]
     pub fn handle(&self) -> ServerHandle {
         self.handle.clone()
     }
 
-    /// Serves until `shutdown` is done, then closes every connection.
-    ///
-    /// # Errors
-    /// When its threads can't be started.
+    /// Serves until `shutdown` is ready, then closes all connections.
+    /// | # Errors
+    /// [`ServerError::Machine`] when its threads cannot be started.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         // Every connection is a file.
         let _ = netburn_linux::raise_open_files();
-        // However this future ends, the workers are told: by the value, or by its sender's end.
+        // The workers stop in any case: by the value, or when the sender is dropped.
         let (stop, stopped) = watch::channel(false);
         let count = self.shared.stats.len();
         let (inboxes, receivers): (Vec<_>, Vec<_>) = (0..count).map(|_| mpsc::unbounded_channel()).unzip();
@@ -180,7 +177,7 @@ impl Server {
                 number,
                 workers: workers.clone(),
                 inbox,
-                // The first accepts for all.
+                // The first worker accepts connections for all.
                 sockets: std::mem::take(&mut self.sockets),
                 stop: stopped.clone(),
                 started,
@@ -196,13 +193,13 @@ impl Server {
             self.handle.begun(ids);
             tokio::select! {
                 () = shutdown => {}
-                // A worker that ends by itself has failed, and says why below.
+                // A worker that ends by itself has failed; its error is returned below.
                 _ = ends.recv() => {}
             }
             self.handle.ending();
         }
         let _ = stop.send(true);
-        // The channel ends with the last worker.
+        // The channel closes when the last worker has ended.
         while ends.recv().await.is_some() {}
         for thread in threads {
             thread
@@ -213,7 +210,7 @@ impl Server {
     }
 }
 
-/// What the server has to show.
+/// Returns the content of the server.
 fn site(config: &ServerConfig, limits: &Limits, addresses: &Addresses) -> Result<Site, ServerError> {
     let mut consent = Consent::new(&config.consent.operator, limits.object)?;
     consent.consents = config.consent.consents;
@@ -246,7 +243,7 @@ fn site(config: &ServerConfig, limits: &Limits, addresses: &Addresses) -> Result
 fn random_key() -> io::Result<[u8; 32]> {
     let mut key = [0; 32];
     let filled = SystemRandom::new().fill(&mut key);
-    filled.map_err(|_| io::Error::other("the system has no random numbers"))?;
+    filled.map_err(|_| io::Error::other("the system provides no random numbers"))?;
     Ok(key)
 }
 

@@ -1,23 +1,22 @@
 //! One byte range of an object (RFC 9110 §14).
 
-/// What a `Range` field asks of an object.
+/// Result of a `Range` field for an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Range {
-    /// The whole of it: there is no such field, or it is one that a server is free to ignore: another unit, several
-    /// ranges, or not understood.
+    /// The whole object: there is no such field, or it may be ignored: another unit, several ranges, or invalid.
     Whole,
-    /// The bytes from `first` to `last`, both included.
+    /// The bytes from `first` to `last`, inclusive.
     Part {
-        /// The first byte.
+        /// First byte.
         first: u64,
-        /// The last byte; the object reaches so far.
+        /// Last byte, within the object.
         last: u64,
     },
-    /// Nothing that the object has.
+    /// The range is outside the object.
     Unsatisfiable,
 }
 
-/// Reads a `Range` field's value for an object of `length` bytes.
+/// Evaluates a `Range` field's value for an object of `length` bytes.
 pub(crate) fn parse(value: &[u8], length: u64) -> Range {
     let Some((first, last)) = split(value) else {
         return Range::Whole;
@@ -40,7 +39,7 @@ pub(crate) fn parse(value: &[u8], length: u64) -> Range {
     }
 }
 
-/// The two numbers of a single range in bytes; `None` when it isn't one.
+/// Returns the two numbers of a single byte range; `None` for anything else.
 fn split(value: &[u8]) -> Option<(Option<u64>, Option<u64>)> {
     let text = std::str::from_utf8(value).ok()?.trim_ascii();
     let (unit, range) = text.split_once('=')?;
@@ -51,7 +50,7 @@ fn split(value: &[u8]) -> Option<(Option<u64>, Option<u64>)> {
     Some((position(first)?, position(last)?))
 }
 
-/// A position: `Some(None)` when it is left out, `None` when it isn't a number.
+/// Parses a position: `Some(None)` if it is omitted, `None` if it is not a number.
 fn position(text: &str) -> Option<Option<u64>> {
     if text.is_empty() {
         return Some(None);
@@ -59,7 +58,7 @@ fn position(text: &str) -> Option<Option<u64>> {
     if !text.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    // Beyond what can be counted is beyond every object.
+    // Positions above the largest integer are beyond every object.
     Some(Some(text.parse().unwrap_or(u64::MAX)))
 }
 
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_ignored() {
+    fn invalid_ranges_are_ignored() {
         for value in [
             &b"bytes=5-4"[..],
             b"bytes=-",

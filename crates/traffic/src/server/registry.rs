@@ -1,4 +1,4 @@
-//! The connections that are open now, for whoever looks at them.
+//! Registry of open connections.
 
 use super::handle::Connection;
 use std::collections::BTreeMap;
@@ -6,10 +6,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpStream;
 
-/// So many connections are looked at in one go.
+/// Number of connections that are sampled at once.
 const AT_ONCE: usize = 64;
 
-/// The open connections by number, in the order they came.
+/// Open connections by number, in the order of acceptance.
 #[derive(Debug, Default)]
 pub(crate) struct Registry(Mutex<State>);
 
@@ -32,9 +32,9 @@ impl Registry {
         self.lock().open.remove(&number);
     }
 
-    /// A look at each; those that the system says nothing about are left out. Nobody waits for it for long: it takes
-    /// some at a time, and looks at them without the lock.
-    pub(crate) fn look(&self) -> Vec<Connection> {
+    /// Samples each connection. Connections without TCP_INFO are skipped. The lock is held only briefly: a few
+    /// connections are copied at a time, and sampled without it.
+    pub(crate) fn sample(&self) -> Vec<Connection> {
         let mut looks = Vec::new();
         let mut from = 0;
         loop {

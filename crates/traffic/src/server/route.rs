@@ -1,43 +1,43 @@
-//! What is where, and what each request for it is answered.
+//! Routes of the server and their responses.
 
-use super::answer::{Answer, More};
 use super::range::{self, Range};
+use super::response::{ExtraField, Response};
 use crate::consent::fleet::{self, FleetKey};
 use crate::consent::{self, Consent};
-use crate::mark;
+use crate::dscp;
 use bytes::Bytes;
 use netburn_units::ByteSize;
 
-/// Whether the query of `path` asks that the connection end with the answer (`?close`): a page in a browser has no other
-/// way to dial anew for each object. Only HTTP/1 heeds it.
+/// Returns whether the query of `path` requests that the connection be closed after the response (`?close`). Pages in a
+/// browser have no other way to use a new connection per object. Applies to HTTP/1 only.
 pub(crate) fn asks_to_close(path: &str) -> bool {
     path.split_once('?')
         .is_some_and(|(_, query)| query.split('&').any(|part| part == "close"))
 }
 
-/// A request, whatever the version of HTTP.
+/// A request, independently of the HTTP version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct Request<'a> {
     pub(crate) method: Method,
-    /// The path and query of its target.
+    /// Path and query of the target.
     pub(crate) path: &'a str,
-    /// Its `Range` field.
+    /// `Range` field.
     pub(crate) range: Option<&'a [u8]>,
-    /// Whether it has an `If-Range` field.
+    /// Whether there is an `If-Range` field.
     pub(crate) if_range: bool,
 }
 
-/// The methods told apart.
+/// Methods that the server distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
     Head,
     Post,
-    /// Asks what may be asked: what a browser does for a page before some of its requests.
+    /// Preflight request of a browser.
     Options,
-    /// One of HTTP's others.
+    /// Another method of HTTP.
     Other,
-    /// None of HTTP's.
+    /// Not a method of HTTP.
     Unknown,
 }
 
@@ -54,59 +54,59 @@ impl Method {
     }
 }
 
-/// What a request comes to.
+/// Result of routing a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// This answer, whatever body the request has.
-    Answer(Answer),
-    /// Its body is taken, counted and dropped.
+    /// This response, regardless of the request's body.
+    Response(Response),
+    /// The body is received, counted and discarded.
     Sink,
 }
 
-/// What the server has to show.
+/// Content of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
     /// The document at [`consent::PATH`].
     pub(crate) consent: Bytes,
-    /// The fleet it serves, and the document that is completed for it.
+    /// Key of the fleet that it serves, and the document to which the proof is added.
     pub(crate) fleet: Option<(FleetKey, Consent)>,
     /// The page at `/`.
     pub(crate) page: Bytes,
-    /// The largest object.
+    /// Maximum size of an object.
     pub(crate) object: u64,
 }
 
-/// The path before an object's size.
+/// Path before an object's size.
 const BYTES: &str = "/bytes/";
 const READ: &str = "GET, HEAD";
 const WRITE: &str = "POST";
 
 impl Site {
-    /// What `ask` comes to.
-    pub(crate) fn route(&self, ask: &Ask<'_>) -> Route {
-        let (path, query) = ask.path.split_once('?').unwrap_or((ask.path, ""));
-        if ask.method == Method::Unknown {
-            return Route::Answer(Answer::text(501, "this method is not HTTP's"));
+    /// Routes a request.
+    pub(crate) fn route(&self, request: &Request<'_>) -> Route {
+        let (path, query) = request.path.split_once('?').unwrap_or((request.path, ""));
+        if request.method == Method::Unknown {
+            return Route::Response(Response::text(501, "unknown method"));
         }
-        if let Err(unfit) = mark::wished(ask.path).and(mark::control(ask.path)) {
-            return Route::Answer(Answer::text(400, unfit.to_string()));
+        if let Err(unfit) = dscp::requested_dscp(request.path).and(dscp::control(request.path)) {
+            return Route::Response(Response::text(400, unfit.to_string()));
         }
         let found = match path {
-            "/" => Answer::page(200, "text/plain; charset=utf-8", self.page.clone()),
-            consent::PATH => Answer::page(200, "application/json", self.consent_to(query)),
-            "/sink" if ask.method == Method::Post => return Route::Sink,
-            "/sink" if ask.method == Method::Options => return Route::Answer(preflight(WRITE)),
-            "/sink" => return Route::Answer(not_allowed(WRITE)),
+            "/" => Response::page(200, "text/plain; charset=utf-8", self.page.clone()),
+            consent::PATH => Response::page(200, "application/json", self.consent_to(query)),
+            "/sink" if request.method == Method::Post => return Route::Sink,
+            "/sink" if request.method == Method::Options => return Route::Response(preflight(WRITE)),
+            "/sink" => return Route::Response(not_allowed(WRITE)),
             path => match path.strip_prefix(BYTES) {
-                Some(_) if ask.method == Method::Options => return Route::Answer(preflight(READ)),
-                Some(size) if matches!(ask.method, Method::Get | Method::Head) => self.object(size, ask),
-                Some(_) => return Route::Answer(not_allowed(READ)),
-                None => Answer::text(404, "nothing is here; / says what is where"),
+                Some(_) if request.method == Method::Options => return Route::Response(preflight(READ)),
+                Some(size) if matches!(request.method, Method::Get | Method::Head) => self.object(size, request),
+                Some(_) => return Route::Response(not_allowed(READ)),
+                None => Response::text(404, "not found; / lists the paths"),
             },
         };
-        Route::Answer(match ask.method {
+        Route::Response(match request.method {
             Method::Get => found,
-            Method::Head => Answer {
+            Method::Head => Response {
                 head_only: true,
                 ..found
             },
@@ -116,7 +116,7 @@ impl Site {
         })
     }
 
-    /// The consent, which answers a fleet's question where it can.
+    /// Returns the consent document, with the fleet's proof if the query has a nonce.
     fn consent_to(&self, query: &str) -> Bytes {
         let answered = self.fleet.as_ref().and_then(|(key, consent)| {
             let nonce = query.split('&').find_map(|part| part.strip_prefix(fleet::QUERY))?;
@@ -133,43 +133,50 @@ impl Site {
         answered.unwrap_or_else(|| self.consent.clone())
     }
 
-    fn object(&self, size: &str, ask: &Ask<'_>) -> Answer {
+    fn object(&self, size: &str, request: &Request<'_>) -> Response {
         let length = match read_size(size) {
             Some(length) if length <= self.object => length,
             Some(_) => {
                 let most = ByteSize::from_bytes(self.object);
-                return Answer::text(400, format!("an object has at most {most} ({} bytes)", self.object));
+                return Response::text(
+                    400,
+                    format!("size out of range: expected at most {most} ({} bytes)", self.object),
+                );
             }
-            None => return Answer::text(400, "a size is a number of bytes, or like 128KiB, 1MiB, 1GiB, 5MB"),
+            None => {
+                return Response::text(
+                    400,
+                    "invalid size: expected a number of bytes, or a size as 128KiB, 1MiB, 1GiB, 5MB",
+                );
+            }
         };
-        // Range means something for GET alone (RFC 9110 §14.2), and a condition on it (If-Range) can't hold, since no
-        // validator is given out (§13.1.5).
-        let range = match ask.range {
-            Some(value) if ask.method == Method::Get && !ask.if_range => range::parse(value, length),
+        // Range applies to GET only (RFC 9110 §14.2). If-Range never matches, because the server provides no validator
+        // (§13.1.5).
+        let range = match request.range {
+            Some(value) if request.method == Method::Get && !request.if_range => range::parse(value, length),
             _ => Range::Whole,
         };
         match range {
-            Range::Whole => Answer::content(200, 0, length, More::Ranges),
+            Range::Whole => Response::content(200, 0, length, ExtraField::Ranges),
             Range::Part { first, last } => {
-                Answer::content(206, first, last - first + 1, More::Part(first, last, length))
+                Response::content(206, first, last - first + 1, ExtraField::Part(first, last, length))
             }
-            Range::Unsatisfiable => {
-                Answer::text(416, format!("the object has {length} bytes")).with(More::Unsatisfiable(length))
-            }
+            Range::Unsatisfiable => Response::text(416, format!("range out of bounds: the object has {length} bytes"))
+                .with(ExtraField::Unsatisfiable(length)),
         }
     }
 }
 
-fn not_allowed(methods: &'static str) -> Answer {
-    Answer::text(405, format!("this takes {methods}")).with(More::Allow(methods))
+fn not_allowed(methods: &'static str) -> Response {
+    Response::text(405, format!("supported methods: {methods}")).with(ExtraField::Allow(methods))
 }
 
-/// Says which methods pages of other origins may use. Nothing is kept from them, so nothing depends on what they ask for.
-fn preflight(methods: &'static str) -> Answer {
-    Answer::text(200, format!("this takes {methods}")).with(More::Preflight(methods))
+/// Returns the response to a preflight request. All origins have the same permissions.
+fn preflight(methods: &'static str) -> Response {
+    Response::text(200, format!("supported methods: {methods}")).with(ExtraField::Preflight(methods))
 }
 
-/// A size in a path: bytes, or with a unit as [`ByteSize`] reads it, without a space.
+/// Parses a size in a path: bytes, or with a unit as in [`ByteSize`], without a space.
 fn read_size(text: &str) -> Option<u64> {
     if text.bytes().all(|b| b.is_ascii_digit()) {
         return text.parse().ok();
@@ -183,7 +190,7 @@ fn read_size(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::answer::Body;
+    use crate::server::response::Body;
 
     fn site() -> Site {
         Site {
@@ -194,21 +201,21 @@ mod tests {
         }
     }
 
-    fn answer(method: Method, path: &str, range: Option<&str>) -> Answer {
-        let ask = Ask {
+    fn response(method: Method, path: &str, range: Option<&str>) -> Response {
+        let request = Request {
             method,
             path,
             range: range.map(str::as_bytes),
             if_range: false,
         };
-        match site().route(&ask) {
-            Route::Answer(answer) => answer,
+        match site().route(&request) {
+            Route::Response(response) => response,
             Route::Sink => panic!("{path} is a sink"),
         }
     }
 
     #[test]
-    fn a_fleets_question_is_answered_by_its_own_servers() {
+    fn only_servers_of_a_fleet_answer_its_nonce() {
         let consent = Consent::new("Ada", ByteSize::from_gib(1)).unwrap();
         let key = FleetKey::new("token");
         let ours = Site {
@@ -217,15 +224,15 @@ mod tests {
         };
         let nonce = "0123456789abcdef";
         let said = |site: &Site, query: &str| Consent::parse(&site.consent_to(query)).ok().and_then(|c| c.fleet);
-        let answer = said(&ours, &format!("x=1&fleet={nonce}")).unwrap();
-        assert!(key.accepts(nonce, &answer));
+        let response = said(&ours, &format!("x=1&fleet={nonce}")).unwrap();
+        assert!(key.accepts(nonce, &response));
         assert_eq!(said(&ours, ""), None);
         assert_eq!(said(&ours, "fleet=short"), None);
         assert_eq!(said(&site(), &format!("fleet={nonce}")), None);
     }
 
     #[test]
-    fn sizes_as_people_write_them() {
+    fn sizes_with_units() {
         for (path, length) in [
             ("/bytes/0", 0),
             ("/bytes/1", 1),
@@ -234,7 +241,7 @@ mod tests {
             ("/bytes/1GiB?again=7", 1 << 30),
             ("/bytes/16GiB", 16 << 30),
         ] {
-            let got = answer(Method::Get, path, None);
+            let got = response(Method::Get, path, None);
             assert_eq!(
                 (got.status, got.length, got.body),
                 (200, length, Body::Content(0)),
@@ -244,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_size_or_too_much() {
+    fn invalid_and_too_large_sizes_are_rejected() {
         for path in [
             "/bytes/",
             "/bytes/x",
@@ -257,14 +264,14 @@ mod tests {
             "/bytes/5Kib",
             "/bytes/0.5B",
         ] {
-            assert_eq!(answer(Method::Get, path, None).status, 400, "{path}");
+            assert_eq!(response(Method::Get, path, None).status, 400, "{path}");
         }
-        assert_eq!(answer(Method::Get, "/bytes", None).status, 404);
-        assert_eq!(answer(Method::Get, "/byte/5", None).status, 404);
+        assert_eq!(response(Method::Get, "/bytes", None).status, 404);
+        assert_eq!(response(Method::Get, "/byte/5", None).status, 404);
     }
 
     #[test]
-    fn a_query_may_ask_for_the_end() {
+    fn a_query_may_request_closing() {
         for path in ["/bytes/5?close", "/bytes/5?n=1&close", "/sink?close&n=1"] {
             assert!(asks_to_close(path), "{path}");
         }
@@ -280,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_may_wish_for_a_mark_that_there_is() {
+    fn a_query_may_request_a_valid_dscp() {
         for (path, status) in [
             ("/bytes/5?dscp=63", 200),
             ("/bytes/5?dscp=64", 400),
@@ -290,32 +297,32 @@ mod tests {
             ("/sink?cc=../x", 400),
             ("/?dscp=8&dscp=8", 400),
         ] {
-            assert_eq!(answer(Method::Get, path, None).status, status, "{path}");
+            assert_eq!(response(Method::Get, path, None).status, status, "{path}");
         }
     }
 
     #[test]
     fn a_head_is_the_get_without_its_body() {
-        let got = answer(Method::Head, "/bytes/16GiB", Some("bytes=0-1"));
+        let got = response(Method::Head, "/bytes/16GiB", Some("bytes=0-1"));
         assert_eq!((got.status, got.length, got.sent_length()), (200, 16 << 30, 0));
     }
 
     #[test]
     fn ranges() {
-        let got = answer(Method::Get, "/bytes/1000", Some("bytes=100-199"));
+        let got = response(Method::Get, "/bytes/1000", Some("bytes=100-199"));
         assert_eq!((got.status, got.length, got.body), (206, 100, Body::Content(100)));
-        assert_eq!(got.more, More::Part(100, 199, 1000));
-        let got = answer(Method::Get, "/bytes/1000", Some("bytes=1000-"));
-        assert_eq!((got.status, got.more), (416, More::Unsatisfiable(1000)));
-        let ask = Ask {
+        assert_eq!(got.more, ExtraField::Part(100, 199, 1000));
+        let got = response(Method::Get, "/bytes/1000", Some("bytes=1000-"));
+        assert_eq!((got.status, got.more), (416, ExtraField::Unsatisfiable(1000)));
+        let request = Request {
             method: Method::Get,
             path: "/bytes/9",
             range: Some(b"bytes=1-2"),
             if_range: true,
         };
         assert!(matches!(
-            site().route(&ask),
-            Route::Answer(Answer {
+            site().route(&request),
+            Route::Response(Response {
                 status: 200,
                 length: 9,
                 ..
@@ -341,9 +348,9 @@ mod tests {
             (Method::Options, "/sink", 200),
             (Method::Options, "/nothing", 404),
         ] {
-            assert_eq!(answer(method, path, None).status, status, "{method:?} {path}");
+            assert_eq!(response(method, path, None).status, status, "{method:?} {path}");
         }
-        let post = Ask {
+        let post = Request {
             method: Method::Post,
             path: "/sink?x",
             range: None,

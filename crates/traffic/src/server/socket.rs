@@ -1,4 +1,4 @@
-//! A TCP socket of the server, and how long to wait for it.
+//! A TCP socket of the server, and its deadline.
 
 use crate::content::Content;
 use netburn_units::Duration;
@@ -11,8 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// A socket that its task reads and writes, and that others may look at. What was read ahead of its time is read
-/// again first.
+/// A socket that its task reads and writes, and that other tasks may sample. Bytes that were put back are read first.
 #[derive(Debug)]
 pub(crate) struct Socket {
     stream: Arc<TcpStream>,
@@ -29,7 +28,7 @@ impl Socket {
         }
     }
 
-    /// Puts back what was read.
+    /// Puts received bytes back.
     pub(crate) fn put_back(&mut self, bytes: Vec<u8>) {
         debug_assert!(self.taken == self.ahead.len(), "what was put back before is read first");
         (self.ahead, self.taken) = (bytes, 0);
@@ -39,13 +38,13 @@ impl Socket {
         &self.stream
     }
 
-    /// Receives at the end of `buffer`, no more than its spare capacity.
+    /// Receives into the spare capacity of `buffer`.
     pub(crate) fn poll_receive(&mut self, cx: &mut Context<'_>, buffer: &mut Vec<u8>) -> Poll<io::Result<usize>> {
         let room = buffer.capacity() - buffer.len();
         self.poll_read_io(cx, room, |stream| stream.try_read_buf(buffer))
     }
 
-    /// Drops up to `limit` received bytes inside the kernel.
+    /// Discards up to `limit` received bytes inside the kernel.
     pub(crate) fn poll_discard(&mut self, cx: &mut Context<'_>, limit: usize) -> Poll<io::Result<usize>> {
         self.poll_read_io(cx, limit, |stream| {
             stream.try_io(Interest::READABLE, || netburn_linux::discard(stream, limit))
@@ -63,7 +62,7 @@ impl Socket {
             match receive(&self.stream) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Ok(count) => {
-                    // Less than there was room for: nothing more is there (epoll(7)), and asking again can be saved.
+                    // A short read means that the socket is empty (epoll(7)), so the next system call can be avoided.
                     if count > 0 && count < room {
                         let _ = self
                             .stream
@@ -76,7 +75,7 @@ impl Socket {
         }
     }
 
-    /// Hands content to the kernel once the socket takes something: up to `limit` bytes from `offset` on.
+    /// Sends up to `limit` bytes of content from `offset` as soon as the socket is writable.
     pub(crate) fn poll_send_content(
         &self,
         cx: &mut Context<'_>,
@@ -89,14 +88,14 @@ impl Socket {
         })
     }
 
-    /// Sends some of `bytes`, which the kernel may hold back for more to come.
+    /// Sends part of `bytes`, which the kernel may hold back for further data.
     pub(crate) fn poll_send_more(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_send(cx, |stream| {
             stream.try_io(Interest::WRITABLE, || netburn_linux::send_more(stream, bytes))
         })
     }
 
-    /// Sends some of `bytes`.
+    /// Sends part of `bytes`.
     pub(crate) fn poll_send_bytes(&self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_send(cx, |stream| stream.try_write(bytes))
     }
@@ -159,8 +158,8 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// How long to wait for something. Setting it costs a look at the clock: the timer itself is moved only when it would
-/// ring too late, and looks again when it rings too early.
+/// A deadline. Setting it only reads the clock: the timer is moved only if it would expire too late, and is set again
+/// if it expires too early.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     at: Instant,
@@ -175,7 +174,7 @@ impl Deadline {
         }
     }
 
-    /// From now on, `span`.
+    /// Sets the deadline to `span` from now.
     pub(crate) fn set(&mut self, span: Duration) {
         self.at = Instant::now() + into_std(span);
     }
@@ -195,7 +194,7 @@ impl Deadline {
         }
     }
 
-    /// Waits for `work`, but no longer than this.
+    /// Runs `work` until the deadline.
     pub(crate) async fn bound<T>(
         &mut self,
         mut work: impl FnMut(&mut Context<'_>) -> Poll<io::Result<T>>,

@@ -1,4 +1,4 @@
-//! What a worker counts as it goes: written by one thread, read by any.
+//! Statistics of a worker: written by one thread, read by all.
 
 use netburn_units::{Duration, Instant};
 use std::sync::atomic::{
@@ -6,58 +6,58 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-/// One worker's counts.
+/// Statistics of one worker.
 #[derive(Debug, Default)]
 pub(crate) struct Stats {
-    /// Connections open now.
+    /// Open connections.
     pub(crate) connections: AtomicU64,
     /// Bytes of content sent.
     pub(crate) bytes_down: AtomicU64,
-    /// Bytes of content taken.
+    /// Bytes of content received.
     pub(crate) bytes_up: AtomicU64,
-    /// Requests answered in full, whatever the answer.
+    /// Complete responses, with any status.
     pub(crate) requests: AtomicU64,
-    /// Connections and requests turned away for a limit, or failed by our own fault.
+    /// Connections and requests rejected by a limit, or failed by an error of the server.
     pub(crate) refused: AtomicU64,
-    /// From a request's last byte to its answer's first, waits of the rate cap not counted.
+    /// Time from the last byte of a request to the first byte of its response, without waits of the rate limit.
     pub(crate) service: Histogram,
-    /// How late pieces of a capped transfer were acted on.
+    /// Lateness of rate-limited pieces.
     pub(crate) lateness: Histogram,
-    /// Nanoseconds of the longest standstill that has ended.
+    /// Longest standstill that has ended, in nanoseconds.
     standstill: AtomicU64,
-    /// When the worker looked at its work last, in nanoseconds of the monotonic clock; 0 before the first look.
-    last_look: AtomicI64,
+    /// Time of the worker's last check in nanoseconds of the monotonic clock; 0 before the first.
+    last_check: AtomicI64,
 }
 
-/// While standstills are watched for, a worker looks at its work at least this often: a shorter one may go unseen.
-pub(crate) const LOOK: Duration = Duration::from_millis(20);
+/// Maximum time between two checks while standstills are detected. Shorter standstills may not be detected.
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 impl Stats {
-    /// The worker looks at its work, after a standstill of so long if there was one.
-    pub(crate) fn looked(&self, now: Instant, standstill: Option<Duration>) {
-        // The standstill first: a reader that finds the new look finds the standstill before it as well.
+    /// Records a check of the worker, and the standstill before it, if there was one.
+    pub(crate) fn record_check(&self, now: Instant, standstill: Option<Duration>) {
+        // The standstill is stored first: a reader that sees the new check must also see the standstill before it.
         if let Some(standstill) = standstill {
             self.standstill.fetch_max(standstill.as_nanos(), Relaxed);
         }
-        self.last_look.store(now.as_nanos(), Release);
+        self.last_check.store(now.as_nanos(), Release);
     }
 
-    /// The longest standstill until `now`. One that lasts counts as well: after a pause of the whole process another thread may ask
-    /// before the worker runs again.
+    /// Returns the longest standstill until `now`, including the present one. After a pause of the whole process,
+    /// another thread may call this before the worker runs again.
     pub(crate) fn longest_standstill(&self, now: Instant) -> Duration {
-        let looked = Some(self.last_look.load(Acquire)).filter(|looked| *looked != 0);
+        let looked = Some(self.last_check.load(Acquire)).filter(|looked| *looked != 0);
         let ended = Duration::from_nanos(self.standstill.load(Relaxed));
         let since = looked.and_then(|looked| now.checked_since(Instant::from_nanos(looked)));
-        let lasting = since.and_then(|since| since.checked_sub(LOOK));
+        let lasting = since.and_then(|since| since.checked_sub(CHECK_INTERVAL));
         ended.max(lasting.unwrap_or_default())
     }
 
-    /// Adds to one of the counts.
+    /// Adds to a counter.
     pub(crate) fn add(count: &AtomicU64, more: u64) {
         count.fetch_add(more, Relaxed);
     }
 
-    /// Forgets everything but what is open now.
+    /// Resets all statistics except the open connections.
     pub(crate) fn reset(&self) {
         for count in [
             &self.bytes_down,
@@ -73,9 +73,9 @@ impl Stats {
     }
 }
 
-/// Sixteen buckets per doubling: a value is told to 1/16 of itself, upwards.
+/// Buckets per doubling: 16, so that values have an error of at most 1/16, upwards.
 const STEPS: usize = 16;
-/// The first `STEPS` nanoseconds have a bucket each, then sixteen per doubling up to 2⁴⁰ ns, some 18 minutes.
+/// The first `STEPS` nanoseconds have one bucket each, then 16 per doubling up to 2⁴⁰ ns, about 18 minutes.
 const BUCKETS: usize = STEPS * 37;
 
 /// A distribution of durations.
@@ -95,7 +95,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts one.
+    /// Records one value.
     pub(crate) fn record(&self, value: Duration) {
         self.buckets[bucket(value.as_nanos())].fetch_add(1, Relaxed);
         if value.as_nanos() > self.largest.load(Relaxed) {
@@ -109,7 +109,7 @@ impl Histogram {
     }
 }
 
-/// Several histograms taken together.
+/// The sum of several histograms.
 #[derive(Debug, Clone)]
 pub(crate) struct Distribution {
     buckets: Vec<u64>,
@@ -135,17 +135,18 @@ impl Distribution {
         sum
     }
 
-    /// How many there are.
+    /// Returns the number of values.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The largest in µs; 0 when there is none.
+    /// Returns the maximum in µs; 0 without values.
     pub(crate) fn max_us(&self) -> f64 {
         self.largest as f64 / 1e3
     }
 
-    /// The value in µs that `share` of them don't exceed: the upper edge of its bucket, so at most 1/16 too much.
+    /// Returns the value in µs that `share` of the values do not exceed: the upper edge of its bucket, at most 1/16 too
+    /// large.
     pub(crate) fn quantile_us(&self, share: f64) -> f64 {
         let rank = (share * self.count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -169,7 +170,7 @@ fn bucket(value: u64) -> usize {
     (STEPS * (doubling as usize + 1) + within as usize).min(BUCKETS - 1)
 }
 
-/// The largest value of a bucket.
+/// Returns the largest value of a bucket.
 fn upper_edge(index: usize) -> u64 {
     let (doubling, within) = (index / STEPS, index % STEPS);
     if doubling == 0 {
@@ -188,14 +189,14 @@ mod tests {
         let stats = Stats::default();
         let at = |ms: i64| Instant::from_nanos(ms * 1_000_000);
         assert_eq!(stats.longest_standstill(at(5_000)), Duration::ZERO, "no look yet");
-        stats.looked(at(1_000), None);
+        stats.record_check(at(1_000), None);
         assert_eq!(
             stats.longest_standstill(at(1_020)),
             Duration::ZERO,
             "the next look is due"
         );
         assert_eq!(stats.longest_standstill(at(4_000)), Duration::from_millis(2_980));
-        stats.looked(at(1_500), Some(Duration::from_millis(480)));
+        stats.record_check(at(1_500), Some(Duration::from_millis(480)));
         assert_eq!(stats.longest_standstill(at(1_510)), Duration::from_millis(480));
         assert_eq!(stats.longest_standstill(at(2_100)), Duration::from_millis(580));
         stats.reset();

@@ -1,16 +1,16 @@
-//! One thread of the server, its runtime, and what it shares with the others.
+//! A thread of the server with its runtime, and the state shared by all threads.
 
 use super::admission::Admission;
-use super::alarm::Alarm;
 use super::config::Limits;
+use super::congestion_control::AvailableControls;
 use super::connection;
-use super::control::Controls;
 use super::date::Dates;
 use super::flow::SharedLink;
 use super::registry::Registry;
 use super::route::Site;
-use super::stats::{LOOK, Stats};
-use super::tally::Tally;
+use super::station_bytes::StationBytes;
+use super::stats::{CHECK_INTERVAL, Stats};
+use super::timer_queue::TimerQueue;
 use super::{accept, echo};
 use crate::content::Content;
 use netburn_linux::Monotonic;
@@ -26,66 +26,66 @@ use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_rustls::TlsAcceptor;
 
-/// What all threads share.
+/// State shared by all threads.
 pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) site: Site,
     pub(crate) content: Content,
     pub(crate) tls: Option<TlsAcceptor>,
     pub(crate) cc: Option<String>,
-    pub(crate) controls: Controls,
-    /// The whole server's capped links, down and up.
+    pub(crate) controls: AvailableControls,
+    /// Rate-limited links of the whole server, down and up.
     pub(crate) links: Option<(SharedLink, SharedLink)>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) registry: Registry,
-    /// Whether workers watch for standstills.
+    /// Whether workers detect standstills.
     pub(crate) watching: watch::Sender<bool>,
-    /// One for each worker.
+    /// Statistics of each worker.
     pub(crate) stats: Vec<Arc<Stats>>,
-    /// Content by station.
-    pub(crate) tally: Tally,
+    /// Bytes of content by station.
+    pub(crate) tally: StationBytes,
 }
 
-/// What the tasks of one thread share.
+/// State shared by the tasks of one thread.
 pub(crate) struct Worker {
     pub(crate) shared: Arc<Shared>,
     pub(crate) stats: Arc<Stats>,
     pub(crate) content: Content,
-    pub(crate) alarm: Alarm,
+    pub(crate) timer_queue: TimerQueue,
     pub(crate) dates: Dates,
 }
 
-/// A connection that another thread accepted.
+/// A connection accepted by another thread.
 pub(crate) struct Accepted {
     pub(crate) stream: std::net::TcpStream,
     pub(crate) peer: SocketAddr,
     pub(crate) tls: bool,
 }
 
-/// The sockets that a worker listens at.
+/// Sockets at which a worker listens.
 #[derive(Default)]
 pub(crate) struct Sockets {
     pub(crate) listeners: Vec<(std::net::TcpListener, bool)>,
     pub(crate) datagrams: Vec<(std::net::UdpSocket, crate::datagram::Echo)>,
 }
 
-/// How to reach the workers with a new connection.
+/// Channels that pass connections to the workers.
 #[derive(Clone)]
 pub(crate) struct Workers {
     pub(crate) inboxes: Vec<mpsc::UnboundedSender<Accepted>>,
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What a worker is started with.
+/// Parameters of a worker.
 pub(crate) struct Start {
     pub(crate) number: usize,
     pub(crate) workers: Workers,
     pub(crate) inbox: mpsc::UnboundedReceiver<Accepted>,
     pub(crate) sockets: Sockets,
     pub(crate) stop: watch::Receiver<bool>,
-    /// Told once it is under way; dropped when it has ended.
+    /// Receives the thread id once the worker has started; dropped when it ends.
     pub(crate) started: oneshot::Sender<ThreadId>,
-    /// Told when it has ended, however that was.
+    /// Receives a message when the worker ends for any reason.
     pub(crate) ended: mpsc::UnboundedSender<()>,
 }
 
@@ -98,19 +98,19 @@ impl Start {
 
     fn run(mut self) -> io::Result<()> {
         let _ended = Ended(self.ended.clone());
-        // Without it waits are up to 50 µs late: worse, not wrong.
+        // Without it waits are up to 50 µs late.
         let _ = netburn_linux::set_timer_slack(1);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build_local(Default::default())?;
         runtime.block_on(async {
             let shared = Arc::clone(&self.workers.shared);
-            let (alarm, driver) = Alarm::new()?;
+            let (timer_queue, driver) = TimerQueue::new()?;
             let worker = Rc::new(Worker {
                 stats: Arc::clone(&shared.stats[self.number]),
                 content: shared.content.clone(),
                 shared,
-                alarm,
+                timer_queue,
                 dates: Dates::default(),
             });
             tokio::task::spawn_local(driver);
@@ -135,12 +135,12 @@ impl Start {
                     accepted = self.inbox.recv() => match accepted {
                         Some(Accepted { stream, peer, tls }) => match TcpStream::from_std(stream) {
                             Ok(stream) => worker.serve(stream, peer, tls),
-                            // It was counted when it was given to us.
+                            // The connection was counted when it was passed to this worker.
                             Err(_) => drop(worker.stats.connections.fetch_sub(1, Relaxed)),
                         },
                         None => break,
                     },
-                    // Told to, or nobody is left who could tell.
+                    // Shutdown was requested, or the server was dropped.
                     _ = self.stop.wait_for(|stop| *stop) => break,
                 }
             }
@@ -149,22 +149,22 @@ impl Start {
     }
 }
 
-/// Records the thread's longest standstill, from when that is wanted.
+/// Records the thread's longest standstill while detection is enabled.
 async fn watch_standstills(worker: Rc<Worker>) {
     let mut wanted = worker.shared.watching.subscribe();
     if wanted.wait_for(|wanted| *wanted).await.is_err() {
         return;
     }
-    let mut standstills = Standstills::new(LOOK);
+    let mut standstills = Standstills::new(CHECK_INTERVAL);
     loop {
         let now = Monotonic::now();
         let look = Instant::from_nanos(now.as_nanos());
-        worker.stats.looked(look, standstills.handle_poll(look));
-        worker.alarm.until(now + LOOK).await;
+        worker.stats.record_check(look, standstills.handle_poll(look));
+        worker.timer_queue.until(now + CHECK_INTERVAL).await;
     }
 }
 
-/// Tells that a worker has ended, by a panic too.
+/// Reports the end of a worker, also after a panic.
 struct Ended(mpsc::UnboundedSender<()>);
 
 impl Drop for Ended {
@@ -174,14 +174,14 @@ impl Drop for Ended {
 }
 
 impl Worker {
-    /// Serves a connection on this thread; it has been counted as open.
+    /// Serves a connection on this thread. It has been counted as open.
     pub(crate) fn serve(self: &Rc<Self>, stream: TcpStream, peer: SocketAddr, tls: bool) {
         tokio::task::spawn_local(connection::serve(Rc::clone(self), stream, peer, tls));
     }
 }
 
 impl Workers {
-    /// The worker with the fewest connections, which are one more from now on.
+    /// Returns the worker with the fewest connections, and counts one more for it.
     pub(crate) fn choose(&self) -> usize {
         let counts = self.shared.stats.iter().map(|stats| stats.connections.load(Relaxed));
         let chosen = counts

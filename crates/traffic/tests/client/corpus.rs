@@ -1,4 +1,4 @@
-//! What servers might say: the committed inputs, then pseudo-random ones made from them.
+//! Replays the client's fuzz corpus, and pseudo-random mutations of it.
 
 use crate::util::{Scripted, calls, drive_one, new_calls};
 use netburn_traffic::client::fuzz::{check_answer, check_chunked, check_url};
@@ -24,7 +24,7 @@ fn the_corpus_and_what_is_near_it_hold() {
         inputs.iter().for_each(|input| check(input));
         let mut stream = Seed(2026).stream(target, 0);
         for _ in 0..3_000 {
-            // A committed input of moderate length with a few bytes changed, doubled or left out.
+            // An input of moderate length with a few bytes changed, duplicated or removed.
             let mut input = inputs[stream.below(inputs.len() as u64) as usize].clone();
             input.truncate(600);
             for _ in 0..=stream.below(4) {

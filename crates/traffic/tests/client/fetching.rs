@@ -1,7 +1,7 @@
-//! `fetch` against real servers.
+//! `fetch` with real servers.
 
 use crate::util::{Process, Scripted, runtime};
-use netburn_traffic::drive::{Stop, Stopper};
+use netburn_traffic::drive::{CancelHandle, CancelToken};
 use netburn_traffic::fetch::{self, FetchError, Options, Permission, Report, Second, Site, csv};
 use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::Connections;
@@ -14,7 +14,7 @@ fn options(process: &Process, path: &str) -> Options {
     options
 }
 
-fn run(options: &Options, stop: Stop) -> (Site, Report, Vec<Second>) {
+fn run(options: &Options, stop: CancelToken) -> (Site, Report, Vec<Second>) {
     let runtime = runtime();
     let site = runtime.block_on(fetch::find(options)).unwrap();
     let mut seconds = Vec::new();
@@ -33,12 +33,12 @@ fn bytes_and_requests_are_those_of_nginx_s_log() {
     options.concurrency = 2;
     options.rate = Some(BitRate::from_mbps(16));
     options.idle = Duration::from_secs(1);
-    let (site, report, seconds) = run(&options, Stop::never());
+    let (site, report, seconds) = run(&options, CancelToken::never());
     assert_eq!(
         (site.size, site.permission),
         (ByteSize::from_bytes(100_000), Permission::ThisMachine)
     );
-    // A page that takes longer than its period puts off those after it.
+    // A page that takes longer than its period delays later pages.
     assert!((4..=12).contains(&report.pages), "{}", report.pages);
     assert_eq!(report.finished, report.pages);
     assert_eq!(report.page_mean, Some(200_000.0));
@@ -48,12 +48,12 @@ fn bytes_and_requests_are_those_of_nginx_s_log() {
     let gets: Vec<_> = log.iter().filter(|line| line.0 == "GET").collect();
     assert_eq!(gets.len() as u64, report.pages * 2);
     assert_eq!(gets.iter().map(|line| line.3).sum::<u64>(), report.bytes);
-    // The look at the URL, and idle latency.
+    // The inspection of the URL, and the baseline.
     let heads = log.len() - gets.len();
     assert!(heads > 3, "{heads}");
     assert!(report.idle_ms.is_some());
     assert_eq!(report.notes.len(), 1, "{:?}", report.notes);
-    // The last page may end in a later one.
+    // The last page may end in a later second.
     assert!(seconds.iter().map(|second| second.at).eq(1..=seconds.len() as i64));
     assert!(!seconds.is_empty());
 }
@@ -66,7 +66,7 @@ fn without_a_rate_one_page_follows_another_whatever_the_connections() {
         let mut options = options(&nginx, "/object");
         options.duration = Duration::from_millis(300);
         options.connections = connections;
-        let (_, report, _) = run(&options, Stop::never());
+        let (_, report, _) = run(&options, CancelToken::never());
         assert!(report.finished > 2, "{}", report.finished);
         assert_eq!(report.bytes, report.finished * 5000);
     }
@@ -78,7 +78,7 @@ fn python_s_server_is_fetched_from() {
     python.object("a file", 12_345);
     let mut options = options(&python, "/a%20file");
     options.duration = Duration::from_millis(400);
-    let (_, report, _) = run(&options, Stop::never());
+    let (_, report, _) = run(&options, CancelToken::never());
     assert!(report.finished > 0);
     assert_eq!(report.page_mean, Some(12_345.0));
     assert!(report.broken.is_empty(), "{:?}", report.broken);
@@ -90,7 +90,7 @@ fn redirects_are_followed_before_the_fetching_begins() {
     nginx.object("object", 50);
     let mut options = options(&nginx, "/old");
     options.duration = Duration::from_millis(200);
-    let (site, report, _) = run(&options, Stop::never());
+    let (site, report, _) = run(&options, CancelToken::never());
     assert_eq!((site.redirects, site.url.path.as_str()), (2, "/object"));
     assert_eq!(report.page_mean, Some(50.0));
     let error = |path: &str| {
@@ -121,13 +121,13 @@ fn post_sends_to_the_url() {
     let mut options = options(&nginx, "/taken");
     options.post = Some(ByteSize::from_bytes(300_000));
     options.duration = Duration::from_millis(300);
-    let (site, report, _) = run(&options, Stop::never());
+    let (site, report, _) = run(&options, CancelToken::never());
     assert_eq!(site.size, ByteSize::from_bytes(300_000));
     assert!(report.finished > 0, "{report:?}");
     assert_eq!(report.page_mean, Some(300_000.0));
     let log = nginx.log();
     let posts: Vec<_> = log.iter().filter(|line| line.0 == "POST").collect();
-    // The one that the end of the run cut off may be there too.
+    // The request that the end of the run interrupted may be logged too.
     assert!(
         (report.pages..=report.pages + 1).contains(&(posts.len() as u64)),
         "{} posts",
@@ -136,7 +136,7 @@ fn post_sends_to_the_url() {
 }
 
 #[test]
-fn a_server_without_head_and_length_is_looked_at_by_get() {
+fn a_server_without_head_and_length_is_inspected_with_get() {
     let server = Scripted::start(|talk, _| {
         while let Some(head) = talk.request()? {
             match head.starts_with("HEAD") {
@@ -149,21 +149,21 @@ fn a_server_without_head_and_length_is_looked_at_by_get() {
     let mut options = Options::new(format!("http://{}/x", server.address).parse().unwrap());
     options.duration = Duration::from_millis(200);
     options.idle = Duration::ZERO;
-    let (site, report, _) = run(&options, Stop::never());
+    let (site, report, _) = run(&options, CancelToken::never());
     assert_eq!(site.size, ByteSize::from_bytes(5));
     assert_eq!(report.page_mean, Some(5.0));
 }
 
 #[test]
-fn a_stop_ends_it_with_a_report() {
+fn a_cancelled_fetch_returns_a_report() {
     let nginx = Process::nginx();
     nginx.object("object", 1000);
     let mut options = options(&nginx, "/object");
     options.duration = Duration::from_secs(3600);
-    let (stopper, stop) = Stopper::new();
+    let (stopper, stop) = CancelHandle::new();
     let log = nginx.folder.path().join("access.log");
     let stopping = std::thread::spawn(move || {
-        // Whoever asks for a second page has had the first.
+        // A request for a second page means that the first has finished.
         for _ in 0..10_000 {
             let text = std::fs::read_to_string(&log).unwrap_or_default();
             if text.lines().filter(|line| line.starts_with("GET ")).count() > 1 {
@@ -185,7 +185,7 @@ fn results_are_appended_to_a_csv_file() {
     let mut options = options(&nginx, "/object");
     options.duration = Duration::from_millis(150);
     options.jitter = Duration::from_millis(25);
-    let (_, report, _) = run(&options, Stop::never());
+    let (_, report, _) = run(&options, CancelToken::never());
     let path = nginx.folder.path().join("results.csv");
     let at = UNIX_EPOCH + StdDuration::from_secs(1_767_225_600);
     csv::append(&path, &report, at).unwrap();

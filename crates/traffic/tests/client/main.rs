@@ -1,8 +1,8 @@
 //! The driver and `fetch` against real servers on loopback.
 
-mod bad_days;
 mod corpus;
+mod faults;
 mod fetching;
-mod measured;
-mod our_server;
+mod measurements;
+mod netburn_server;
 mod util;

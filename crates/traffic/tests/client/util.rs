@@ -1,9 +1,9 @@
-//! Servers for tests, and a way to drive one load to its end.
+//! Servers for tests, and helpers that run one load.
 
 use netburn_record::{ConnectionRow, EventRow, IntervalRow, Row};
 use netburn_traffic::client::Target;
 use netburn_traffic::clock::RunClock;
-use netburn_traffic::drive::{DriveReport, Load, Stop, drive};
+use netburn_traffic::drive::{CancelToken, DriveReport, Load, drive};
 use netburn_units::{ByteSize, Duration, Instant, Seed};
 use netburn_workload::{Config, Connections, Kind, Operation, Outcome, Workload};
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-/// What a drive left.
+/// Result of a drive.
 #[derive(Default)]
 pub(crate) struct Left {
     pub(crate) operations: Vec<Operation>,
@@ -47,12 +47,12 @@ impl Left {
     }
 }
 
-/// Drives one load from run time zero to `millis` and then for as long as `drain` says.
+/// Drives one load from run time zero to `millis`, and then for the configured drain time.
 pub(crate) fn drive_one(target: &Target, config: Config, millis: i64, drain: u64) -> Left {
-    drive_until(target, config, millis, drain, Stop::never())
+    drive_until(target, config, millis, drain, CancelToken::never())
 }
 
-pub(crate) fn drive_until(target: &Target, config: Config, millis: i64, drain: u64, stop: Stop) -> Left {
+pub(crate) fn drive_until(target: &Target, config: Config, millis: i64, drain: u64, stop: CancelToken) -> Left {
     let end = Instant::from_millis(millis);
     let load = Load {
         station: 3,
@@ -86,7 +86,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-/// Objects of `size` every `millis` on kept connections; however late the machine makes them, none is missed.
+/// Returns a workload with objects of `size` every `millis` on reused connections. No operation is skipped.
 pub(crate) fn calls(size: u64, millis: u64) -> Config {
     Config {
         kind: Kind::Calls,
@@ -97,7 +97,7 @@ pub(crate) fn calls(size: u64, millis: u64) -> Config {
     }
 }
 
-/// The same on a new connection each.
+/// The same with a new connection per object.
 pub(crate) fn new_calls(size: u64, millis: u64) -> Config {
     Config {
         connections: Connections::New,
@@ -105,18 +105,18 @@ pub(crate) fn new_calls(size: u64, millis: u64) -> Config {
     }
 }
 
-/// A server that hands each connection to a function on a thread of its own. It ends when dropped, with all its
+/// A server that passes each connection to a function on its own thread. It stops when dropped, with all its
 /// connections.
 pub(crate) struct Scripted {
     pub(crate) address: SocketAddr,
-    /// Connections accepted so far.
+    /// Number of accepted connections.
     pub(crate) accepted: Arc<AtomicU64>,
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Scripted {
-    /// `script` gets each connection and its number from 0; it returns when it is done with it.
+    /// Starts a server. `script` receives each connection and its number from 0.
     pub(crate) fn start(script: impl Fn(&mut Talk, u64) -> std::io::Result<()> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -139,7 +139,7 @@ impl Scripted {
                 threads.push((
                     stream,
                     std::thread::spawn(move || {
-                        // Clients break off; that is part of the plan.
+                        // Clients may close connections early.
                         let _ = script(&mut talk, number);
                         let _ = talk.stream.shutdown(std::net::Shutdown::Both);
                     }),
@@ -171,14 +171,14 @@ impl Drop for Scripted {
     }
 }
 
-/// A scripted server's end of a connection.
+/// A scripted server's side of a connection.
 pub(crate) struct Talk {
     pub(crate) stream: TcpStream,
     read: Vec<u8>,
 }
 
 impl Talk {
-    /// The next request's head; its content, of the declared length, is read and dropped. `None` at the end.
+    /// Returns the head of the next request; its content of the declared length is discarded. `None` at the end.
     pub(crate) fn request(&mut self) -> std::io::Result<Option<String>> {
         let end = loop {
             if let Some(at) = self.read.windows(4).position(|w| w == b"\r\n\r\n") {
@@ -211,7 +211,7 @@ impl Talk {
         self.stream.write_all(bytes)
     }
 
-    /// A whole answer of so many bytes.
+    /// Sends a complete response with this many bytes.
     pub(crate) fn answer(&mut self, size: usize) -> std::io::Result<()> {
         let mut bytes = format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\n").into_bytes();
         bytes.resize(bytes.len() + size, b'x');
@@ -219,7 +219,7 @@ impl Talk {
     }
 }
 
-/// The size that a request for `/bytes/SIZE` asks for.
+/// Returns the size in a request for `/bytes/SIZE`.
 pub(crate) fn asked(head: &str) -> usize {
     head.split(' ')
         .nth(1)
@@ -229,7 +229,7 @@ pub(crate) fn asked(head: &str) -> usize {
         .unwrap()
 }
 
-/// A child process that is ended with the test.
+/// A child process that is stopped with the test.
 pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -237,7 +237,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Debian's nginx in the foreground, serving `folder/www` and logging every request.
+    /// Starts Debian's nginx in the foreground, which serves `folder/www` and logs every request.
     pub(crate) fn nginx() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (path, address) = (folder.path().display().to_string(), free_address());
@@ -279,7 +279,7 @@ impl Process {
         Self::ready(child, address, folder)
     }
 
-    /// `python3 -m http.server`, serving `folder/www`.
+    /// Starts `python3 -m http.server`, which serves `folder/www`.
     pub(crate) fn python() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let address = free_address();
@@ -295,7 +295,7 @@ impl Process {
         Self::ready(child, address, folder)
     }
 
-    /// Waits until somebody accepts there.
+    /// Waits until the server accepts connections.
     fn ready(mut child: Child, address: SocketAddr, folder: tempfile::TempDir) -> Self {
         for _ in 0..2000 {
             if TcpStream::connect(address).is_ok() {
@@ -311,14 +311,14 @@ impl Process {
         panic!("the server does not accept connections");
     }
 
-    /// Puts a file in place.
+    /// Creates a file.
     pub(crate) fn object(&self, name: &str, size: usize) {
         let path = self.folder.path().join("www").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, vec![7; size]).unwrap();
     }
 
-    /// Ends it, and gives what it logged: method, path, status, bytes of content sent.
+    /// Stops the server. Returns its log: method, path, status, bytes of content sent.
     pub(crate) fn log(mut self) -> Vec<(String, String, u16, u64)> {
         self.end();
         let text = std::fs::read_to_string(self.folder.path().join("access.log")).unwrap();
@@ -331,7 +331,7 @@ impl Process {
     }
 
     fn end(&mut self) {
-        // TERM, so that nginx ends its worker too.
+        // SIGTERM, so that nginx stops its worker too.
         let pid = self.child.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &pid]).status();
         let _ = self.child.wait();
@@ -346,7 +346,7 @@ impl Drop for Process {
     }
 }
 
-/// A port that was free a moment ago.
+/// Returns an address with a port that was free.
 fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }

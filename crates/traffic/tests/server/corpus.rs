@@ -1,4 +1,4 @@
-//! The parsers and state machines under inputs nobody thought of: the committed ones, then pseudo-random ones.
+//! Replays the server's fuzz corpus, and pseudo-random inputs.
 
 use netburn_traffic::datagram::fuzz::{check_datagram, check_exchange};
 use netburn_traffic::server::fuzz::{check_consent, check_request};
@@ -33,9 +33,9 @@ fn the_corpus_holds() {
     }
 }
 
-/// The corpus with a few bytes changed, cut or joined: near enough to right to get past the first look.
+/// Inputs of the corpus with a few bytes changed, removed or joined, so that they are nearly valid.
 #[test]
-fn what_is_nearly_right_holds() {
+fn nearly_valid_inputs_are_handled() {
     for (target, check) in TARGETS {
         let inputs = corpus(target);
         let mut stream = Seed(2026).stream(target, 0);

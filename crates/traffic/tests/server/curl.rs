@@ -1,10 +1,10 @@
-//! curl as a client that somebody else wrote.
+//! curl as an independent client.
 
 use crate::util::{config, content, serve, with_tls};
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// What curl prints for these arguments, given `input`.
+/// Returns the output of curl with these arguments and this input.
 fn curl(arguments: &[&str], input: &[u8]) -> Vec<u8> {
     let mut child = Command::new("curl")
         .args(["--silent", "--show-error", "--noproxy", "*", "--max-time", "60"])
@@ -16,7 +16,7 @@ fn curl(arguments: &[&str], input: &[u8]) -> Vec<u8> {
         .expect("these tests need curl: apt-get install curl");
     let mut stdin = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
-        // curl closes its input early where it needs none.
+        // curl closes its input early if it does not need it.
         scope.spawn(move || drop(stdin.write_all(input)));
         let output = child.wait_with_output().unwrap();
         assert!(
@@ -28,7 +28,7 @@ fn curl(arguments: &[&str], input: &[u8]) -> Vec<u8> {
     })
 }
 
-/// The same checks for each way to speak to the server.
+/// The same checks for each protocol.
 fn check(options: &[&str], base: &str, version: &str) {
     let run = |more: &[&str], path: &str, input: &[u8]| {
         let url = format!("{base}{path}");
@@ -73,7 +73,7 @@ fn check(options: &[&str], base: &str, version: &str) {
         let got = run(&[&status[..], more].concat(), path, &body);
         assert_eq!(String::from_utf8_lossy(&got), expected, "{path}");
     }
-    // With prior knowledge, curl 7.88 can't use a connection twice, whoever serves.
+    // With prior knowledge, curl 7.88 does not reuse connections of any server.
     if options.contains(&"--http2-prior-knowledge") {
         return;
     }
@@ -126,9 +126,9 @@ fn http_2_over_tls() {
 }
 
 #[test]
-fn an_upgrade_to_h2c_is_passed_over() {
+fn an_upgrade_to_h2c_is_ignored() {
     let served = serve(config());
     let url = format!("http://{}/bytes/10", served.http());
-    // curl asks for the upgrade and goes on in HTTP/1.1 when it isn't taken.
+    // curl requests an upgrade and continues with HTTP/1.1 if the server ignores it.
     assert_eq!(curl(&["--http2", &url], b""), content(0, 10));
 }

@@ -57,7 +57,7 @@ impl Line {
         let (event, length) = self.next();
         let after = Monotonic::now().as_nanos();
         match event {
-            // One machine has one monotonic clock: the server's times lie within ours.
+            // All processes of a machine share a monotonic clock: the server's times are between the client's.
             Event::Echo { id: same, far } => {
                 assert_eq!(same, id);
                 assert!(before <= far.received && far.received <= far.sent && far.sent <= after);
@@ -102,8 +102,7 @@ fn without_a_handshake_nothing_comes_back() {
     let mut welcome = wire::hello(1);
     wire::make_welcome(&mut welcome, [0; 16], netburn_units::Duration::from_secs(1));
     line.socket.send(&welcome).unwrap();
-    // Datagrams between two sockets of loopback keep their order: had any of these been answered, the answer would
-    // come before the welcome.
+    // Loopback datagrams between two sockets keep their order: a reply to any of these would arrive before the welcome.
     line.shake_hands();
 }
 

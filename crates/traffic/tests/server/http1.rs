@@ -1,4 +1,4 @@
-//! HTTP/1.1 as it should be.
+//! Valid HTTP/1.1.
 
 use crate::util::{Client, config, content, get, serve};
 use netburn_traffic::consent::Consent;
@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 fn objects_of_every_size_are_their_bytes() {
     let served = serve(config());
     let mut client = served.connect();
-    // On one connection: around what goes out in one piece, and beyond the pool's end.
+    // On one connection: sizes around the inline limit, and beyond the end of the pool.
     for size in [
         0,
         1,
@@ -97,7 +97,7 @@ fn a_head_of_16_gib_moves_nothing() {
 }
 
 #[test]
-fn a_sink_counts_what_it_swallows() {
+fn a_sink_counts_received_bytes() {
     let served = serve(config());
     let mut client = served.connect();
     let body = vec![7; 3_000_000];
@@ -120,19 +120,19 @@ fn a_sink_counts_what_it_swallows() {
 }
 
 #[test]
-fn who_waits_to_be_told_to_continue_is_told() {
+fn expect_100_continue_is_answered() {
     let served = serve(config());
     let mut client = served.connect();
     client.send("POST /sink HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
     assert_eq!(client.head().unwrap().status, 100);
     assert_eq!(client.ask("12345").1, b"5\n");
-    // Or told not to, and nothing of the body is taken.
+    // The server rejects it, and receives nothing of the body.
     client.send("POST /sink HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 17179869185\r\n\r\n");
     assert_eq!(client.head().unwrap().status, 413);
 }
 
 #[test]
-fn http_1_0_is_closed_unless_it_asks() {
+fn http_1_0_is_closed_without_keep_alive() {
     let served = serve(config());
     let (head, _) = served.connect().ask("GET /bytes/3 HTTP/1.0\r\n\r\n");
     assert_eq!(head.field("connection"), Some("close"));

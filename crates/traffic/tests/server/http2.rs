@@ -8,12 +8,12 @@ use netburn_traffic::server::{Limits, ServerConfig};
 use netburn_units::Duration;
 use std::future::Future;
 
-/// What HTTP/2 begins with (RFC 9113 §6.9.2).
+/// Initial window of HTTP/2 (RFC 9113 §6.9.2).
 const NARROW: u32 = 65_535;
-/// Room for all that these tests leave unread.
+/// Window for everything that these tests leave unread.
 const WIDE: u32 = 1 << 30;
 
-/// Runs `work` with a connection to the server, on which `window` bytes may be under way.
+/// Runs `work` with a connection to the server with a receive window of `window` bytes.
 fn with_connection<F: Future<Output = ()>>(served: &Served, window: u32, work: impl FnOnce(SendRequest<Bytes>) -> F) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -64,7 +64,7 @@ fn streams_run_side_by_side() {
                 ask(&send, Method::GET, &format!("/bytes/{}", n * 10_000)).await,
             ));
         }
-        // The first is still unread when the last has been asked for.
+        // The first response is still unread when the last is requested.
         for (size, answer) in answers {
             assert_eq!(answer.headers()["content-length"], size.to_string().as_str());
             assert!(read(answer).await == content(0, size));
@@ -81,12 +81,12 @@ fn streams_run_side_by_side() {
 }
 
 #[test]
-fn a_stream_that_is_not_read_holds_up_no_other() {
+fn an_unread_stream_does_not_block_others() {
     let served = serve(config());
     with_connection(&served, NARROW, async |send| {
         let unread = ask(&send, Method::GET, "/bytes/1GiB").await;
         for _ in 0..10 {
-            // Its window is full; the connection's (65,535 by default) is too until the unread one goes.
+            // Its window is full; the connection's (65,535 by default) is full too, until the unread stream is reset.
             let abandoned = ask(&send, Method::GET, "/bytes/1GiB").await;
             drop(abandoned);
         }
@@ -96,7 +96,7 @@ fn a_stream_that_is_not_read_holds_up_no_other() {
 }
 
 #[test]
-fn uploads_are_counted_and_too_much_is_refused() {
+fn uploads_are_counted_and_limited() {
     let served = serve(config());
     with_connection(&served, NARROW, async |send| {
         let post = |length: Option<u64>| {
@@ -137,7 +137,7 @@ fn uploads_are_counted_and_too_much_is_refused() {
 }
 
 #[test]
-fn a_connection_that_stands_still_is_ended() {
+fn a_stalled_connection_is_closed() {
     let limits = Limits {
         stall_time: Duration::from_millis(100),
         idle_time: Duration::from_millis(100),
@@ -164,7 +164,7 @@ fn a_connection_that_stands_still_is_ended() {
     });
 }
 
-/// Streams of several stations on one connection are counted apart.
+/// Streams of several stations on one connection are counted separately.
 #[test]
 fn content_is_counted_by_station() {
     let served = serve(ServerConfig {
@@ -183,14 +183,14 @@ fn content_is_counted_by_station() {
         let mut ready = send.clone().ready().await.unwrap();
         let (answer, mut body) = ready.send_request(request, false).unwrap();
         body.send_data(Bytes::from_static(&[7; 1000]), true).unwrap();
-        // The answer is text: how many bytes came.
+        // The response is text: the number of received bytes.
         assert_eq!(read(answer.await.unwrap()).await, b"1000\n");
     });
     served.health_after(3);
     assert_eq!(served.handle.moved(), [(300_000, 0), (1234 + 5, 1000)]);
 }
 
-/// Sends 200,000 frames of `kind` with this content, and tells whether the server ends the connection.
+/// Sends 200,000 frames of `kind` with this content. Returns whether the server closes the connection.
 fn is_ended(served: &Served, kind: u8, stream: u8, content: &[u8]) -> bool {
     use std::io::{ErrorKind, Read, Write};
     let mut socket = std::net::TcpStream::connect(served.http()).unwrap();
@@ -198,7 +198,7 @@ fn is_ended(served: &Served, kind: u8, stream: u8, content: &[u8]) -> bool {
     socket.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap();
     // Empty SETTINGS.
     socket.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).unwrap();
-    // What the server sends is read, so that it can go on.
+    // The server's data is read, so that it can continue.
     let mut reader = socket.try_clone().unwrap();
     let reading = std::thread::spawn(move || {
         loop {
@@ -212,14 +212,14 @@ fn is_ended(served: &Served, kind: u8, stream: u8, content: &[u8]) -> bool {
     let mut frame = vec![0, 0, content.len() as u8, kind, 0, 0, 0, 0, stream];
     frame.extend(content);
     let batch = frame.repeat(100);
-    // Writing fails once the server has closed.
+    // Writing fails once the server has closed the connection.
     let _ = (0..2_000).find(|_| socket.write_all(&batch).is_err());
     reading.join().unwrap()
 }
 
 /// RFC 9113 section 10.5.
 #[test]
-fn floods_of_frames_that_cost_nothing_are_ended() {
+fn floods_of_cheap_frames_close_the_connection() {
     let served = serve(config());
     for (name, kind, stream, content) in [
         ("PING", 6, 0, &[7; 8][..]),
@@ -230,7 +230,7 @@ fn floods_of_frames_that_cost_nothing_are_ended() {
     ] {
         assert!(is_ended(&served, kind, stream, content), "{name}");
     }
-    // Who is not part of it is served as before, with as many updates as content needs.
+    // Other clients are served as before, with as many updates as content needs.
     with_connection(&served, NARROW, async |send| {
         assert_eq!(
             read(ask(&send, Method::GET, "/bytes/64MiB").await).await.len(),

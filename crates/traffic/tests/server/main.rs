@@ -1,13 +1,13 @@
-//! The server as its clients meet it: over real sockets, on loopback.
+//! The server over real sockets on loopback.
 
-mod bad_days;
-mod bad_requests;
 mod corpus;
 mod curl;
 mod datagrams;
+mod faults;
+mod health;
 mod http1;
 mod http2;
-mod paced;
+mod invalid_requests;
 mod pages;
-mod told;
+mod rate_limits;
 mod util;

@@ -1,9 +1,9 @@
-//! What a page of another origin, in a browser, needs of the server (Fetch §3.2; Resource Timing §4.5).
+//! Requirements of pages of another origin in a browser (Fetch §3.2; Resource Timing §4.5).
 
 use crate::util::{config, get, serve};
 
 #[test]
-fn every_answer_may_be_read_and_timed_by_any_page() {
+fn every_response_may_be_read_and_timed_by_any_page() {
     let served = serve(config());
     let mut client = served.connect();
     for path in ["/", "/.well-known/netburn", "/bytes/5", "/bytes/x", "/nothing", "/sink"] {
@@ -20,7 +20,7 @@ fn every_answer_may_be_read_and_timed_by_any_page() {
 }
 
 #[test]
-fn a_preflight_says_what_is_taken() {
+fn a_preflight_lists_the_methods() {
     let served = serve(config());
     let mut client = served.connect();
     for (path, methods) in [
@@ -29,7 +29,7 @@ fn a_preflight_says_what_is_taken() {
         ("/.well-known/netburn", "GET, HEAD"),
     ] {
         let asked = format!(
-            "OPTIONS {path} HTTP/1.1\r\nHost: a\r\nOrigin: http://b\r\nAccess-Control-Request-Method: POST\r\n\r\n"
+            "OPTIONS {path} HTTP/1.1\r\nHost: a\r\nOrigin: http://b\r\nAccess-SocketControl-Request-Method: POST\r\n\r\n"
         );
         let (head, _) = client.ask(asked);
         assert_eq!(
@@ -42,7 +42,7 @@ fn a_preflight_says_what_is_taken() {
 }
 
 #[test]
-fn a_connection_ends_with_the_answer_where_the_query_asks_for_it() {
+fn a_query_may_request_closing_the_connection() {
     let served = serve(config());
     let mut client = served.connect();
     let (head, body) = client.ask(get("/bytes/5?n=1&close"));

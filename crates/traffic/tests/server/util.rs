@@ -1,4 +1,4 @@
-//! A server for one test, and a client that sends what it likes.
+//! A server for one test, and a client that sends raw bytes.
 
 use netburn_traffic::server::{Addresses, Limits, Server, ServerConfig, ServerHandle};
 use netburn_traffic::tls::Identity;
@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// A running server; stopped and waited for when dropped.
+/// A running server; stopped when dropped.
 pub(crate) struct Served {
     pub(crate) addresses: Addresses,
     pub(crate) handle: ServerHandle,
@@ -16,10 +16,10 @@ pub(crate) struct Served {
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-/// Nothing that works takes so long; what doesn't ends the test.
+/// Timeout that only failing tests reach.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server on free ports of loopback, with two threads.
+/// Returns a configuration with free loopback ports and two threads.
 pub(crate) fn config() -> ServerConfig {
     ServerConfig {
         listen: vec![SocketAddr::from(([127, 0, 0, 1], 0))],
@@ -34,7 +34,7 @@ pub(crate) fn limited(limits: Limits) -> ServerConfig {
     ServerConfig { limits, ..config() }
 }
 
-/// The same with a certificate of its own.
+/// The same with a generated certificate.
 pub(crate) fn with_tls() -> ServerConfig {
     let identity = Identity::generate(&["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
     ServerConfig {
@@ -43,7 +43,7 @@ pub(crate) fn with_tls() -> ServerConfig {
     }
 }
 
-/// Runs a server.
+/// Starts a server.
 pub(crate) fn serve(config: ServerConfig) -> Served {
     let (tell, told) = std::sync::mpsc::channel();
     let (stop, stopped) = oneshot::channel();
@@ -73,7 +73,7 @@ impl Served {
         Client::to(self.http())
     }
 
-    /// Waits until so many requests are counted, which is a moment after their answers arrive.
+    /// Waits until this many requests are counted, shortly after their responses arrive.
     pub(crate) fn health_after(&self, requests: u64) -> netburn_record::Health {
         loop {
             let health = self.handle.health();
@@ -99,12 +99,12 @@ impl Drop for Served {
     }
 }
 
-/// A client of raw bytes.
+/// A client that sends raw bytes.
 pub(crate) struct Client {
     pub(crate) stream: BufReader<TcpStream>,
 }
 
-/// An answer's head.
+/// Head of a response.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Head {
     pub(crate) status: u16,
@@ -135,7 +135,7 @@ impl Client {
     }
 
     pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) {
-        // A server that has refused may close before it has read all.
+        // A server that rejects a request may close the connection before it has read everything.
         let _ = self.stream.get_mut().write_all(bytes.as_ref());
     }
 
@@ -143,7 +143,7 @@ impl Client {
         self.stream.get_mut().shutdown(Shutdown::Write).unwrap();
     }
 
-    /// The next answer's head; `None` when the connection ended instead.
+    /// Returns the head of the next response; `None` if the connection ended.
     pub(crate) fn head(&mut self) -> Option<Head> {
         let mut lines = Vec::new();
         loop {
@@ -173,7 +173,7 @@ impl Client {
         body
     }
 
-    /// Asks, and has the answer with its body.
+    /// Sends a request and returns its response with the body.
     pub(crate) fn ask(&mut self, request: impl AsRef<[u8]>) -> (Head, Vec<u8>) {
         self.send(request);
         let head = self.head().expect("an answer");
@@ -181,7 +181,7 @@ impl Client {
         (head, body)
     }
 
-    /// Whether the server ends the connection, with nothing more said.
+    /// Returns whether the server closes the connection without further data.
     pub(crate) fn is_closed(&mut self) -> bool {
         let mut rest = Vec::new();
         match self.stream.read_to_end(&mut rest) {
@@ -191,12 +191,12 @@ impl Client {
     }
 }
 
-/// A GET.
+/// Returns a GET request.
 pub(crate) fn get(path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: test\r\n\r\n")
 }
 
-/// Content as it should be.
+/// Returns the expected content.
 pub(crate) fn content(from: u64, length: u64) -> Vec<u8> {
     let pool = netburn_traffic::content::Content::get().unwrap();
     let mut bytes = Vec::new();

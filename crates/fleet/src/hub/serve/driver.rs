@@ -99,7 +99,7 @@ impl HubDriver {
             .sample(self.router.admission_limit.open() + self.outgoing.len())
         {
             // The call may take long, because it examines the whole heap.
-            tokio::task::spawn_blocking(netburn_linux::give_back_memory);
+            tokio::task::spawn_blocking(netburn_linux::release_free_memory);
         }
         for (member, message) in self.late_results.sync() {
             self.hub.send_to_member(&member, message);

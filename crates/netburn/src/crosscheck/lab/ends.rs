@@ -2,7 +2,7 @@
 
 use crate::args::FlowEnd;
 use crate::exit::{Ended, Stop};
-use netburn_linux::socket::{arrived, set_receive_room, set_send_room};
+use netburn_linux::socket::{arrived, set_receive_buffer, set_send_buffer};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -80,7 +80,7 @@ fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
     socket.connect(to)?;
     // Waiting for room in a full queue would look like being held up.
     socket.set_nonblocking(true)?;
-    set_send_room(&socket, ROOM)?;
+    set_send_buffer(&socket, ROOM)?;
     let content = [0_u8; CONTENT as usize];
     let mut pace = Pace {
         rate,
@@ -108,7 +108,7 @@ fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
 fn receive(port: u16, warmup: Duration, span: Duration) -> io::Result<()> {
     let socket = UdpSocket::bind(("0.0.0.0", port))?;
     socket.set_read_timeout(Some(Duration::from_secs(5)))?;
-    set_receive_room(&socket, ROOM)?;
+    set_receive_buffer(&socket, ROOM)?;
     // From now on the kernel notes when each arrives, so that it doesn't matter when it is read.
     let _ = arrived(&socket);
     println!("ready");

@@ -3,7 +3,7 @@
 use super::ends::{CONTENT, left_out, refused, unread};
 use crate::exit::Stop;
 use crate::lab;
-use netburn_lab::{Guest, Program, address};
+use netburn_lab::{LabProcess, Program, address};
 use netburn_linux::Monotonic;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Endpoint, Network, Output};
@@ -87,11 +87,11 @@ pub(super) fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, Stop> {
 /// What arrives at each in the lab, in Mbit/s of content, and why that may be wrong.
 pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>), Stop> {
     let lab = lab::open(plan)?;
-    lab.begin(Monotonic::now())
+    lab.start(Monotonic::now())
         .map_err(|error| Stop::NotMeasured(error.to_string()))?;
     let failed = |error: std::io::Error| Stop::NotMeasured(error.to_string());
     let program = std::env::current_exe().map_err(failed)?;
-    let run = |at: Endpoint, words: Vec<String>| -> Result<(Guest, BufReader<UnixStream>), Stop> {
+    let run = |at: Endpoint, words: Vec<String>| -> Result<(LabProcess, BufReader<UnixStream>), Stop> {
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let null = File::open("/dev/null").map_err(failed)?;
         let program = Program {

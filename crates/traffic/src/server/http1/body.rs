@@ -1,4 +1,4 @@
-//! A request's body, taken, counted and dropped.
+//! Receives, counts and discards the body of a request.
 
 use super::Http1;
 use super::head::{Framing, Refusal};
@@ -6,30 +6,30 @@ use crate::chunked::Decoder;
 use crate::server::stats::Stats;
 use std::io;
 
-/// Without a cap so much is dropped at a time.
+/// Bytes discarded at once without a rate limit.
 const PIECE: u64 = 1 << 20;
-/// The buffer in which the lines between chunks are read.
+/// Buffer in bytes for the lines between chunks.
 const ROOM: usize = 4 << 10;
 
-const TOO_LARGE: Refusal = Refusal(413, "that is more than this server takes");
+const TOO_LARGE: Refusal = Refusal(413, "the body is larger than this server accepts");
 
 impl Http1 {
-    /// Takes a whole body and says how long it was.
+    /// Receives a whole body and returns its length.
     pub(super) async fn take_body(
         &mut self,
         framing: Framing,
         expects_continue: bool,
     ) -> io::Result<Result<u64, Refusal>> {
-        let most = self.visit.worker.shared.site.object;
+        let most = self.context.worker.shared.site.object;
         match framing {
-            Framing::None => return Ok(Err(Refusal(411, "say how long the body is, or send it chunked"))),
+            Framing::None => return Ok(Err(Refusal(411, "missing Content-Length or chunked Transfer-Encoding"))),
             Framing::Length(length) if length > most => return Ok(Err(TOO_LARGE)),
             Framing::Length(_) | Framing::Chunked => {}
         }
         if expects_continue && self.buffer.is_empty() {
             self.say_continue().await?;
         }
-        self.visit.up.interrupt();
+        self.context.up.interrupt();
         match framing {
             Framing::Length(length) => self.take_exactly(length).await.map(Ok),
             _ => self.take_chunked(most).await,
@@ -38,12 +38,12 @@ impl Http1 {
 
     async fn say_continue(&mut self) -> io::Result<()> {
         let mut rest: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
-        self.wire.wait_at_most(self.visit.worker.shared.limits.stall_time);
+        self.stream.wait_at_most(self.context.worker.shared.limits.stall_time);
         while !rest.is_empty() {
-            let count = self.wire.send(rest, false).await?;
+            let count = self.stream.send(rest, false).await?;
             rest = &rest[count..];
         }
-        self.wire.flush().await
+        self.stream.flush().await
     }
 
     async fn take_exactly(&mut self, length: u64) -> io::Result<u64> {
@@ -62,7 +62,7 @@ impl Http1 {
         let mut total = 0;
         loop {
             let Ok(decoded) = decoder.decode(&self.buffer) else {
-                return Ok(Err(Refusal(400, "the body is not chunked as it says")));
+                return Ok(Err(Refusal(400, "invalid chunked transfer coding")));
             };
             self.buffer.drain(..decoded.taken);
             self.took(decoded.content).await;
@@ -73,24 +73,24 @@ impl Http1 {
             if decoder.is_done() {
                 return Ok(Ok(total));
             }
-            // All of the buffer is decoded: what is ahead need not pass through it.
+            // The whole buffer has been decoded, so the content ahead can be discarded without it.
             while decoder.ahead() > 0 {
                 let dropped = self.drop_some(decoder.ahead()).await?;
                 decoder.skip(dropped);
                 total += dropped;
             }
             self.buffer.reserve(ROOM);
-            self.wire.wait_at_most(self.visit.worker.shared.limits.stall_time);
-            if self.wire.receive(&mut self.buffer).await? == 0 {
+            self.stream.wait_at_most(self.context.worker.shared.limits.stall_time);
+            if self.stream.receive(&mut self.buffer).await? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
     }
 
-    /// Drops some of the next `limit` bytes, all of them body.
+    /// Discards part of the next `limit` bytes, which are all content.
     async fn drop_some(&mut self, limit: u64) -> io::Result<u64> {
-        self.wire.wait_at_most(self.visit.worker.shared.limits.stall_time);
-        match self.wire.discard(limit.min(self.visit.up.at_most(PIECE))).await? {
+        self.stream.wait_at_most(self.context.worker.shared.limits.stall_time);
+        match self.stream.discard(limit.min(self.context.up.at_most(PIECE))).await? {
             0 => Err(io::ErrorKind::UnexpectedEof.into()),
             count => {
                 self.took(count).await;
@@ -99,11 +99,11 @@ impl Http1 {
         }
     }
 
-    /// `count` bytes of body have come.
+    /// Counts received bytes of a body.
     async fn took(&mut self, count: u64) {
-        let worker = &self.visit.worker;
+        let worker = &self.context.worker;
         Stats::add(&worker.stats.bytes_up, count);
         worker.shared.tally.up(self.station, count);
-        self.visit.up.pay(count).await;
+        self.context.up.pay(count).await;
     }
 }

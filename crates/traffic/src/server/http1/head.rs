@@ -1,70 +1,69 @@
-//! The head of an HTTP/1 request (RFC 9112), read strictly: what could be read in two ways is refused, so that no
-//! proxy in between and this server ever disagree about where a request ends.
+//! Strict parser of the head of an HTTP/1 request (RFC 9112). It rejects ambiguous requests, so that proxies and this
+//! server always agree about the end of a request.
 
-use crate::server::answer::Answer;
-use crate::server::route::{Ask, Method};
+use crate::server::response::Response;
+use crate::server::route::{Method, Request};
 
-/// A head may have so many fields.
+/// Maximum number of fields in a head.
 const MAX_FIELDS: usize = 100;
 
-/// A request's head.
+/// Head of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head<'b> {
-    pub(crate) ask: Ask<'b>,
-    /// How long the body is.
+    pub(crate) request: Request<'b>,
+    /// Framing of the body.
     pub(crate) framing: Framing,
-    /// What becomes of the connection afterwards.
+    /// State of the connection after the response.
     pub(crate) after: After,
     /// Whether the client waits for `100 Continue` before it sends the body.
     pub(crate) expects_continue: bool,
 }
 
-/// How long a body is (RFC 9112 §6).
+/// Framing of a body (RFC 9112 §6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// There is none.
+    /// No body.
     None,
-    /// So many bytes.
+    /// This many bytes.
     Length(u64),
-    /// As the chunked coding says.
+    /// Chunked transfer coding.
     Chunked,
 }
 
-/// What becomes of a connection after a request (RFC 9112 §9.3).
+/// State of a connection after a request (RFC 9112 §9.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum After {
-    /// It is kept, as HTTP/1.1 does.
+    /// Kept open, the default of HTTP/1.1.
     Keep,
-    /// It is kept, which an HTTP/1.0 client asked for and is to be told.
-    KeepAndSay,
-    /// It is closed.
+    /// Kept open with a `Connection: keep-alive` field, which an HTTP/1.0 client requires.
+    KeepAlive,
+    /// Closed.
     Close,
 }
 
-/// A request that is refused: with this status, for this reason. Where the next one would begin is then in doubt, so
-/// the connection ends.
+/// A rejected request: status and reason. The start of the next request is unknown, so the connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal(pub(crate) u16, pub(crate) &'static str);
 
-impl From<Refusal> for Answer {
-    fn from(Refusal(status, why): Refusal) -> Answer {
-        Answer::text(status, why)
+impl From<Refusal> for Response {
+    fn from(Refusal(status, why): Refusal) -> Response {
+        Response::text(status, why)
     }
 }
 
-/// How many bytes of line ends stand in front of a request (RFC 9112 §2.2 lets them).
+/// Returns the number of bytes of line ends before a request (permitted by RFC 9112 §2.2).
 pub(crate) fn leading_line_ends(bytes: &[u8]) -> usize {
     bytes.chunks_exact(2).take_while(|pair| *pair == b"\r\n").count() * 2
 }
 
-/// Where the head at the beginning of `bytes` ends, if it does; `searched` says how far it is known not to. At most
-/// `limit` bytes are a head.
+/// Returns the end of the head at the beginning of `bytes`, if it is complete. `searched` stores how far it is known to
+/// be incomplete. A head has at most `limit` bytes.
 pub(crate) fn find_end(bytes: &[u8], searched: &mut usize, limit: usize) -> Result<Option<usize>, Refusal> {
     while let Some(found) = bytes[*searched..].iter().position(|b| *b == b'\n') {
         let at = *searched + found;
-        // A bare LF ends a line for some readers and not for others.
+        // A bare LF is a line end for some parsers only.
         if at == 0 || bytes[at - 1] != b'\r' {
-            return Err(Refusal(400, "a line ends with CR LF"));
+            return Err(Refusal(400, "invalid line end: expected CR LF"));
         }
         *searched = at + 1;
         if bytes[..=at].ends_with(b"\r\n\r\n") {
@@ -88,34 +87,34 @@ fn too_large(bytes: &[u8], limit: usize) -> Refusal {
     }
 }
 
-/// Reads a whole head, as [`find_end`] delimits it.
+/// Parses a whole head, delimited by [`find_end`].
 pub(crate) fn parse(bytes: &[u8]) -> Result<Head<'_>, Refusal> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     match request.parse(bytes) {
         Ok(httparse::Status::Complete(_)) => {}
-        Ok(httparse::Status::Partial) => return Err(Refusal(400, "the head is cut short")),
+        Ok(httparse::Status::Partial) => return Err(Refusal(400, "incomplete head")),
         Err(httparse::Error::TooManyHeaders) => return Err(Refusal(431, "there are too many header fields")),
         Err(httparse::Error::Version) => return Err(version_refusal(bytes)),
-        Err(_) => return Err(Refusal(400, "this is not HTTP")),
+        Err(_) => return Err(Refusal(400, "not an HTTP request")),
     }
     let (Some(method), Some(target), Some(minor)) = (request.method, request.path, request.version) else {
-        return Err(Refusal(400, "this is not HTTP"));
+        return Err(Refusal(400, "not an HTTP request"));
     };
-    let seen = Seen::of(request.headers)?;
+    let seen = Fields::of(request.headers)?;
     if minor == 1 && seen.hosts != 1 || seen.hosts > 1 {
-        return Err(Refusal(400, "there is to be one Host field"));
+        return Err(Refusal(400, "expected exactly one Host field"));
     }
     let method = Method::named(method);
     Ok(Head {
         framing: seen.framing(minor)?,
         after: match (minor, seen.close, seen.keep_alive) {
             (1, false, _) => After::Keep,
-            (0, false, true) => After::KeepAndSay,
+            (0, false, true) => After::KeepAlive,
             _ => After::Close,
         },
         expects_continue: minor == 1 && seen.expects_continue,
-        ask: Ask {
+        request: Request {
             method,
             path: path_of(target)?,
             range: seen.range,
@@ -124,20 +123,20 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Head<'_>, Refusal> {
     })
 }
 
-/// HTTP with a version that isn't ours, or not HTTP at all.
+/// Returns the rejection of an unsupported HTTP version or of something else than HTTP.
 fn version_refusal(bytes: &[u8]) -> Refusal {
     let line = bytes.split(|b| *b == b'\r').next().unwrap_or_default();
     match line.rsplit(|b| *b == b' ').next() {
         Some([b'H', b'T', b'T', b'P', b'/', major, b'.', minor])
             if major.is_ascii_digit() && minor.is_ascii_digit() =>
         {
-            Refusal(505, "HTTP/1.1 and HTTP/2 are spoken here")
+            Refusal(505, "unsupported HTTP version: expected HTTP/1.1 or HTTP/2")
         }
-        _ => Refusal(400, "this is not HTTP"),
+        _ => Refusal(400, "not an HTTP request"),
     }
 }
 
-/// The path and query of a request target: in origin form, or in absolute form as towards a proxy (RFC 9112 §3.2).
+/// Returns path and query of a request target in origin form or in absolute form (RFC 9112 §3.2).
 fn path_of(target: &str) -> Result<&str, Refusal> {
     if target.starts_with('/') || target == "*" {
         return Ok(target);
@@ -149,20 +148,20 @@ fn path_of(target: &str) -> Result<&str, Refusal> {
     let scheme = match lower.as_str() {
         text if text.starts_with("http://") => "http://",
         "https://" => "https://",
-        _ => return Err(Refusal(400, "the target is not a path")),
+        _ => return Err(Refusal(400, "invalid request target: expected a path")),
     };
     let rest = &target[scheme.len()..];
     match rest.find(['/', '?']) {
-        _ if rest.is_empty() => Err(Refusal(400, "the target is not a path")),
+        _ if rest.is_empty() => Err(Refusal(400, "invalid request target: expected a path")),
         Some(at) if rest[at..].starts_with('/') => Ok(&rest[at..]),
-        // "http://host" and "http://host?query" mean the root.
+        // "http://host" and "http://host?query" refer to the root.
         _ => Ok("/"),
     }
 }
 
-/// What the fields say, before it is put together.
+/// Values of the relevant fields before their combination is checked.
 #[derive(Debug, Default)]
-struct Seen<'b> {
+struct Fields<'b> {
     hosts: usize,
     length: Option<u64>,
     chunked: bool,
@@ -173,9 +172,9 @@ struct Seen<'b> {
     if_range: bool,
 }
 
-impl<'b> Seen<'b> {
+impl<'b> Fields<'b> {
     fn of(fields: &[httparse::Header<'b>]) -> Result<Self, Refusal> {
-        let mut seen = Seen::default();
+        let mut seen = Fields::default();
         for field in fields {
             seen.take(field.name, field.value)?;
         }
@@ -183,7 +182,7 @@ impl<'b> Seen<'b> {
     }
 
     fn take(&mut self, name: &str, value: &'b [u8]) -> Result<(), Refusal> {
-        // By length first: most fields are none of these.
+        // By length first, because most fields are none of these.
         match name.len() {
             4 if name.eq_ignore_ascii_case("host") => {
                 self.hosts += 1;
@@ -191,21 +190,21 @@ impl<'b> Seen<'b> {
                     .iter()
                     .any(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'@' | b','))
                 {
-                    return Err(Refusal(400, "the Host field is not a host"));
+                    return Err(Refusal(400, "invalid Host field"));
                 }
             }
             14 if name.eq_ignore_ascii_case("content-length") => {
                 if self.length.is_some() {
-                    return Err(Refusal(400, "there are two Content-Length fields"));
+                    return Err(Refusal(400, "duplicate Content-Length field"));
                 }
                 self.length = Some(number(value)?);
             }
             17 if name.eq_ignore_ascii_case("transfer-encoding") => {
                 if self.chunked || value.is_empty() {
-                    return Err(Refusal(400, "the Transfer-Encoding is in doubt"));
+                    return Err(Refusal(400, "ambiguous Transfer-Encoding"));
                 }
                 if !value.eq_ignore_ascii_case(b"chunked") {
-                    return Err(Refusal(501, "only the chunked transfer coding is understood"));
+                    return Err(Refusal(501, "unsupported transfer coding: expected chunked"));
                 }
                 self.chunked = true;
             }
@@ -217,7 +216,7 @@ impl<'b> Seen<'b> {
             }
             6 if name.eq_ignore_ascii_case("expect") => {
                 if !value.eq_ignore_ascii_case(b"100-continue") {
-                    return Err(Refusal(417, "only 100-continue can be expected"));
+                    return Err(Refusal(417, "unsupported Expect field: expected 100-continue"));
                 }
                 self.expects_continue = true;
             }
@@ -230,9 +229,9 @@ impl<'b> Seen<'b> {
 
     fn framing(&self, minor: u8) -> Result<Framing, Refusal> {
         match (self.chunked, self.length) {
-            // The classic of request smuggling: RFC 9112 §6.1 lets a server refuse it, and so it does.
-            (true, Some(_)) => Err(Refusal(400, "both Content-Length and Transfer-Encoding are given")),
-            (true, None) if minor == 0 => Err(Refusal(400, "HTTP/1.0 has no Transfer-Encoding")),
+            // Request smuggling: RFC 9112 §6.1 permits a server to reject this.
+            (true, Some(_)) => Err(Refusal(400, "both Content-Length and Transfer-Encoding are present")),
+            (true, None) if minor == 0 => Err(Refusal(400, "unexpected Transfer-Encoding in HTTP/1.0")),
             (true, None) => Ok(Framing::Chunked),
             (false, Some(length)) => Ok(Framing::Length(length)),
             (false, None) => Ok(Framing::None),
@@ -240,13 +239,13 @@ impl<'b> Seen<'b> {
     }
 }
 
-/// A `Content-Length`: digits and nothing else (RFC 9110 §8.6).
+/// Parses a `Content-Length`: digits only (RFC 9110 §8.6).
 fn number(value: &[u8]) -> Result<u64, Refusal> {
     let text = std::str::from_utf8(value).unwrap_or_default();
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(Refusal(400, "the Content-Length is not a number"));
+        return Err(Refusal(400, "invalid Content-Length: expected a number"));
     }
-    text.parse().map_err(|_| Refusal(413, "nobody has so much to send"))
+    text.parse().map_err(|_| Refusal(413, "Content-Length out of range"))
 }
 
 #[cfg(test)]
@@ -262,10 +261,10 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_read() {
+    fn a_head_is_parsed() {
         let text = "POST /sink?x=1 HTTP/1.1\r\nHost: a:80\r\nContent-Length: 12\r\nExpect: 100-Continue\r\n\r\n";
         let head = head(text).unwrap();
-        assert_eq!((head.ask.method, head.ask.path), (Method::Post, "/sink?x=1"));
+        assert_eq!((head.request.method, head.request.path), (Method::Post, "/sink?x=1"));
         assert_eq!(
             (head.framing, head.after, head.expects_continue),
             (Framing::Length(12), After::Keep, true)
@@ -273,8 +272,8 @@ mod tests {
         let text =
             "GET / HTTP/1.1\r\nhost:a\r\nRANGE:  bytes=1-2 \r\nif-range: x\r\nTransfer-Encoding: Chunked\r\n\r\n";
         let head = super::parse(text.as_bytes()).unwrap();
-        assert_eq!(head.ask.range, Some(&b"bytes=1-2"[..]));
-        assert!(head.ask.if_range && head.framing == Framing::Chunked);
+        assert_eq!(head.request.range, Some(&b"bytes=1-2"[..]));
+        assert!(head.request.if_range && head.framing == Framing::Chunked);
     }
 
     #[test]
@@ -290,7 +289,7 @@ mod tests {
                 After::Keep,
             ),
             ("1.0", "", After::Close),
-            ("1.0", "Connection: Keep-Alive\r\n", After::KeepAndSay),
+            ("1.0", "Connection: Keep-Alive\r\n", After::KeepAlive),
             ("1.0", "Connection: keep-alive\r\nConnection: close\r\n", After::Close),
         ] {
             let text = format!("GET / HTTP/{version}\r\nHost: a\r\n{fields}\r\n");
@@ -303,7 +302,7 @@ mod tests {
         let path = |target: &str| {
             let text = format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n");
             head(&text)
-                .map(|head| head.ask.path.to_owned())
+                .map(|head| head.request.path.to_owned())
                 .map_err(|refusal| refusal.0)
         };
         assert_eq!(path("/bytes/5?a=/b"), Ok("/bytes/5?a=/b".to_owned()));
@@ -317,9 +316,9 @@ mod tests {
         }
     }
 
-    /// The ways in which two readers of one request come to disagree about its end.
+    /// Requests whose end could be interpreted differently.
     #[test]
-    fn what_could_be_read_in_two_ways_is_refused() {
+    fn ambiguous_requests_are_rejected() {
         for (fields, expected) in [
             ("Content-Length: 5\r\nTransfer-Encoding: chunked", 400),
             ("Transfer-Encoding: chunked\r\nContent-Length: 5", 400),
@@ -354,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_our_http() {
+    fn unsupported_versions_and_protocols_are_rejected() {
         for (text, expected) in [
             ("GET / HTTP/1.1\r\n\r\n", 400),
             ("GET / HTTP/1.0\r\n\r\n", 200),

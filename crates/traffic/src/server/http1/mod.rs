@@ -1,43 +1,43 @@
-//! HTTP/1.1 (RFC 9112): one connection, its requests one after another.
+//! HTTP/1.1 (RFC 9112): one connection with sequential requests.
 
-mod answer;
 mod body;
 pub(crate) mod head;
+mod response;
 
-use super::answer::{Answer, Body};
-use super::connection::Visit;
+use super::connection::ConnectionContext;
 use super::flow::clock;
+use super::response::{Body, Response};
 use super::route::{self, Route};
 use super::stats::Stats;
-use super::wire::Wire;
-use crate::{label, mark};
+use super::timed_stream::TimedStream;
+use crate::{dscp, station_label};
 use head::{After, Framing, Head, Refusal};
 use netburn_units::{Duration, Instant};
 use std::io;
 
-/// What a connection begins with for a request's head; most fit.
-pub(crate) const FIRST_ROOM: usize = 1024;
-/// Text up to this length goes out with its head in one piece.
-const ONE_PIECE: u64 = 4 << 10;
-/// Content sent without a wait until other connections get their turn.
-const TURN: u64 = 1 << 20;
-/// At the end of a connection, what the client still sends is dropped for so long, so that it can read the last
-/// answer before the connection is reset under it (RFC 9112 §9.6).
+/// Initial size of the buffer for a request's head; most heads fit.
+pub(crate) const INITIAL_HEAD_BUFFER: usize = 1024;
+/// Maximum length of text that is sent together with its head.
+const INLINE_BODY_MAX: u64 = 4 << 10;
+/// Content sent without waiting before other tasks run.
+const YIELD_EVERY: u64 = 1 << 20;
+/// Time for which data of the client is discarded before the connection is closed, so that the client can read the last
+/// response before a reset (RFC 9112 §9.6).
 pub(crate) const LINGER: Duration = Duration::from_secs(2);
 
-/// One connection.
+/// An HTTP/1.1 connection.
 pub(crate) struct Http1 {
-    visit: Visit,
-    wire: Wire,
-    /// What was received and not yet used.
+    context: ConnectionContext,
+    stream: TimedStream,
+    /// Received and unused bytes.
     buffer: Vec<u8>,
-    /// What goes out before content.
+    /// Bytes to send before content.
     out: Vec<u8>,
-    /// The station that the present request is of.
+    /// Station of the present request.
     station: Option<u16>,
 }
 
-/// What a head comes to, without borrowing from the buffer that holds it.
+/// Result of parsing a head, without borrowing its buffer.
 struct Request {
     route: Route,
     framing: Framing,
@@ -46,22 +46,21 @@ struct Request {
 }
 
 impl Http1 {
-    /// A connection on which `buffer` has been received.
-    pub(crate) fn new(visit: Visit, wire: Wire, mut buffer: Vec<u8>) -> Self {
-        buffer.reserve(FIRST_ROOM.saturating_sub(buffer.len()));
+    /// Creates a connection on which `buffer` has been received.
+    pub(crate) fn new(context: ConnectionContext, stream: TimedStream, mut buffer: Vec<u8>) -> Self {
+        buffer.reserve(INITIAL_HEAD_BUFFER.saturating_sub(buffer.len()));
         Self {
-            visit,
-            wire,
+            context,
+            stream,
             buffer,
             out: Vec::new(),
             station: None,
         }
     }
 
-    /// Answers requests until one side is done.
-    ///
-    /// # Errors
-    /// When the connection broke or stood still; there is nobody to tell.
+    /// Answers requests until one side closes the connection.
+    /// | # Errors
+    /// An I/O error when the connection fails or makes no progress. It cannot be reported to the client.
     pub(crate) async fn serve(mut self) -> io::Result<()> {
         loop {
             let length = match self.receive_head().await? {
@@ -71,29 +70,30 @@ impl Http1 {
             };
             let asked = clock();
             let (request, station) = match head::parse(&self.buffer[..length]) {
-                Ok(head) => (self.read(&head), label::station(head.ask.path)),
+                Ok(head) => (self.read(&head), station_label::station(head.request.path)),
                 Err(refusal) => return self.refuse(refusal).await,
             };
             self.station = station;
             self.buffer.drain(..length);
-            if self.answer(request, asked).await? == After::Close {
+            if self.respond(request, asked).await? == After::Close {
                 return self.finish().await;
             }
         }
     }
 
     fn read(&self, head: &Head<'_>) -> Request {
-        // A browser's requests of several uses follow each other on one connection.
-        self.visit.mark(mark::wished(head.ask.path).ok().flatten().unwrap_or(0));
-        self.visit.control(mark::control(head.ask.path).ok().flatten());
-        let route = match self.visit.place.allow_request() {
-            true => self.visit.worker.shared.site.route(&head.ask),
-            false => Route::Answer(self.visit.too_many_requests()),
+        // A browser sends requests of several workloads on one connection.
+        self.context
+            .mark(dscp::requested_dscp(head.request.path).ok().flatten().unwrap_or(0));
+        self.context.control(dscp::control(head.request.path).ok().flatten());
+        let route = match self.context.permit.allow_request() {
+            true => self.context.worker.shared.site.route(&head.request),
+            false => Route::Response(self.context.too_many_requests()),
         };
         Request {
             route,
             framing: head.framing,
-            after: match route::asks_to_close(head.ask.path) {
+            after: match route::asks_to_close(head.request.path) {
                 true => After::Close,
                 false => head.after,
             },
@@ -101,14 +101,16 @@ impl Http1 {
         }
     }
 
-    /// Receives until a whole head is at the buffer's beginning, and says how long it is; `None` when the connection
-    /// ended before one.
+    /// Receives until the buffer starts with a whole head. Returns its length; `None` if the connection ended before.
     async fn receive_head(&mut self) -> io::Result<Option<Result<usize, Refusal>>> {
-        let limits = &self.visit.worker.shared.limits;
-        let (most, head_time) = (limits.head.as_bytes().max(FIRST_ROOM as u64) as usize, limits.head_time);
+        let limits = &self.context.worker.shared.limits;
+        let (most, head_time) = (
+            limits.head.as_bytes().max(INITIAL_HEAD_BUFFER as u64) as usize,
+            limits.head_time,
+        );
         let mut searched = 0;
         let mut begun = false;
-        self.wire.wait_at_most(limits.idle_time);
+        self.stream.wait_at_most(limits.idle_time);
         loop {
             let blank = head::leading_line_ends(&self.buffer);
             if blank > 0 {
@@ -122,60 +124,62 @@ impl Http1 {
             }
             if !begun && !self.buffer.is_empty() {
                 begun = true;
-                self.wire.wait_at_most(head_time);
+                self.stream.wait_at_most(head_time);
             }
             if self.buffer.len() == self.buffer.capacity() {
-                let room = self.buffer.len().clamp(FIRST_ROOM, most);
+                let room = self.buffer.len().clamp(INITIAL_HEAD_BUFFER, most);
                 self.buffer.reserve_exact(room);
             }
-            match self.wire.receive(&mut self.buffer).await {
+            match self.stream.receive(&mut self.buffer).await {
                 Ok(0) => return Ok(None),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && begun => {
-                    return Ok(Some(Err(Refusal(408, "the request did not come in time"))));
+                    return Ok(Some(Err(Refusal(408, "timeout of the request"))));
                 }
-                // Nothing was asked: nothing to say.
+                // Without a request there is no response.
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => return Ok(None),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Answers one request, its body taken first where that is asked for.
-    async fn answer(&mut self, request: Request, asked: Instant) -> io::Result<After> {
-        let (answer, after, asked) = match request.route {
-            // A body that nobody wants stays unread: after it nothing could be told apart.
-            Route::Answer(answer) => match request.framing {
-                Framing::None | Framing::Length(0) => (answer, request.after, asked),
-                _ => (answer, After::Close, asked),
+    /// Answers one request, after receiving its body if the route requires it.
+    async fn respond(&mut self, request: Request, asked: Instant) -> io::Result<After> {
+        let (response, after, asked) = match request.route {
+            // The body is not received, so the next request cannot be found.
+            Route::Response(response) => match request.framing {
+                Framing::None | Framing::Length(0) => (response, request.after, asked),
+                _ => (response, After::Close, asked),
             },
             Route::Sink => match self.take_body(request.framing, request.expects_continue).await? {
-                Ok(count) => (Answer::text(200, count.to_string()), request.after, clock()),
+                Ok(count) => (Response::text(200, count.to_string()), request.after, clock()),
                 Err(refusal) => (refusal.into(), After::Close, clock()),
             },
         };
-        self.send(&answer, after, asked).await?;
+        self.send(&response, after, asked).await?;
         Ok(after)
     }
 
-    /// Sends an answer whose request was complete at `asked`.
-    async fn send(&mut self, answer: &Answer, after: After, asked: Instant) -> io::Result<()> {
-        let worker = &self.visit.worker;
+    /// Sends a response to a request that was complete at `asked`.
+    async fn send(&mut self, response: &Response, after: After, asked: Instant) -> io::Result<()> {
+        let worker = &self.context.worker;
         let (stats, stall) = (&worker.stats, worker.shared.limits.stall_time);
         let (tally, station) = (&worker.shared.tally, self.station);
         self.out.clear();
         let out = &mut self.out;
-        worker.dates.with(|date| answer::write_head(out, answer, after, date));
-        let mut left = answer.sent_length();
+        worker
+            .dates
+            .with(|date| response::write_head(out, response, after, date));
+        let mut left = response.sent_length();
         let mut offset = 0;
-        match &answer.body {
+        match &response.body {
             Body::Text(_, text) if left > 0 => {
                 self.out.extend_from_slice(text);
                 tally.down(station, left);
                 left = 0;
             }
-            Body::Content(from) if left <= ONE_PIECE => {
-                // Pieces end with the pool; the rest goes the other way.
+            Body::Content(from) if left <= INLINE_BODY_MAX => {
+                // Pieces end with the pool; the rest is sent by the loop below.
                 let piece = worker.content.piece(*from, left);
                 self.out.extend_from_slice(&piece);
                 stats_down(stats, piece.len());
@@ -186,7 +190,7 @@ impl Http1 {
             Body::Content(from) => offset = *from,
             Body::Text(..) => {}
         }
-        let down = &mut self.visit.down;
+        let down = &mut self.context.down;
         down.interrupt();
         let waited = down.waited();
         let (mut sent, mut told, mut without_wait) = (0, false, 0);
@@ -198,15 +202,15 @@ impl Http1 {
                 let capped = down.waited() - waited;
                 stats.service.record(clock().since(asked).saturating_sub(capped));
             }
-            self.wire.wait_at_most(stall);
+            self.stream.wait_at_most(stall);
             let count = if ahead > 0 {
                 let end = sent + ahead.min(usize::try_from(granted).unwrap_or(usize::MAX));
-                let count = self.wire.send(&self.out[sent..end], left > 0).await?;
+                let count = self.stream.send(&self.out[sent..end], left > 0).await?;
                 sent += count;
                 count
             } else {
                 let count = self
-                    .wire
+                    .stream
                     .send_content(&worker.content, offset, granted.min(left))
                     .await?;
                 offset += count as u64;
@@ -217,15 +221,15 @@ impl Http1 {
             };
             down.spend(count as u64);
             without_wait += count as u64;
-            if self.wire.take_blocked() {
+            if self.stream.take_blocked() {
                 down.interrupt();
                 without_wait = 0;
-            } else if without_wait >= TURN {
+            } else if without_wait >= YIELD_EVERY {
                 without_wait = 0;
                 tokio::task::yield_now().await;
             }
         }
-        self.wire.flush().await?;
+        self.stream.flush().await?;
         Stats::add(&stats.requests, 1);
         Ok(())
     }
@@ -235,20 +239,20 @@ impl Http1 {
         self.finish().await
     }
 
-    /// Ends the connection so that the client can read all that was sent.
+    /// Closes the connection such that the client can read the last response.
     async fn finish(mut self) -> io::Result<()> {
-        self.wire.wait_at_most(LINGER);
-        self.wire.shut_down().await?;
-        while self.wire.discard(TURN).await? > 0 {}
+        self.stream.wait_at_most(LINGER);
+        self.stream.shut_down().await?;
+        while self.stream.discard(YIELD_EVERY).await? > 0 {}
         Ok(())
     }
 }
 
-/// An answer of text as it goes out when the connection ends with it.
-pub(crate) fn whole(answer: &Answer, date: &str) -> Vec<u8> {
+/// Returns a text response as sent on a connection that is then closed.
+pub(crate) fn whole(response: &Response, date: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    answer::write_head(&mut out, answer, After::Close, date);
-    if let Body::Text(_, text) = &answer.body {
+    response::write_head(&mut out, response, After::Close, date);
+    if let Body::Text(_, text) = &response.body {
         out.extend_from_slice(text);
     }
     out

@@ -1,0 +1,387 @@
+//! Scheduling decisions of the driver, without sockets: workloads as input, actions and rows as output.
+
+use super::DriveReport;
+use super::load::Load;
+use hdrhistogram::Histogram;
+use netburn_record::{RecordedWorkload, Row};
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Action, Deadlines, Direction, Kind, Outcome, Priority, RequestId, Wake, Workload};
+use std::collections::VecDeque;
+
+/// An operation that could not start and was due at least this long ago counts as missed by the driver.
+const TOO_LATE: Duration = Duration::from_millis(10);
+
+/// All workloads of one driver.
+/// | **Call order:** after every `handle_*`, drain [`poll_action`](Self::poll_action), then call `handle_timeout` at
+/// [`poll_timeout`](Self::poll_timeout).
+pub(super) struct Scheduler {
+    machines: Vec<Machine>,
+    deadlines: Deadlines,
+    actions: VecDeque<(usize, Action)>,
+    rows: Vec<Row>,
+    lateness: Histogram<u64>,
+    report: DriveReport,
+    unsettled: usize,
+    /// Whether due operations are skipped instead of started.
+    overloaded: bool,
+}
+
+struct Machine {
+    watched: RecordedWorkload,
+    settled: bool,
+}
+
+impl Scheduler {
+    /// Creates a scheduler for `loads`, numbered in their order.
+    pub(super) fn new(loads: Vec<Load>) -> Self {
+        let mut scheduler = Scheduler {
+            deadlines: Deadlines::new(loads.len()),
+            unsettled: loads.len(),
+            overloaded: false,
+            actions: VecDeque::new(),
+            rows: Vec::new(),
+            // Nanoseconds to one hour, three significant digits.
+            lateness: Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds that a histogram takes"),
+            report: DriveReport::default(),
+            machines: Vec::with_capacity(loads.len()),
+        };
+        for (index, load) in loads.into_iter().enumerate() {
+            scheduler.machines.push(Machine {
+                watched: RecordedWorkload::new(load.station, load.workload, load.machine),
+                settled: false,
+            });
+            scheduler.drain(index);
+        }
+        scheduler
+    }
+
+    /// Handles all operations that are due at `now`.
+    pub(super) fn handle_timeout(&mut self, now: Instant) {
+        while let Some((_, index)) = self.deadlines.pop(now) {
+            self.wake(index, now);
+            self.drain(index);
+        }
+    }
+
+    /// An event of one workload.
+    pub(super) fn handle(&mut self, index: usize, now: Instant, input: impl FnOnce(&mut Workload)) {
+        self.catch_up(index, now);
+        input(self.machines[index].watched.machine_mut());
+        self.drain(index);
+    }
+
+    /// Bytes of content were moved.
+    pub(super) fn handle_bytes(&mut self, index: usize, now: Instant, id: RequestId, way: Direction, bytes: u64) {
+        let (down, up) = match way {
+            Direction::Down => (bytes, 0),
+            Direction::Up => (0, bytes),
+        };
+        self.report.bytes_down += down;
+        self.report.bytes_up += up;
+        self.catch_up(index, now);
+        let watched = &mut self.machines[index].watched;
+        watched.handle_bytes(now, id, way, bytes, &mut self.rows);
+        self.drain(index);
+    }
+
+    /// A datagram was due and the socket's buffer was full.
+    pub(super) fn handle_unsent(&mut self) {
+        self.report.missed_sends += 1;
+    }
+
+    /// Sets whether the driver is overloaded: see [`Workload::set_overloaded`]. Skipped operations then count as missed
+    /// by the driver.
+    pub(super) fn set_overloaded(&mut self, overloaded: bool) {
+        self.overloaded = overloaded;
+    }
+
+    /// Ends the run at `now`.
+    pub(super) fn handle_stop(&mut self, now: Instant) {
+        for index in 0..self.machines.len() {
+            self.handle(index, now, |machine| machine.handle_stop(now));
+        }
+    }
+
+    /// Returns the next action and the index of its workload.
+    pub(super) fn poll_action(&mut self) -> Option<(usize, Action)> {
+        self.actions.pop_front()
+    }
+
+    /// Returns the time of the next `handle_timeout`; `None` when nothing is due any more.
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        self.deadlines.next()
+    }
+
+    /// Returns whether every workload is settled.
+    pub(super) fn is_settled(&self) -> bool {
+        self.unsettled == 0
+    }
+
+    /// Returns the rows since the last call, including intervals that have ended by `now`.
+    pub(super) fn take_rows(&mut self, now: Instant) -> Vec<Row> {
+        for machine in &mut self.machines {
+            machine.watched.interval_ended(now, &mut self.rows);
+        }
+        std::mem::take(&mut self.rows)
+    }
+
+    /// Returns the remaining rows and the report.
+    pub(super) fn finish(mut self) -> (Vec<Row>, DriveReport) {
+        for machine in &mut self.machines {
+            machine.watched.finish(&mut self.rows);
+        }
+        let micros = |nanos: u64| nanos as f64 / 1e3;
+        let report = DriveReport {
+            lateness_us_p50: micros(self.lateness.value_at_quantile(0.5)),
+            lateness_us_p99: micros(self.lateness.value_at_quantile(0.99)),
+            lateness_us_max: micros(self.lateness.max()),
+            lateness_count: self.lateness.len(),
+            ..self.report
+        };
+        (self.rows, report)
+    }
+
+    /// Adds a row from another source.
+    pub(super) fn put(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// Returns the station and the workload number of a workload.
+    pub(super) fn place(&self, index: usize) -> (u16, u16) {
+        let watched = &self.machines[index].watched;
+        (watched.station(), watched.workload())
+    }
+
+    /// Returns the traffic pattern and the priority of a workload.
+    pub(super) fn kind(&self, index: usize) -> (Kind, Priority) {
+        let config = self.machines[index].watched.machine().config();
+        (config.kind, config.priority)
+    }
+
+    /// Handles operations that were due before `now` first. The workload would do so by itself, but then their lateness
+    /// would not be recorded.
+    fn catch_up(&mut self, index: usize, now: Instant) {
+        let due = self.machines[index].watched.machine().poll_timeout();
+        if due.is_some_and(|(at, _)| at < now) {
+            self.wake(index, now);
+        }
+    }
+
+    fn wake(&mut self, index: usize, now: Instant) {
+        let schedule = self.machines[index].watched.machine_mut();
+        let Some((at, wake)) = schedule.poll_timeout().filter(|(at, _)| *at <= now) else {
+            return;
+        };
+        if wake == Wake::Due {
+            self.lateness.saturating_record(now.since(at).as_nanos());
+        }
+        schedule.set_overloaded(self.overloaded);
+        schedule.handle_timeout(now);
+        let patience = if self.overloaded { Duration::ZERO } else { TOO_LATE };
+        let missed = self.take(index, now - patience);
+        self.report.missed_sends += missed;
+    }
+
+    /// Collects the rows of a workload. Returns the number of operations that were due before `then` and never started.
+    fn take(&mut self, index: usize, then: Instant) -> u64 {
+        let (mut missed, report) = (0, &mut self.report);
+        self.machines[index]
+            .watched
+            .take_rows_with(&mut self.rows, |operation| {
+                missed += u64::from(operation.outcome == Outcome::NotStarted && operation.due <= then);
+                report.operations += 1;
+                report.finished += u64::from(operation.outcome == Outcome::Finished);
+            });
+        missed
+    }
+
+    /// Collects the actions of a workload and its next timeout.
+    fn drain(&mut self, index: usize) {
+        self.take(index, Instant::ZERO);
+        let machine = &mut self.machines[index];
+        let schedule = machine.watched.machine_mut();
+        while let Some(action) = schedule.poll_action() {
+            self.actions.push_back((index, action));
+        }
+        self.deadlines.set(index, schedule.poll_timeout().map(|(at, _)| at));
+        if schedule.is_settled() && !machine.settled {
+            machine.settled = true;
+            self.unsettled -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::Target;
+    use netburn_record::EventKind;
+    use netburn_units::{ByteSize, Seed};
+    use netburn_workload::Config;
+    use std::sync::Arc;
+
+    /// Returns one load of calls every 100 ms, from 0 to 10 s, and the due time of the first.
+    fn calls() -> (Scheduler, Instant) {
+        let config = Config {
+            object_size: ByteSize::from_bytes(1000),
+            interval: Some(Duration::from_millis(100)),
+            ..Config::voip()
+        };
+        let end = Instant::from_secs(10);
+        let machine = Workload::new(config, Instant::ZERO, end, end, Seed(1), 0);
+        let first = machine.first_due().unwrap();
+        let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
+        let load = Load {
+            station: 4,
+            workload: 2,
+            machine,
+            target,
+        };
+        (Scheduler::new(vec![load]), first)
+    }
+
+    fn begun(scheduler: &mut Scheduler) -> Vec<RequestId> {
+        let actions = std::iter::from_fn(|| scheduler.poll_action());
+        let ids = actions.filter_map(|(_, action)| match action {
+            Action::Begin(request) => Some(request.id),
+            _ => None,
+        });
+        ids.collect()
+    }
+
+    #[test]
+    fn lateness_is_the_time_from_due_to_handled() {
+        let (mut scheduler, first) = calls();
+        assert_eq!(scheduler.poll_timeout(), Some(first));
+        scheduler.handle_timeout(first + Duration::from_micros(300));
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        // The second one is handled 700 µs late, together with another event.
+        let second = first + Duration::from_millis(100) + Duration::from_micros(700);
+        let id = RequestId {
+            operation: 0,
+            object: 0,
+        };
+        scheduler.handle_bytes(0, second, id, Direction::Down, 1000);
+        scheduler.handle(0, second, |machine| machine.handle_finished(second, id));
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        let rows = scheduler.take_rows(second);
+        assert!(
+            matches!(&rows[..], [Row::Operation(row)] if (row.station, row.workload) == (4, 2)),
+            "{rows:?}"
+        );
+        let (rows, report) = scheduler.finish();
+        assert_eq!(report.lateness_count, 2);
+        // The histogram has three significant digits.
+        assert!((report.lateness_us_p50 - 300.0).abs() < 1.0, "{report:?}");
+        assert!((report.lateness_us_max - 700.0).abs() < 1.0, "{report:?}");
+        assert_eq!((report.operations, report.finished, report.bytes_down), (1, 1, 1000));
+        assert!(
+            matches!(&rows[..], [Row::Interval(row)] if row.bytes_down == 1000),
+            "{rows:?}"
+        );
+    }
+
+    #[test]
+    fn the_start_up_of_a_player_is_an_event() {
+        let (start, end) = (Instant::from_secs(3), Instant::from_secs(10));
+        let machine = Workload::new(Config::stream_4k(), start, end, end, Seed(1), 0);
+        let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
+        let load = Load {
+            station: 0,
+            workload: 0,
+            machine,
+            target,
+        };
+        let mut scheduler = Scheduler::new(vec![load]);
+        let first = scheduler.poll_timeout().unwrap();
+        scheduler.handle_timeout(first);
+        let id = begun(&mut scheduler)[0];
+        // Two seconds of 20 Mbit/s, all at once.
+        let enough = Instant::from_secs(5);
+        scheduler.handle_bytes(0, enough, id, Direction::Down, 5_000_000);
+        let rows = scheduler.take_rows(enough);
+        let startup = rows.iter().find_map(|row| match row {
+            Row::Event(row) if row.kind == EventKind::Startup => Some((row.at, row.length)),
+            _ => None,
+        });
+        assert_eq!(startup, Some((start, 2_000_000_000)), "{rows:?}");
+    }
+
+    #[test]
+    fn operations_missed_by_a_late_driver_are_counted() {
+        let (mut scheduler, first) = calls();
+        // 12 operations are due by then: eight may be outstanding, four are skipped, all of them long ago.
+        scheduler.handle_timeout(first + Duration::from_millis(1150));
+        assert_eq!(begun(&mut scheduler).len(), 8);
+        // From here on the driver is on time, and skipped operations are due to the network.
+        for tenth in 12..20 {
+            scheduler.handle_timeout(first + Duration::from_millis(tenth * 100));
+        }
+        assert_eq!(begun(&mut scheduler).len(), 0);
+        let (_, report) = scheduler.finish();
+        assert_eq!((report.missed_sends, report.operations), (4, 12));
+    }
+
+    #[test]
+    fn an_overloaded_driver_starts_nothing_and_counts_missed_operations() {
+        let (mut scheduler, first) = calls();
+        scheduler.handle_timeout(first);
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        scheduler.set_overloaded(true);
+        for tenth in 1..6 {
+            scheduler.handle_timeout(first + Duration::from_millis(tenth * 100));
+        }
+        assert_eq!(begun(&mut scheduler).len(), 0);
+        // Running operations continue.
+        let id = RequestId {
+            operation: 0,
+            object: 0,
+        };
+        let now = first + Duration::from_millis(550);
+        scheduler.handle(0, now, |machine| machine.handle_finished(now, id));
+        scheduler.set_overloaded(false);
+        scheduler.handle_timeout(first + Duration::from_millis(600));
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        let (_, report) = scheduler.finish();
+        assert_eq!((report.operations, report.finished, report.missed_sends), (6, 1, 5));
+    }
+
+    #[test]
+    fn an_overloaded_driver_still_starts_sequential_objects() {
+        let end = Instant::from_secs(10);
+        let machine = Workload::new(Config::download(), Instant::ZERO, end, end, Seed(1), 0);
+        let target = Arc::new(Target::new("127.0.0.1:1".parse().unwrap()));
+        let mut scheduler = Scheduler::new(vec![Load {
+            station: 0,
+            workload: 0,
+            machine,
+            target,
+        }]);
+        scheduler.set_overloaded(true);
+        scheduler.handle_timeout(Instant::ZERO);
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        let (_, report) = scheduler.finish();
+        assert_eq!(report.missed_sends, 0);
+    }
+
+    #[test]
+    fn a_stop_settles_all_and_cancels_running_operations() {
+        let (mut scheduler, first) = calls();
+        scheduler.handle_timeout(first);
+        assert_eq!(begun(&mut scheduler).len(), 1);
+        assert!(!scheduler.is_settled());
+        scheduler.handle_stop(first + Duration::from_millis(5));
+        assert!(scheduler.is_settled());
+        assert_eq!(
+            scheduler
+                .poll_action()
+                .map(|(_, action)| matches!(action, Action::Cancel(_))),
+            Some(true)
+        );
+        let (rows, _) = scheduler.finish();
+        assert!(
+            matches!(&rows[..], [Row::Operation(row)] if row.operation.outcome == Outcome::Cut),
+            "{rows:?}"
+        );
+    }
+}

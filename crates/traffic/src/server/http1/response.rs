@@ -1,0 +1,41 @@
+//! The head of an HTTP/1.1 response.
+
+use super::head::After;
+use crate::server::response::{Response, reason};
+use std::io::Write;
+
+/// [`ALWAYS`](crate::server::response::ALWAYS) in encoded form.
+const ALWAYS: &[u8] = b"cache-control: no-store\r\naccess-control-allow-origin: *\r\ntiming-allow-origin: *\r\n";
+
+/// Appends the head of `response` to `out`.
+pub(crate) fn write_head(out: &mut Vec<u8>, response: &Response, after: After, date: &str) {
+    let (status, length) = (response.status, response.length);
+    let wrote = write!(
+        out,
+        "HTTP/1.1 {status} {}\r\ndate: {date}\r\ncontent-length: {length}\r\n",
+        reason(status)
+    );
+    wrote.expect("a vector takes everything");
+    out.extend_from_slice(ALWAYS);
+    response.fields(|name, value| write!(out, "{name}: {value}\r\n").expect("a vector takes everything"));
+    out.extend_from_slice(match after {
+        After::Keep => b"\r\n",
+        After::KeepAlive => b"connection: keep-alive\r\n\r\n",
+        After::Close => b"connection: close\r\n\r\n",
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::response;
+
+    #[test]
+    fn the_common_fields_are_encoded_as_listed() {
+        let listed: String = response::ALWAYS
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\r\n"))
+            .collect();
+        assert_eq!(ALWAYS, listed.as_bytes());
+    }
+}

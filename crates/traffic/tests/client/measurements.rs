@@ -1,0 +1,290 @@
+//! Measured values agree with the actual events.
+
+use crate::util::{Process, Scripted, asked, calls, drive_one, drive_until, new_calls, runtime};
+use netburn_record::EventKind;
+use netburn_traffic::client::{Resource, Target};
+use netburn_traffic::clock::RunClock;
+use netburn_traffic::drive::{CancelHandle, CancelToken, Load, drive};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
+use netburn_workload::{Config, Outcome, PlayerConfig, Workload};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// No operation is due during the standstill, so it does not appear as lateness.
+#[test]
+fn a_standstill_is_detected_without_due_operations() {
+    let nginx = Process::nginx();
+    nginx.object("bytes/20000", 20_000);
+    let end = Instant::from_millis(1_000);
+    let load = Load {
+        station: 0,
+        workload: 0,
+        machine: Workload::new(calls(20_000, 10_000), Instant::ZERO, end, end, Seed(5), 0),
+        target: Arc::new(Target::new(nginx.address)),
+    };
+    let (rows, _received) = tokio::sync::mpsc::unbounded_channel();
+    let (report, ()) = runtime().block_on(async {
+        tokio::join!(
+            drive(vec![load], RunClock::starting_now(), rows, CancelToken::never()),
+            async {
+                tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+                std::thread::sleep(std::time::Duration::from_millis(250));
+            }
+        )
+    });
+    // The driver checks every 20 ms.
+    assert!(report.standstill_us_max >= 230_000.0, "{report:?}");
+}
+
+#[test]
+fn operations_and_bytes_are_those_of_nginx_s_log() {
+    let nginx = Process::nginx();
+    nginx.object("bytes/20000", 20_000);
+    let target = Target::new(nginx.address);
+    let left = drive_one(&target, calls(20_000, 10), 1000, 2000);
+    assert_eq!(left.finished(), left.operations.len());
+    let log = nginx.log();
+    assert_eq!(log.len(), left.operations.len());
+    assert!(
+        log.iter()
+            .all(|line| (line.0.as_str(), line.2, line.3) == ("GET", 200, 20_000)),
+        "{log:?}"
+    );
+    let moved: u64 = log.iter().map(|line| line.3).sum();
+    assert_eq!(left.bytes(), moved);
+    assert_eq!(left.intervals.iter().map(|row| row.bytes_down).sum::<u64>(), moved);
+    assert_eq!(left.report.bytes_down, moved);
+    assert!(left.intervals.iter().all(|row| (row.station, row.workload) == (3, 1)));
+    for operation in &left.operations {
+        assert!(operation.due <= operation.started.unwrap());
+        assert!(operation.started < operation.first_byte && operation.first_byte <= operation.finished);
+    }
+    // The first request opens the connection, later ones reuse it.
+    assert!(left.operations[0].connected.is_some());
+    assert!(
+        left.connections.iter().any(|row| row.bytes_received >= moved / 2),
+        "{:?}",
+        left.connections
+    );
+}
+
+#[test]
+fn a_page_of_ten_objects_comes_over_ten_connections() {
+    let nginx = Process::nginx();
+    nginx.object("bytes/131072", 131_072);
+    let target = Target::new(nginx.address);
+    let config = Config {
+        interval: Some(Duration::from_millis(300)),
+        jitter: Duration::ZERO,
+        // A long page does not block later ones.
+        outstanding: 10,
+        ..Config::browsing()
+    };
+    let left = drive_one(&target, config, 1500, 3000);
+    assert_eq!(left.finished(), 5);
+    assert!(
+        left.operations
+            .iter()
+            .all(|o| o.bytes == 1_310_720 && o.connected.is_some())
+    );
+    assert_eq!(nginx.log().len(), 50);
+    // At most ten samples of closing connections per second.
+    assert!((1..=30).contains(&left.connections.len()), "{}", left.connections.len());
+}
+
+#[test]
+fn python_s_server_closes_every_connection_and_nothing_is_lost() {
+    let python = Process::python();
+    python.object("bytes/3000", 3000);
+    let left = drive_one(&Target::new(python.address), calls(3000, 20), 400, 3000);
+    assert_eq!(left.finished(), left.operations.len());
+    assert_eq!(left.operations.len(), 20);
+    assert!(left.operations.iter().all(|o| o.connected.is_some()));
+}
+
+#[test]
+fn a_closed_idle_connection_is_replaced_silently() {
+    let server = Scripted::start(|talk, _| {
+        let head = talk.request()?.unwrap();
+        talk.answer(asked(&head))
+    });
+    let left = drive_one(&server.target(), calls(100, 20), 400, 3000);
+    assert_eq!(left.finished(), 20);
+    assert_eq!(server.accepted.load(Ordering::SeqCst), 20);
+}
+
+#[test]
+fn chunked_and_close_delimited_content_is_counted() {
+    for case in ["chunked", "close", "interim"] {
+        let server = Scripted::start(move |talk, _| {
+            while talk.request()?.is_some() {
+                match case {
+                    "chunked" => {
+                        talk.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n")?;
+                        let chunk = [b"8000\r\n".as_slice(), &[b'x'; 0x8000], b"\r\n0\r\nTrailer: t\r\n\r\n"].concat();
+                        chunk.chunks(5000).try_for_each(|piece| talk.say(piece))?;
+                    }
+                    "close" => {
+                        talk.say(b"HTTP/1.0 200 OK\r\n\r\n")?;
+                        return talk.say(&[b'x'; 0x8005]);
+                    }
+                    _ => {
+                        talk.say(b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")?;
+                        talk.answer(0x8005)?;
+                    }
+                }
+            }
+            Ok(())
+        });
+        let left = drive_one(&server.target(), calls(0x8005, 50), 500, 3000);
+        assert_eq!(left.finished(), 10, "{case}");
+        assert_eq!(left.bytes(), 10 * 0x8005, "{case}");
+        let accepted = server.accepted.load(Ordering::SeqCst);
+        // Simultaneous requests need one connection each: of ten in half a second, some start after another has ended.
+        assert_eq!(accepted == 10, case == "close", "{case}: {accepted} connections");
+    }
+}
+
+#[test]
+fn an_upload_is_counted_as_it_arrives() {
+    let server = Scripted::start(|talk, _| {
+        while let Some(head) = talk.request()? {
+            assert!(head.starts_with("POST /sink HTTP/1.1\r\n"));
+            talk.answer(2)?;
+        }
+        Ok(())
+    });
+    let config = Config {
+        object_size: ByteSize::from_mib(3),
+        ..Config::upload()
+    };
+    let left = drive_one(&server.target(), config, 1500, 3000);
+    assert!(left.finished() >= 2);
+    let finished = left.operations.iter().filter(|o| o.outcome == Outcome::Finished);
+    assert!(finished.clone().all(|o| o.bytes == 3 << 20));
+    assert!(finished.clone().all(|o| o.first_byte.is_some()));
+    assert_eq!(left.intervals.iter().map(|row| row.bytes_up).sum::<u64>(), left.bytes());
+    assert_eq!(left.report.bytes_up, left.bytes());
+    assert_eq!(server.accepted.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_stall_is_in_the_tail_at_its_full_length_and_in_all_that_was_due_during_it() {
+    // The server pauses between the first and third second, counted from its first request.
+    let begun = std::sync::OnceLock::new();
+    let server = Scripted::start(move |talk, _| {
+        while let Some(head) = talk.request()? {
+            let begun = begun.get_or_init(std::time::Instant::now);
+            let now = begun.elapsed().as_millis() as u64;
+            if (1000..3000).contains(&now) {
+                std::thread::sleep(std::time::Duration::from_millis(3000 - now));
+            }
+            talk.answer(asked(&head))?;
+        }
+        Ok(())
+    });
+    let left = drive_one(&server.target(), Config::voip(), 4000, 3000);
+    let first = left.operations.iter().map(|o| o.due).min().unwrap();
+    // The first affected request is the first one due in the pause: within one period of its start.
+    let worst = left.operations.iter().filter_map(|o| o.latency()).max().unwrap();
+    assert!(worst >= Duration::from_millis(2000 - 132), "{worst}");
+    // Eight may be outstanding. Each counts from its due time to at least the end of the pause. The server's time
+    // starts between the first due time and its response.
+    let over = first + Duration::from_millis(3000);
+    let answered = left.operations.iter().filter_map(|o| o.finished).min().unwrap();
+    let due_during = left
+        .operations
+        .iter()
+        .filter(|o| o.due > answered + Duration::from_millis(1000) && o.due < over && o.outcome == Outcome::Finished);
+    let due_during: Vec<_> = due_during.collect();
+    // Up to three of the eight may have been due before the pause had certainly started.
+    assert!(due_during.len() >= 5, "{}", due_during.len());
+    for operation in due_during {
+        assert!(operation.finished.unwrap() >= over, "{operation:?}");
+    }
+    // 2 s contain 15 periods of 131 ms: those beyond the eight never started.
+    let missed = left.count(|outcome| outcome == Outcome::NotStarted);
+    assert!(missed >= 5, "{missed}");
+    // If the driver was on time, it missed none of them.
+    if left.report.lateness_us_max < 10_000.0 {
+        assert_eq!(left.report.missed_sends, 0, "the network was not in time");
+    }
+}
+
+#[test]
+fn a_player_that_runs_dry_leaves_an_event() {
+    let server = Scripted::start(|talk, _| {
+        let mut count = 0;
+        while let Some(head) = talk.request()? {
+            count += 1;
+            if count == 4 {
+                std::thread::sleep(std::time::Duration::from_millis(600));
+            }
+            talk.answer(asked(&head))?;
+        }
+        Ok(())
+    });
+    let config = Config {
+        object_size: ByteSize::from_bytes(12_500),
+        interval: Some(Duration::from_millis(50)),
+        player: Some(PlayerConfig {
+            start: Duration::from_millis(100),
+            rate: BitRate::from_mbps(1),
+            max_buffer: Duration::from_secs(10),
+        }),
+        ..Config::stream_4k()
+    };
+    let left = drive_one(&server.target(), config, 1500, 2000);
+    let stalls: Vec<_> = left
+        .events
+        .iter()
+        .filter(|event| event.kind == EventKind::Stall)
+        .collect();
+    assert!(!stalls.is_empty(), "{:?}", left.events);
+    assert!(stalls.iter().all(|stall| stall.length > 0 && stall.at > Instant::ZERO));
+}
+
+#[test]
+fn cancelling_settles_everything_at_once() {
+    let server = Scripted::start(|talk, _| {
+        talk.request()?;
+        // Never answered: the client closes the connection on cancellation.
+        talk.request().map(drop)
+    });
+    let (stopper, stop) = CancelHandle::new();
+    let config = Config {
+        timeout: Duration::from_secs(300),
+        ..new_calls(100, 10)
+    };
+    let accepted = std::sync::Arc::clone(&server.accepted);
+    let stopping = std::thread::spawn(move || {
+        // Waits until a request is running. The assertions below detect if there is none.
+        for _ in 0..10_000 {
+            if accepted.load(Ordering::SeqCst) > 0 {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        stopper.stop();
+    });
+    let left = drive_until(&server.target(), config, 300_000, 300_000, stop);
+    stopping.join().unwrap();
+    assert_eq!(left.finished(), 0);
+    assert!(left.count(|o| matches!(o, Outcome::Cut | Outcome::Unfinished)) >= 1);
+    assert_eq!(left.count(|o| matches!(o, Outcome::Failed(_))), 0);
+    assert_eq!(left.report.operations, left.operations.len() as u64);
+}
+
+#[test]
+fn any_url_is_fetched_as_it_is() {
+    let nginx = Process::nginx();
+    nginx.object("object", 777);
+    let mut target = Target::new(nginx.address);
+    target.resource = Resource::Get("/object?x".into());
+    let left = drive_one(&target, calls(1, 20), 200, 2000);
+    assert_eq!((left.finished(), left.bytes()), (10, 7770));
+    target.resource = Resource::Head("/object".into());
+    let left = drive_one(&target, calls(1, 20), 200, 2000);
+    assert_eq!((left.finished(), left.bytes()), (10, 0));
+    assert!(left.operations.iter().all(|o| o.first_byte.is_some()));
+}

@@ -1,0 +1,337 @@
+//! The driver with `serve`: both HTTP versions, cleartext and TLS, probes, baseline.
+
+use crate::util::{Left, calls, drive_one, new_calls, runtime};
+use netburn_record::row::BASELINE;
+use netburn_record::{EventKind, Health, Row};
+use netburn_scenario::plan::Http;
+use netburn_traffic::client::{Method, Socket, Target, Trust, request};
+use netburn_traffic::clock::RunClock;
+use netburn_traffic::drive::{CancelToken, Idle, baseline};
+use netburn_traffic::fetch::permission::{self, Permission};
+use netburn_traffic::server::{Addresses, Server, ServerConfig};
+use netburn_traffic::tls::Identity;
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Seed};
+use netburn_workload::{Config, Failure, Outcome, Priority};
+use std::net::{SocketAddr, UdpSocket};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// A server on its own thread, stopped when dropped.
+struct Serving {
+    addresses: Addresses,
+    handle: netburn_traffic::server::ServerHandle,
+    identity: Identity,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+fn serve(change: impl FnOnce(&mut ServerConfig)) -> Serving {
+    let identity = Identity::generate(&["localhost".into(), "127.0.0.1".into()]).unwrap();
+    let any: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let mut config = ServerConfig {
+        listen: vec![any],
+        listen_tls: vec![any],
+        tls: Some(identity.clone()),
+        threads: NonZeroUsize::new(1),
+        ..ServerConfig::default()
+    };
+    change(&mut config);
+    let runtime = runtime();
+    let server = runtime.block_on(Server::bind(config)).unwrap();
+    let (addresses, handle) = (server.addresses().clone(), server.handle());
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        runtime.block_on(server.run(async { drop(stopped.await) })).unwrap();
+    });
+    Serving {
+        addresses,
+        handle,
+        identity,
+        stop: Some(stop),
+        thread: Some(thread),
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+impl Serving {
+    fn target(&self, http: Http, tls: bool) -> Target {
+        let address = if tls {
+            self.addresses.https[0]
+        } else {
+            self.addresses.http[0]
+        };
+        Target {
+            http,
+            tls: tls.then(|| Trust::Fingerprint(self.identity.fingerprint())),
+            datagram_port: self.addresses.datagrams.first().map(SocketAddr::port),
+            ..Target::new(address)
+        }
+    }
+
+    /// Returns the server's counters once they are `enough`, or after a timeout: the server counts a response after
+    /// sending it, so the client may know first.
+    fn health(&self, enough: impl Fn(&Health) -> bool) -> Health {
+        for _ in 0..1000 {
+            let health = self.handle.health();
+            if enough(&health) {
+                return health;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        self.handle.health()
+    }
+}
+
+const WAYS: [(Http, bool); 4] = [(Http::H1, false), (Http::H1, true), (Http::H2, false), (Http::H2, true)];
+
+#[test]
+fn downloads_are_complete_over_every_protocol() {
+    for (http, tls) in WAYS {
+        for (keep, config) in [(true, calls(300_000, 20)), (false, new_calls(300_000, 20))] {
+            let server = serve(|_| ());
+            let left = drive_one(&server.target(http, tls), config, 400, 5000);
+            let case = format!("{http:?} {tls} {keep}");
+            assert_eq!(left.finished(), 20, "{case}: {:?}", left.operations);
+            assert_eq!(left.bytes(), 20 * 300_000, "{case}");
+            let dialled = left.operations.iter().filter(|o| o.connected.is_some()).count();
+            assert_eq!(dialled == 20, !keep, "{case}: {dialled}");
+            let health = server.health(|health| health.operations >= 20);
+            assert_eq!((health.operations, health.bytes_down), (20, 20 * 300_000), "{case}");
+            assert!(!left.connections.is_empty(), "{case}");
+        }
+    }
+}
+
+/// At 100 kbit/s, 16 MiB take 22 minutes. The server sends ahead one window of 64 KiB; the default windows would accept
+/// everything.
+#[test]
+fn a_rate_limit_slows_down_an_http_2_server() {
+    for tls in [false, true] {
+        let server = serve(|_| ());
+        let target = Target {
+            limit: Some(BitRate::from_bps(100_000)),
+            ..server.target(Http::H2, tls)
+        };
+        let config = Config {
+            object_size: ByteSize::from_mib(16),
+            ..Config::download()
+        };
+        let left = drive_one(&target, config, 1000, 0);
+        assert!(left.bytes() > 0, "{tls}: {:?}", left.operations);
+        let sent = server.health(|health| health.bytes_down > 0).bytes_down;
+        assert!((1..1 << 20).contains(&sent), "{tls}: {sent}");
+    }
+}
+
+#[test]
+fn uploads_are_complete_over_every_protocol() {
+    for (http, tls) in WAYS {
+        let server = serve(|_| ());
+        let config = Config {
+            object_size: ByteSize::from_bytes(2_000_001),
+            ..Config::upload()
+        };
+        let left = drive_one(&server.target(http, tls), config, 1500, 5000);
+        let case = format!("{http:?} {tls}");
+        assert!(left.finished() > 1, "{case}");
+        assert_eq!(left.finished(), left.operations.len(), "{case}");
+        assert_eq!(left.bytes(), left.finished() as u64 * 2_000_001, "{case}");
+        assert_eq!(left.report.bytes_up, left.bytes(), "{case}");
+        let health = server.health(|health| health.bytes_up >= left.bytes());
+        assert_eq!(health.bytes_up, left.bytes(), "{case}");
+    }
+}
+
+#[test]
+fn many_streams_share_one_http_2_connection() {
+    let server = serve(|_| ());
+    let config = Config {
+        objects: 10,
+        interval: Some(Duration::from_millis(200)),
+        jitter: Duration::ZERO,
+        // A long page does not block later ones.
+        outstanding: 10,
+        connections: netburn_workload::Connections::Keep,
+        ..Config::browsing()
+    };
+    let left = drive_one(&server.target(Http::H2, false), config, 1200, 5000);
+    assert_eq!(left.finished(), 6);
+    assert_eq!(left.bytes(), 6 * 10 * 131_072);
+    let mut ports: Vec<u16> = left.connections.iter().map(|row| row.port).collect();
+    ports.dedup();
+    assert_eq!(ports.len(), 1);
+}
+
+#[test]
+fn only_the_right_certificate_is_trusted() {
+    let server = serve(|_| ());
+    let mut target = server.target(Http::H1, true);
+    for (trust, finished) in [
+        (Trust::Fingerprint([7; 32]), 0),
+        (Trust::SystemRoots, 0),
+        (Trust::Any, 5),
+        (Trust::Fingerprint(server.identity.fingerprint()), 5),
+    ] {
+        target.tls = Some(trust.clone());
+        let left = drive_one(&target, calls(1000, 20), 100, 3000);
+        assert_eq!(left.finished(), finished, "{trust:?}");
+        assert_eq!(
+            left.count(|o| o == Outcome::Failed(Failure::Dial)),
+            5 - finished,
+            "{trust:?}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_restarts_is_found_again_by_every_version() {
+    for http in [Http::H1, Http::H2] {
+        let first = serve(|_| ());
+        let target = first.target(http, false);
+        let address = target.address;
+        let driving = std::thread::spawn(move || drive_one(&target, calls(1000, 10), 1200, 1000));
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        drop(first);
+        let second = serve(|config| config.listen = vec![address]);
+        let left = driving.join().unwrap();
+        assert_eq!(left.operations.len(), 120);
+        let last = left.operations.iter().max_by_key(|o| o.sequence).unwrap();
+        assert_eq!(last.outcome, Outcome::Finished, "{http:?}");
+        assert!(second.health(|health| health.operations > 0).operations > 0);
+    }
+}
+
+#[test]
+fn a_limited_server_is_measured_at_its_rate() {
+    let server = serve(|config| config.rate = Some(netburn_units::BitRate::from_mbps(40)));
+    let begun = std::time::Instant::now();
+    let left = drive_one(&server.target(Http::H1, false), Config::download(), 1500, 0);
+    // The server cannot exceed its limit by more than one burst.
+    let mbps = left.report.bytes_down as f64 * 8e-6 / begun.elapsed().as_secs_f64();
+    assert!(mbps < 44.0, "{mbps} Mbit/s");
+    assert!(left.intervals.len() > 3);
+}
+
+#[test]
+fn packets_carry_the_priority() {
+    let server = serve(|_| ());
+    let target = server.target(Http::H1, false);
+    // CS6 is 110000 (RFC 2474 §4.2.2.2), the upper six bits of the field.
+    let wanted = [(Priority::Voice, 0xc0), (Priority::BestEffort, 0)];
+    runtime().block_on(async {
+        for (priority, field) in wanted {
+            let socket = Socket::dial(&target, priority, &std::rc::Rc::default()).await.unwrap();
+            assert_eq!(socket2::SockRef::from(socket.tcp()).tos_v4().unwrap(), field);
+        }
+    });
+}
+
+fn probe() -> Config {
+    Config {
+        interval: Some(Duration::from_millis(10)),
+        ..Config::probe()
+    }
+}
+
+#[test]
+fn probes_come_back_with_the_far_end_s_times() {
+    let server = serve(|_| ());
+    let left = drive_one(&server.target(Http::H1, false), probe(), 500, 1000);
+    assert_eq!(left.operations.len(), 50);
+    assert_eq!(left.finished(), 50);
+    for operation in &left.operations {
+        let far = operation.far.unwrap();
+        assert!(far.received <= far.sent);
+        assert_eq!(operation.bytes, 64);
+    }
+    let mut received: Vec<i64> = left.operations.iter().map(|o| o.far.unwrap().received).collect();
+    received.dedup();
+    assert!(received.is_sorted() && received.len() > 45);
+}
+
+#[test]
+fn a_server_without_echo_causes_timeouts() {
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let closed = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for address in [silent.local_addr().unwrap(), closed] {
+        let config = Config {
+            timeout: Duration::from_millis(200),
+            ..probe()
+        };
+        let left = drive_one(&Target::new(address), config, 300, 1000);
+        assert_eq!(
+            left.count(|o| o == Outcome::TimedOut),
+            30,
+            "{:?}",
+            left.operations.last()
+        );
+        assert_eq!(left.operations.len(), 30);
+    }
+}
+
+fn idle(target: Target, datagrams: bool) -> Left {
+    let idle = Idle {
+        station: 9,
+        target: Arc::new(target),
+        datagrams,
+    };
+    let (rows, mut received) = tokio::sync::mpsc::unbounded_channel();
+    // One second is used to wait for datagrams if there is no echo.
+    let clock = RunClock::starting_at(std::time::Instant::now() + std::time::Duration::from_secs(3));
+    let report = baseline(vec![idle], Instant::ZERO, Seed(1), clock, rows, CancelToken::never());
+    let report = runtime().block_on(report).unwrap();
+    let mut left = Left {
+        report,
+        ..Left::default()
+    };
+    while let Ok(batch) = received.try_recv() {
+        for row in batch {
+            if let Row::Operation(row) = &row {
+                assert_eq!((row.station, row.workload), (9, BASELINE));
+            }
+            left.put(row);
+        }
+    }
+    left
+}
+
+#[test]
+fn idle_latency_is_that_of_datagrams_or_else_of_tiny_requests() {
+    let server = serve(|_| ());
+    let left = idle(server.target(Http::H1, false), true);
+    assert!(left.finished() >= 10 && left.operations.iter().any(|o| o.far.is_some()));
+    assert!(left.operations.iter().all(|o| o.due < Instant::ZERO));
+    assert!(left.events.is_empty());
+
+    let server = serve(|config| config.datagrams = false);
+    let left = idle(server.target(Http::H1, false), true);
+    assert!(left.finished() >= 3, "{:?}", left.operations);
+    assert!(left.operations.iter().all(|o| o.far.is_none()));
+    assert_eq!(left.events.len(), 1);
+    assert_eq!(left.events[0].kind, EventKind::Warning);
+}
+
+#[test]
+fn a_server_s_consent_is_read() {
+    let server = serve(|config| config.consent.operator = "the tests".into());
+    let target = server.target(Http::H1, false);
+    let path = netburn_traffic::consent::PATH;
+    let patience = std::time::Duration::from_secs(10);
+    let page = runtime()
+        .block_on(request(&target, Method::Get, path, 65_536, patience))
+        .unwrap();
+    let by = "the tests".to_owned();
+    assert_eq!(permission::decide(&page), Permission::Consents { by });
+    // No confirmation: the server is on this machine.
+    assert_eq!(runtime().block_on(permission::check(&target)), Permission::ThisMachine);
+    let page = runtime()
+        .block_on(request(&target, Method::Get, "/bytes/1MiB", 1000, patience))
+        .unwrap();
+    assert!(page.cut && page.content.len() == 1000);
+}
