@@ -4,13 +4,13 @@ mod lab;
 mod ns3;
 
 use crate::args::{Against, CrosscheckArgs};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use std::path::PathBuf;
 
 pub(crate) use lab::flow;
 
 /// `netburn crosscheck --against PROGRAM`.
-pub(crate) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
+pub(crate) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> {
     match args.against {
         Against::Ns3 => ns3::crosscheck(args),
         Against::Lab | Against::Kernel => lab::crosscheck(args),

@@ -1,9 +1,9 @@
 //! `netburn decode`: what a speed rating probably means, and what of it a person gets.
 
 use crate::args::{DecodeArgs, Format};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
-use crate::terminal::{Look, data};
+use crate::terminal::{TerminalStyle, print_stdout};
 use netburn_medium::config::{Band, Rating};
 use netburn_medium::rating::{Certainty, Chain, Decoded, Layout, RatedRadio, chain, decode as read};
 use netburn_report::plain::{sanitise, wrap};
@@ -11,13 +11,13 @@ use netburn_units::BitRate;
 use serde_json::{Value, json};
 
 /// `netburn decode RATING`.
-pub(crate) fn decode(args: &DecodeArgs) -> Result<Ended, Stop> {
+pub(crate) fn decode(args: &DecodeArgs) -> Result<ExitStatus, CliError> {
     let rating: Rating = args
         .rating
         .trim()
         .parse()
-        .map_err(|why| Stop::Wrong(format!("`{}`: {why}", sanitise(&args.rating))))?;
-    let decoded = read(rating, args.nodes).map_err(|why| Stop::Wrong(why.to_string()))?;
+        .map_err(|why| CliError::Usage(format!("`{}`: {why}", sanitise(&args.rating))))?;
+    let decoded = read(rating, args.nodes).map_err(|why| CliError::Usage(why.to_string()))?;
     let chains: Vec<Chain> = decoded
         .best
         .radios
@@ -26,10 +26,10 @@ pub(crate) fn decode(args: &DecodeArgs) -> Result<Ended, Stop> {
         .collect();
     let text = match args.format {
         Format::Json => document(&as_json(&decoded, &chains, args)),
-        Format::Text => as_text(&decoded, &chains, args, Look::of_stdout().width),
+        Format::Text => as_text(&decoded, &chains, args, TerminalStyle::for_stdout().width),
     };
-    data(&text)?;
-    Ok(Ended::Ran)
+    print_stdout(&text)?;
+    Ok(ExitStatus::Success)
 }
 
 fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize) -> String {
@@ -132,9 +132,10 @@ fn summed_up(layout: &Layout) -> String {
 }
 
 fn described(radio: &RatedRadio) -> String {
-    let beyond = match radio.beyond_standard() {
-        true => ", which the standard doesn't have: only with clients of the same kind",
-        false => "",
+    let beyond = if radio.beyond_standard() {
+        ", which the standard doesn't have: only with clients of the same kind"
+    } else {
+        ""
     };
     format!(
         "{}: {} × {} = {} Mbit/s ({} in {} MHz, {}-QAM{beyond})",

@@ -11,14 +11,14 @@ mod serve;
 mod ssh;
 
 use crate::args::{FleetArgs, FleetCommand};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use netburn_fleet::hub::State;
 use netburn_fleet::owner::{Owner, OwnerError};
 use netburn_fleet::protocol::MAX_NAME;
 use tokio::runtime::Runtime;
 
 /// `netburn fleet …`.
-pub(crate) fn fleet(args: &FleetArgs) -> Result<Ended, Stop> {
+pub(crate) fn fleet(args: &FleetArgs) -> Result<ExitStatus, CliError> {
     match &args.command {
         FleetCommand::Serve(args) => serve::serve(args),
         FleetCommand::Join(args) => join::join(args),
@@ -30,24 +30,24 @@ pub(crate) fn fleet(args: &FleetArgs) -> Result<Ended, Stop> {
 }
 
 /// Where this user's controller keeps its things.
-pub(crate) fn state() -> Result<State, Stop> {
-    State::of_this_user().map_err(|error| Stop::Wrong(error.to_string()))
+pub(crate) fn state() -> Result<State, CliError> {
+    State::of_this_user().map_err(|error| CliError::Usage(error.to_string()))
 }
 
 /// This user's controller.
-async fn found() -> Result<Owner, Stop> {
+async fn found() -> Result<Owner, CliError> {
     Owner::find(&state()?).await.map_err(unfound)
 }
 
 /// That there is no controller is for the user to mend; that it doesn't answer isn't.
-pub(crate) fn unfound(error: OwnerError) -> Stop {
+pub(crate) fn unfound(error: OwnerError) -> CliError {
     match error {
-        OwnerError::None | OwnerError::State(_) => Stop::Wrong(error.to_string()),
-        _ => Stop::NotMeasured(error.to_string()),
+        OwnerError::None | OwnerError::State(_) => CliError::Usage(error.to_string()),
+        _ => CliError::Failed(error.to_string()),
     }
 }
 
-fn runtime() -> Result<Runtime, Stop> {
+fn runtime() -> Result<Runtime, CliError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4);
     crate::runtime::on(threads)
 }

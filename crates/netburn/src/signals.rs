@@ -1,8 +1,8 @@
 //! Being told to stop.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::runtime;
-use crate::terminal::say;
+use crate::terminal::eprint_message;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -72,10 +72,10 @@ impl Asked {
 }
 
 /// A flag that the first signal sets; the second ends the process as it always does.
-pub(crate) fn stop_flag() -> Result<&'static AtomicBool, Stop> {
+pub(crate) fn stop_flag() -> Result<&'static AtomicBool, CliError> {
     static STOP: AtomicBool = AtomicBool::new(false);
     STOP.store(false, Ordering::Relaxed);
-    let not_measured = |error: std::io::Error| Stop::NotMeasured(error.to_string());
+    let not_measured = |error: std::io::Error| CliError::Failed(error.to_string());
     let runtime = runtime::here()?;
     let mut signals = {
         let _inside = runtime.enter();
@@ -85,7 +85,7 @@ pub(crate) fn stop_flag() -> Result<&'static AtomicBool, Stop> {
         runtime.block_on(async {
             signals.next().await;
             STOP.store(true, Ordering::Relaxed);
-            say("stopping, and keeping what there is; once more aborts");
+            eprint_message("stopping, and keeping what there is; once more aborts");
             signals.next().await;
         });
         std::process::exit(3);

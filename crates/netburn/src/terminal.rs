@@ -1,6 +1,6 @@
 //! Standard output for data, standard error for the rest.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use std::io::{self, IsTerminal, Write};
 
 /// The width of text where there is no terminal to ask.
@@ -11,25 +11,26 @@ const WIDEST: usize = 140;
 
 /// How text for standard output should look.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct TerminalStyle {
     /// Columns.
     pub(crate) width: usize,
     /// Whether it is coloured.
     pub(crate) colour: bool,
 }
 
-impl Look {
+impl TerminalStyle {
     /// For standard output as it is: as wide as the terminal, coloured where that is wanted.
-    pub(crate) fn of_stdout() -> Self {
-        match io::stdout().is_terminal() {
-            true => Look {
+    pub(crate) fn for_stdout() -> Self {
+        if io::stdout().is_terminal() {
+            TerminalStyle {
                 width: columns().unwrap_or(WIDTH).min(WIDEST),
                 colour: colour_wanted(),
-            },
-            false => Look {
+            }
+        } else {
+            TerminalStyle {
                 width: WIDTH,
                 colour: false,
-            },
+            }
         }
     }
 }
@@ -42,8 +43,8 @@ pub(crate) fn stderr_colour() -> bool {
 /// Writes data to standard output.
 ///
 /// # Errors
-/// [`Stop::Unread`] when nobody reads it any more, [`Stop::NotMeasured`] when it can't be written (a full disk).
-pub(crate) fn data(text: &str) -> Result<(), Stop> {
+/// [`CliError::BrokenPipe`] when nobody reads it any more, [`CliError::Failed`] when it can't be written (a full disk).
+pub(crate) fn print_stdout(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
@@ -51,15 +52,15 @@ pub(crate) fn data(text: &str) -> Result<(), Stop> {
 }
 
 /// What a write to standard output that failed means.
-pub(crate) fn unwritten(error: io::Error) -> Stop {
+pub(crate) fn unwritten(error: io::Error) -> CliError {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Stop::Unread,
-        _ => Stop::NotMeasured(format!("standard output can't be written: {error}")),
+        io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
+        _ => CliError::Failed(format!("standard output can't be written: {error}")),
     }
 }
 
 /// Says something on standard error, as a line of its own. That nobody reads it stops nothing.
-pub(crate) fn say(text: &str) {
+pub(crate) fn eprint_message(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
@@ -69,7 +70,7 @@ pub(crate) fn stderr_is_terminal() -> bool {
 }
 
 /// Writes a line over the one before, whose length `shown` is; with nothing, takes it away.
-pub(crate) fn over(line: &str, shown: &mut usize) {
+pub(crate) fn overwrite_line(line: &str, shown: &mut usize) {
     if line.is_empty() && *shown == 0 {
         return;
     }

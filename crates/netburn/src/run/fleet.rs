@@ -1,9 +1,9 @@
 //! `run --on fleet`: whom it runs on, and what is asked before.
 
 use crate::args::RunArgs;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::fleet::{state, unfound};
-use crate::terminal::say;
+use crate::terminal::eprint_message;
 use netburn_fleet::conduct::{self, Cast, GatherError, Waiting, gather, run_fleet};
 use netburn_fleet::hub::State;
 use netburn_fleet::spool::is_run;
@@ -31,7 +31,7 @@ pub(super) struct On {
 }
 
 impl On {
-    pub(super) fn new(args: &RunArgs) -> Result<On, Stop> {
+    pub(super) fn new(args: &RunArgs) -> Result<On, CliError> {
         Ok(On {
             state: state()?,
             server: args.server.clone(),
@@ -41,29 +41,30 @@ impl On {
     }
 
     /// Chooses those who take part, and says who they are.
-    pub(super) async fn gather(&self, plan: &Plan) -> Result<Cast, Stop> {
+    pub(super) async fn gather(&self, plan: &Plan) -> Result<Cast, CliError> {
         let wait = Waiting {
             missing: self.wait,
             queue: self.begun.get(),
         };
         let gathered = gather(&self.state, plan, self.server.as_deref(), wait, |text| {
-            say(&sanitise(text))
+            eprint_message(&sanitise(text))
         })
         .await;
         let cast = gathered.map_err(|error| match error {
             GatherError::Owner(error) => unfound(error),
-            error => Stop::NotMeasured(error.to_string()),
+            error => CliError::Failed(error.to_string()),
         })?;
         self.begun.set(true);
         let stations = plan.stations.iter().zip(&cast.assignment.members);
         let each = stations.filter_map(|(station, member)| {
             let member = member.as_ref()?;
-            Some(match *member == station.name {
-                true => member.clone(),
-                false => format!("{} is {member}", station.name),
+            Some(if *member == station.name {
+                member.clone()
+            } else {
+                format!("{} is {member}", station.name)
             })
         });
-        say(&format!("stations: {}", each.collect::<Vec<_>>().join(", ")));
+        eprint_message(&format!("stations: {}", each.collect::<Vec<_>>().join(", ")));
         Ok(cast)
     }
 
@@ -128,9 +129,10 @@ fn run_name(folder: &Path, seed: Seed, now: SystemTime) -> String {
         .into_iter()
         .rev()
         .collect();
-    match is_run(&tail) {
-        true => format!("{tail}-{began:x}"),
-        false => format!("run-{}-{began:x}", seed.0),
+    if is_run(&tail) {
+        format!("{tail}-{began:x}")
+    } else {
+        format!("run-{}-{began:x}", seed.0)
     }
 }
 
@@ -165,21 +167,22 @@ fn estimate(plan: &Plan) -> ByteSize {
 }
 
 /// Asks where it is much.
-pub(super) fn agreed(plan: &Plan, yes: bool) -> Result<(), Stop> {
+pub(super) fn agreed(plan: &Plan, yes: bool) -> Result<(), CliError> {
     if yes || estimate(plan) <= MUCH {
         return Ok(());
     }
     let much = format!("this may move {}", most(plan));
     if !io::stdin().is_terminal() {
-        return Err(Stop::Wrong(format!("{much}; with --yes it does")));
+        return Err(CliError::Usage(format!("{much}; with --yes it does")));
     }
     eprint!("{much}. Go on? [y/N] ");
     let _ = io::stderr().flush();
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);
-    match read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes") {
-        true => Ok(()),
-        false => Err(Stop::Wrong("not run".to_owned())),
+    if read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes") {
+        Ok(())
+    } else {
+        Err(CliError::Usage("not run".to_owned()))
     }
 }
 

@@ -4,11 +4,11 @@ use super::Done;
 use super::fleet::On;
 use super::inside::{self, Beginning, InLab, Keeping};
 use super::screen::Screen;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::lab;
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::{say, stderr_colour};
+use crate::terminal::{eprint_message, stderr_colour};
 use netburn_fleet::conduct::Cast;
 use netburn_fleet::{FleetError, Launcher, Options, Outcome, ThisMachine, Watch, run_local};
 use netburn_lab::Lab;
@@ -27,7 +27,7 @@ pub(super) fn all(
     lab: Option<Lab>,
     fleet: Option<&On>,
     folder: &Path,
-) -> Result<Done, Stop> {
+) -> Result<Done, CliError> {
     finished(rounds(plan, environment, lab, fleet, folder))
 }
 
@@ -39,11 +39,11 @@ pub(super) fn interleaved(
     fleet: Option<&On>,
     order: &[usize],
     folders: &[PathBuf],
-) -> Result<Vec<Done>, Stop> {
+) -> Result<Vec<Done>, CliError> {
     finished(turns(plans, environment, fleet, order, folders))
 }
 
-fn finished<T>(work: impl Future<Output = Result<T, Stop>>) -> Result<T, Stop> {
+fn finished<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = runtime::here()?;
     let done = runtime.block_on(work);
     // What is still being written after an abort must not keep it from ending.
@@ -57,8 +57,8 @@ async fn turns(
     fleet: Option<&On>,
     order: &[usize],
     folders: &[PathBuf],
-) -> Result<Vec<Done>, Stop> {
-    let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
+) -> Result<Vec<Done>, CliError> {
+    let not_measured = |e: std::io::Error| CliError::Failed(e.to_string());
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
     let mut made = Vec::new();
@@ -73,7 +73,7 @@ async fn turns(
             ..plans[*place].clone()
         };
         *round += 1;
-        say(&format!(
+        eprint_message(&format!(
             "run {} of {}: {}, seed {}",
             number + 1,
             order.len(),
@@ -105,8 +105,8 @@ async fn rounds(
     mut open: Option<Lab>,
     fleet: Option<&On>,
     folder: &Path,
-) -> Result<Done, Stop> {
-    let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
+) -> Result<Done, CliError> {
+    let not_measured = |e: std::io::Error| CliError::Failed(e.to_string());
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
     if plan.repeat == 1 {
@@ -120,7 +120,7 @@ async fn rounds(
             seed: plan.seed.repeat(u64::from(round)),
             ..plan.clone()
         };
-        say(&format!("run {} of {}, seed {}", round + 1, plan.repeat, plan.seed.0));
+        eprint_message(&format!("run {} of {}, seed {}", round + 1, plan.repeat, plan.seed.0));
         let (run, ending) = one(
             &plan,
             environment,
@@ -151,12 +151,12 @@ async fn one(
     folder: &Path,
     program: &Path,
     signals: &mut Signals,
-) -> Result<(Run, Ending), Stop> {
+) -> Result<(Run, Ending), CliError> {
     // Before there is a folder: without anybody to measure with there is nothing to keep.
     let cast = match fleet {
         Some(on) => tokio::select! {
             cast = on.gather(plan) => Some(cast?),
-            () = signals.next() => return Err(Stop::NotMeasured("interrupted".to_owned())),
+            () = signals.next() => return Err(CliError::Failed("interrupted".to_owned())),
         },
         None => None,
     };
@@ -291,16 +291,16 @@ async fn measured(
     }
 }
 
-fn aborted(folder: &Path) -> Stop {
-    Stop::NotMeasured(format!(
+fn aborted(folder: &Path) -> CliError {
+    CliError::Failed(format!(
         "aborted; `netburn report {}` finishes what was kept",
         folder.display()
     ))
 }
 
 /// The one place that says that rows or results can't be kept.
-pub(super) fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> Stop {
-    Stop::NotMeasured(format!(
+pub(super) fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> CliError {
+    CliError::Failed(format!(
         "the record can't be written: {error}; what was kept is in {path}, and `netburn report {path}` finishes it \
          once there is room",
         path = folder.display()
@@ -308,6 +308,6 @@ pub(super) fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> Stop {
 }
 
 /// Nothing was measured, because the record can't be begun: its folder or its spool can't be made.
-pub(super) fn unmade(error: netburn_record::Error) -> Stop {
-    Stop::NotMeasured(format!("the record can't be written: {error}"))
+pub(super) fn unmade(error: netburn_record::Error) -> CliError {
+    CliError::Failed(format!("the record can't be written: {error}"))
 }
