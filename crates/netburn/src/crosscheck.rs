@@ -1,4 +1,4 @@
-//! `netburn crosscheck`: the models compared with independent programs.
+//! `netburn crosscheck`: comparison of the models with independent programs.
 
 mod lab;
 mod ns3;
@@ -17,13 +17,13 @@ pub(crate) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
     }
 }
 
-/// The reasons for which values of the lab are unreliable, without those that `--busy` accepts.
+/// Returns the reasons why values of the lab are unreliable, without those that `--busy` accepts.
 fn believed(args: &CrosscheckArgs, mut doubts: Vec<String>) -> Vec<String> {
     doubts.retain(|doubt| !(args.busy && doubt.contains(" busy")));
     doubts
 }
 
-/// A folder for runs, deleted with this value.
+/// Folder for runs. Dropping the value deletes it.
 struct Folder(PathBuf);
 
 impl Folder {

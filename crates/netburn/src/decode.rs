@@ -1,4 +1,4 @@
-//! `netburn decode`: what a speed rating probably means, and what of it a person gets.
+//! `netburn decode`: the radios behind a speed rating, and the goodput of a client.
 
 use crate::args::{DecodeArgs, Format};
 use crate::exit::{CliError, ExitStatus};
@@ -112,7 +112,7 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
     text
 }
 
-/// `3x3:3 dual band`, or what the bands have where they differ.
+/// Returns a summary such as `3x3:3 dual band`, or the streams of each band if they differ.
 fn summed_up(layout: &Layout) -> String {
     let first = layout.radios.first().map_or(0, |radio| radio.streams);
     let five = layout.radios.iter().filter(|radio| radio.band == Band::Ghz5).count();
@@ -161,7 +161,7 @@ const fn named(band: Band) -> &'static str {
     }
 }
 
-/// Whole Mbit/s, as makers write them.
+/// Formats a rate in whole Mbit/s, as vendors do.
 fn mbps(rate: BitRate) -> String {
     ((rate.as_bps() + 500_000) / 1_000_000).to_string()
 }

@@ -1,4 +1,4 @@
-//! `netburn explain`: what a run's figures suggest, and what would help by the simulator.
+//! `netburn explain`: likely causes, and simulated remedies.
 
 use crate::args::{ExplainArgs, Format};
 use crate::exit::{CliError, ExitStatus};
@@ -46,7 +46,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// What would help, simulated.
+/// Simulates the remedies for these causes.
 fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Proposed, Option<Answers>), CliError> {
     if causes.is_empty() {
         return Ok((Proposed::default(), None));

@@ -29,17 +29,18 @@ pub(crate) fn fleet(args: &FleetArgs) -> Result<ExitStatus, CliError> {
     }
 }
 
-/// Where this user's controller keeps its things.
+/// State folder of this user's controller.
 pub(crate) fn state() -> Result<State, CliError> {
     State::of_this_user().map_err(|error| CliError::Usage(error.to_string()))
 }
 
-/// This user's controller.
+/// Connects to this user's controller.
 async fn found() -> Result<Owner, CliError> {
     Owner::find(&state()?).await.map_err(unfound)
 }
 
-/// That there is no controller is for the user to mend; that it doesn't answer isn't.
+/// Converts an error of the search. A missing controller is invalid input; one that does not respond is a failed
+/// measurement.
 pub(crate) fn unfound(error: OwnerError) -> CliError {
     match error {
         OwnerError::None | OwnerError::State(_) => CliError::Usage(error.to_string()),
@@ -52,7 +53,7 @@ fn runtime() -> Result<Runtime, CliError> {
     crate::runtime::on(threads)
 }
 
-/// This machine's name, as far as it can be a name in a fleet.
+/// This machine's name, restricted to the characters of a name in a fleet.
 fn here() -> String {
     let name = netburn_record::Host::here().name;
     let first = name.split('.').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The hidden life of participants: what a controller starts on this machine.
+//! Processes that a controller starts on this machine: agents and servers.
 
 use crate::exit::{CliError, ExitStatus};
 use netburn_fleet::{FleetError, Join};
@@ -16,7 +16,7 @@ pub(crate) fn server() -> Result<ExitStatus, CliError> {
 fn take_part(life: fn(&Join) -> Result<(), FleetError>) -> Result<ExitStatus, CliError> {
     let join = Join::from_environment().map_err(|e| CliError::Usage(e.to_string()))?;
     match life(&join) {
-        // Whoever ended it says why, once.
+        // The controller reports the reason, once.
         Ok(()) | Err(FleetError::Over(_) | FleetError::Declined(_) | FleetError::Partly(_)) => Ok(ExitStatus::Success),
         Err(error) => Err(CliError::Failed(format!("{}: {error}", join.name))),
     }

@@ -1,25 +1,25 @@
-//! Standard output for data, standard error for the rest.
+//! Output: data on standard output, everything else on standard error.
 
 use crate::exit::CliError;
 use std::io::{self, IsTerminal, Write};
 
-/// The width of text where there is no terminal to ask.
+/// Text width in columns if standard output is not a terminal.
 const WIDTH: usize = 100;
 
-/// The widest text: longer lines are hard to read.
+/// Maximum text width in columns. Longer lines are hard to read.
 const WIDEST: usize = 140;
 
-/// How text for standard output should look.
+/// Format of text for standard output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TerminalStyle {
-    /// Columns.
+    /// Width in columns.
     pub(crate) width: usize,
-    /// Whether it is coloured.
+    /// Use of colours.
     pub(crate) colour: bool,
 }
 
 impl TerminalStyle {
-    /// For standard output as it is: as wide as the terminal, coloured where that is wanted.
+    /// Returns the style for standard output: the width and colours of the terminal, if it is one.
     pub(crate) fn for_stdout() -> Self {
         if io::stdout().is_terminal() {
             TerminalStyle {
@@ -35,7 +35,7 @@ impl TerminalStyle {
     }
 }
 
-/// Whether standard error takes colours.
+/// Returns whether standard error supports colours.
 pub(crate) fn stderr_colour() -> bool {
     io::stderr().is_terminal() && colour_wanted()
 }
@@ -51,7 +51,7 @@ pub(crate) fn print_stdout(text: &str) -> Result<(), CliError> {
         .map_err(unwritten)
 }
 
-/// What a write to standard output that failed means.
+/// Converts an error of a write to standard output.
 pub(crate) fn unwritten(error: io::Error) -> CliError {
     match error.kind() {
         io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
@@ -59,17 +59,17 @@ pub(crate) fn unwritten(error: io::Error) -> CliError {
     }
 }
 
-/// Says something on standard error, as a line of its own. That nobody reads it stops nothing.
+/// Prints a line to standard error. Write errors are ignored.
 pub(crate) fn eprint_message(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Whether somebody may be looking at standard error.
+/// Returns whether standard error is a terminal.
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Writes a line over the one before, whose length `shown` is; with nothing, takes it away.
+/// Overwrites the current line, whose length is `shown`. An empty text clears it.
 pub(crate) fn overwrite_line(line: &str, shown: &mut usize) {
     if line.is_empty() && *shown == 0 {
         return;
@@ -80,7 +80,7 @@ pub(crate) fn overwrite_line(line: &str, shown: &mut usize) {
     *shown = line.len();
 }
 
-/// `NO_COLOR` (no-color.org), when set to anything, and a terminal that calls itself dumb want none.
+/// `NO_COLOR` (no-color.org) with any value, or a terminal of type `dumb`, disables colours.
 fn colour_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_some_and(|t| t != "dumb")
 }
