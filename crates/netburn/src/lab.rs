@@ -191,7 +191,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     }
     let reasons = lab_reasons(&health, DEFAULT_STANDSTILL_LIMIT);
     for reason in &reasons {
-        eprint_message(&format!("doubtful: {reason}"));
+        eprint_message(&format!("warning: results may be unreliable: {reason}"));
     }
     if let Some(folder) = &args.log {
         record::keep(folder, &commands, &outcome, &health, &reasons).map_err(unkept)?;

@@ -42,7 +42,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
             round::all(&plan, environment, None, Some(&on), &folder)?
         }
     };
-    eprint_message(&format!("kept in {}", done.folder.display()));
+    eprint_message(&format!("saved to {}", done.folder.display()));
     let mut text = written(&done.summary, args.format);
     match View::open(&done.folder) {
         Ok(view) => {

@@ -35,9 +35,9 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
             Err(stop) => return Err(stop),
         }
         if consent.consents {
-            eprint_message(&format!("serving; burned with the consent of {}", consent.operator))
+            eprint_message(&format!("serving; accepts load tests, operator: {}", consent.operator))
         } else {
-            eprint_message("serving; without consent to be burned")
+            eprint_message("serving; refuses load tests")
         }
         if let Some(fingerprint) = fingerprint {
             eprint_message(&format!("certificate SHA-256 {}", hex(&fingerprint)));

@@ -55,7 +55,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
     let judged = judged(&grid, &folder, args);
     kept(&folder, &rows, judged.as_ref(), args)?;
     let finished = finished.map_err(|error| halted(&error, &folder))?;
-    eprint_message(&format!("kept in {}", folder.path().display()));
+    eprint_message(&format!("saved to {}", folder.path().display()));
     match print_stdout(&shown(&rows, judged.as_ref(), args)) {
         // How it ended says more than that nobody reads on.
         Ok(()) | Err(CliError::BrokenPipe) => {}

@@ -154,7 +154,7 @@ fn found() -> Result<JoinUrl, CliError> {
         .filter_map(|fleet| Some((sanitise(&fleet.fleet), fleet.urls.first()?.clone())));
     match (all.next(), all.count()) {
         (None, _) => Err(CliError::Failed(
-            "no fleet answers here; give the address that `netburn fleet serve` prints".to_owned(),
+            "no fleet found on the local network; pass the address that `netburn fleet serve` prints".to_owned(),
         )),
         (Some((_, url)), 0) => Ok(url),
         (Some(_), _) => {

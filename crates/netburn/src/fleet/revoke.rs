@@ -15,7 +15,7 @@ pub(crate) fn revoke(RevokeArgs {}: &RevokeArgs) -> Result<ExitStatus, CliError>
             .map_err(|error| CliError::Failed(error.to_string()))
     })?;
     eprint_message(
-        "everybody was thrown out, and the page of the runs has a new key, which the controller has printed; join anew with",
+        "all devices were disconnected, and the dashboard has a new key (printed by the controller); new join addresses:",
     );
     print_stdout(&welcome.urls.iter().map(|url| format!("{url}\n")).collect::<String>())?;
     Ok(ExitStatus::Success)

@@ -52,7 +52,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     };
     let mut sides = Vec::new();
     for one in &done {
-        eprint_message(&format!("kept in {}", one.folder.display()));
+        eprint_message(&format!("saved to {}", one.folder.display()));
         let run = Run::open(&one.folder).map_err(|error| CliError::Failed(error.to_string()))?;
         let mut side = Side::new("");
         side.add(&run);
