@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
-mod permits;
+mod permissions;
 mod wifi;
 
 use crate::args::{DoctorArgs, Format};
@@ -49,8 +49,8 @@ fn findings() -> Vec<Finding> {
         let opened = opened();
         let machine = kernel::machine(opened.ok, kernel::in_container());
         vec![
-            permits::namespaces(&machine),
-            permits::tun(&machine),
+            permissions::namespaces(&machine),
+            permissions::tun(&machine),
             opened,
             kernel::priority(),
             kernel::timer(),

@@ -1,8 +1,8 @@
 //! `netburn run`: a scenario becomes a plan, the plan one or several rounds, the rounds a report.
 
 mod fleet;
-mod inside;
 mod interleave;
+mod lab_launcher;
 mod round;
 mod screen;
 mod simulated;
@@ -37,8 +37,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
             ));
         }
         Environment::Fleet => {
-            fleet::agreed(&plan, args.yes)?;
-            let on = fleet::On::new(args)?;
+            fleet::confirm_volume(&plan, args.yes)?;
+            let on = fleet::FleetTarget::new(args)?;
             round::all(&plan, environment, None, Some(&on), &folder)?
         }
     };

@@ -22,7 +22,7 @@ const MUCH: ByteSize = ByteSize::from_bytes(10_000_000_000);
 const WIRE: BitRate = BitRate::from_mbps(10_000);
 
 /// The fleet it runs on.
-pub(super) struct On {
+pub(super) struct FleetTarget {
     state: State,
     server: Option<String>,
     wait: Duration,
@@ -30,9 +30,9 @@ pub(super) struct On {
     begun: Cell<bool>,
 }
 
-impl On {
-    pub(super) fn new(args: &RunArgs) -> Result<On, CliError> {
-        Ok(On {
+impl FleetTarget {
+    pub(super) fn new(args: &RunArgs) -> Result<FleetTarget, CliError> {
+        Ok(FleetTarget {
             state: state()?,
             server: args.server.clone(),
             wait: args.wait,
@@ -167,7 +167,7 @@ fn estimate(plan: &Plan) -> ByteSize {
 }
 
 /// Asks where it is much.
-pub(super) fn agreed(plan: &Plan, yes: bool) -> Result<(), CliError> {
+pub(super) fn confirm_volume(plan: &Plan, yes: bool) -> Result<(), CliError> {
     if yes || estimate(plan) <= MUCH {
         return Ok(());
     }
@@ -210,10 +210,10 @@ mod tests {
             document.resolve_for(Environment::Fleet).unwrap().0
         };
         let call = plan("duration = \"60 s\"\n[station.a]\nworkload = \"voip\"\n");
-        assert!(agreed(&call, false).is_ok());
+        assert!(confirm_volume(&call, false).is_ok());
         // 10 s and the drain of 5 s at 10 Gbit/s: 18.75 GB.
         let greedy = plan("duration = \"10 s\"\n[station.a]\nworkload = \"download\"\n");
-        assert!(agreed(&greedy, true).is_ok());
+        assert!(confirm_volume(&greedy, true).is_ok());
         let said = beginning(&greedy);
         assert!(
             said.contains("nothing in the scenario bounds it, at 10 Gbit/s up to 18."),

@@ -22,9 +22,9 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     let on = match environment {
         Environment::Fleet => {
             for plan in &plans {
-                fleet::agreed(plan, args.yes)?;
+                fleet::confirm_volume(plan, args.yes)?;
             }
-            Some(fleet::On::new(args)?)
+            Some(fleet::FleetTarget::new(args)?)
         }
         _ => None,
     };

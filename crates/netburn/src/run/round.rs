@@ -1,8 +1,8 @@
 //! The rounds of a run: each a round of the fleet into a folder of its own.
 
 use super::Done;
-use super::fleet::On;
-use super::inside::{self, Beginning, InLab, Keeping};
+use super::fleet::FleetTarget;
+use super::lab_launcher::{self, LabLauncher, LabStarter, RecordingSink};
 use super::screen::Screen;
 use crate::exit::CliError;
 use crate::lab;
@@ -25,7 +25,7 @@ pub(super) fn all(
     plan: &Plan,
     environment: Environment,
     lab: Option<Lab>,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     folder: &Path,
 ) -> Result<Done, CliError> {
     finished(rounds(plan, environment, lab, fleet, folder))
@@ -36,7 +36,7 @@ pub(super) fn all(
 pub(super) fn interleaved(
     plans: &[Plan],
     environment: Environment,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     order: &[usize],
     folders: &[PathBuf],
 ) -> Result<Vec<Done>, CliError> {
@@ -54,7 +54,7 @@ fn finished<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, Cli
 async fn turns(
     plans: &[Plan],
     environment: Environment,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     order: &[usize],
     folders: &[PathBuf],
 ) -> Result<Vec<Done>, CliError> {
@@ -103,7 +103,7 @@ async fn rounds(
     plan: &Plan,
     environment: Environment,
     mut open: Option<Lab>,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     folder: &Path,
 ) -> Result<Done, CliError> {
     let not_measured = |e: std::io::Error| CliError::Failed(e.to_string());
@@ -147,7 +147,7 @@ async fn one(
     plan: &Plan,
     environment: Environment,
     open: Option<Lab>,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     folder: &Path,
     program: &Path,
     signals: &mut Signals,
@@ -183,7 +183,7 @@ async fn one(
     let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
     let folder = recorder.path().to_owned();
     let screen = Screen::new(Live::new(plan, stderr_colour()));
-    let mut keeping = Keeping::new(&mut recorder, environment, lab.as_ref());
+    let mut keeping = RecordingSink::new(&mut recorder, environment, lab.as_ref());
     let cast = fleet.zip(cast).map(|(on, cast)| (on, cast, folder.as_path()));
     let outcome = measured(plan, &mut keeping, lab.as_ref(), cast, program, &screen, signals)
         .await
@@ -192,7 +192,7 @@ async fn one(
     if let Some(lab) = &lab {
         // Its report on its own work is complete from here on.
         lab.stop();
-        inside::warn(lab, &mut screen.clone());
+        lab_launcher::warn(lab, &mut screen.clone());
     }
     if let Err(error) = keeping.finish() {
         screen.finish();
@@ -231,9 +231,9 @@ struct Aborted;
 
 async fn measured(
     plan: &Plan,
-    recorder: &mut Keeping<'_>,
+    recorder: &mut RecordingSink<'_>,
     lab: Option<&Lab>,
-    cast: Option<(&On, Cast, &Path)>,
+    cast: Option<(&FleetTarget, Cast, &Path)>,
     program: &Path,
     screen: &Screen,
     signals: &mut Signals,
@@ -242,12 +242,12 @@ async fn measured(
     let mut launcher = ThisMachine {
         program: program.to_owned(),
     };
-    let mut inside = lab.map(|lab| InLab::new(lab, program));
+    let mut inside = lab.map(|lab| LabLauncher::new(lab, program));
     let launcher: &mut dyn Launcher = match &mut inside {
         Some(inside) => inside,
         None => &mut launcher,
     };
-    let (mut rows, mut watching) = (screen.clone(), Beginning::new(screen.clone(), lab));
+    let (mut rows, mut watching) = (screen.clone(), LabStarter::new(screen.clone(), lab));
     let sinks: Vec<&mut dyn Sink> = vec![recorder, &mut rows];
     let watch: &mut dyn Watch = &mut watching;
     let running = async {
