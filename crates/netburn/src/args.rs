@@ -1,4 +1,4 @@
-//! The command line, typed.
+//! Typed command line arguments.
 
 mod compare;
 mod crosscheck;
@@ -7,6 +7,7 @@ mod explain;
 mod export;
 mod fetch;
 mod fleet;
+mod groups;
 mod lab;
 mod run;
 mod serve;
@@ -31,32 +32,44 @@ pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use ui::UiArgs;
 pub(crate) use validate::{ValidateArgs, ValidateFormat};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// What a network feels like when everybody uses it at once.
+/// Test and model networks with several simultaneous clients
 ///
-/// netburn runs the uses that people have (browsing, a 4K stream, a call, a download) on many stations at the same
-/// moment, measures each operation from the instant it was due, holds it against a goal, and says pass, marginal or
-/// fail.
+/// netburn runs the workloads of a scenario (web pages, video, calls, downloads) on all its stations at the same time.
+/// It measures the latency of each operation from its due time, compares the results with goals, and reports pass,
+/// marginal, fail or inconclusive. The built-in workload `voip` fetches 16 KiB over HTTP every 131 ms; it is not RTP.
 #[derive(Debug, Parser)]
 #[command(name = "netburn", version, max_term_width = 100, after_help = AFTER)]
 pub(crate) struct Cli {
-    /// Log more to standard error: -v, -vv, -vvv
+    /// Log to standard error: -v, -vv, -vvv
     #[arg(short, long, action = clap::ArgAction::Count, global = true, hide = true)]
     pub(crate) verbose: u8,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-const AFTER: &str = "Exit status:
-  0  it ran (with --check: and no goal failed)
-  1  with --check, a goal failed; with validate, a figure is beyond its tolerance
-  2  the input is wrong
-  3  it could not be measured: inconclusive, interrupted, a station lost
+impl Cli {
+    /// Parses the command line of this process. `--help` lists the commands by group.
+    pub(crate) fn from_command_line() -> Result<Cli, clap::Error> {
+        let mut command = groups::with_groups(Cli::command());
+        let mut matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+    }
+}
 
-Data goes to standard output, everything else to standard error. With -v there is a log as well,
-with -vv or NETBURN_LOG=debug a longer one.";
+const AFTER: &str = "Exit status:
+  0    the command ran (with --check: and no goal failed)
+  1    with --check, a goal failed; with compare --fail-on or --bisect, a metric is worse;
+       with validate or crosscheck, a value is out of tolerance
+  2    the input is invalid
+  3    no reliable measurement: inconclusive, interrupted, a station lost
+  125  with compare --bisect, instead of 2 and 3: `git bisect` skips the commit
+  lab returns the exit status of its commands; see `netburn lab --help`.
+
+Data goes to standard output, everything else to standard error. -v also logs to standard error;
+-vv or NETBURN_LOG=debug logs more.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -81,18 +94,18 @@ pub(crate) enum Command {
     Crosscheck(Box<CrosscheckArgs>),
     #[command(hide = true)]
     Flow(FlowArgs),
-    /// Make a lab's namespaces, and be the ancestor of what runs in them
+    /// Create the namespaces of a lab and the processes in them
     #[command(hide = true)]
     LabInit,
-    /// Put a terminal back when whoever took it is gone
+    /// Restore the terminal after its user has exited
     #[command(hide = true)]
-    LabTerminal,
-    /// Drive one station for a controller
+    RestoreTerminal,
+    /// Play one station for a controller
     #[command(hide = true)]
     Agent,
 }
 
-/// How a result is written.
+/// Format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Format {
     /// For people
@@ -102,50 +115,50 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Show a run again, also one that was cut short.
+/// Show the report of a finished or interrupted run
 ///
-/// A folder whose run was killed is finished first: every row that reached the disk is in it. The page, report.html in the
-/// run's folder, is written anew: one file with everything inside, to open from disk or send on.
+/// If a run was killed, netburn first completes its record with every row that reached the disk. netburn writes the
+/// page report.html in the run's folder again. The page is one self-contained file.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The run's folder
+    /// Folder of the run
     pub(crate) run: PathBuf,
-    /// How the report is written
+    /// Format of the report
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
-    /// Write the page there instead of report.html in the run's folder
+    /// File for the page [default: report.html in the run's folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Write every chart into this folder too, as SVG and PNG
+    /// Folder for the charts, as SVG and PNG
     #[arg(long, value_name = "DIR")]
     pub(crate) charts: Option<PathBuf>,
 }
 
-/// List the runs of a directory, oldest first.
+/// List the runs in a folder, oldest first
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
-    /// Where the run folders are
+    /// Folder that contains the runs
     #[arg(default_value = "runs")]
     pub(crate) dir: PathBuf,
-    /// How the list is written
+    /// Format of the list
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
 }
 
-/// Print a JSON Schema.
+/// Print a JSON Schema
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Of what
-    #[arg(value_enum, default_value_t)]
-    pub(crate) of: SchemaOf,
+    /// Schema to print
+    #[arg(value_enum, default_value_t, value_name = "SCHEMA")]
+    pub(crate) name: SchemaName,
 }
 
-/// What has a JSON Schema.
+/// Documents with a JSON Schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum SchemaOf {
-    /// The scenario file
+pub(crate) enum SchemaName {
+    /// Scenario file
     #[default]
     Scenario,
-    /// The messages between controller and participants
+    /// Messages between controller and agents
     Protocol,
 }

@@ -4,9 +4,9 @@ mod matrix;
 mod read;
 
 use crate::args::{CompareArgs, CompareFormat};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
-use crate::terminal::{Look, data, say};
+use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
 use netburn_report::compare::{Comparison, Options, Ranking, Side, name};
 use netburn_report::sanitise::sanitise;
 use netburn_report::view::View;
@@ -16,25 +16,25 @@ use read::Reader;
 use std::path::{Path, PathBuf};
 
 /// `netburn compare A… --against B…`, and `netburn compare A B C`.
-pub(crate) fn compare(args: &CompareArgs) -> Result<Ended, Stop> {
+pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, CliError> {
     match compared(args) {
         // To git, what is neither good nor bad is skipped; any other status would make the commit a bad one.
-        Err(Stop::Wrong(why) | Stop::NotMeasured(why)) if args.bisect => {
-            say(&why);
-            Ok(Ended::Skipped)
+        Err(CliError::Usage(why) | CliError::Failed(why)) if args.bisect => {
+            eprint_message(&why);
+            Ok(ExitStatus::BisectSkip)
         }
-        Ok(Ended::NotMeasured) if args.bisect => Ok(Ended::Skipped),
+        Ok(ExitStatus::NotMeasured) if args.bisect => Ok(ExitStatus::BisectSkip),
         ended => ended,
     }
 }
 
-fn compared(args: &CompareArgs) -> Result<Ended, Stop> {
+fn compared(args: &CompareArgs) -> Result<ExitStatus, CliError> {
     let options = options(args);
     let mut reader = Reader::default();
     if let Some(dir) = &args.matrix {
         let matrix = matrix::read(dir, args.baseline.as_deref(), options, &mut reader)?;
-        let look = Look::of_stdout();
-        data(&match args.format {
+        let look = TerminalStyle::for_stdout();
+        print_stdout(&match args.format {
             CompareFormat::Json => document(&matrix.json()),
             CompareFormat::Html => matrix.html(),
             CompareFormat::Text => matrix.text(look.width, look.colour),
@@ -52,10 +52,11 @@ fn compared(args: &CompareArgs) -> Result<Ended, Stop> {
         }
         name(&mut sides.iter_mut().collect::<Vec<_>>());
         let ranking = Ranking::new(sides, options);
-        data(&ranked(&ranking, args.format))?;
-        return Ok(match reader.failed.is_empty() && ranking.shares_a_station() {
-            true => Ended::Ran,
-            false => Ended::NotMeasured,
+        print_stdout(&ranked(&ranking, args.format))?;
+        return Ok(if reader.failed.is_empty() && ranking.shares_a_station() {
+            ExitStatus::Success
+        } else {
+            ExitStatus::NotMeasured
         });
     }
     let these = reader.side(&args.runs);
@@ -65,19 +66,19 @@ fn compared(args: &CompareArgs) -> Result<Ended, Stop> {
     };
     name(&mut [&mut these, &mut against]);
     let comparison = Comparison::new(these, against, options);
-    data(&written(&comparison, args.format))?;
+    print_stdout(&written(&comparison, args.format))?;
     Ok(ended(args, &reader, &[&comparison]))
 }
 
 /// Whether each run is a variant of its own: as asked, or where there are several and nothing that they are held against.
-fn is_ranked(args: &CompareArgs) -> Result<bool, Stop> {
+fn is_ranked(args: &CompareArgs) -> Result<bool, CliError> {
     if args.ranked || !args.against.is_empty() {
         return Ok(args.ranked);
     }
     let judges = args.fail_on.is_some() || args.bisect;
     match args.runs.len() {
         2.. if !judges => Ok(true),
-        _ => Err(Stop::Wrong(
+        _ => Err(CliError::Usage(
             "there is nothing to hold it against: add --against RUN, or more RUNs to rank".to_owned(),
         )),
     }
@@ -101,7 +102,7 @@ fn options(args: &CompareArgs) -> Options {
 }
 
 fn written(comparison: &Comparison, format: CompareFormat) -> String {
-    let look = Look::of_stdout();
+    let look = TerminalStyle::for_stdout();
     match format {
         CompareFormat::Json => document(&comparison.json()),
         CompareFormat::Html => comparison.html(&views(&comparison.these), &views(&comparison.against)),
@@ -110,7 +111,7 @@ fn written(comparison: &Comparison, format: CompareFormat) -> String {
 }
 
 fn ranked(ranking: &Ranking, format: CompareFormat) -> String {
-    let look = Look::of_stdout();
+    let look = TerminalStyle::for_stdout();
     match format {
         CompareFormat::Json => document(&ranking.json()),
         CompareFormat::Html => ranking.html(&ranking.sides.iter().map(views).collect::<Vec<_>>()),
@@ -132,27 +133,27 @@ fn views(side: &Side) -> Vec<View> {
 }
 
 /// How it ended: what is worse decides over what could not be told, for more runs would not mend it.
-fn ended(args: &CompareArgs, reader: &Reader, comparisons: &[&Comparison]) -> Ended {
+fn ended(args: &CompareArgs, reader: &Reader, comparisons: &[&Comparison]) -> ExitStatus {
     let checked = args.fail_on.is_some() || args.bisect;
     let any = |what: &dyn Fn(&Comparison) -> bool| comparisons.iter().any(|comparison| what(comparison));
     if checked && any(&|comparison| comparison.count(Judgement::Worse) > 0) {
-        return Ended::Worse;
+        return ExitStatus::Worse;
     }
     if !reader.failed.is_empty() || any(&|comparison| !comparison.shares_a_station()) {
-        return Ended::NotMeasured;
+        return ExitStatus::NotMeasured;
     }
     if checked && any(&|comparison| comparison.too_few().is_some()) {
-        say("too few runs to tell whether anything is worse");
-        return Ended::NotMeasured;
+        eprint_message("too few runs to tell whether anything is worse");
+        return ExitStatus::NotMeasured;
     }
     if checked && any(&|comparison| comparison.inconclusive() != [0, 0]) {
-        say("a run could not be measured whole: that nothing is worse tells nothing");
-        return Ended::NotMeasured;
+        eprint_message("a run could not be measured whole: that nothing is worse tells nothing");
+        return ExitStatus::NotMeasured;
     }
-    Ended::Ran
+    ExitStatus::Success
 }
 
 /// Says one thing, without anything that a terminal would act on.
 fn note(text: &str) {
-    say(&sanitise(text));
+    eprint_message(&sanitise(text));
 }

@@ -1,29 +1,29 @@
-//! `netburn crosscheck`: the models compared with independent programs.
+//! `netburn crosscheck`: comparison of the models with independent programs.
 
 mod lab;
 mod ns3;
 
 use crate::args::{Against, CrosscheckArgs};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use std::path::PathBuf;
 
 pub(crate) use lab::flow;
 
 /// `netburn crosscheck --against PROGRAM`.
-pub(crate) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
+pub(crate) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> {
     match args.against {
         Against::Ns3 => ns3::crosscheck(args),
         Against::Lab | Against::Kernel => lab::crosscheck(args),
     }
 }
 
-/// The reasons for which values of the lab are unreliable, without those that `--busy` accepts.
+/// Returns the reasons why values of the lab are unreliable, without those that `--busy` accepts.
 fn believed(args: &CrosscheckArgs, mut doubts: Vec<String>) -> Vec<String> {
     doubts.retain(|doubt| !(args.busy && doubt.contains(" busy")));
     doubts
 }
 
-/// A folder for runs, deleted with this value.
+/// Folder for runs. Dropping the value deletes it.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -1,9 +1,9 @@
-//! `netburn decode`: what a speed rating probably means, and what of it a person gets.
+//! `netburn decode`: the radios behind a speed rating, and the goodput of a client.
 
 use crate::args::{DecodeArgs, Format};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
-use crate::terminal::{Look, data};
+use crate::terminal::{TerminalStyle, print_stdout};
 use netburn_medium::config::{Band, Rating};
 use netburn_medium::rating::{Certainty, Chain, Decoded, Layout, RatedRadio, chain, decode as read};
 use netburn_report::sanitise::{sanitise, wrap};
@@ -11,13 +11,13 @@ use netburn_units::BitRate;
 use serde_json::{Value, json};
 
 /// `netburn decode RATING`.
-pub(crate) fn decode(args: &DecodeArgs) -> Result<Ended, Stop> {
+pub(crate) fn decode(args: &DecodeArgs) -> Result<ExitStatus, CliError> {
     let rating: Rating = args
         .rating
         .trim()
         .parse()
-        .map_err(|why| Stop::Wrong(format!("`{}`: {why}", sanitise(&args.rating))))?;
-    let decoded = read(rating, args.nodes).map_err(|why| Stop::Wrong(why.to_string()))?;
+        .map_err(|why| CliError::Usage(format!("`{}`: {why}", sanitise(&args.rating))))?;
+    let decoded = read(rating, args.nodes).map_err(|why| CliError::Usage(why.to_string()))?;
     let chains: Vec<Chain> = decoded
         .best
         .radios
@@ -26,10 +26,10 @@ pub(crate) fn decode(args: &DecodeArgs) -> Result<Ended, Stop> {
         .collect();
     let text = match args.format {
         Format::Json => document(&as_json(&decoded, &chains, args)),
-        Format::Text => as_text(&decoded, &chains, args, Look::of_stdout().width),
+        Format::Text => as_text(&decoded, &chains, args, TerminalStyle::for_stdout().width),
     };
-    data(&text)?;
-    Ok(Ended::Ran)
+    print_stdout(&text)?;
+    Ok(ExitStatus::Success)
 }
 
 fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize) -> String {
@@ -112,7 +112,7 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
     text
 }
 
-/// `3x3:3 dual band`, or what the bands have where they differ.
+/// Returns a summary such as `3x3:3 dual band`, or the streams of each band if they differ.
 fn summed_up(layout: &Layout) -> String {
     let first = layout.radios.first().map_or(0, |radio| radio.streams);
     let five = layout.radios.iter().filter(|radio| radio.band == Band::Ghz5).count();
@@ -132,9 +132,10 @@ fn summed_up(layout: &Layout) -> String {
 }
 
 fn described(radio: &RatedRadio) -> String {
-    let beyond = match radio.beyond_standard() {
-        true => ", which the standard doesn't have: only with clients of the same kind",
-        false => "",
+    let beyond = if radio.beyond_standard() {
+        ", which the standard doesn't have: only with clients of the same kind"
+    } else {
+        ""
     };
     format!(
         "{}: {} × {} = {} Mbit/s ({} in {} MHz, {}-QAM{beyond})",
@@ -160,7 +161,7 @@ const fn named(band: Band) -> &'static str {
     }
 }
 
-/// Whole Mbit/s, as makers write them.
+/// Formats a rate in whole Mbit/s, as vendors do.
 fn mbps(rate: BitRate) -> String {
     ((rate.as_bps() + 500_000) / 1_000_000).to_string()
 }

@@ -3,14 +3,14 @@
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
-mod permits;
+mod permissions;
 mod wifi;
 
 use crate::args::{DoctorArgs, Format};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::lab;
 use crate::record::document;
-use crate::terminal::data;
+use crate::terminal::print_stdout;
 use netburn_scenario::Plan;
 use serde_json::json;
 
@@ -24,7 +24,7 @@ struct Finding {
 }
 
 /// `netburn doctor`.
-pub(crate) fn doctor(args: &DoctorArgs) -> Result<Ended, Stop> {
+pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     if let Some(path) = &args.record_wifi {
         return wifi::record(path, args.with_names);
     }
@@ -38,8 +38,8 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Ended, Stop> {
         }
         Format::Text => findings.iter().map(described).collect(),
     };
-    data(&text)?;
-    Ok(Ended::Ran)
+    print_stdout(&text)?;
+    Ok(ExitStatus::Success)
 }
 
 /// All that was looked at: what a lab needs, in its order, then what an agent tells.
@@ -49,8 +49,8 @@ fn findings() -> Vec<Finding> {
         let opened = opened();
         let machine = kernel::machine(opened.ok, kernel::in_container());
         vec![
-            permits::namespaces(&machine),
-            permits::tun(&machine),
+            permissions::namespaces(&machine),
+            permissions::tun(&machine),
             opened,
             kernel::priority(),
             kernel::timer(),
@@ -77,7 +77,7 @@ fn opened() -> Finding {
     let began = std::time::Instant::now();
     let plan = netburn_scenario::load("anomaly").and_then(|document| document.resolve());
     let opened = plan
-        .map_err(|error| Stop::Wrong(error.to_string()))
+        .map_err(|error| CliError::Usage(error.to_string()))
         .and_then(|plan: Plan| lab::open(&plan));
     let took = began.elapsed().as_millis();
     Finding {
@@ -85,8 +85,8 @@ fn opened() -> Finding {
         ok: opened.is_ok(),
         found: match opened {
             Ok(lab) => format!("opened in {took} ms; stations have {}", lab.device()),
-            Err(Stop::Wrong(why) | Stop::NotMeasured(why) | Stop::Command(_, why)) => why,
-            Err(Stop::Unread) => String::new(),
+            Err(CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why)) => why,
+            Err(CliError::BrokenPipe) => String::new(),
         },
         remedy: None,
     }

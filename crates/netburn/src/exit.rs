@@ -1,74 +1,74 @@
-//! How a command ends: the one place where an exit status is decided.
+//! Exit statuses: the only place that maps results and errors to them.
 
 use crate::args::Check;
 use netburn_record::Summary;
 use netburn_workload::Verdict;
 use std::process::ExitCode;
 
-/// How a command ended.
+/// Result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    /// It did what it was asked: 0.
-    Ran,
+pub(crate) enum ExitStatus {
+    /// The command ran: 0.
+    Success,
     /// `--check`, and a goal failed: 1.
     GoalFailed,
-    /// A figure is beyond its tolerance: 1.
-    BeyondTolerance,
-    /// `--fail-on worse`, and something is: 1.
+    /// A value is out of tolerance: 1.
+    OutOfTolerance,
+    /// `--fail-on worse`, and a metric is worse: 1.
     Worse,
-    /// It could not be measured: 3.
+    /// No reliable measurement: 3.
     NotMeasured,
-    /// `lab`, and a command ended with this status.
+    /// Exit status of a command of `netburn lab`.
     Command(u8),
-    /// `lab`, and a signal of this number ended netburn: 128 and the number.
+    /// Number of the signal that ended `netburn lab`: 128 and the number.
     Signal(u8),
-    /// `--bisect`, and it can't be told: 125, which `git bisect run` skips.
-    Skipped,
+    /// `--bisect`, and the result is unknown: 125, which `git bisect run` skips.
+    BisectSkip,
 }
 
-/// Why a command could not do what it was asked.
+/// Error that ends a command, with its message.
 #[derive(Debug)]
-pub(crate) enum Stop {
-    /// The input is wrong: 2. What, where, and what would be right.
-    Wrong(String),
-    /// It could not be measured: 3. Why.
-    NotMeasured(String),
-    /// A command of `lab` can't be started, or ended too early: this status. Why.
+pub(crate) enum CliError {
+    /// Invalid input: 2.
+    Usage(String),
+    /// No measurement: 3.
+    Failed(String),
+    /// A command of `netburn lab` can't be started or ended too early: this status.
     Command(u8, String),
-    /// Nobody reads standard output any more, which is no fault: 0.
-    Unread,
+    /// The reader of standard output has closed the pipe: 0.
+    BrokenPipe,
 }
 
-impl From<Ended> for ExitCode {
-    fn from(ended: Ended) -> ExitCode {
+impl From<ExitStatus> for ExitCode {
+    fn from(ended: ExitStatus) -> ExitCode {
         ExitCode::from(match ended {
-            Ended::Ran => 0,
-            Ended::GoalFailed | Ended::BeyondTolerance | Ended::Worse => 1,
-            Ended::NotMeasured => 3,
-            Ended::Command(status) => status,
-            Ended::Signal(signal) => 128 + signal,
-            Ended::Skipped => 125,
+            ExitStatus::Success => 0,
+            ExitStatus::GoalFailed | ExitStatus::OutOfTolerance | ExitStatus::Worse => 1,
+            ExitStatus::NotMeasured => 3,
+            ExitStatus::Command(status) => status,
+            ExitStatus::Signal(signal) => 128 + signal,
+            ExitStatus::BisectSkip => 125,
         })
     }
 }
 
-impl Stop {
-    /// The status it ends with.
+impl CliError {
+    /// Exit status of the error.
     pub(crate) const fn status(&self) -> u8 {
         match self {
-            Stop::Unread => 0,
-            Stop::Wrong(_) => 2,
-            Stop::NotMeasured(_) => 3,
-            Stop::Command(status, _) => *status,
+            CliError::BrokenPipe => 0,
+            CliError::Usage(_) => 2,
+            CliError::Failed(_) => 3,
+            CliError::Command(status, _) => *status,
         }
     }
 }
 
-/// How a run ended that left `summary`.
+/// Returns the exit status of a run with this summary.
 ///
-/// An interrupted one was not measured, whatever it says. With `--check` a goal that failed decides over stations that
-/// could not be measured: more of them would not mend it.
-pub(crate) fn of_run(summary: &Summary, interrupted: bool, check: Option<Check>) -> Ended {
+/// An interrupted run counts as not measured. With `--check`, a failed goal takes precedence over stations that could not
+/// be measured, because further measurements could not change it.
+pub(crate) fn of_run(summary: &Summary, interrupted: bool, check: Option<Check>) -> ExitStatus {
     let any = |verdict: Verdict| summary.stations.iter().any(|station| station.verdict == verdict);
     let failed = match check {
         None => false,
@@ -76,13 +76,13 @@ pub(crate) fn of_run(summary: &Summary, interrupted: bool, check: Option<Check>)
         Some(Check::Marginal) => any(Verdict::Fail) || any(Verdict::Marginal),
     };
     if interrupted {
-        Ended::NotMeasured
+        ExitStatus::NotMeasured
     } else if failed {
-        Ended::GoalFailed
+        ExitStatus::GoalFailed
     } else if summary.verdict == Verdict::Inconclusive || any(Verdict::Inconclusive) {
-        Ended::NotMeasured
+        ExitStatus::NotMeasured
     } else {
-        Ended::Ran
+        ExitStatus::Success
     }
 }
 
@@ -107,16 +107,16 @@ mod tests {
     }
 
     #[test]
-    fn every_case_has_its_status() {
-        use Ended::{GoalFailed, NotMeasured, Ran};
+    fn each_combination_has_its_exit_status() {
+        use ExitStatus::{GoalFailed, NotMeasured, Success};
         let (no, fail, marginal) = (None, Some(Check::Fail), Some(Check::Marginal));
         for (verdicts, interrupted, check, ended) in [
-            (&["pass", "none"][..], false, no, Ran),
-            (&["pass"], false, marginal, Ran),
-            (&[], false, fail, Ran),
-            (&["pass", "fail"], false, no, Ran),
+            (&["pass", "none"][..], false, no, Success),
+            (&["pass"], false, marginal, Success),
+            (&[], false, fail, Success),
+            (&["pass", "fail"], false, no, Success),
             (&["pass", "fail"], false, fail, GoalFailed),
-            (&["marginal"], false, fail, Ran),
+            (&["marginal"], false, fail, Success),
             (&["marginal"], false, marginal, GoalFailed),
             (&["inconclusive"], false, no, NotMeasured),
             (&["inconclusive"], false, fail, NotMeasured),

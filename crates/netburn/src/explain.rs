@@ -1,10 +1,10 @@
-//! `netburn explain`: what a run's figures suggest, and what would help by the simulator.
+//! `netburn explain`: likely causes, and simulated remedies.
 
 use crate::args::{ExplainArgs, Format};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::{document, unopened};
 use crate::signals;
-use crate::terminal::{Look, data, over, say, stderr_is_terminal};
+use crate::terminal::{TerminalStyle, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
 use netburn_record::Run;
 use netburn_report::environment::sentence;
 use netburn_report::explain::{Cause, explain as explained};
@@ -14,7 +14,7 @@ use netburn_study::whatif::{AnswerError, Answers, Interventions, answer, json, t
 use std::sync::{Mutex, PoisonError};
 
 /// `netburn explain RUN`.
-pub(crate) fn explain(args: &ExplainArgs) -> Result<Ended, Stop> {
+pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
     let explanation = explained(&run).map_err(|error| unopened(&args.run, error))?;
     let (proposed, answers) = match args.runs {
@@ -29,7 +29,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Ended, Stop> {
             answers.as_ref(),
         )),
         Format::Text => {
-            let look = Look::of_stdout();
+            let look = TerminalStyle::for_stdout();
             let mut said = wrap(sentence(run.header().environment), look.width, "").join("\n");
             said.push_str("\n\n");
             said.push_str(&text(
@@ -42,12 +42,12 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Ended, Stop> {
             said
         }
     };
-    data(&written)?;
-    Ok(Ended::Ran)
+    print_stdout(&written)?;
+    Ok(ExitStatus::Success)
 }
 
 /// What would help, simulated.
-fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventions, Option<Answers>), Stop> {
+fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventions, Option<Answers>), CliError> {
     if causes.is_empty() {
         return Ok((Interventions::default(), None));
     }
@@ -72,7 +72,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
     let stop = signals::stop_flag()?;
     let changes = proposed.what_ifs.len();
     let plural = if changes == 1 { "change" } else { "changes" };
-    say(&format!(
+    eprint_message(&format!(
         "simulating the run as it is and with {changes} {plural}, {} times each: a model of it, not the network itself",
         args.runs
     ));
@@ -80,7 +80,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
     let progress = |done: u64, of: u64| {
         if stderr_is_terminal() {
             let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
-            over(&format!("{done} of {of} runs"), &mut last);
+            overwrite_line(&format!("{done} of {of} runs"), &mut last);
         }
     };
     let answers = answer(
@@ -92,11 +92,11 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
         &progress,
     );
     if stderr_is_terminal() {
-        over("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
+        overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
     }
     match answers {
         Ok(answers) => Ok((proposed, Some(answers))),
-        Err(AnswerError::Stopped) => Err(Stop::NotMeasured("interrupted".to_owned())),
+        Err(AnswerError::Stopped) => Err(CliError::Failed("interrupted".to_owned())),
         Err(error) => {
             let proposed = Interventions {
                 without: vec![format!("What would help can't be simulated: {error}.")],
@@ -108,14 +108,14 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
 }
 
 /// The plan to be simulated, or why there is none: a run on real devices needs no air in its scenario.
-fn simulated(args: &ExplainArgs, plan: &Plan) -> Result<Result<Plan, String>, Stop> {
+fn simulated(args: &ExplainArgs, plan: &Plan) -> Result<Result<Plan, String>, CliError> {
     let mut document = Document::from_json(&plan.to_json());
     if let Some(duration) = &args.duration {
         document
             .set("duration", duration)
-            .map_err(|error| Stop::Wrong(error.to_string()))?;
+            .map_err(|error| CliError::Usage(error.to_string()))?;
         // What is wrong then is the time that was asked for.
-        document.resolve().map_err(|error| Stop::Wrong(error.to_string()))?;
+        document.resolve().map_err(|error| CliError::Usage(error.to_string()))?;
     }
     Ok(match document.resolve_for(Environment::Simulate) {
         Ok((plan, _)) => Ok(plan),

@@ -3,9 +3,9 @@
 mod pcapng;
 
 use crate::args::{ExportArgs, ExportFormat, FlentTest};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::unopened;
-use crate::terminal::{say, unwritten};
+use crate::terminal::{eprint_message, unwritten};
 use netburn_record::Run;
 use netburn_record::export::flent::Test;
 use netburn_record::export::{self, Error};
@@ -14,9 +14,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// `netburn export RUN --to FORMAT`.
-pub(crate) fn export(args: &ExportArgs) -> Result<Ended, Stop> {
+pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, CliError> {
     if args.test.is_some() && args.to != ExportFormat::Flent {
-        return Err(Stop::Wrong("--test goes with --to flent".to_owned()));
+        return Err(CliError::Usage("--test goes with --to flent".to_owned()));
     }
     let run = Run::open(&args.run).map_err(|error| unopened(&args.run, error))?;
     let out = args.out.as_deref();
@@ -29,38 +29,38 @@ pub(crate) fn export(args: &ExportArgs) -> Result<Ended, Stop> {
         ExportFormat::Pcapng => pcapng::export(&run, &folder(&run, out, "pcapng")?),
         ExportFormat::Flent => flent(&run, args.test, out),
     }?;
-    Ok(Ended::Ran)
+    Ok(ExitStatus::Success)
 }
 
 /// Writes one file, or standard output where none or `-` is named.
-fn to_file(out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), Stop> {
+fn to_file(out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), CliError> {
     let Some(path) = out.filter(|path| *path != Path::new("-")) else {
         let mut to = BufWriter::new(io::stdout().lock());
         return match write(&mut to).and_then(|()| Ok(to.flush()?)) {
             Ok(()) => Ok(()),
             Err(Error::Write(error)) => Err(unwritten(error)),
-            Err(Error::Run(error)) => Err(Stop::Wrong(error.to_string())),
+            Err(Error::Run(error)) => Err(CliError::Usage(error.to_string())),
         };
     };
-    let file = File::create(path).map_err(|error| Stop::Wrong(format!("{}: {error}", path.display())))?;
+    let file = File::create(path).map_err(|error| CliError::Usage(format!("{}: {error}", path.display())))?;
     let mut to = BufWriter::new(file);
     write(&mut to)
         .and_then(|()| Ok(to.flush()?))
         .map_err(|error| halted(path, &error))?;
-    say(&format!("written to {}", path.display()));
+    eprint_message(&format!("written to {}", path.display()));
     Ok(())
 }
 
 /// A disk that can't take it is no fault of the input.
-fn halted(path: &Path, error: &Error) -> Stop {
+fn halted(path: &Path, error: &Error) -> CliError {
     match error {
-        Error::Run(error) => Stop::Wrong(error.to_string()),
-        Error::Write(error) => Stop::NotMeasured(format!("{}: {error}", path.display())),
+        Error::Run(error) => CliError::Usage(error.to_string()),
+        Error::Write(error) => CliError::Failed(format!("{}: {error}", path.display())),
     }
 }
 
 /// A data file for each run. `out` is a directory, or the file itself where it ends as flent's do.
-fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), Stop> {
+fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), CliError> {
     let test = test.map(|test| match test {
         FlentTest::RttFairVarDown => Test::FairDown,
         FlentTest::RttFairVar => Test::Fair,
@@ -71,10 +71,10 @@ fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), S
     let named = out.to_string_lossy().ends_with(".gz") || out == Path::new("-");
     if named && files.len() > 1 {
         let several = format!("there are {} runs, and so as many files: give a directory", files.len());
-        return Err(Stop::Wrong(several));
+        return Err(CliError::Usage(several));
     }
     if !named {
-        std::fs::create_dir_all(out).map_err(|error| Stop::Wrong(format!("{}: {error}", out.display())))?;
+        std::fs::create_dir_all(out).map_err(|error| CliError::Usage(format!("{}: {error}", out.display())))?;
     }
     for file in files {
         let path = if named { out.to_owned() } else { out.join(&file.name) };
@@ -84,11 +84,11 @@ fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), S
 }
 
 /// Where an export of several files goes.
-fn folder(run: &Run, out: Option<&Path>, what: &str) -> Result<PathBuf, Stop> {
+fn folder(run: &Run, out: Option<&Path>, what: &str) -> Result<PathBuf, CliError> {
     match out {
-        Some(out) if out == Path::new("-") => {
-            Err(Stop::Wrong(format!("--to {what} writes several files: give a folder")))
-        }
+        Some(out) if out == Path::new("-") => Err(CliError::Usage(format!(
+            "--to {what} writes several files: give a folder"
+        ))),
         Some(out) => Ok(out.to_owned()),
         None => {
             let path = run.path().canonicalize().unwrap_or_else(|_| run.path().to_owned());
@@ -98,19 +98,19 @@ fn folder(run: &Run, out: Option<&Path>, what: &str) -> Result<PathBuf, Stop> {
     }
 }
 
-fn tables(run: &Run, folder: &Path) -> Result<(), Stop> {
+fn tables(run: &Run, folder: &Path) -> Result<(), CliError> {
     if run.path().canonicalize().ok() == folder.canonicalize().ok() && folder.exists() {
-        return Err(Stop::Wrong(format!(
+        return Err(CliError::Usage(format!(
             "{} is the record itself: give another folder",
             folder.display()
         )));
     }
     export::parquet::write(run, folder).map_err(|error| match &error {
         Error::Run(netburn_record::Error::Io { path, source }) if path.starts_with(folder) => {
-            Stop::Wrong(format!("{}: {source}", path.display()))
+            CliError::Usage(format!("{}: {source}", path.display()))
         }
         _ => halted(folder, &error),
     })?;
-    say(&format!("written to {}", folder.display()));
+    eprint_message(&format!("written to {}", folder.display()));
     Ok(())
 }

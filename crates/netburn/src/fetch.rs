@@ -1,11 +1,11 @@
 //! `netburn fetch`.
 
 use crate::args::{FetchArgs, Format, Version};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::{data, say};
+use crate::terminal::{print_stdout, eprint_message};
 use netburn_report::sanitise::sanitise;
 use netburn_scenario::plan::Http;
 use netburn_traffic::drive::CancelHandle;
@@ -16,12 +16,12 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::time::SystemTime;
 
 /// `netburn fetch URL`.
-pub(crate) fn fetch(args: &FetchArgs) -> Result<Ended, Stop> {
+pub(crate) fn fetch(args: &FetchArgs) -> Result<ExitStatus, CliError> {
     let options = options(args);
     if let Some(path) = &args.output {
         // Found out now rather than after the measuring.
         let opened = std::fs::OpenOptions::new().create(true).append(true).open(path);
-        opened.map_err(|e| Stop::Wrong(format!("{}: {e}", path.display())))?;
+        opened.map_err(|e| CliError::Usage(format!("{}: {e}", path.display())))?;
     }
     let runtime = runtime::here()?;
     let measured = runtime.block_on(measured(args, &options));
@@ -29,17 +29,18 @@ pub(crate) fn fetch(args: &FetchArgs) -> Result<Ended, Stop> {
     let (report, interrupted) = measured?;
     if let Some(path) = &args.output {
         csv::append(path, &report, SystemTime::now())
-            .map_err(|e| Stop::NotMeasured(format!("{}: {e}", path.display())))?;
+            .map_err(|e| CliError::Failed(format!("{}: {e}", path.display())))?;
     }
     let text = match (args.format, args.batch) {
         (Format::Text, _) => report.text(),
         (Format::Json, false) => document(&report.json()),
         (Format::Json, true) => format!("{}\n", report.json()),
     };
-    data(&text)?;
-    Ok(match interrupted || report.finished == 0 {
-        true => Ended::NotMeasured,
-        false => Ended::Ran,
+    print_stdout(&text)?;
+    Ok(if interrupted || report.finished == 0 {
+        ExitStatus::NotMeasured
+    } else {
+        ExitStatus::Success
     })
 }
 
@@ -52,9 +53,10 @@ fn options(args: &FetchArgs) -> Options {
         jitter: args.jitter,
         percentiles: args.percentile.clone(),
         post: args.post,
-        connections: match args.new_connections {
-            true => Connections::New,
-            false => Connections::Keep,
+        connections: if args.new_connections {
+            Connections::New
+        } else {
+            Connections::Keep
         },
         http: match args.http {
             Version::H1 => Http::H1,
@@ -68,23 +70,24 @@ fn options(args: &FetchArgs) -> Options {
 }
 
 /// The report, and whether somebody ended it early.
-async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool), Stop> {
+async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool), CliError> {
     let not_measured = |e: FetchError| {
         let said = sanitise(&e.to_string());
-        let hint = match !options.insecure && said.contains("certificate") {
-            true => "; --insecure takes any certificate",
-            false => "",
+        let hint = if !options.insecure && said.contains("certificate") {
+            "; --insecure takes any certificate"
+        } else {
+            ""
         };
-        Stop::NotMeasured(format!("{said}{hint}"))
+        CliError::Failed(format!("{said}{hint}"))
     };
-    let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
-    let ended = || Stop::NotMeasured("ended before anything was measured".to_owned());
+    let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
+    let ended = || CliError::Failed("ended before anything was measured".to_owned());
     let site = tokio::select! {
         site = find(options) => site.map_err(not_measured)?,
         () = signals.next() => return Err(ended()),
     };
     if site.redirects > 0 {
-        say(&format!("redirected to {}", sanitise(&site.url.to_string())));
+        eprint_message(&format!("redirected to {}", sanitise(&site.url.to_string())));
     }
     agreed(&site, args.yes)?;
     let mut unread = false;
@@ -101,12 +104,12 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
         };
         match args.batch {
             // A reader that is gone wants no more seconds, and no report.
-            true if data(&format!("{line}\n")).is_err() && !unread => {
+            true if print_stdout(&format!("{line}\n")).is_err() && !unread => {
                 unread = true;
                 stopper.stop();
             }
             true => {}
-            false => say(&line),
+            false => eprint_message(&line),
         }
     };
     let mut interrupted = false;
@@ -115,28 +118,25 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
         loop {
             tokio::select! {
                 report = &mut running => break report.map_err(not_measured)?,
-                () = signals.next() => match interrupted {
-                    true => return Err(ended()),
-                    false => {
-                        interrupted = true;
+                () = signals.next() => if interrupted { return Err(ended()) } else {                         interrupted = true;
                         stopper.stop();
-                    }
-                }
+                     }
             }
         }
     };
-    match unread {
-        true => Err(Stop::Unread),
-        false => Ok((report, interrupted)),
+    if unread {
+        Err(CliError::BrokenPipe)
+    } else {
+        Ok((report, interrupted))
     }
 }
 
 /// Whether this server may be burned: by its own word, or by that of who sits here.
-fn agreed(site: &Site, yes: bool) -> Result<(), Stop> {
+fn agreed(site: &Site, yes: bool) -> Result<(), CliError> {
     match &site.permission {
         Permission::ThisMachine => return Ok(()),
         Permission::Consents { by } => {
-            say(&format!("with the consent of {}", sanitise(by)));
+            eprint_message(&format!("with the consent of {}", sanitise(by)));
             return Ok(());
         }
         Permission::Unknown if yes => return Ok(()),
@@ -144,7 +144,7 @@ fn agreed(site: &Site, yes: bool) -> Result<(), Stop> {
     }
     let host = sanitise(&site.url.host);
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        return Err(Stop::Wrong(format!(
+        return Err(CliError::Usage(format!(
             "{host} is another machine and doesn't say at /.well-known/netburn that it may be burned; --yes says that \
              you may"
         )));
@@ -158,6 +158,6 @@ fn agreed(site: &Site, yes: bool) -> Result<(), Stop> {
     let _ = io::stdin().lock().read_line(&mut answer);
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Stop::Wrong("nothing was sent".to_owned())),
+        _ => Err(CliError::Usage("nothing was sent".to_owned())),
     }
 }

@@ -11,14 +11,14 @@ mod serve;
 mod ssh;
 
 use crate::args::{FleetArgs, FleetCommand};
-use crate::exit::{Ended, Stop};
+use crate::exit::{ExitStatus, CliError};
 use netburn_fleet::control_client::{ControlClient, ControlError};
 use netburn_fleet::hub::State;
 use netburn_fleet::protocol::MAX_NAME;
 use tokio::runtime::Runtime;
 
 /// `netburn fleet …`.
-pub(crate) fn fleet(args: &FleetArgs) -> Result<Ended, Stop> {
+pub(crate) fn fleet(args: &FleetArgs) -> Result<ExitStatus, CliError> {
     match &args.command {
         FleetCommand::Serve(args) => serve::serve(args),
         FleetCommand::Join(args) => join::join(args),
@@ -30,29 +30,29 @@ pub(crate) fn fleet(args: &FleetArgs) -> Result<Ended, Stop> {
 }
 
 /// Where this user's controller keeps its things.
-pub(crate) fn state() -> Result<State, Stop> {
-    State::for_current_user().map_err(|error| Stop::Wrong(error.to_string()))
+pub(crate) fn state() -> Result<State, CliError> {
+    State::for_current_user().map_err(|error| CliError::Usage(error.to_string()))
 }
 
 /// This user's controller.
-async fn found() -> Result<ControlClient, Stop> {
+async fn found() -> Result<ControlClient, CliError> {
     ControlClient::connect(&state()?).await.map_err(unfound)
 }
 
 /// That there is no controller is for the user to mend; that it doesn't answer isn't.
-pub(crate) fn unfound(error: ControlError) -> Stop {
+pub(crate) fn unfound(error: ControlError) -> CliError {
     match error {
-        ControlError::None | ControlError::State(_) => Stop::Wrong(error.to_string()),
-        _ => Stop::NotMeasured(error.to_string()),
+        ControlError::None | ControlError::State(_) => CliError::Usage(error.to_string()),
+        _ => CliError::Failed(error.to_string()),
     }
 }
 
-fn runtime() -> Result<Runtime, Stop> {
+fn runtime() -> Result<Runtime, CliError> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4);
     crate::runtime::on(threads)
 }
 
-/// This machine's name, as far as it can be a name in a fleet.
+/// This machine's name, restricted to the characters of a name in a fleet.
 fn here() -> String {
     let name = netburn_record::Host::here().name;
     let first = name.split('.').next().unwrap_or_default();

@@ -1,17 +1,17 @@
 //! `netburn import`: other programs' files as runs.
 
 use crate::args::ImportArgs;
-use crate::exit::{Ended, Stop};
-use crate::terminal::{data, say};
+use crate::exit::{CliError, ExitStatus};
+use crate::terminal::{eprint_message, print_stdout};
 use netburn_record::import::{Imported, flent, record};
 use netburn_record::{Source, UnixTime};
 use netburn_report::sanitise::sanitise;
 use std::path::{Path, PathBuf};
 
 /// `netburn import FILE…`. Standard output has the folders, one a line. A file that can't be read keeps none of the others from being.
-pub(crate) fn import(args: &ImportArgs) -> Result<Ended, Stop> {
+pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, CliError> {
     if args.out.is_some() && args.files.len() > 1 {
-        return Err(Stop::Wrong(
+        return Err(CliError::Usage(
             "--out is for one file: several have a folder each".to_owned(),
         ));
     }
@@ -20,18 +20,19 @@ pub(crate) fn import(args: &ImportArgs) -> Result<Ended, Stop> {
         match read(file) {
             Ok(imported) => {
                 let folder = args.out.clone().unwrap_or_else(|| default_folder(&imported));
-                let run = record(&folder, &imported).map_err(|error| Stop::NotMeasured(error.to_string()))?;
+                let run = record(&folder, &imported).map_err(|error| CliError::Failed(error.to_string()))?;
                 for line in said(imported.header.source.as_ref()) {
-                    say(&sanitise(&format!("{}: {line}", file.display())));
+                    eprint_message(&sanitise(&format!("{}: {line}", file.display())));
                 }
-                data(&format!("{}\n", run.path().display()))?;
+                print_stdout(&format!("{}\n", run.path().display()))?;
             }
             Err(why) => wrong.push(sanitise(&format!("{}: {why}", file.display()))),
         }
     }
-    match wrong.is_empty() {
-        true => Ok(Ended::Ran),
-        false => Err(Stop::Wrong(wrong.join("\n"))),
+    if wrong.is_empty() {
+        Ok(ExitStatus::Success)
+    } else {
+        Err(CliError::Usage(wrong.join("\n")))
     }
 }
 

@@ -8,10 +8,10 @@ mod session;
 mod show;
 
 use crate::args::{CommandArgs, EnvironmentArg, LabArgs};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::plan;
 use crate::runtime;
-use crate::terminal::say;
+use crate::terminal::eprint_message;
 use netburn_lab::packet::RejectReason;
 use netburn_lab::{DeviceKind, ForwardingCounters, Lab, LabError, StartOptions};
 use netburn_linux::Monotonic;
@@ -42,11 +42,11 @@ const MANY: usize = 100;
 const OPENING_MS: usize = 40;
 
 /// Opens a lab for a plan.
-pub(crate) fn open(plan: &Plan) -> Result<Lab, Stop> {
+pub(crate) fn open(plan: &Plan) -> Result<Lab, CliError> {
     tried(plan).map_err(|error| match error {
         // The machine permits a lab; something ended this one.
-        LabError::HelperExited(_) => Stop::NotMeasured(format!("no lab: {error}")),
-        error => Stop::Wrong(format!(
+        LabError::HelperExited(_) => CliError::Failed(format!("no lab: {error}")),
+        error => CliError::Usage(format!(
             "no lab: {}. `--on simulate` models the same without it",
             explained(&error)
         )),
@@ -64,7 +64,7 @@ fn tried(plan: &Plan) -> Result<Lab, LabError> {
     command.arg("lab-init");
     if plan.stations.len() > MANY {
         let seconds = plan.stations.len() * OPENING_MS / 1000;
-        say(&format!(
+        eprint_message(&format!(
             "opening a lab of {} stations, which may take {seconds} s; closing it takes as long",
             plan.stations.len()
         ));
@@ -76,10 +76,10 @@ fn tried(plan: &Plan) -> Result<Lab, LabError> {
 pub(crate) fn announce(lab: &Lab) {
     // What takes their place, and why, is one of the notes.
     if lab.device() == DeviceKind::Tun {
-        say(&format!("stations have {}", lab.device()));
+        eprint_message(&format!("stations have {}", lab.device()));
     }
     for note in lab.notes() {
-        say(&format!("note: {}", sanitise(note)));
+        eprint_message(&format!("note: {}", sanitise(note)));
     }
 }
 
@@ -127,8 +127,8 @@ pub(crate) fn namespace_limit() -> Option<(String, u64)> {
 }
 
 /// `netburn lab SCENARIO`.
-pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
-    let wanted = args.commands().map_err(Stop::Wrong)?;
+pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
+    let wanted = args.commands().map_err(CliError::Usage)?;
     // What notes there are concern the workloads, which don't run here.
     let plan::Resolved { plan, .. } = plan::resolved(&args.changes(), Some(EnvironmentArg::Lab))?;
     let mut commands = commands(&plan, wanted)?;
@@ -137,7 +137,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
         commands.clear();
     }
     if !args.quiet {
-        say(&format!(
+        eprint_message(&format!(
             "{}: a modelled access point with this machine's kernel TCP; nothing of your own Wi-Fi",
             plan.name
         ));
@@ -152,21 +152,22 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
         refusals: (!args.no_servers).then_some(tell),
     };
     lab.start_with(Monotonic::now(), begin).map_err(|error| match error {
-        LabError::Capture(_) => Stop::NotMeasured(error.to_string()),
-        error => Stop::Wrong(error.to_string()),
+        LabError::Capture(_) => CliError::Failed(error.to_string()),
+        error => CliError::Usage(error.to_string()),
     })?;
-    let mut servers = match args.no_servers {
-        true => None,
-        false => Some(Servers::start(&lab, calls)?),
+    let mut servers = if args.no_servers {
+        None
+    } else {
+        Some(Servers::start(&lab, calls)?)
     };
     if !args.quiet {
-        say(&format!(
+        eprint_message(&format!(
             "at {}, from another terminal: {} -- sh",
             name_of(&plan, entered),
             lab.nsenter_command(entered)
         ));
     }
-    let unkept = |error: io::Error| Stop::NotMeasured(format!("what the commands print can't be kept: {error}"));
+    let unkept = |error: io::Error| CliError::Failed(format!("what the commands print can't be kept: {error}"));
     let mut output = Output::new(commands.len(), args.log.as_deref()).map_err(unkept)?;
     let runtime = runtime::on(1)?;
     let session = Session::new(&lab, &commands, &mut output, args.serve);
@@ -186,11 +187,11 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
     output.finish();
     let outcome = outcome?;
     if let Some(text) = not_carried(&counted).filter(|_| !args.quiet) {
-        say(&text);
+        eprint_message(&text);
     }
     let reasons = lab_reasons(&health, DEFAULT_STANDSTILL_LIMIT);
     for reason in &reasons {
-        say(&format!("doubtful: {reason}"));
+        eprint_message(&format!("warning: results may be unreliable: {reason}"));
     }
     if let Some(folder) = &args.log {
         record::keep(folder, &commands, &outcome, &health, &reasons).map_err(unkept)?;
@@ -200,21 +201,21 @@ pub(crate) fn lab(args: &LabArgs) -> Result<Ended, Stop> {
 
 /// How the command ends: by its signal; else, where that is asked for, by what makes its measurements unreliable; else as the commands
 /// did; else by what was lost.
-fn ended(outcome: &Outcome, unreliable: bool, lost: bool) -> Ended {
+fn ended(outcome: &Outcome, unreliable: bool, lost: bool) -> ExitStatus {
     let statuses = outcome.went.iter().map(|went| went.status());
     match outcome.signal {
-        Some(asked) => Ended::Signal(asked.number() as u8),
-        None if unreliable => Ended::NotMeasured,
+        Some(asked) => ExitStatus::Signal(asked.number() as u8),
+        None if unreliable => ExitStatus::NotMeasured,
         None => match statuses.into_iter().find(|status| *status != 0) {
-            Some(status) => Ended::Command(status),
-            None if lost => Ended::NotMeasured,
-            None => Ended::Ran,
+            Some(status) => ExitStatus::Command(status),
+            None if lost => ExitStatus::NotMeasured,
+            None => ExitStatus::Success,
         },
     }
 }
 
 /// The commands with their stations, which are there.
-fn commands(plan: &Plan, wanted: Vec<CommandArgs>) -> Result<Vec<Command>, Stop> {
+fn commands(plan: &Plan, wanted: Vec<CommandArgs>) -> Result<Vec<Command>, CliError> {
     let mut count: BTreeMap<String, u32> = BTreeMap::new();
     let each = wanted.into_iter().map(|args| {
         let end = end(plan, args.at.as_deref())?;
@@ -238,7 +239,7 @@ fn commands(plan: &Plan, wanted: Vec<CommandArgs>) -> Result<Vec<Command>, Stop>
 
 /// The end of that name; else the first of the stations that are numbered under it: `fast` is `fast-1`. Without a name the first
 /// station.
-fn end(plan: &Plan, name: Option<&str>) -> Result<Endpoint, Stop> {
+fn end(plan: &Plan, name: Option<&str>) -> Result<Endpoint, CliError> {
     let names = || plan.stations.iter().map(|station| station.name.as_str());
     let Some(name) = name else {
         return Ok(Endpoint::Station(0));
@@ -250,7 +251,7 @@ fn end(plan: &Plan, name: Option<&str>) -> Result<Endpoint, Stop> {
     let station = names().position(|of| of == name).or_else(|| names().position(numbered));
     station.map(|station| Endpoint::Station(station as u16)).ok_or_else(|| {
         let all: Vec<&str> = names().collect();
-        Stop::Wrong(LabError::UnknownNode(name.to_owned(), format!("server, {}", all.join(", "))).to_string())
+        CliError::Usage(LabError::UnknownNode(name.to_owned(), format!("server, {}", all.join(", "))).to_string())
     })
 }
 
@@ -299,7 +300,7 @@ mod tests {
         assert_eq!(found(Some("server")), Some(Endpoint::Server));
         assert_eq!(found(Some("fast")), Some(Endpoint::Station(1)));
         assert_eq!(found(Some("fast-2")), Some(Endpoint::Station(2)));
-        let Err(Stop::Wrong(why)) = end(&plan, Some("fas")) else {
+        let Err(CliError::Usage(why)) = end(&plan, Some("fas")) else {
             panic!("there is none");
         };
         assert!(why.contains("server, slow, fast-1, fast-2"), "{why}");
@@ -343,14 +344,14 @@ mod tests {
             Went::Dismissed(ProcessExit::Signal(15)),
         );
         for (went, signal, unreliable, lost, expected) in [
-            (&[fine, dismissed][..], None, false, false, Ended::Ran),
-            (&[fine, seven, killed], None, false, false, Ended::Command(7)),
-            (&[killed, seven], None, false, true, Ended::Command(137)),
-            (&[fine], None, false, true, Ended::NotMeasured),
-            (&[seven], None, true, false, Ended::NotMeasured),
-            (&[seven], Some(Asked::Terminate), true, true, Ended::Signal(15)),
-            (&[fine], Some(Asked::Hangup), false, false, Ended::Signal(1)),
-            (&[], None, false, false, Ended::Ran),
+            (&[fine, dismissed][..], None, false, false, ExitStatus::Success),
+            (&[fine, seven, killed], None, false, false, ExitStatus::Command(7)),
+            (&[killed, seven], None, false, true, ExitStatus::Command(137)),
+            (&[fine], None, false, true, ExitStatus::NotMeasured),
+            (&[seven], None, true, false, ExitStatus::NotMeasured),
+            (&[seven], Some(Asked::Terminate), true, true, ExitStatus::Signal(15)),
+            (&[fine], Some(Asked::Hangup), false, false, ExitStatus::Signal(1)),
+            (&[], None, false, false, ExitStatus::Success),
         ] {
             assert_eq!(ended(&of(went, signal), unreliable, lost), expected, "{went:?}");
         }

@@ -1,6 +1,6 @@
-//! What a network feels like when everybody uses it at once, why, and what would help: the command.
+//! The command line program: tests and models networks with several simultaneous clients.
 //!
-//! Typed arguments ([`args`]) become a resolved plan, that runs, and [`exit`] alone decides how it ends.
+//! [`args`] parses the arguments, the commands resolve and run them, and [`exit`] determines the exit status.
 
 mod args;
 mod compare;
@@ -28,16 +28,15 @@ mod ui;
 mod validate;
 
 use args::{Cli, Command};
-use clap::Parser;
-use exit::{Ended, Stop};
+use exit::{CliError, ExitStatus};
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::from_command_line() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help that nobody reads to its end is no fault.
+            // A closed pipe is not an error.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -47,15 +46,17 @@ fn main() -> ExitCode {
         Ok(ended) => ended.into(),
         Err(stop) => {
             match &stop {
-                Stop::Wrong(why) | Stop::NotMeasured(why) | Stop::Command(_, why) => terminal::say(why),
-                Stop::Unread => {}
+                CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why) => {
+                    terminal::eprint_message(why)
+                }
+                CliError::BrokenPipe => {}
             }
             ExitCode::from(stop.status())
         }
     }
 }
 
-fn perform(command: Command) -> Result<Ended, Stop> {
+fn perform(command: Command) -> Result<ExitStatus, CliError> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::plan(&args),
@@ -74,7 +75,7 @@ fn perform(command: Command) -> Result<Ended, Stop> {
         Command::Lab(args) => lab::lab(&args),
         Command::Fleet(args) => fleet::fleet(&args),
         Command::Doctor(args) => doctor::doctor(&args),
-        Command::LabTerminal => lab::keep_terminal().map(|()| Ended::Ran),
+        Command::RestoreTerminal => lab::keep_terminal().map(|()| ExitStatus::Success),
         Command::Crosscheck(args) => crosscheck::crosscheck(&args),
         Command::Flow(args) => crosscheck::flow(&args.end),
         Command::LabInit => std::process::exit(lab::helper()),
@@ -83,16 +84,16 @@ fn perform(command: Command) -> Result<Ended, Stop> {
     }
 }
 
-/// Logs go to standard error: what `NETBURN_LOG` asks for (`debug`, `netburn_fleet=trace`), or as much as there are `-v`.
-/// Without either, what people should know of a fleet, its traffic and a lab is said in sentences and not logged.
+/// Starts logging to standard error. `NETBURN_LOG` sets the filter (`debug`, `netburn_fleet=trace`); the number of `-v` is
+/// its default. Without either, the crates with their own messages for users do not log.
 fn log(verbose: u8) {
-    let usual = match verbose {
+    let default = match verbose {
         0 => "warn,netburn_fleet=off,netburn_traffic=off,netburn_lab=off",
         1 => "info",
         2 => "debug",
         _ => "trace",
     };
-    let filter = EnvFilter::try_from_env("NETBURN_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
+    let filter = EnvFilter::try_from_env("NETBURN_LOG").unwrap_or_else(|_| EnvFilter::new(default));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -1,7 +1,7 @@
 //! The page of a run, and its charts as files.
 
-use crate::exit::Stop;
-use crate::terminal::say;
+use crate::exit::CliError;
+use crate::terminal::eprint_message;
 use netburn_report::html::MAX_PAGES;
 use netburn_report::sanitise::sanitise;
 use netburn_report::{View, chart, charts, html};
@@ -15,7 +15,7 @@ pub(crate) const FILE: &str = "report.html";
 /// all the same: what went wrong is said, and that is all.
 pub(crate) fn keep(folder: &Path, view: &View) -> Option<PathBuf> {
     kept(folder, view)
-        .map_err(|why| say(&format!("there is no page: {}", sanitise(&why))))
+        .map_err(|why| eprint_message(&format!("there is no page: {}", sanitise(&why))))
         .ok()
 }
 
@@ -43,12 +43,12 @@ pub(crate) fn write(view: &View, path: &Path) -> io::Result<()> {
 }
 
 /// Writes a view's charts into a folder, as SVG and PNG.
-pub(crate) fn draw(view: &View, folder: &Path) -> Result<(), Stop> {
+pub(crate) fn draw(view: &View, folder: &Path) -> Result<(), CliError> {
     let unwritten =
-        |path: &Path, error: &dyn std::fmt::Display| Stop::NotMeasured(format!("{}: {error}", path.display()));
+        |path: &Path, error: &dyn std::fmt::Display| CliError::Failed(format!("{}: {error}", path.display()));
     std::fs::create_dir_all(folder).map_err(|error| unwritten(folder, &error))?;
     for chart in charts::charts(view) {
-        let picture = chart::png(&chart).map_err(|why| Stop::NotMeasured(format!("{}: {why}", chart.id)))?;
+        let picture = chart::png(&chart).map_err(|why| CliError::Failed(format!("{}: {why}", chart.id)))?;
         let drawing = chart::svg(&chart, chart::Theme::File);
         for (kind, bytes) in [("svg", drawing.as_bytes()), ("png", &picture)] {
             let path = folder.join(format!("{}.{kind}", chart.id));

@@ -1,23 +1,23 @@
 //! From a scenario's name to a resolved plan: `plan` and `schema`, and the beginning of `run`.
 
-use crate::args::{Changes, EnvironmentArg, Format, PlanArgs, SchemaArgs, SchemaOf};
-use crate::exit::{Ended, Stop};
+use crate::args::{Changes, EnvironmentArg, Format, PlanArgs, SchemaArgs, SchemaName};
+use crate::exit::{CliError, ExitStatus};
 use crate::lab;
 use crate::record::document;
-use crate::terminal::{Look, data, stderr_colour};
+use crate::terminal::{TerminalStyle, print_stdout, stderr_colour};
 use netburn_lab::Lab;
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 
 /// `netburn plan SCENARIO`.
-pub(crate) fn plan(args: &PlanArgs) -> Result<Ended, Stop> {
+pub(crate) fn plan(args: &PlanArgs) -> Result<ExitStatus, CliError> {
     let of = resolved(&args.changes, args.on)?;
     let text = match args.format {
         Format::Json => document(&of.plan.to_json()),
-        Format::Text => described(&of.plan, of.environment, Look::of_stdout().width),
+        Format::Text => described(&of.plan, of.environment, TerminalStyle::for_stdout().width),
     };
-    data(&text)?;
-    Ok(Ended::Ran)
+    print_stdout(&text)?;
+    Ok(ExitStatus::Success)
 }
 
 /// The plan in words.
@@ -34,13 +34,13 @@ fn described(plan: &Plan, environment: Environment, width: usize) -> String {
 }
 
 /// `netburn schema`.
-pub(crate) fn schema(args: &SchemaArgs) -> Result<Ended, Stop> {
-    let schema = match args.of {
-        SchemaOf::Scenario => document(&netburn_scenario::json_schema()),
-        SchemaOf::Protocol => document(&netburn_fleet::protocol::schema()),
+pub(crate) fn schema(args: &SchemaArgs) -> Result<ExitStatus, CliError> {
+    let schema = match args.name {
+        SchemaName::Scenario => document(&netburn_scenario::json_schema()),
+        SchemaName::Protocol => document(&netburn_fleet::protocol::schema()),
     };
-    data(&schema)?;
-    Ok(Ended::Ran)
+    print_stdout(&schema)?;
+    Ok(ExitStatus::Success)
 }
 
 /// A plan, and the environment it is for.
@@ -57,7 +57,7 @@ pub(crate) struct Resolved {
 
 /// The plan of a scenario with these changes, for the environment that was asked for. Without one: the lab where the machine permits it,
 /// else the simulator; local where there is no access point that could be modelled.
-pub(crate) fn resolved(changes: &Changes, on: Option<EnvironmentArg>) -> Result<Resolved, Stop> {
+pub(crate) fn resolved(changes: &Changes, on: Option<EnvironmentArg>) -> Result<Resolved, CliError> {
     let document = changed(changes)?;
     let on_environment = |environment: Environment, why: Option<&str>, lab: Option<Lab>| {
         let (plan, notes) = document.resolve_for(environment).map_err(wrong)?;
@@ -93,11 +93,11 @@ pub(crate) fn resolved(changes: &Changes, on: Option<EnvironmentArg>) -> Result<
 }
 
 /// A scenario with these changes, before it is resolved.
-pub(crate) fn changed(changes: &Changes) -> Result<Document, Stop> {
+pub(crate) fn changed(changes: &Changes) -> Result<Document, CliError> {
     let mut document = netburn_scenario::load(&changes.scenario).map_err(wrong)?;
     for set in &changes.set {
         let (key, value) = set.split_once('=').ok_or_else(|| {
-            Stop::Wrong(format!(
+            CliError::Usage(format!(
                 "--set {set}: write it as KEY=VALUE, such as server.link.rate=\"15 Mbit/s\""
             ))
         })?;
@@ -125,6 +125,6 @@ const fn environment(on: EnvironmentArg) -> Environment {
     }
 }
 
-fn wrong(error: ScenarioError) -> Stop {
-    Stop::Wrong(error.render(stderr_colour()))
+fn wrong(error: ScenarioError) -> CliError {
+    CliError::Usage(error.render(stderr_colour()))
 }

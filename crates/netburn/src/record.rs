@@ -1,9 +1,9 @@
 //! Runs that were kept: `report` and `runs`.
 
 use crate::args::{Format, ReportArgs, RunsArgs};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::page;
-use crate::terminal::{Look, data, say};
+use crate::terminal::{TerminalStyle, print_stdout, eprint_message};
 use netburn_record::runs::{RunEntry, State, list};
 use netburn_record::summary::verdict_name;
 use netburn_record::{Error, Summary, UnixTime};
@@ -16,18 +16,18 @@ use std::path::Path;
 const RUNS: &str = "runs";
 
 /// `netburn report RUN`.
-pub(crate) fn report(args: &ReportArgs) -> Result<Ended, Stop> {
+pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     let view = View::open(&args.run).map_err(|e| unopened(&args.run, e))?;
     for missing in &view.missing {
-        say(&format!("not everything can be read: {}", sanitise(missing)));
+        eprint_message(&format!("not everything can be read: {}", sanitise(missing)));
     }
     match &args.html {
         Some(path) => {
-            page::write(&view, path).map_err(|error| Stop::NotMeasured(format!("{}: {error}", path.display())))?
+            page::write(&view, path).map_err(|error| CliError::Failed(format!("{}: {error}", path.display())))?
         }
         None => {
             if let Some(path) = page::keep(&args.run, &view) {
-                say(&format!("the page is {}", path.display()));
+                eprint_message(&format!("the page is {}", path.display()));
             }
         }
     }
@@ -38,27 +38,27 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Ended, Stop> {
     if args.format == Format::Text {
         text.push_str(&causes(&view));
     }
-    data(&text)?;
-    Ok(Ended::Ran)
+    print_stdout(&text)?;
+    Ok(ExitStatus::Success)
 }
 
 /// `netburn runs`. Reads no more of each folder than its head, and changes none.
-pub(crate) fn runs(args: &RunsArgs) -> Result<Ended, Stop> {
-    let wrong = |e: std::io::Error| Stop::Wrong(format!("{}: {e}", args.dir.display()));
+pub(crate) fn runs(args: &RunsArgs) -> Result<ExitStatus, CliError> {
+    let wrong = |e: std::io::Error| CliError::Usage(format!("{}: {e}", args.dir.display()));
     if args.dir != Path::new(RUNS) {
         std::fs::read_dir(&args.dir).map_err(wrong)?;
     }
-    let listed = list(&args.dir).map_err(|error| Stop::Wrong(error.to_string()))?;
+    let listed = list(&args.dir).map_err(|error| CliError::Usage(error.to_string()))?;
     let text = match args.format {
         Format::Json => document(&listed.iter().map(entry).collect::<Vec<_>>()),
         Format::Text if listed.is_empty() => format!("no runs in {}\n", args.dir.display()),
         Format::Text => {
-            let look = Look::of_stdout();
+            let look = TerminalStyle::for_stdout();
             netburn_report::runs::text(&listed, look.width, look.colour)
         }
     };
-    data(&text)?;
-    Ok(Ended::Ran)
+    print_stdout(&text)?;
+    Ok(ExitStatus::Success)
 }
 
 /// A run folder for programs.
@@ -85,7 +85,7 @@ pub(crate) fn written(summary: &Summary, format: Format) -> String {
     match format {
         Format::Json => document(summary),
         Format::Text => {
-            let look = Look::of_stdout();
+            let look = TerminalStyle::for_stdout();
             netburn_report::text(summary, look.width, look.colour)
         }
     }
@@ -93,7 +93,7 @@ pub(crate) fn written(summary: &Summary, format: Format) -> String {
 
 /// What the figures of a run suggest, for the end of its report; nothing where they suggest nothing.
 pub(crate) fn causes(view: &View) -> String {
-    let look = Look::of_stdout();
+    let look = TerminalStyle::for_stdout();
     let lines = netburn_report::explain::lines(&view.explanation, look.width, look.colour);
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
@@ -106,11 +106,11 @@ pub(crate) fn document(of: &(impl serde::Serialize + ?Sized)) -> String {
 }
 
 /// A folder that is no run is the wrong input; one that can't be finished because the disk is full is no measurement.
-pub(crate) fn unopened(path: &Path, error: Error) -> Stop {
+pub(crate) fn unopened(path: &Path, error: Error) -> CliError {
     match &error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-            Stop::NotMeasured(format!("{error}; the rows in {} are still there", path.display()))
+            CliError::Failed(format!("{error}; the rows in {} are still there", path.display()))
         }
-        _ => Stop::Wrong(error.to_string()),
+        _ => CliError::Usage(error.to_string()),
     }
 }

@@ -1,18 +1,18 @@
 //! `netburn run`: a scenario becomes a plan, the plan one or several rounds, the rounds a report.
 
 mod fleet;
-mod inside;
 mod interleave;
+mod lab_launcher;
 mod round;
 mod screen;
 mod simulated;
 
 use crate::args::{Format, RunArgs};
-use crate::exit::{self, Ended, Stop};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::page;
 use crate::plan;
 use crate::record::{causes, written};
-use crate::terminal::{data, say};
+use crate::terminal::{print_stdout, eprint_message};
 use netburn_record::{Run, RunStatus, Summary, UnixTime};
 use netburn_report::View;
 use netburn_report::sanitise::sanitise;
@@ -20,7 +20,7 @@ use netburn_scenario::{Environment, Plan, decimal};
 use std::path::{Path, PathBuf};
 
 /// `netburn run SCENARIO`.
-pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
+pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     if args.interleave {
         return interleave::run(args);
     }
@@ -31,29 +31,33 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     let done = match environment {
         Environment::Simulate => simulated::all(&plan, &folder)?,
         Environment::Local | Environment::Lab => round::all(&plan, environment, lab, None, &folder)?,
-        Environment::Imported => return Err(Stop::Wrong("a run can't be made where it was imported from".to_owned())),
+        Environment::Imported => {
+            return Err(CliError::Usage(
+                "a run can't be made where it was imported from".to_owned(),
+            ));
+        }
         Environment::Fleet => {
-            fleet::agreed(&plan, args.yes)?;
-            let on = fleet::On::new(args)?;
+            fleet::confirm_volume(&plan, args.yes)?;
+            let on = fleet::FleetTarget::new(args)?;
             round::all(&plan, environment, None, Some(&on), &folder)?
         }
     };
-    say(&format!("kept in {}", done.folder.display()));
+    eprint_message(&format!("saved to {}", done.folder.display()));
     let mut text = written(&done.summary, args.format);
     match View::open(&done.folder) {
         Ok(view) => {
             if let Some(path) = page::keep(&done.folder, &view) {
-                say(&format!("the page is {}", path.display()));
+                eprint_message(&format!("the page is {}", path.display()));
             }
             if args.format == Format::Text {
                 text.push_str(&causes(&view));
             }
         }
-        Err(error) => say(&format!("there is no page: {}", sanitise(&error.to_string()))),
+        Err(error) => eprint_message(&format!("there is no page: {}", sanitise(&error.to_string()))),
     }
-    match data(&text) {
+    match print_stdout(&text) {
         // How the run ended says more than that nobody reads on.
-        Ok(()) | Err(Stop::Unread) => {}
+        Ok(()) | Err(CliError::BrokenPipe) => {}
         Err(stop) => return Err(stop),
     }
     Ok(exit::of_run(&done.summary, done.interrupted, args.check))
@@ -61,29 +65,30 @@ pub(crate) fn run(args: &RunArgs) -> Result<Ended, Stop> {
 
 /// Says what is about to happen.
 fn said(resolved: plan::Resolved) -> plan::Resolved {
-    say(&format!(
+    eprint_message(&format!(
         "{}: {}",
         resolved.plan.name,
         beginning(&resolved.plan, resolved.environment)
     ));
     if let Some(why) = &resolved.why {
-        say(&sanitise(why));
+        eprint_message(&sanitise(why));
     }
     for note in &resolved.notes {
-        say(&format!("note: {}", sanitise(note)));
+        eprint_message(&format!("note: {}", sanitise(note)));
     }
     resolved
 }
 
 /// Runs a plan on an environment into a folder, for its summary.
-pub(crate) fn of(plan: &Plan, environment: Environment, folder: &Path) -> Result<Summary, Stop> {
+pub(crate) fn of(plan: &Plan, environment: Environment, folder: &Path) -> Result<Summary, CliError> {
     let done = match environment {
         Environment::Simulate => simulated::all(plan, folder)?,
         _ => round::all(plan, environment, None, None, folder)?,
     };
-    match done.interrupted {
-        true => Err(Stop::NotMeasured("interrupted".to_owned())),
-        false => Ok(done.summary),
+    if done.interrupted {
+        Err(CliError::Failed("interrupted".to_owned()))
+    } else {
+        Ok(done.summary)
     }
 }
 

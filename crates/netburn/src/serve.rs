@@ -1,11 +1,11 @@
 //! `netburn serve`.
 
 use crate::args::{LimitArgs, ServeArgs};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::join;
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::{data, say};
+use crate::terminal::{print_stdout, eprint_message};
 use netburn_fleet::hub::advertised;
 use netburn_fleet::join_url::{JoinUrl, ParseJoinUrlError, is_token};
 use netburn_traffic::consent::fleet::FleetKey;
@@ -17,7 +17,7 @@ use std::net::SocketAddr;
 const LEAST_HEAD: u64 = 1024;
 
 /// Serves until it is interrupted.
-pub(crate) fn serve(args: &ServeArgs) -> Result<Ended, Stop> {
+pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     if args.join {
         return join::server();
     }
@@ -28,32 +28,33 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<Ended, Stop> {
     let _ = netburn_linux::process::raise_open_files();
     let runtime = runtime::here()?;
     runtime.block_on(async {
-        let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
+        let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
         let server = Server::bind(config).await.map_err(unbound)?;
-        match data(&urls(server.addresses())) {
-            Ok(()) | Err(Stop::Unread) => {}
+        match print_stdout(&urls(server.addresses())) {
+            Ok(()) | Err(CliError::BrokenPipe) => {}
             Err(stop) => return Err(stop),
         }
-        match consent.consents {
-            true => say(&format!("serving; burned with the consent of {}", consent.operator)),
-            false => say("serving; without consent to be burned"),
+        if consent.consents {
+            eprint_message(&format!("serving; accepts load tests, operator: {}", consent.operator))
+        } else {
+            eprint_message("serving; refuses load tests")
         }
         if let Some(fingerprint) = fingerprint {
-            say(&format!("certificate SHA-256 {}", hex(&fingerprint)));
+            eprint_message(&format!("certificate SHA-256 {}", hex(&fingerprint)));
         }
         let handle = server.handle();
         server.run(async move { signals.next().await }).await.map_err(unbound)?;
         let health = handle.health();
-        say(&format!(
+        eprint_message(&format!(
             "served {} requests, {} bytes down, {} bytes up",
             health.operations, health.bytes_down, health.bytes_up
         ));
-        Ok(Ended::Ran)
+        Ok(ExitStatus::Success)
     })
 }
 
 /// The server's settings as asked for.
-fn config(args: &ServeArgs) -> Result<ServerConfig, Stop> {
+fn config(args: &ServeArgs) -> Result<ServerConfig, CliError> {
     let mut config = ServerConfig {
         rate: args.rate,
         cc: args.cc.clone(),
@@ -78,16 +79,16 @@ fn config(args: &ServeArgs) -> Result<ServerConfig, Stop> {
 }
 
 /// The fleet of a token's file, or of an address to join.
-fn fleet_key(from: &str) -> Result<FleetKey, Stop> {
+fn fleet_key(from: &str) -> Result<FleetKey, CliError> {
     let token = match from.split_once('#') {
         Some(_) => {
             let url: JoinUrl = from
                 .parse()
-                .map_err(|e: ParseJoinUrlError| Stop::Wrong(format!("--fleet: {e}")))?;
+                .map_err(|e: ParseJoinUrlError| CliError::Usage(format!("--fleet: {e}")))?;
             url.token
         }
         None => {
-            let text = std::fs::read_to_string(from).map_err(|e| Stop::Wrong(format!("--fleet {from}: {e}")))?;
+            let text = std::fs::read_to_string(from).map_err(|e| CliError::Usage(format!("--fleet {from}: {e}")))?;
             let line = text.lines().next().unwrap_or_default().trim();
             // A file with the whole address will do as well.
             let token = line
@@ -102,29 +103,30 @@ fn fleet_key(from: &str) -> Result<FleetKey, Stop> {
     };
     match token.filter(|token| is_token(token)) {
         Some(token) => Ok(FleetKey::new(&token)),
-        None => Err(Stop::Wrong(
+        None => Err(CliError::Usage(
             "--fleet: there is no token; `netburn fleet serve` keeps it in its state directory and prints it after the `#`"
                 .to_owned(),
         )),
     }
 }
 
-fn identity(args: &ServeArgs) -> Result<Option<Identity>, Stop> {
+fn identity(args: &ServeArgs) -> Result<Option<Identity>, CliError> {
     let made = match (&args.cert, &args.key) {
         (Some(cert), Some(key)) => Identity::from_pem_files(cert, key),
         _ if args.tls || !args.tls_name.is_empty() || !args.listen_tls.is_empty() => {
-            let names = match args.tls_name.is_empty() {
-                true => ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
-                false => args.tls_name.clone(),
+            let names = if args.tls_name.is_empty() {
+                ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec()
+            } else {
+                args.tls_name.clone()
             };
             Identity::generate(&names)
         }
         _ => return Ok(None),
     };
-    made.map(Some).map_err(|e| Stop::Wrong(e.to_string()))
+    made.map(Some).map_err(|e| CliError::Usage(e.to_string()))
 }
 
-fn limits(args: &LimitArgs) -> Result<Limits, Stop> {
+fn limits(args: &LimitArgs) -> Result<Limits, CliError> {
     let mut limits = Limits::default();
     let set = |to: &mut usize, from: Option<usize>| *to = from.unwrap_or(*to);
     set(&mut limits.connections, args.connections);
@@ -139,10 +141,13 @@ fn limits(args: &LimitArgs) -> Result<Limits, Stop> {
     limits.streams = args.streams.unwrap_or(limits.streams);
     limits.datagrams.probes = args.probes_per_client.unwrap_or(limits.datagrams.probes);
     if limits.object > MAX_OBJECT {
-        return Err(Stop::Wrong(format!("--object {}: at most {MAX_OBJECT}", limits.object)));
+        return Err(CliError::Usage(format!(
+            "--object {}: at most {MAX_OBJECT}",
+            limits.object
+        )));
     }
     if limits.head.as_bytes() < LEAST_HEAD {
-        return Err(Stop::Wrong(format!("--head {}: at least 1 KiB", limits.head)));
+        return Err(CliError::Usage(format!("--head {}: at least 1 KiB", limits.head)));
     }
     Ok(limits)
 }
@@ -167,10 +172,10 @@ fn usable(address: SocketAddr) -> SocketAddr {
 }
 
 /// An address that can't be had is the wrong one; a machine that can't serve is no measurement.
-fn unbound(error: ServerError) -> Stop {
+fn unbound(error: ServerError) -> CliError {
     match error {
-        ServerError::Machine(_) => Stop::NotMeasured(error.to_string()),
-        _ => Stop::Wrong(error.to_string()),
+        ServerError::Machine(_) => CliError::Failed(error.to_string()),
+        _ => CliError::Usage(error.to_string()),
     }
 }
 

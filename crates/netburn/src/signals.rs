@@ -1,14 +1,14 @@
-//! Being told to stop.
+//! Signals that end a command.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::runtime;
-use crate::terminal::say;
+use crate::terminal::eprint_message;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals that ask for an end: SIGINT (Ctrl-C), SIGTERM, SIGHUP. From its making on they no longer kill.
+/// Handler of SIGINT (Ctrl-C), SIGTERM and SIGHUP. While it exists, these signals do not kill the process.
 #[derive(Debug)]
 pub(crate) struct Signals {
     interrupt: Signal,
@@ -17,10 +17,10 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// Begins to listen.
+    /// Installs the signal handlers.
     ///
     /// # Errors
-    /// When the system doesn't let it.
+    /// If the system rejects a handler.
     pub(crate) fn new() -> io::Result<Self> {
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
@@ -29,12 +29,12 @@ impl Signals {
         })
     }
 
-    /// Returns when the next one comes.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) {
         self.next_kind().await;
     }
 
-    /// Returns when the next one comes, and says which it is.
+    /// Waits for the next signal and returns it.
     pub(crate) async fn next_kind(&mut self) -> Asked {
         tokio::select! {
             _ = self.interrupt.recv() => Asked::Interrupt,
@@ -44,19 +44,19 @@ impl Signals {
     }
 }
 
-/// How an end was asked for.
+/// Signal that requests an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// By SIGINT: a terminal sends it to all that run in its foreground.
+    /// SIGINT: a terminal sends it to all processes in its foreground.
     Interrupt,
-    /// By SIGTERM, to this process alone.
+    /// SIGTERM, to this process only.
     Terminate,
-    /// By SIGHUP, to this process alone, or by the terminal's end.
+    /// SIGHUP, to this process only, or because the terminal was closed.
     Hangup,
 }
 
 impl Asked {
-    /// The signal's number, which POSIX gives to these three.
+    /// Number of the signal (POSIX).
     pub(crate) const fn number(self) -> i32 {
         match self {
             Asked::Hangup => 1,
@@ -65,17 +65,17 @@ impl Asked {
         }
     }
 
-    /// Whether this process is to end, and not only what runs in the foreground.
+    /// Returns whether the signal ends this process, and not only the foreground commands.
     pub(crate) const fn ends(self) -> bool {
         !matches!(self, Asked::Interrupt)
     }
 }
 
-/// A flag that the first signal sets; the second ends the process as it always does.
-pub(crate) fn stop_flag() -> Result<&'static AtomicBool, Stop> {
+/// Returns a flag that the first signal sets. The second signal ends the process with status 3.
+pub(crate) fn stop_flag() -> Result<&'static AtomicBool, CliError> {
     static STOP: AtomicBool = AtomicBool::new(false);
     STOP.store(false, Ordering::Relaxed);
-    let not_measured = |error: std::io::Error| Stop::NotMeasured(error.to_string());
+    let not_measured = |error: std::io::Error| CliError::Failed(error.to_string());
     let runtime = runtime::here()?;
     let mut signals = {
         let _inside = runtime.enter();
@@ -85,7 +85,7 @@ pub(crate) fn stop_flag() -> Result<&'static AtomicBool, Stop> {
         runtime.block_on(async {
             signals.next().await;
             STOP.store(true, Ordering::Relaxed);
-            say("stopping, and keeping what there is; once more aborts");
+            eprint_message("stopping, and keeping what there is; once more aborts");
             signals.next().await;
         });
         std::process::exit(3);

@@ -1,11 +1,11 @@
 //! `netburn sweep`: a scenario run for every combination of the values that some of its keys take.
 
 use crate::args::{SweepArgs, SweepFormat};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::plan::changed;
 use crate::record::document;
 use crate::signals;
-use crate::terminal::{Look, data, over, say, stderr_is_terminal};
+use crate::terminal::{TerminalStyle, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
 use netburn_record::{Environment, UnixTime, make_folder};
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
@@ -26,29 +26,29 @@ const UNASKED: u64 = 10_000;
 const PROGRESS: Duration = Duration::from_millis(500);
 
 /// `netburn sweep SCENARIO --vary KEY=VALUES…`.
-pub(crate) fn sweep(args: &SweepArgs) -> Result<Ended, Stop> {
+pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
     let threads = match args.jobs {
         Some(jobs) => usize::from(jobs),
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
     let grid = grid(args, threads)?;
     if grid.runs() > UNASKED && !args.yes {
-        return Err(Stop::Wrong(format!(
+        return Err(CliError::Usage(format!(
             "{} runs are more than {UNASKED}: give fewer values, or --yes to begin them. {}",
             grid.runs(),
             estimate(&grid, threads)
         )));
     }
     if args.judge {
-        check_judgeable(grid.keys(), grid.values()).map_err(|why| Stop::Wrong(why.to_string()))?;
+        check_judgeable(grid.keys(), grid.values()).map_err(|why| CliError::Usage(why.to_string()))?;
     }
     let stop = signals::stop_flag()?;
     let checked = checked(args, &grid, threads, stop)?;
     if let Some(name) = &args.metric {
-        metric(&checked.columns, name).map_err(Stop::Wrong)?;
+        metric(&checked.columns, name).map_err(CliError::Usage)?;
     }
     let folder = folder(args, &grid, &checked)?;
-    say(&begun(&grid, &folder));
+    eprint_message(&begun(&grid, &folder));
     let screen = Screen::new();
     let finished = run(&grid, &folder, threads, stop, &|progress| screen.runs(progress));
     screen.end();
@@ -56,27 +56,27 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<Ended, Stop> {
     let judged = judged(&grid, &folder, args);
     kept(&folder, &rows, judged.as_ref(), args)?;
     let finished = finished.map_err(|error| halted(&error, &folder))?;
-    say(&format!("kept in {}", folder.path().display()));
-    match data(&shown(&rows, judged.as_ref(), args)) {
+    eprint_message(&format!("saved to {}", folder.path().display()));
+    match print_stdout(&shown(&rows, judged.as_ref(), args)) {
         // How it ended says more than that nobody reads on.
-        Ok(()) | Err(Stop::Unread) => {}
+        Ok(()) | Err(CliError::BrokenPipe) => {}
         Err(stop) => return Err(stop),
     }
     let all = folder.possible(&grid);
     if finished == all {
-        return Ok(Ended::Ran);
+        return Ok(ExitStatus::Success);
     }
-    say(&format!(
+    eprint_message(&format!(
         "interrupted: {finished} of {all} runs are finished; {}",
         go_on(&folder)
     ));
-    Ok(Ended::NotMeasured)
+    Ok(ExitStatus::NotMeasured)
 }
 
 /// What is asked for, as far as it can be told without looking at values.
-fn grid(args: &SweepArgs, threads: usize) -> Result<Grid, Stop> {
+fn grid(args: &SweepArgs, threads: usize) -> Result<Grid, CliError> {
     let varies: Result<Vec<Vary>, _> = args.vary.iter().map(|text| Vary::parse(text)).collect();
-    let varies = varies.map_err(|why| Stop::Wrong(why.to_string()))?;
+    let varies = varies.map_err(|why| CliError::Usage(why.to_string()))?;
     let document = changed(&args.changes)?;
     Grid::new(document.clone(), &varies).map_err(|why| {
         let mut said = why.to_string();
@@ -85,7 +85,7 @@ fn grid(args: &SweepArgs, threads: usize) -> Result<Grid, Stop> {
         {
             said = format!("{said}. {}", reckoned(&cost, runs as f64, threads));
         }
-        Stop::Wrong(said)
+        CliError::Usage(said)
     })
 }
 
@@ -124,7 +124,7 @@ fn reckoned(cost: &CostEstimate, runs: f64, threads: usize) -> String {
 }
 
 /// Every cell, looked at before anything runs.
-fn checked(args: &SweepArgs, grid: &Grid, threads: usize, stop: &AtomicBool) -> Result<Checked, Stop> {
+fn checked(args: &SweepArgs, grid: &Grid, threads: usize, stop: &AtomicBool) -> Result<Checked, CliError> {
     let screen = Screen::new();
     let impossible = match args.skip_impossible {
         true => InvalidCellPolicy::Skip,
@@ -134,24 +134,24 @@ fn checked(args: &SweepArgs, grid: &Grid, threads: usize, stop: &AtomicBool) -> 
         screen.cells(done, grid.cells())
     });
     screen.end();
-    match checked.map_err(|wrong| Stop::Wrong(sanitised(&wrong.to_string())))? {
+    match checked.map_err(|wrong| CliError::Usage(sanitised(&wrong.to_string())))? {
         Some(checked) => {
             if let Some(skipped) = &checked.impossible {
-                say(&sanitised(&skipped.skipped()));
+                eprint_message(&sanitised(&skipped.skipped()));
             }
             Ok(checked)
         }
-        None => Err(Stop::NotMeasured("interrupted before anything was run".to_owned())),
+        None => Err(CliError::Failed("interrupted before anything was run".to_owned())),
     }
 }
 
-fn folder(args: &SweepArgs, grid: &Grid, checked: &Checked) -> Result<Folder, Stop> {
+fn folder(args: &SweepArgs, grid: &Grid, checked: &Checked) -> Result<Folder, CliError> {
     let path = match &args.out {
         Some(out) => out.clone(),
         None => {
             let name = grid.first_plan().map_or_else(|| "sweep".to_owned(), |plan| plan.name);
             let path = PathBuf::from("sweeps").join(format!("{}-{name}", UnixTime::now().for_file_name()));
-            make_folder(&path).map_err(|error| Stop::NotMeasured(error.to_string()))?
+            make_folder(&path).map_err(|error| CliError::Failed(error.to_string()))?
         }
     };
     Folder::open(&path, grid, checked).map_err(unusable)
@@ -183,8 +183,8 @@ fn judged(grid: &Grid, folder: &Folder, args: &SweepArgs) -> Option<Judgements> 
 }
 
 /// The outcome as files.
-fn kept(folder: &Folder, rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> Result<(), Stop> {
-    let columns = parquet(rows).map_err(|error| Stop::NotMeasured(format!("rows.parquet can't be made: {error}")))?;
+fn kept(folder: &Folder, rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> Result<(), CliError> {
+    let columns = parquet(rows).map_err(|error| CliError::Failed(format!("rows.parquet can't be made: {error}")))?;
     folder.write("rows.csv", csv(rows).as_bytes()).map_err(unusable)?;
     folder.write("rows.parquet", &columns).map_err(unusable)?;
     if let Some(judged) = judged {
@@ -213,7 +213,7 @@ fn shown(rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> String {
         (SweepFormat::Csv, Some(judged)) => judged.csv(),
         (SweepFormat::Csv, None) => csv(rows),
         (SweepFormat::Text, judged) => {
-            let look = Look::of_stdout();
+            let look = TerminalStyle::for_stdout();
             let mut text: String = wrap(sentence(Environment::Simulate), look.width, "")
                 .iter()
                 .map(|line| format!("{line}\n"))
@@ -238,22 +238,23 @@ fn go_on(folder: &Folder) -> String {
 /// A path as a shell takes it.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
-    match text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c)) {
-        true => text,
-        false => format!("'{}'", sanitise(&text).replace('\'', r"'\''")),
+    if text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c)) {
+        text
+    } else {
+        format!("'{}'", sanitise(&text).replace('\'', r"'\''"))
     }
 }
 
 /// A folder that holds something else is the wrong input. One that can't be read or written leaves nothing measured.
-fn unusable(error: FolderError) -> Stop {
+fn unusable(error: FolderError) -> CliError {
     match &error {
-        FolderError::Io { .. } | FolderError::Create { .. } => Stop::NotMeasured(error.to_string()),
-        _ => Stop::Wrong(error.to_string()),
+        FolderError::Io { .. } | FolderError::Create { .. } => CliError::Failed(error.to_string()),
+        _ => CliError::Usage(error.to_string()),
     }
 }
 
-fn halted(error: &SweepError, folder: &Folder) -> Stop {
-    Stop::NotMeasured(format!(
+fn halted(error: &SweepError, folder: &Folder) -> CliError {
+    CliError::Failed(format!(
         "{}; what was finished is kept: {}",
         sanitised(&error.to_string()),
         go_on(folder)
@@ -306,14 +307,14 @@ impl Screen {
         let Ok(mut shown) = shown.try_lock() else { return };
         if shown.0.elapsed() >= PROGRESS {
             shown.0 = Instant::now();
-            over(&text(), &mut shown.1);
+            overwrite_line(&text(), &mut shown.1);
         }
     }
 
     /// Takes the line away.
     fn end(&self) {
         if let Some(shown) = &self.shown {
-            over("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner).1);
+            overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner).1);
         }
     }
 }

@@ -1,40 +1,41 @@
-//! Standard output for data, standard error for the rest.
+//! Output: data on standard output, everything else on standard error.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use std::io::{self, IsTerminal, Write};
 
-/// The width of text where there is no terminal to ask.
+/// Text width in columns if standard output is not a terminal.
 const WIDTH: usize = 100;
 
-/// The widest text: longer lines are hard to read.
+/// Maximum text width in columns. Longer lines are hard to read.
 const WIDEST: usize = 140;
 
-/// How text for standard output should look.
+/// Format of text for standard output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
-    /// Columns.
+pub(crate) struct TerminalStyle {
+    /// Width in columns.
     pub(crate) width: usize,
-    /// Whether it is coloured.
+    /// Use of colours.
     pub(crate) colour: bool,
 }
 
-impl Look {
-    /// For standard output as it is: as wide as the terminal, coloured where that is wanted.
-    pub(crate) fn of_stdout() -> Self {
-        match io::stdout().is_terminal() {
-            true => Look {
+impl TerminalStyle {
+    /// Returns the style for standard output: the width and colours of the terminal, if it is one.
+    pub(crate) fn for_stdout() -> Self {
+        if io::stdout().is_terminal() {
+            TerminalStyle {
                 width: columns().unwrap_or(WIDTH).min(WIDEST),
                 colour: colour_wanted(),
-            },
-            false => Look {
+            }
+        } else {
+            TerminalStyle {
                 width: WIDTH,
                 colour: false,
-            },
+            }
         }
     }
 }
 
-/// Whether standard error takes colours.
+/// Returns whether standard error supports colours.
 pub(crate) fn stderr_colour() -> bool {
     io::stderr().is_terminal() && colour_wanted()
 }
@@ -42,34 +43,34 @@ pub(crate) fn stderr_colour() -> bool {
 /// Writes data to standard output.
 ///
 /// # Errors
-/// [`Stop::Unread`] when nobody reads it any more, [`Stop::NotMeasured`] when it can't be written (a full disk).
-pub(crate) fn data(text: &str) -> Result<(), Stop> {
+/// [`CliError::BrokenPipe`] when nobody reads it any more, [`CliError::Failed`] when it can't be written (a full disk).
+pub(crate) fn print_stdout(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())
         .and_then(|()| out.flush())
         .map_err(unwritten)
 }
 
-/// What a write to standard output that failed means.
-pub(crate) fn unwritten(error: io::Error) -> Stop {
+/// Converts an error of a write to standard output.
+pub(crate) fn unwritten(error: io::Error) -> CliError {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Stop::Unread,
-        _ => Stop::NotMeasured(format!("standard output can't be written: {error}")),
+        io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
+        _ => CliError::Failed(format!("standard output can't be written: {error}")),
     }
 }
 
-/// Says something on standard error, as a line of its own. That nobody reads it stops nothing.
-pub(crate) fn say(text: &str) {
+/// Prints a line to standard error. Write errors are ignored.
+pub(crate) fn eprint_message(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Whether somebody may be looking at standard error.
+/// Returns whether standard error is a terminal.
 pub(crate) fn stderr_is_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Writes a line over the one before, whose length `shown` is; with nothing, takes it away.
-pub(crate) fn over(line: &str, shown: &mut usize) {
+/// Overwrites the current line, whose length is `shown`. An empty text clears it.
+pub(crate) fn overwrite_line(line: &str, shown: &mut usize) {
     if line.is_empty() && *shown == 0 {
         return;
     }
@@ -79,7 +80,7 @@ pub(crate) fn over(line: &str, shown: &mut usize) {
     *shown = line.len();
 }
 
-/// `NO_COLOR` (no-color.org), when set to anything, and a terminal that calls itself dumb want none.
+/// `NO_COLOR` (no-color.org) with any value, or a terminal of type `dumb`, disables colours.
 fn colour_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_some_and(|t| t != "dumb")
 }

@@ -1,10 +1,10 @@
 //! `netburn ui`.
 
 use crate::args::UiArgs;
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::{data, say};
+use crate::terminal::{eprint_message, print_stdout};
 use netburn_dashboard::{Config, PORT, Server};
 use std::path::Path;
 
@@ -12,33 +12,33 @@ use std::path::Path;
 const RUNS: &str = "runs";
 
 /// `netburn ui`.
-pub(crate) fn ui(args: &UiArgs) -> Result<Ended, Stop> {
+pub(crate) fn ui(args: &UiArgs) -> Result<ExitStatus, CliError> {
     if args.dir != Path::new(RUNS) {
-        std::fs::read_dir(&args.dir).map_err(|e| Stop::Wrong(format!("{}: {e}", args.dir.display())))?;
+        std::fs::read_dir(&args.dir).map_err(|e| CliError::Usage(format!("{}: {e}", args.dir.display())))?;
     }
     let mut config = Config::new(args.dir.clone());
     if let Some(listen) = args.listen {
-        config.listen = listen.at(PORT);
+        config.listen = listen.with_default_port(PORT);
     }
     config.names = args.host.clone();
     let wanted = config.listen;
     let runtime = runtime::on(2)?;
     let ended = runtime.block_on(async {
-        let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
+        let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
         let server = Server::bind(config)
             .await
-            .map_err(|e| Stop::Wrong(format!("can't listen at {wanted}: {e}")))?;
+            .map_err(|e| CliError::Usage(format!("can't listen at {wanted}: {e}")))?;
         let url = match args.host.first() {
             Some(host) => server.url(host),
             None => server.local_url(),
         };
-        match data(&format!("{url}\n")) {
-            Ok(()) | Err(Stop::Unread) => {}
+        match print_stdout(&format!("{url}\n")) {
+            Ok(()) | Err(CliError::BrokenPipe) => {}
             Err(stop) => return Err(stop),
         }
-        say(&format!("showing the runs in {}; Ctrl-C ends it", args.dir.display()));
+        eprint_message(&format!("showing the runs in {}; Ctrl-C ends it", args.dir.display()));
         server.run(async move { signals.next().await }).await;
-        Ok(Ended::Ran)
+        Ok(ExitStatus::Success)
     });
     // Somebody may still read a long run; nobody waits for it any more.
     runtime.shutdown_background();

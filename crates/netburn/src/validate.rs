@@ -1,9 +1,9 @@
 //! `netburn validate`: the models held against published figures.
 
 use crate::args::{ValidateArgs, ValidateFormat};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
-use crate::terminal::{Look, data, say};
+use crate::terminal::{TerminalStyle, print_stdout, eprint_message};
 use netburn_report::sanitise::sanitise;
 use netburn_study::validate::table::{TableStyle, summary_line, table};
 use netburn_study::validate::{CaseFile, CaseResult, built_in, json::json, markdown::markdown, run};
@@ -11,9 +11,9 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 /// `netburn validate [CASES…]`.
-pub(crate) fn validate(args: &ValidateArgs) -> Result<Ended, Stop> {
+pub(crate) fn validate(args: &ValidateArgs) -> Result<ExitStatus, CliError> {
     let files = match args.cases.is_empty() {
-        true => built_in::files().map_err(|why| Stop::Wrong(why.to_string()))?,
+        true => built_in::files().map_err(|why| CliError::Usage(why.to_string()))?,
         false => args.cases.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
     };
     let threads = match args.jobs {
@@ -22,10 +22,10 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<Ended, Stop> {
     };
     let outcomes = run(&files, threads, &progress);
     let look = TableStyle {
-        width: Look::of_stdout().width,
+        width: TerminalStyle::for_stdout().width,
         all: args.all,
     };
-    data(&match args.format {
+    print_stdout(&match args.format {
         ValidateFormat::Text => table(&files, &outcomes, look),
         ValidateFormat::Markdown => markdown(&files, &outcomes),
         ValidateFormat::Json => {
@@ -34,16 +34,16 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<Ended, Stop> {
         }
     })?;
     if outcomes.iter().all(|outcome| outcome.result() != CaseResult::Beyond) {
-        return Ok(Ended::Ran);
+        return Ok(ExitStatus::Success);
     }
     if args.format != ValidateFormat::Text {
-        say(&summary_line(&outcomes));
+        eprint_message(&summary_line(&outcomes));
     }
-    Ok(Ended::BeyondTolerance)
+    Ok(ExitStatus::OutOfTolerance)
 }
 
 /// A file of cases, or a built-in one by its name with or without `.toml`.
-fn read(path: &Path) -> Result<CaseFile, Stop> {
+fn read(path: &Path) -> Result<CaseFile, CliError> {
     let name = sanitise(&path.display().to_string());
     let built_in = built_in::FILES.iter().find(|(file, _)| {
         let stem = file.strip_suffix(".toml").unwrap_or(file);
@@ -58,12 +58,12 @@ fn read(path: &Path) -> Result<CaseFile, Stop> {
                 .map(|(file, _)| file.trim_end_matches(".toml"))
                 .collect();
             let names = names.join(", ");
-            return Err(Stop::Wrong(format!(
+            return Err(CliError::Usage(format!(
                 "{name}: {why}; built-in files of cases are {names}"
             )));
         }
     };
-    CaseFile::parse(&name, &text).map_err(|why| Stop::Wrong(why.to_string()))
+    CaseFile::parse(&name, &text).map_err(|why| CliError::Usage(why.to_string()))
 }
 
 /// Says on a terminal how far it has come.

@@ -1,57 +1,64 @@
-//! `netburn crosscheck`, and the hidden command that its flows of datagrams use.
+//! `netburn crosscheck` and the hidden command for its UDP flows.
 
 use clap::{Args, Subcommand, ValueEnum, value_parser};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-/// Compare the models with an independent program.
+/// Compare the models with an independent program
 ///
-/// With ns-3: random plans run in ns-3 and in the simulator. Results are kept in a file, so a run that was stopped continues. With lab:
-/// fixed scenarios run in the simulator and in the lab, over this machine's TCP. With kernel: one TCP connection over a grid of rate, round
-/// trip, loss, buffer and congestion control, in the simulator and in the lab. docs/CROSSCHECK.md describes what is compared, how
-/// closely, and what is not; docs/results/crosscheck.md has the outcome.
+/// ns-3: random plans run in ns-3 and in the simulator. The results are stored in a file, so an interrupted comparison
+/// can continue.
+///
+/// lab: fixed scenarios run in the simulator and in the lab, with this machine's TCP.
+///
+/// kernel: one TCP connection runs in the simulator and in the lab, over a grid of rate, round-trip time, loss, buffer
+/// size and congestion control.
+///
+/// docs/CROSSCHECK.md describes the comparisons, their tolerances and their limits. docs/results/crosscheck.md contains
+/// the results.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  every value agrees within its tolerance, or differs for a known reason
-  1  one or more do not
-  2  the input is wrong, or the other program is not installed
-  3  something could not be measured")]
+  0  all values agree within their tolerances, or differ for a known reason
+  1  a value differs
+  2  the input is invalid, or the other program is not installed
+  3  a value could not be measured")]
 pub(crate) struct CrosscheckArgs {
     /// Program to compare with
     #[arg(long, value_enum, value_name = "PROGRAM")]
     pub(crate) against: Against,
-    /// lab, kernel: cases whose names begin with this [default: all]
+    /// lab, kernel: prefixes of the names of cases [default: all cases]
     #[arg(value_name = "CASES")]
     pub(crate) cases: Vec<String>,
-    /// lab, kernel: only cases of a few seconds
+    /// lab, kernel: run short cases only, a few seconds each
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Runs in the lab [default: each case has its own number; of a plan for ns-3: 3]
+    /// Number of runs in the lab [default: set by each case; 3 for a plan of ns-3]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100))]
     pub(crate) repeat: Option<u32>,
-    /// Accept values of the lab from a busy machine, for a run in a real-time class (`chrt -r 5 netburn crosscheck …`)
+    /// Accept values from a busy machine; for use with real-time priority (`chrt -r 5 netburn crosscheck …`)
     #[arg(long)]
     pub(crate) busy: bool,
-    /// ns-3: numbers of the plans, as FIRST..LAST
+    /// ns-3: numbers of the plans, as FIRST..LAST (both included)
     #[arg(long, value_name = "RANGE", default_value = "1..500", value_parser = range)]
     pub(crate) plans: RangeInclusive<u64>,
-    /// ns-3, kernel: file with the results, one line of JSON for each plan or point [default: validation/crosscheck/PROGRAM.jsonl]
+    /// ns-3, kernel: file of the results, one line of JSON for each plan or grid point [default:
+    /// validation/crosscheck/PROGRAM.jsonl]
     #[arg(long, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
-    /// ns-3: only compare the stored results; start no program
+    /// ns-3: compare the stored results only; start no program
     #[arg(long)]
     pub(crate) stored: bool,
-    /// ns-3: run the stored plans in the simulator again
+    /// ns-3: simulate the stored plans again
     #[arg(long)]
     pub(crate) resimulate: bool,
-    /// ns-3: run stored plans over TCP that differ in the lab as well, with this machine's TCP
+    /// ns-3: also run the stored TCP plans that differ in the lab, with this machine's TCP
     #[arg(long)]
     pub(crate) in_lab: bool,
     /// ns-3: Python with the package ns3 [default: ~/.cache/netburn-ns3/bin/python, else python3]
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) python: Option<PathBuf>,
-    /// ns-3: plans that run at once [default: processors]
+    /// ns-3: number of plans that run in parallel [default: number of processors]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     /// Format of the result
@@ -59,15 +66,15 @@ pub(crate) struct CrosscheckArgs {
     pub(crate) format: CrosscheckFormat,
 }
 
-/// What the models are compared with.
+/// Program with which the models are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Against {
     /// ns-3, from its Python package
     #[value(name = "ns-3")]
     Ns3,
-    /// The lab: fixed scenarios
+    /// The lab, with fixed scenarios
     Lab,
-    /// This machine's kernel: one TCP connection over a grid
+    /// This machine's kernel, with one TCP connection over a grid
     Kernel,
 }
 
@@ -79,7 +86,7 @@ pub(crate) enum CrosscheckFormat {
     Text,
     /// For scripts
     Json,
-    /// The tables of docs/results/crosscheck.md or docs/CONFORMANCE.md
+    /// Tables of docs/results/crosscheck.md or docs/CONFORMANCE.md
     Markdown,
 }
 
@@ -87,38 +94,39 @@ fn range(text: &str) -> Result<RangeInclusive<u64>, String> {
     let wrong = || format!("found `{text}`, expected FIRST..LAST, such as 1..500");
     let (first, last) = text.split_once("..").ok_or_else(wrong)?;
     let (first, last) = (first.parse().map_err(|_| wrong())?, last.parse().map_err(|_| wrong())?);
-    match (1..=last).contains(&first) && last <= 1_000_000 {
-        true => Ok(first..=last),
-        false => Err("expected 1 or more plans of 1 to 1000000".to_owned()),
+    if (1..=last).contains(&first) && last <= 1_000_000 {
+        Ok(first..=last)
+    } else {
+        Err(format!("found `{text}`, expected one or more plans from 1 to 1000000"))
     }
 }
 
-/// One end of a flow of datagrams inside a lab.
+/// One endpoint of a UDP flow in a lab
 #[derive(Debug, Args)]
 pub(crate) struct FlowArgs {
     #[command(subcommand)]
     pub(crate) end: FlowEnd,
 }
 
-/// Which one.
+/// Endpoint of a UDP flow.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FlowEnd {
-    /// Send so many datagrams a second, for so many milliseconds
+    /// Send datagrams at a constant rate
     Send {
-        /// To whom
+        /// Destination
         to: SocketAddr,
-        /// How many a second
+        /// Datagrams per second
         rate: u64,
-        /// For how long
+        /// Duration in ms
         milliseconds: u64,
     },
-    /// Count what comes at a port from the warm-up's end on, and print it
+    /// Count the bytes that arrive after the warmup, and print them
     Receive {
-        /// The port
+        /// UDP port
         port: u16,
-        /// From the first datagram on
+        /// Warmup after the first datagram, in ms
         warmup: u64,
-        /// How long is counted
+        /// Duration of the measurement after the warmup, in ms
         milliseconds: u64,
     },
 }

@@ -4,26 +4,26 @@ use super::Format;
 use clap::{Args, value_parser};
 use netburn_medium::rating::Antennas;
 
-/// Say what the speed rating on a box probably means.
+/// Estimate the radios behind a vendor's speed rating
 ///
-/// A rating adds up the highest rates of all radios in the box. It is taken apart into bands, radios and streams, and followed down to
-/// what one person gets: the PHY rate of the streams that both sides have, the goodput that is left of it, and one station's
-/// share when all are busy at once. No box is looked at: it is arithmetic and habit.
+/// A rating is the sum of the highest PHY rates of all radios of an access point. netburn splits it into bands, radios
+/// and streams. For each radio it computes the PHY rate that a client can use, the goodput, and the share of one
+/// station when all stations are active. This is arithmetic based on vendors' usual practice; no device is tested.
 #[derive(Debug, Args)]
 pub(crate) struct DecodeArgs {
-    /// The rating: N, AC, AX or BE and the figure
+    /// Speed rating: N, AC, AX or BE and a number, such as AC1750
     #[arg(value_name = "RATING")]
     pub(crate) rating: String,
-    /// The client's antennas in x out, and its streams if they are fewer: 2x2, 3x3:2
+    /// Client's antennas (receive x transmit), and its streams if there are fewer: 2x2, 3x3:2
     #[arg(long, default_value = "2x2", value_name = "AxB[:N]")]
     pub(crate) client: Antennas,
-    /// Stations that are busy at once on one radio
+    /// Number of stations that are active at the same time on one radio
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = value_parser!(u32).range(1..=1000))]
     pub(crate) stations: u32,
-    /// Boxes that the rating is the sum of, for a mesh
+    /// Number of access points that the rating covers, for a mesh system
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = value_parser!(u32).range(1..=32))]
     pub(crate) nodes: u32,
-    /// How the result is written
+    /// Format of the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
 }

@@ -4,26 +4,26 @@ use super::Format;
 use clap::{Args, value_parser};
 use std::path::PathBuf;
 
-/// Say what a run's figures suggest, and simulate what would help.
+/// List the likely causes of missed goals and simulate remedies
 ///
-/// Causes come from the record alone, each with the figure that says so. For each, the simulator runs the changes that it can (another
-/// queue, another radio, a cap, newer small queues …) and the run's scenario as it is, under the same seeds, and says what each change
-/// would bring. Nothing is measured anew, and nothing is written.
+/// The causes come from the record, each with its evidence. For each cause, the simulator runs the scenario unchanged
+/// and with each change that it can model (another queue, another radio, a rate limit, a newer TSQ, …), with the same
+/// seeds, and reports the effect. The command takes no new measurements and writes no files.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The run's folder
+    /// Folder of the run
     pub(crate) run: PathBuf,
-    /// How often everything is simulated, each time under another seed. More changes take more runs to judge; fewer than 3 tell nothing,
-    /// and 0 simulates nothing
+    /// Number of simulations of each change, each with another seed. More changes need more simulations. Fewer than 3
+    /// give no result; 0 disables the simulation
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = value_parser!(u16).range(0..=1000))]
     pub(crate) runs: u16,
-    /// How long each simulation runs [default: as long as the run was to]
+    /// Duration of each simulation [default: planned duration of the run]
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
-    /// Processors to use [default: all]
+    /// Number of processors [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// How it is written
+    /// Format of the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
 }

@@ -3,66 +3,66 @@
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Write a run for other tools.
+/// Export a run to a format of another tool
 ///
-/// A folder of several runs (--repeat) is one export: lines and rows say which run they are of.
+/// A run set (--repeat) is one export. Each line or row contains the number of its run.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The run's folder
+    /// Folder of the run
     pub(crate) run: PathBuf,
-    /// What to write
+    /// Format to export to
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: ExportFormat,
-    /// Where to write it; `-` is standard output. For parquet and pcapng a folder; for flent a folder, or a file that ends in .gz [default: standard
-    /// output; for parquet RUN-parquet, for pcapng RUN-pcapng, for flent this directory]
+    /// Output path; `-` is standard output. A folder for parquet and pcapng; a folder or a file name ending in .gz for
+    /// flent [default: standard output; RUN-parquet for parquet, RUN-pcapng for pcapng, the current folder for flent]
     #[arg(long, short, value_name = "PATH")]
     pub(crate) out: Option<PathBuf>,
-    /// With flent: the test to tell it as [default: rtt_fair_var_down, or rtt_fair_var where a station uploads]
+    /// flent: name of the flent test to export as [default: rtt_fair_var_down, or rtt_fair_var if a station uploads]
     #[arg(long, value_enum, value_name = "TEST")]
     pub(crate) test: Option<FlentTest>,
 }
 
-/// flent's tests that a run can be told as.
+/// flent tests as which a run can be exported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum FlentTest {
-    /// What every station was sent, and its ping
+    /// Download throughput and ping of each station
     RttFairVarDown,
-    /// The same, and what it sent
+    /// The same, with upload throughput
     RttFairVar,
-    /// What every station was sent as one of N streams, all pings as one, page loads as HTTP latency
+    /// Download throughput of each station as one of N streams, all pings as one series, page loads as HTTP latency
     TcpNdown,
 }
 
-/// Make runs of other programs' files.
+/// Import data files of other tools as runs
 ///
-/// Reads flent's data files (.flent.gz or unpacked). Each becomes a run folder, on the environment `imported`, that report, compare and export
-/// read like any other.
+/// netburn reads data files of flent (.flent.gz or uncompressed). Each file becomes a run with the environment
+/// `imported`. report, compare and export read it like any other run.
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The files
+    /// Data files
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// The run's folder, for one file [default: runs/TIME-TITLE]
+    /// Folder of the new run, for a single file [default: runs/TIME-TITLE]
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// What a run can be written as.
+/// Export format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// For spreadsheets: one line for each station and workload
+    /// CSV: one line for each station and workload
     Csv,
-    /// The whole record as one document: summary, scenario, every row
+    /// The record as one document: summary, scenario, all rows
     Json,
-    /// Goals as test cases, for CI
+    /// JUnit XML: goals as test cases, for CI
     Junit,
-    /// Figures for Prometheus and Grafana
+    /// Metrics for Prometheus and Grafana
     Openmetrics,
-    /// The record's tables with the runs put together, and the lines, for queries
+    /// Tables of the record, all runs combined, and the lines of csv
     Parquet,
-    /// Packets at each end and on the air, of a simulated run, which is simulated again
+    /// Packets of each endpoint and of the radio. A run of `simulate` only, which is simulated again
     Pcapng,
-    /// Series over time as flent's data files, which its plots are drawn from
+    /// Time series as data files for flent's plots
     Flent,
 }

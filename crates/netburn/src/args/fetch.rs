@@ -1,4 +1,4 @@
-//! `fetch`.
+//! `netburn fetch`.
 
 use super::Format;
 use clap::{Args, ValueEnum};
@@ -7,65 +7,66 @@ use netburn_units::{BitRate, ByteSize, Duration, Probability};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Be one client against any HTTP server.
+/// Fetch a URL repeatedly and measure the latency
 ///
-/// It fetches a URL again and again, and says how long that took. Latency counts from when a page was due, as in `run`. A line a second on standard error says how it goes;
-/// percentiles are printed when there are enough pages for them. Before it burns a server on another machine that doesn't consent, it asks.
+/// Works with any HTTP server. Latency counts from the due time of a page, as in `netburn run`. Standard error shows
+/// one line per second. netburn prints a percentile only if there are enough pages for it. It asks for confirmation if
+/// the server is on another machine and does not publish a consent document.
 #[derive(Debug, Args)]
 pub(crate) struct FetchArgs {
-    /// What to fetch
+    /// URL to fetch
     pub(crate) url: Url,
-    /// Content in Mbit/s to keep to; what is late shifts the rest, nothing is caught up [default: as fast as it goes]
+    /// Target rate of content in Mbit/s; a late page delays the later ones (no catch-up) [default: no limit]
     #[arg(short, long, value_name = "MBIT/S", value_parser = in_unit::<BitRate>("Mbit/s"))]
     pub(crate) rate: Option<BitRate>,
-    /// Copies of the URL fetched at once; together they are a page
+    /// Number of parallel requests for the URL; together they are one page
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) concurrency: u32,
-    /// For how many seconds pages begin
+    /// Time during which new pages start, in seconds
     #[arg(short, long, value_name = "SECONDS", default_value = "10", value_parser = in_unit::<Duration>("s"))]
     pub(crate) time: Duration,
-    /// With --rate: how many ms around its instant a page may fall due
+    /// Jitter of each due time in ms, with --rate
     #[arg(long, value_name = "MS", default_value = "0", requires = "rate", value_parser = in_unit::<Duration>("ms"))]
     pub(crate) jitter: Duration,
-    /// A percentile to print besides 50, 90, 95 and 99; may be given several times
+    /// Percentile to print besides 50, 90, 95 and 99; repeatable
     #[arg(long, value_name = "N", value_parser = in_unit::<Probability>("%"))]
     pub(crate) percentile: Vec<Probability>,
-    /// Send so much with POST instead of fetching
+    /// Amount to upload with POST instead of downloading
     #[arg(long, value_name = "SIZE")]
     pub(crate) post: Option<ByteSize>,
-    /// Append the result as a line to this CSV file
+    /// CSV file to which the result is appended as a line
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Print each second on standard output too; with --format json as JSON Lines, the result last
+    /// Print the values of each second on standard output too; with --format json as JSON Lines, the result last
     #[arg(short, long)]
     pub(crate) batch: bool,
     /// HTTP version
     #[arg(long, value_enum, default_value_t, value_name = "VERSION")]
     pub(crate) http: Version,
-    /// A new connection for every object instead of keeping them
+    /// Use a new connection for each request
     #[arg(long)]
     pub(crate) new_connections: bool,
-    /// Take any certificate
+    /// Accept invalid TLS certificates
     #[arg(short = 'k', long)]
     pub(crate) insecure: bool,
-    /// How long idle latency is measured before
+    /// Duration of the idle latency measurement before the load
     #[arg(long, value_name = "TIME", default_value = "1s")]
     pub(crate) idle: Duration,
-    /// How long pages under way at the end may take
+    /// Time limit for pages that are running at the end
     #[arg(long, value_name = "TIME", default_value = "5s")]
     pub(crate) drain: Duration,
-    /// What jitter comes from
+    /// Random seed of the jitter
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How the result is written
+    /// Format of the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
-    /// Burn the server without asking
+    /// Don't ask for confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
-/// The HTTP versions.
+/// HTTP version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Version {
     /// HTTP/1.1
@@ -77,14 +78,17 @@ pub(crate) enum Version {
     H2,
 }
 
-/// Reads a quantity whose unit is understood when there is none.
+/// Returns a parser of a quantity with an optional unit. A bare number has the unit `unit`.
 fn in_unit<T>(unit: &'static str) -> impl Fn(&str) -> Result<T, T::Err> + Clone
 where
     T: FromStr,
 {
-    move |text| match text.trim().bytes().all(|b| b.is_ascii_digit() || b == b'.') && !text.trim().is_empty() {
-        true => format!("{text} {unit}").parse(),
-        false => text.parse(),
+    move |text| {
+        if text.trim().bytes().all(|b| b.is_ascii_digit() || b == b'.') && !text.trim().is_empty() {
+            format!("{text} {unit}").parse()
+        } else {
+            text.parse()
+        }
     }
 }
 
@@ -93,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_number_has_the_unit_of_its_option() {
+    fn a_bare_number_gets_the_default_unit() {
         assert_eq!(in_unit::<BitRate>("Mbit/s")("25"), Ok(BitRate::from_mbps(25)));
         assert_eq!(in_unit::<BitRate>("Mbit/s")("1.5 Gbit/s"), Ok(BitRate::from_mbps(1500)));
         assert_eq!(in_unit::<Duration>("s")("0.5"), Ok(Duration::from_millis(500)));

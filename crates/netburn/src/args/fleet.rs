@@ -1,4 +1,4 @@
-//! `fleet`.
+//! `netburn fleet`.
 
 mod check;
 mod deploy;
@@ -14,10 +14,11 @@ use clap::{Args, Subcommand};
 use netburn_fleet::protocol::is_name;
 use std::path::PathBuf;
 
-/// Several real devices as the stations of one run: laptops, boards and phones.
+/// Manage real devices that are the stations of a run
 ///
-/// `netburn fleet serve` on one machine prints an address and a QR code. Laptops and boards join with `netburn fleet join` and that
-/// address, phones by scanning it. Then `netburn run SCENARIO --on fleet` runs on all of them at once.
+/// `netburn fleet serve` on one machine prints an address and a QR code. Laptops and boards join with `netburn fleet
+/// join` and that address; phones scan the code. Then `netburn run SCENARIO --on fleet` runs on all of them at the same
+/// time.
 #[derive(Debug, Args)]
 pub(crate) struct FleetArgs {
     #[command(subcommand)]
@@ -34,30 +35,30 @@ pub(crate) enum FleetCommand {
     Check(CheckArgs),
 }
 
-/// Be the fleet's controller: print how to join, and say who is here.
+/// Start a controller and print how to join its fleet
 ///
-/// It listens at one port: agents come over TLS, pinned to the certificate whose fingerprint is in the address to join; phones and
-/// other browsers open the station page over plain HTTP. Token and certificate are made at the first start and kept. It serves
-/// until it is interrupted.
+/// The controller listens on one port. Agents connect with TLS and accept only the certificate whose fingerprint is in
+/// the join address. Phones and other browsers open the station page over plain HTTP. The first start creates the token
+/// and the certificate; later starts use them again. The controller runs until it is interrupted.
 #[derive(Debug, Args)]
 pub(crate) struct FleetServeArgs {
-    /// Where to listen; port 0 takes a free one [default: every address, port 4484]
+    /// Address to listen on; port 0 selects a free port [default: all addresses, port 4484]
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     pub(crate) listen: Vec<Listen>,
-    /// The name or address of this machine to be printed in the address to join [default: the likeliest of its own]
+    /// Name or address of this machine in the join address [default: the most likely of its addresses]
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// What the fleet is called [default: this machine's name]
+    /// Name of the fleet [default: this machine's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Serve the station page over TLS too, with this certificate chain (PEM), and send plain HTTP there; its names go into the
-    /// address to join with --host
+    /// Certificate chain (PEM) to serve the station page over TLS too. Plain HTTP redirects to TLS; --host sets the
+    /// name in the join address
     #[arg(long, value_name = "FILE", requires_all = ["key", "host"])]
     pub(crate) cert: Option<PathBuf>,
-    /// The certificate's private key (PEM)
+    /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
-    /// Where the runs are that are shown at /runs to whoever has their key
+    /// Folder of the runs that /runs shows to browsers with the dashboard key
     #[arg(long, value_name = "DIR", default_value = "runs")]
     pub(crate) runs: PathBuf,
     /// Don't announce the fleet on the local network (mDNS)
@@ -65,22 +66,27 @@ pub(crate) struct FleetServeArgs {
     pub(crate) quiet: bool,
 }
 
-/// Say who is in the fleet of this user's controller.
+/// List the members of the fleet of this user's controller
 #[derive(Debug, Args)]
 pub(crate) struct FleetListArgs {
-    /// How the list is written
+    /// Format of the list
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
 }
 
-/// Make a new token for the fleet and a new key to its page of runs: everybody is thrown out, and nobody comes in with the old ones.
+/// Replace the fleet's token and the dashboard key
+///
+/// All devices are disconnected and must join again with the new token.
 #[derive(Debug, Args)]
 pub(crate) struct RevokeArgs {}
 
-/// A name in a fleet.
+/// Parses the name of a device in a fleet.
 fn name(text: &str) -> Result<String, String> {
-    match is_name(text) {
-        true => Ok(text.to_owned()),
-        false => Err("a name is 1 to 64 letters, digits and `-`".to_owned()),
+    if is_name(text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
+            "invalid name: found `{text}`, expected 1 to 64 letters, digits and `-`"
+        ))
     }
 }

@@ -1,68 +1,74 @@
-//! `lab` and `doctor`.
+//! `netburn lab` and `netburn doctor`.
 
 use super::{Changes, Format};
 use clap::{Args, Parser};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Run programs at the stations of a modelled network: real ones, with this machine's kernel TCP.
+/// Run real programs on the stations of a modelled network
 ///
-/// Each station and the server gets a network namespace; between them an access point is modelled in real time. Names resolve:
-/// `server`, and each station by its own, which is its host name as well. At the server, `netburn serve` answers at port 80, and
-/// iperf3 answers every station: a server of its own for each, started when it first calls. Nothing of the host or beyond can be
-/// reached from inside, and the host's network is not touched. Programs run with your files and rights; NETBURN_STATION holds
-/// their station's name. Without a command there is a shell. What several commands print has their station's name before it.
+/// Each station and the server has a network namespace with this machine's kernel TCP. Between them, netburn models an
+/// access point in real time. The names `server` and those of the stations resolve; each is also the host name in its
+/// namespace.
+///
+/// On the server, `netburn serve` listens on port 80. iperf3 has one server for each station, which starts at the
+/// station's first connection. The namespaces have no access to the host's network and do not change it.
+///
+/// Programs run with your files and permissions. NETBURN_STATION contains the name of the station. Without a command,
+/// netburn starts a shell. If there are several commands, each line of output starts with the station's name.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LabArgs {
-    /// A file, or the name of a built-in scenario
+    /// Scenario file, or name of a built-in scenario
     pub(crate) scenario: String,
-    /// What all chance comes from, instead of the scenario's
+    /// Random seed [default: from the scenario]
     #[arg(long, value_name = "N", value_parser = super::run::seed, allow_hyphen_values = true)]
     pub(crate) seed: Option<u64>,
-    /// Any key of the scenario, such as `server.link.rate="15 Mbit/s"`; may be given several times
+    /// Value of a key of the scenario, such as `server.link.rate="15 Mbit/s"`; repeatable
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]
     pub(crate) first: CommandArgs,
-    /// Keep it open until it is interrupted, and show the air; keys change signal, rate and queue, and commands read nothing
+    /// Keep the lab open until it is interrupted, and show the airtime; interactive keys change signal, rate and queue;
+    /// commands get no standard input
     #[arg(long)]
     pub(crate) serve: bool,
-    /// Keep what every station sends and receives, and the air, in this directory, as pcapng
+    /// Folder for packet captures (pcapng) of each station and of the radio
     #[arg(long, value_name = "DIR")]
     pub(crate) pcap: Option<PathBuf>,
-    /// Write what each command prints to DIR/NAME.out and DIR/NAME.err, and how it went to DIR/lab.json
+    /// Folder for the output of each command (NAME.out and NAME.err) and its result (lab.json)
     #[arg(long, value_name = "DIR")]
     pub(crate) log: Option<PathBuf>,
-    /// Start no servers of netburn's own: neither at port 80 nor iperf3's
+    /// Start no servers on port 80 and for iperf3
     #[arg(long)]
     pub(crate) no_servers: bool,
-    /// Exit with 3 when the lab was disturbed, so that what the programs measured is unreliable
+    /// Exit with status 3 if the lab was disturbed, so that measurements of the programs are unreliable
     #[arg(long)]
     pub(crate) check: bool,
-    /// Print warnings and errors only
+    /// Print only warnings and errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
-/// A command, and where and how it runs.
+/// Command and its station.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct CommandArgs {
-    /// Where the command runs: a station, or `server` [default: the first station]
+    /// Station of the command, or `server` [default: the first station]
     #[arg(long, value_name = "NAME")]
     pub(crate) at: Option<String>,
-    /// The command serves the others: it gets SIGTERM when they have ended, and its exit status doesn't count then
+    /// Mark the command as a service: it gets SIGTERM after the other commands have ended, and its exit status is then
+    /// ignored
     #[arg(long)]
     pub(crate) service: bool,
-    /// Start the commands after this one when something listens there at this TCP port
+    /// TCP port of this command on which a program must listen before the next commands start
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) ready: Option<u16>,
-    /// The command; more of them after `--and --at NAME [--service] [--ready PORT] --`
+    /// Command; further commands follow `--and --at NAME [--service] [--ready PORT] --`
     #[arg(last = true, value_name = "CMD")]
     pub(crate) command: Vec<OsString>,
 }
 
-/// What stands between `--and` and the next.
+/// Options between `--and` and the next `--`.
 #[derive(Debug, Parser)]
 #[command(name = "netburn lab … --and", no_binary_name = true, disable_help_flag = true)]
 struct Further {
@@ -70,17 +76,17 @@ struct Further {
     command: CommandArgs,
 }
 
-/// Say what of netburn this machine permits, and what would permit the rest.
+/// Check what this machine supports and how to enable the rest
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// How it is written
+    /// Format of the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
-    /// Record into this file, until Ctrl-C, what the drivers of this machine's Wi-Fi tell: without names and addresses, so that it can
-    /// be handed on
+    /// File for a recording of the messages of this machine's Wi-Fi drivers, until Ctrl-C. Names and addresses are
+    /// replaced, so that you can share the file
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     pub(crate) record_wifi: Option<PathBuf>,
-    /// With --record-wifi, keep the names and addresses of the networks
+    /// Keep the names and addresses of the networks in the recording of --record-wifi
     #[arg(long, requires = "record_wifi")]
     pub(crate) with_names: bool,
 }
@@ -93,18 +99,18 @@ const EXAMPLES: &str = "Examples:
   netburn lab archer-c7-split --serve
 
 Exit status:
-  The command's own; of several commands, the first that is not 0.
-  2    the input is wrong, or there can be no lab
-  3    with --check, the lab was disturbed; or captures are not whole; or the lab's helper was
-       killed while the lab was opened
-  126  a command can't be executed
-  127  a command isn't there
-  143  and other sums of 128 and a signal: a signal ended a command, or netburn.
-       SIGTERM and SIGHUP are passed on to the commands, which are killed after
-       3 s or a second signal.";
+  That of the command; of several commands, the first that is not 0.
+  2    the input is invalid, or this machine supports no lab
+  3    with --check, the lab was disturbed; or captures are incomplete; or the
+       helper process of the lab was killed during the start
+  126  a command is not executable
+  127  a command was not found
+  143  and other sums of 128 and a signal: a signal ended a command or netburn.
+       netburn sends SIGTERM and SIGHUP to the commands. It kills them after
+       3 s or after a second signal.";
 
 impl LabArgs {
-    /// What is different from the scenario's.
+    /// Changes of the scenario.
     pub(crate) fn changes(&self) -> Changes {
         Changes {
             scenario: self.scenario.clone(),
@@ -115,10 +121,11 @@ impl LabArgs {
         }
     }
 
-    /// The commands, taken apart at `--and`.
+    /// Splits the command line at `--and` into commands.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// If a further command has no station or no command, if several commands include a shell, if all commands are
+    /// services, or if `--ready` has no command.
     pub(crate) fn commands(&self) -> Result<Vec<CommandArgs>, String> {
         let mut parts = self.first.command.split(|word| word == "--and");
         let first = parts.next().unwrap_or_default().to_vec();
@@ -131,21 +138,26 @@ impl LabArgs {
             match further {
                 Some(command) if command.at.is_some() && !command.command.is_empty() => all.push(command),
                 _ => {
-                    return Err("after --and, write --at NAME [--service] [--ready PORT] -- and a command".to_owned());
+                    return Err(
+                        "invalid option after --and: expected --at NAME [--service] [--ready PORT] -- COMMAND"
+                            .to_owned(),
+                    );
                 }
             }
         }
         if all.len() > 1 && all.iter().any(|command| command.command.is_empty()) {
-            return Err("a shell shares the terminal with nobody: give each station a command".to_owned());
+            return Err(
+                "missing command: several shells can't share the terminal; give each station a command".to_owned(),
+            );
         }
         if all.iter().all(|command| command.service) {
-            return Err("all commands are services: none would end them".to_owned());
+            return Err("all commands are services: expected at least one command without --service".to_owned());
         }
         if all
             .iter()
             .any(|command| command.ready.is_some() && command.command.is_empty())
         {
-            return Err("--ready is for a command".to_owned());
+            return Err("missing command: --ready needs one".to_owned());
         }
         Ok(all)
     }
@@ -175,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_taken_apart() {
+    fn commands_are_split_at_and() {
         assert_eq!(commands(&[]), Ok(vec![at(None, &[])]));
         let two = [
             "--at", "a", "--", "ls", "-l", "--and", "--at", "b", "--", "ping", "--at", "server",

@@ -1,4 +1,4 @@
-//! `serve`.
+//! `netburn serve`.
 
 use clap::Args;
 use netburn_traffic::server::{PORT, TLS_PORT};
@@ -8,31 +8,32 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Serve the traffic that stations ask for.
+/// Start a server for the traffic of the stations
 ///
-/// It serves objects of any size, a sink, and an echo for probes. It consents to being burned, in its operator's name, at /.well-known/netburn. The addresses it listens at go to
-/// standard output, one a line. It serves until it is interrupted.
+/// The server provides objects of any size, accepts uploads and echoes datagrams for probes. At /.well-known/netburn it
+/// publishes a consent document, with its operator's name: it accepts load tests. Standard output shows the addresses,
+/// one per line. The server runs until it is interrupted.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Where to listen for HTTP and datagrams; port 0 takes a free one [default: every address, port 4480]
+    /// Address for HTTP and datagrams; port 0 selects a free port [default: all addresses, port 4480]
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     pub(crate) listen: Vec<Listen>,
-    /// Where to listen for HTTP over TLS [default: every address, port 4483, once there is a certificate]
+    /// Address for HTTP over TLS [default: all addresses, port 4483, if there is a certificate]
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     pub(crate) listen_tls: Vec<Listen>,
-    /// Serve over TLS too, with a certificate made now; its fingerprint is said
+    /// Serve over TLS with a new self-signed certificate, and print its fingerprint
     #[arg(long)]
     pub(crate) tls: bool,
-    /// A name for the certificate that is made [default: localhost and its addresses]
+    /// Name in the new certificate [default: localhost and its addresses]
     #[arg(long, value_name = "NAME")]
     pub(crate) tls_name: Vec<String>,
-    /// Serve over TLS with this certificate chain (PEM)
+    /// Certificate chain for TLS (PEM)
     #[arg(long, value_name = "FILE", requires = "key", conflicts_with = "tls_name")]
     pub(crate) cert: Option<PathBuf>,
-    /// The certificate's private key (PEM)
+    /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Option<PathBuf>,
-    /// The most to move each way, all clients together, such as "100 Mbit/s"
+    /// Maximum total rate in each direction, such as "100 Mbit/s"
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<BitRate>,
     /// Congestion control of the connections, such as bbr [default: the system's]
@@ -41,16 +42,16 @@ pub(crate) struct ServeArgs {
     /// Don't echo datagrams
     #[arg(long)]
     pub(crate) no_datagrams: bool,
-    /// Threads that serve [default: one per processor]
+    /// Number of threads [default: number of processors]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// In whose name this server agrees to be burned
+    /// Operator name to publish in the consent document
     #[arg(long, value_name = "TEXT", help_heading = "Consent")]
     pub(crate) operator: Option<String>,
-    /// Don't agree to be burned
+    /// Refuse load tests
     #[arg(long, conflicts_with = "operator", help_heading = "Consent")]
     pub(crate) no_consent: bool,
-    /// Consent to be burned by this fleet's members: a file that begins with its token, or the address to join it
+    /// Fleet whose members may send load tests: file that starts with its token, or its join address
     #[arg(
         long,
         value_name = "FILE|URL",
@@ -60,51 +61,51 @@ pub(crate) struct ServeArgs {
     pub(crate) fleet: Option<String>,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
-    /// Serve one run, for the controller that started this
+    /// Serve one run of the controller that started this process
     #[arg(long, hide = true)]
     pub(crate) join: bool,
 }
 
-/// What clients are held to. Those per client don't hold for clients over loopback.
+/// Limits of clients. Limits per client do not apply to clients on the loopback device.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Connections at once, in all [default: 16384]
+    /// Maximum number of connections [default: 16384]
     #[arg(long, value_name = "N")]
     pub(crate) connections: Option<usize>,
-    /// Connections at once per client [default: 1024]
+    /// Maximum number of connections per client [default: 1024]
     #[arg(long, value_name = "N")]
     pub(crate) connections_per_client: Option<usize>,
-    /// Requests per second and client [default: 5000]
+    /// Maximum requests per second and client [default: 5000]
     #[arg(long, value_name = "N")]
     pub(crate) requests_per_client: Option<u32>,
-    /// The most that one client moves each way [default: no limit]
+    /// Maximum rate of one client in each direction [default: no limit]
     #[arg(long, value_name = "RATE")]
     pub(crate) rate_per_client: Option<BitRate>,
-    /// The largest object either way [default: 16GiB, and no more]
+    /// Maximum size of an object in either direction, up to 16GiB [default: 16GiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) object: Option<ByteSize>,
-    /// The longest head of a request [default: 16KiB]
+    /// Maximum size of a request's header section [default: 16KiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) head: Option<ByteSize>,
-    /// The longest time for a request's head or a TLS handshake [default: 10s]
+    /// Timeout of a request's header section or a TLS handshake [default: 10s]
     #[arg(long, value_name = "TIME")]
     pub(crate) head_time: Option<Duration>,
-    /// The longest time between requests of a connection [default: 75s]
+    /// Timeout between requests of a connection [default: 75s]
     #[arg(long, value_name = "TIME")]
     pub(crate) idle_time: Option<Duration>,
-    /// The longest time in which a client neither takes nor sends a byte [default: 30s]
+    /// Timeout of a client that neither reads nor sends a byte [default: 30s]
     #[arg(long, value_name = "TIME")]
     pub(crate) stall_time: Option<Duration>,
-    /// Streams at once on one HTTP/2 connection [default: 128]
+    /// Maximum number of streams of one HTTP/2 connection [default: 128]
     #[arg(long, value_name = "N")]
     pub(crate) streams: Option<u32>,
-    /// Datagrams echoed per second and client [default: 2000]
+    /// Maximum number of echoed datagrams per second and client [default: 2000]
     #[arg(long, value_name = "N")]
     pub(crate) probes_per_client: Option<u32>,
 }
 
-/// An address, perhaps with a port.
+/// IP address with an optional port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Listen {
     address: IpAddr,
@@ -112,17 +113,17 @@ pub(crate) struct Listen {
 }
 
 impl Listen {
-    /// For cleartext.
+    /// Socket address for HTTP without TLS.
     pub(crate) fn http(self) -> SocketAddr {
         SocketAddr::new(self.address, self.port.unwrap_or(PORT))
     }
 
-    /// With this port where none is said.
-    pub(crate) fn at(self, port: u16) -> SocketAddr {
+    /// Socket address with a default port.
+    pub(crate) fn with_default_port(self, port: u16) -> SocketAddr {
         SocketAddr::new(self.address, self.port.unwrap_or(port))
     }
 
-    /// For TLS.
+    /// Socket address for HTTP over TLS.
     pub(crate) fn https(self) -> SocketAddr {
         SocketAddr::new(self.address, self.port.unwrap_or(TLS_PORT))
     }
@@ -141,7 +142,9 @@ impl FromStr for Listen {
                 address: at.ip(),
                 port: Some(at.port()),
             }),
-            Err(_) => Err("write it as `0.0.0.0:4480`, `127.0.0.1` or `[::1]:0`".to_owned()),
+            Err(_) => Err(format!(
+                "invalid address: found `{text}`, expected e.g. `0.0.0.0:4480`, `127.0.0.1` or `[::1]:0`"
+            )),
         }
     }
 }
@@ -151,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_come_with_and_without_a_port() {
+    fn addresses_parse_with_and_without_a_port() {
         let http = |text: &str| text.parse::<Listen>().unwrap().http().to_string();
         assert_eq!(http("127.0.0.1"), "127.0.0.1:4480");
         assert_eq!(http("0.0.0.0:80"), "0.0.0.0:80");

@@ -1,22 +1,23 @@
-//! `ui`.
+//! `netburn ui`.
 
 use super::serve::Listen;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Show the runs of a directory in a browser: verdicts, one that is under way, reports, comparisons.
+/// Show runs, live views and comparisons in a browser
 ///
-/// The address goes to standard output. It is served to this machine alone; with --listen of another address, to whoever has the
-/// key, which is the end of the address and new at each start. It serves until it is interrupted.
+/// Standard output shows the address. By default only this machine can open it. With --listen on another address, every
+/// browser with the key can open it. The key is the end of the address; each start creates a new one. The server runs
+/// until it is interrupted.
 #[derive(Debug, Args)]
 pub(crate) struct UiArgs {
-    /// Where the run folders are
+    /// Folder that contains the runs
     #[arg(default_value = "runs")]
     pub(crate) dir: PathBuf,
-    /// Where to listen; port 0 takes a free one [default: 127.0.0.1:4486]
+    /// Address to listen on; port 0 selects a free port [default: 127.0.0.1:4486]
     #[arg(long, value_name = "ADDRESS[:PORT]")]
     pub(crate) listen: Option<Listen>,
-    /// Another name of this machine that browsers ask by
+    /// Further host name of this machine that browsers may use; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Vec<String>,
 }

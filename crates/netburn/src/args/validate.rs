@@ -3,26 +3,26 @@
 use clap::{Args, ValueEnum, value_parser};
 use std::path::PathBuf;
 
-/// Hold the models against published figures.
+/// Check the models against published values
 ///
-/// Runs cases, each a published or hand-worked figure with its source and its tolerance, and says which the models meet. Without files, those that
-/// netburn ships; a file of your own has the same form, which docs/VALIDATION.md describes.
+/// Each case has a published or hand-computed value, its source and a tolerance. netburn reports which cases the models
+/// meet. Without files it runs the built-in cases. docs/VALIDATION.md describes the format of your own files.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
-  0  every figure is within its tolerance, or beyond it no further than the case explains
-  1  one or more are not
-  2  a file of cases is wrong")]
+  0  all values are within their tolerances, or differ as the case explains
+  1  a value is out of tolerance
+  2  a file of cases is invalid")]
 pub(crate) struct ValidateArgs {
-    /// Files of cases, or names of built-in ones (durations, saturation …)
+    /// Files of cases, or names of built-in ones (durations, saturation, …)
     #[arg(value_name = "CASES")]
     pub(crate) cases: Vec<PathBuf>,
-    /// Show every case, not only those that miss
+    /// Show all cases, not only those out of tolerance
     #[arg(long)]
     pub(crate) all: bool,
-    /// Processors to use [default: all]
+    /// Number of processors [default: all]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
-    /// How the result is written
+    /// Format of the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: ValidateFormat,
 }
@@ -35,6 +35,6 @@ pub(crate) enum ValidateFormat {
     Text,
     /// For scripts
     Json,
-    /// The tables of docs/VALIDATION.md
+    /// Tables of docs/VALIDATION.md
     Markdown,
 }

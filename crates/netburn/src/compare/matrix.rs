@@ -2,7 +2,7 @@
 
 use super::note;
 use super::read::{Reader, summary};
-use crate::exit::Stop;
+use crate::exit::CliError;
 use netburn_record::regular;
 use netburn_report::compare::{Matrix, Options, Side};
 use serde::Deserialize;
@@ -13,22 +13,28 @@ use std::path::{Path, PathBuf};
 type Scenario = (String, Side, Vec<Option<Side>>);
 
 /// Reads the runs below `dir` and holds every scenario's variants against its baseline.
-pub(super) fn read(dir: &Path, baseline: Option<&str>, options: Options, reader: &mut Reader) -> Result<Matrix, Stop> {
-    let (variants, scenarios) = match dir.join("sweep.json").is_file() {
-        true => swept(dir, reader)?,
-        false => folders(dir, reader)?,
+pub(super) fn read(
+    dir: &Path,
+    baseline: Option<&str>,
+    options: Options,
+    reader: &mut Reader,
+) -> Result<Matrix, CliError> {
+    let (variants, scenarios) = if dir.join("sweep.json").is_file() {
+        swept(dir, reader)?
+    } else {
+        folders(dir, reader)?
     };
     let place = match baseline {
         None => 0,
         Some(wanted) => variants.iter().position(|name| name == wanted).ok_or_else(|| {
-            Stop::Wrong(format!(
+            CliError::Usage(format!(
                 "--baseline {wanted}: there is no such variant; there are {}",
                 variants.join(", ")
             ))
         })?,
     };
     if variants.len() < 2 {
-        return Err(Stop::Wrong(format!(
+        return Err(CliError::Usage(format!(
             "{}: there is one variant only, so nothing it could be held against",
             dir.display()
         )));
@@ -51,9 +57,10 @@ pub(super) fn read(dir: &Path, baseline: Option<&str>, options: Options, reader:
         .map(|(_, v)| v.clone())
         .collect();
     let matrix = Matrix::new(&variants[place], &others, all, options);
-    match matrix.comparisons.is_empty() {
-        true => Err(reader.unreadable(&format!("{}: there is nothing to compare", dir.display()))),
-        false => Ok(matrix),
+    if matrix.comparisons.is_empty() {
+        Err(reader.unreadable(&format!("{}: there is nothing to compare", dir.display())))
+    } else {
+        Ok(matrix)
     }
 }
 
@@ -81,9 +88,9 @@ struct Values {
     values: Vec<String>,
 }
 
-fn swept(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
+fn swept(dir: &Path, reader: &mut Reader) -> Result<Found, CliError> {
     let file = dir.join("sweep.json");
-    let wrong = |why: &dyn std::fmt::Display| Stop::Wrong(format!("{}: {why}", file.display()));
+    let wrong = |why: &dyn std::fmt::Display| CliError::Usage(format!("{}: {why}", file.display()));
     let text = regular::open(&file)
         .and_then(io::read_to_string)
         .map_err(|error| wrong(&error))?;
@@ -117,15 +124,14 @@ fn swept(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
         else {
             continue;
         };
-        let scenario = match scenario_keys.is_empty() {
-            true => sweep.scenario.clone(),
-            false => {
-                let each = scenario_keys
-                    .iter()
-                    .zip(&values)
-                    .map(|(varied, value)| format!("{}={value}", varied.key));
-                each.collect::<Vec<_>>().join(" ")
-            }
+        let scenario = if scenario_keys.is_empty() {
+            sweep.scenario.clone()
+        } else {
+            let each = scenario_keys
+                .iter()
+                .zip(&values)
+                .map(|(varied, value)| format!("{}={value}", varied.key));
+            each.collect::<Vec<_>>().join(" ")
         };
         let place = scenarios
             .iter()
@@ -145,7 +151,7 @@ fn swept(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
     Ok((last.values.clone(), scenarios))
 }
 
-fn folders(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
+fn folders(dir: &Path, reader: &mut Reader) -> Result<Found, CliError> {
     let mut variants: Vec<String> = Vec::new();
     let mut found: Vec<(String, Vec<(String, Side)>)> = Vec::new();
     for scenario in below(dir)? {
@@ -181,8 +187,8 @@ fn folders(dir: &Path, reader: &mut Reader) -> Result<Found, Stop> {
 }
 
 /// The folders directly below one, by name.
-fn below(dir: &Path) -> Result<Vec<PathBuf>, Stop> {
-    let wrong = |error: std::io::Error| Stop::Wrong(format!("{}: {error}", dir.display()));
+fn below(dir: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let wrong = |error: std::io::Error| CliError::Usage(format!("{}: {error}", dir.display()));
     let mut folders = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(wrong)? {
         let path = entry.map_err(wrong)?.path();

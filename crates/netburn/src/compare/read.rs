@@ -1,7 +1,7 @@
 //! Runs to compare: folders, and summaries as files.
 
 use super::note;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use netburn_record::summary::SCHEMA;
 use netburn_record::{Run, Summary};
 use netburn_report::compare::Side;
@@ -41,8 +41,8 @@ impl Reader {
     }
 
     /// That too little could be read; the reasons have been said.
-    pub(super) fn unreadable(&self, what: &str) -> Stop {
-        Stop::Wrong(match self.failed.len() {
+    pub(super) fn unreadable(&self, what: &str) -> CliError {
+        CliError::Usage(match self.failed.len() {
             0 => what.to_owned(),
             1 => format!("{what}: one could not be read"),
             more => format!("{what}: {more} could not be read"),

@@ -10,10 +10,10 @@ mod stored;
 
 use super::{Folder, believed};
 use crate::args::{Against, CrosscheckArgs, CrosscheckFormat};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::run;
-use crate::terminal::{data, say};
+use crate::terminal::{eprint_message, print_stdout};
 use cases::Case;
 use judge::{Figure, Kind, Outcome};
 use netburn_record::Summary;
@@ -32,7 +32,7 @@ const QUICK_TRIES: u32 = 2;
 const KERNEL_RESULTS: &str = "validation/crosscheck/kernel.jsonl";
 
 /// `netburn crosscheck --against lab`, or `kernel`.
-pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
+pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> {
     let asked =
         |case: &Case| args.cases.is_empty() || args.cases.iter().any(|name| case.name.starts_with(name.as_str()));
     let known = || match args.against {
@@ -46,7 +46,7 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
     }
     if chosen.is_empty() {
         let names: Vec<String> = known().into_iter().map(|case| case.name).collect();
-        return Err(Stop::Wrong(format!("no such case; there are {}", names.join(", "))));
+        return Err(CliError::Usage(format!("no such case; there are {}", names.join(", "))));
     }
     let folder = Folder::new();
     // Cases of a few seconds are not what is stored.
@@ -59,7 +59,7 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
     let mut all = Vec::new();
     for case in &mut chosen {
         case.runs = args.repeat.unwrap_or(case.runs);
-        say(&format!("{}:", case.name));
+        eprint_message(&format!("{}:", case.name));
         let case = match stored.as_ref().and_then(|stored| stored.of(case)) {
             Some(figures) => judged(case, figures, Vec::new()),
             None => {
@@ -70,7 +70,7 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
                 judged(case, figures, doubts)
             }
         };
-        page::lines(&case).iter().for_each(|line| say(line));
+        page::lines(&case).iter().for_each(|line| eprint_message(line));
         all.push(case);
     }
     let text = match args.format {
@@ -78,12 +78,12 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
         CrosscheckFormat::Markdown => page::markdown(&all),
         CrosscheckFormat::Json => document(&page::json(&all)),
     };
-    data(&text)?;
+    print_stdout(&text)?;
     let fault = |case: &Compared| case.figures.iter().any(Judged::is_fault);
     Ok(match all.iter().any(fault) {
-        true => Ended::BeyondTolerance,
-        false if all.iter().any(|case| !case.doubts.is_empty()) => Ended::NotMeasured,
-        false => Ended::Ran,
+        true => ExitStatus::OutOfTolerance,
+        false if all.iter().any(|case| !case.doubts.is_empty()) => ExitStatus::NotMeasured,
+        false => ExitStatus::Success,
     })
 }
 
@@ -96,11 +96,12 @@ fn shorten(case: &mut Case) {
 }
 
 /// The plan of a case, and what the environment takes no notice of.
-fn plan(case: &Case, environment: Environment) -> Result<(Plan, Vec<String>), Stop> {
-    let wrong = |error: netburn_scenario::ScenarioError| Stop::Wrong(error.render(false));
-    let mut document = match case.scenario.contains('\n') {
-        true => Document::from_toml(&case.name, &case.scenario).map_err(wrong)?,
-        false => load(&case.scenario).map_err(wrong)?,
+fn plan(case: &Case, environment: Environment) -> Result<(Plan, Vec<String>), CliError> {
+    let wrong = |error: netburn_scenario::ScenarioError| CliError::Usage(error.render(false));
+    let mut document = if case.scenario.contains('\n') {
+        Document::from_toml(&case.name, &case.scenario).map_err(wrong)?
+    } else {
+        load(&case.scenario).map_err(wrong)?
     };
     for (key, value) in &case.set {
         document.set(key, value).map_err(wrong)?;
@@ -109,7 +110,7 @@ fn plan(case: &Case, environment: Environment) -> Result<(Plan, Vec<String>), St
 }
 
 /// The values of a case in both environments, and why they are unreliable.
-fn measured(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Figure>, Vec<String>), Stop> {
+fn measured(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Figure>, Vec<String>), CliError> {
     let believed = |doubts| believed(args, doubts);
     let tries = if args.quick { QUICK_TRIES } else { TRIES };
     let (plan, _) = plan(case, Environment::Lab)?;
@@ -160,9 +161,10 @@ fn measured(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Fi
 fn judged(case: &Case, figures: Vec<Figure>, doubts: Vec<String>) -> Compared {
     let judged = |figure: Figure| Judged {
         // Whatever is in doubt, all flows of a case share its air.
-        outcome: match doubts.is_empty() {
-            true => figure.outcome(),
-            false => Outcome::Doubted,
+        outcome: if doubts.is_empty() {
+            figure.outcome()
+        } else {
+            Outcome::Doubted
         },
         known: case
             .known
@@ -235,8 +237,9 @@ fn figures(simulated: &Summary, lab: &Summary) -> Vec<Figure> {
 
 /// The runs that a summary is of.
 fn each_run(summary: &Summary) -> &[Summary] {
-    match summary.repeats.is_empty() {
-        true => std::slice::from_ref(summary),
-        false => &summary.repeats,
+    if summary.repeats.is_empty() {
+        std::slice::from_ref(summary)
+    } else {
+        &summary.repeats
     }
 }

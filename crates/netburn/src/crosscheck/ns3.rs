@@ -4,9 +4,9 @@ mod kernel;
 mod process;
 
 use crate::args::{CrosscheckArgs, CrosscheckFormat};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
-use crate::terminal::{data, say};
+use crate::terminal::{print_stdout, eprint_message};
 use netburn_report::sanitise::sanitise;
 use netburn_study::crosscheck::{CrosscheckPlan, Outcome, PlanResult, compare, page, results};
 use process::Ns3;
@@ -24,13 +24,13 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
 /// Seeds of ns-3 for a plan whose values disagree with the first seed.
 const MORE_SEEDS: std::ops::RangeInclusive<u64> = 2..=5;
 
-pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
+pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> {
     let path = args.results.as_deref().unwrap_or(Path::new(RESULTS));
     let mut known = read(path)?;
     let plans: Vec<CrosscheckPlan> = args.plans.clone().map(CrosscheckPlan::generate).collect();
     if args.resimulate {
         let stored: Vec<&CrosscheckPlan> = plans.iter().filter(|plan| is_stored(&known, plan)).collect();
-        say(&format!("simulating {} stored plans again", stored.len()));
+        eprint_message(&format!("simulating {} stored plans again", stored.len()));
         let again = resimulated(&stored, &known, threads(args))?;
         known.extend(again.into_iter().map(|result| (result.plan, result)));
         write(path, &known)?;
@@ -38,9 +38,10 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
     if args.in_lab {
         kernel::add_runs(args, &plans, &mut known, |known| write(path, known))?;
     }
-    let missing: Vec<&CrosscheckPlan> = match args.stored {
-        true => Vec::new(),
-        false => plans.iter().filter(|plan| !is_stored(&known, plan)).collect(),
+    let missing: Vec<&CrosscheckPlan> = if args.stored {
+        Vec::new()
+    } else {
+        plans.iter().filter(|plan| !is_stored(&known, plan)).collect()
     };
     let mut failed = 0;
     if !missing.is_empty() {
@@ -54,15 +55,15 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<Ended, Stop> {
         .iter()
         .filter_map(|plan| known.get(&plan.number).filter(|result| result.is_of(plan)))
         .collect();
-    data(&match args.format {
+    print_stdout(&match args.format {
         CrosscheckFormat::Text => page::text(&chosen),
         CrosscheckFormat::Markdown => page::markdown(&chosen),
         CrosscheckFormat::Json => document(&page::json(&chosen)),
     })?;
     Ok(match page::unexplained(&chosen) {
-        0 if failed > 0 || chosen.is_empty() => Ended::NotMeasured,
-        0 => Ended::Ran,
-        _ => Ended::BeyondTolerance,
+        0 if failed > 0 || chosen.is_empty() => ExitStatus::NotMeasured,
+        0 => ExitStatus::Success,
+        _ => ExitStatus::OutOfTolerance,
     })
 }
 
@@ -78,22 +79,22 @@ fn threads(args: &CrosscheckArgs) -> usize {
 }
 
 /// Runs the missing plans in both programs and appends each result to the file as soon as it is there. Returns how many failed.
-fn fill_in(args: &CrosscheckArgs, path: &Path, missing: &[&CrosscheckPlan]) -> Result<usize, Stop> {
+fn fill_in(args: &CrosscheckArgs, path: &Path, missing: &[&CrosscheckPlan]) -> Result<usize, CliError> {
     let file = OpenOptions::new()
         .append(true)
         .open(path)
         .map_err(|error| unusable(path, &error))?;
     let file = Mutex::new(file);
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    say(&format!("{} plans to run in ns-3", missing.len()));
-    let worker = || -> Result<(), Stop> {
+    eprint_message(&format!("{} plans to run in ns-3", missing.len()));
+    let worker = || -> Result<(), CliError> {
         let mut ns3 = Ns3::start(args.python.as_deref())?;
         while let Some(plan) = missing.get(next.fetch_add(1, Ordering::Relaxed)) {
             let begun = std::time::Instant::now();
             let result = match both(plan, &mut ns3) {
                 Ok(result) => result,
-                Err(Stop::NotMeasured(why)) => {
-                    say(&format!("plan {}: {}", plan.number, sanitise(&why)));
+                Err(CliError::Failed(why)) => {
+                    eprint_message(&format!("plan {}: {}", plan.number, sanitise(&why)));
                     failed.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
@@ -101,7 +102,7 @@ fn fill_in(args: &CrosscheckArgs, path: &Path, missing: &[&CrosscheckPlan]) -> R
             };
             append(&file, &result).map_err(|error| unusable(path, &error))?;
             let differ = count_differing(plan, &result);
-            say(&format!(
+            eprint_message(&format!(
                 "plan {}: {} ({:.0} s): {}",
                 plan.number,
                 match differ {
@@ -124,7 +125,7 @@ fn fill_in(args: &CrosscheckArgs, path: &Path, missing: &[&CrosscheckPlan]) -> R
 }
 
 /// Both programs: one seed of ns-3, and four more where a value disagrees with that.
-fn both(plan: &CrosscheckPlan, ns3: &mut Ns3) -> Result<PlanResult, Stop> {
+fn both(plan: &CrosscheckPlan, ns3: &mut Ns3) -> Result<PlanResult, CliError> {
     let mut result = PlanResult {
         plan: plan.number,
         digest: plan.digest(),
@@ -141,9 +142,9 @@ fn both(plan: &CrosscheckPlan, ns3: &mut Ns3) -> Result<PlanResult, Stop> {
     Ok(result)
 }
 
-fn simulated(plan: &CrosscheckPlan) -> Result<Vec<netburn_study::crosscheck::Values>, Stop> {
+fn simulated(plan: &CrosscheckPlan) -> Result<Vec<netburn_study::crosscheck::Values>, CliError> {
     SEEDS
-        .map(|seed| plan.simulate(seed).map_err(|why| Stop::Wrong(why.to_string())))
+        .map(|seed| plan.simulate(seed).map_err(|why| CliError::Usage(why.to_string())))
         .collect()
 }
 
@@ -151,10 +152,10 @@ fn resimulated(
     plans: &[&CrosscheckPlan],
     known: &BTreeMap<u64, PlanResult>,
     threads: usize,
-) -> Result<Vec<PlanResult>, Stop> {
+) -> Result<Vec<PlanResult>, CliError> {
     let next = AtomicUsize::new(0);
     let made: Mutex<Vec<PlanResult>> = Mutex::new(Vec::new());
-    let worker = || -> Result<(), Stop> {
+    let worker = || -> Result<(), CliError> {
         while let Some(plan) = plans.get(next.fetch_add(1, Ordering::Relaxed)) {
             let result = PlanResult {
                 netburn: simulated(plan)?,
@@ -177,17 +178,17 @@ fn count_differing(plan: &CrosscheckPlan, result: &PlanResult) -> usize {
     compared.iter().filter(|of| of.outcome == Outcome::Differs).count()
 }
 
-fn read(path: &Path) -> Result<BTreeMap<u64, PlanResult>, Stop> {
+fn read(path: &Path) -> Result<BTreeMap<u64, PlanResult>, CliError> {
     match std::fs::read_to_string(path) {
         Ok(text) => results::read(&text)
-            .map_err(|why| Stop::Wrong(format!("{}: {}", path.display(), sanitise(&why.to_string())))),
+            .map_err(|why| CliError::Usage(format!("{}: {}", path.display(), sanitise(&why.to_string())))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
         Err(error) => Err(unusable(path, &error)),
     }
 }
 
 /// Writes all results, one line for each plan in the order of their numbers, beside the file first.
-fn write(path: &Path, known: &BTreeMap<u64, PlanResult>) -> Result<(), Stop> {
+fn write(path: &Path, known: &BTreeMap<u64, PlanResult>) -> Result<(), CliError> {
     let text: String = known.values().map(|result| result.line() + "\n").collect();
     let beside = path.with_extension("jsonl.new");
     std::fs::write(&beside, text)
@@ -200,6 +201,6 @@ fn append(file: &Mutex<File>, result: &PlanResult) -> std::io::Result<()> {
     file.write_all((result.line() + "\n").as_bytes())
 }
 
-fn unusable(path: &Path, error: &std::io::Error) -> Stop {
-    Stop::Wrong(format!("{}: {error}", path.display()))
+fn unusable(path: &Path, error: &std::io::Error) -> CliError {
+    CliError::Usage(format!("{}: {error}", path.display()))
 }

@@ -1,10 +1,10 @@
 //! The Wi-Fi interfaces of this machine, and a recording of what their drivers tell.
 
 use super::Finding;
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::say;
+use crate::terminal::eprint_message;
 use netburn_linux::nl80211::anonymizer::Anonymizer;
 use netburn_linux::nl80211::decode::{self, Interface, JOINS};
 use netburn_linux::nl80211::recording::{Entry, Kind, heading};
@@ -66,19 +66,21 @@ fn open() -> Result<(Nl80211, Vec<Interface>), String> {
         .interfaces()
         .map_err(|error| format!("the kernel can't be asked: {error}"))?;
     let interfaces: Vec<Interface> = answers.iter().flat_map(|answer| decode::interfaces(answer)).collect();
-    match interfaces.is_empty() {
-        true => Err("this machine has no Wi-Fi interface".to_owned()),
-        false => Ok((wifi, interfaces)),
+    if interfaces.is_empty() {
+        Err("this machine has no Wi-Fi interface".to_owned())
+    } else {
+        Ok((wifi, interfaces))
     }
 }
 
 /// Records what the drivers tell, once a second, until it is interrupted.
-pub(super) fn record(path: &Path, with_names: bool) -> Result<Ended, Stop> {
-    let (wifi, interfaces) = open().map_err(|why| Stop::NotMeasured(format!("nothing to record: {why}")))?;
+pub(super) fn record(path: &Path, with_names: bool) -> Result<ExitStatus, CliError> {
+    let (wifi, interfaces) = open().map_err(|why| CliError::Failed(format!("nothing to record: {why}")))?;
     let events = wifi
         .events()
-        .map_err(|error| Stop::NotMeasured(format!("the kernel can't be listened to: {error}")))?;
-    let file = std::fs::File::create_new(path).map_err(|error| Stop::Wrong(format!("{}: {error}", path.display())))?;
+        .map_err(|error| CliError::Failed(format!("the kernel can't be listened to: {error}")))?;
+    let file =
+        std::fs::File::create_new(path).map_err(|error| CliError::Usage(format!("{}: {error}", path.display())))?;
     let runtime = runtime::here()?;
     let (stop, stopped) = std::sync::mpsc::channel();
     let mut recorder = Recorder {
@@ -90,7 +92,7 @@ pub(super) fn record(path: &Path, with_names: bool) -> Result<Ended, Stop> {
         began: Instant::now(),
         entries: 0,
     };
-    say("recording, until Ctrl-C; move about, roam, do what is odd");
+    eprint_message("recording, until Ctrl-C; move about, roam, do what is odd");
     let recorded = runtime.block_on(async {
         let mut signals = Signals::new()?;
         let recording = tokio::task::spawn_blocking(move || {
@@ -105,13 +107,14 @@ pub(super) fn record(path: &Path, with_names: bool) -> Result<Ended, Stop> {
         drop(stop);
         recording.await.map_err(io::Error::other)?
     });
-    let count = recorded.map_err(|error| Stop::NotMeasured(format!("{}: {error}", path.display())))?;
-    let names = match with_names {
-        true => "with the names and addresses of these networks",
-        false => "without names and addresses",
+    let count = recorded.map_err(|error| CliError::Failed(format!("{}: {error}", path.display())))?;
+    let names = if with_names {
+        "with the names and addresses of these networks"
+    } else {
+        "without names and addresses"
     };
-    say(&format!("{count} messages in {}, {names}", path.display()));
-    Ok(Ended::Ran)
+    eprint_message(&format!("{count} messages in {}, {names}", path.display()));
+    Ok(ExitStatus::Success)
 }
 
 struct Recorder {

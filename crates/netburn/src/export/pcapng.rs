@@ -5,8 +5,8 @@
 
 mod header;
 
-use crate::exit::Stop;
-use crate::terminal::say;
+use crate::exit::CliError;
+use crate::terminal::eprint_message;
 use header::header;
 use netburn_lab::capture::Captures;
 use netburn_record::{Environment, Run};
@@ -16,22 +16,22 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 /// Writes the captures of `run` into `folder`.
-pub(super) fn export(run: &Run, folder: &Path) -> Result<(), Stop> {
+pub(super) fn export(run: &Run, folder: &Path) -> Result<(), CliError> {
     if !run.run_folders().is_empty() {
         let one = run.path().join("1");
-        return Err(Stop::Wrong(format!(
+        return Err(CliError::Usage(format!(
             "there are several runs here; name one of them: {}",
             one.display()
         )));
     }
     let environment = run.header().environment;
     if environment != Environment::Simulate {
-        return Err(Stop::Wrong(format!(
+        return Err(CliError::Usage(format!(
             "only a simulated run's packets can be had again; this one's environment is {environment}. In the lab, `netburn lab SCENARIO --pcap DIR` \
              captures while it runs"
         )));
     }
-    let unwritten = |error: io::Error| Stop::NotMeasured(format!("{}: {error}", folder.display()));
+    let unwritten = |error: io::Error| CliError::Failed(format!("{}: {error}", folder.display()));
     let plan = &run.header().plan;
     let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
     let zero = netburn_record::export::DATELESS.0 + plan.baseline.as_nanos() as i64;
@@ -48,19 +48,19 @@ pub(super) fn export(run: &Run, folder: &Path) -> Result<(), Stop> {
             }
         }
     })
-    .map_err(|error| Stop::Wrong(error.to_string()))?;
+    .map_err(|error| CliError::Usage(error.to_string()))?;
     if let Some(error) = broken {
         return Err(unwritten(error));
     }
     captures.flush().map_err(unwritten)?;
     let tables = ["operations", "intervals", "connections", "link", "events"];
     if rows != tables.iter().map(|table| run.count(table)).sum::<u64>() {
-        say(&format!(
+        eprint_message(&format!(
             "note: this netburn simulates the scenario otherwise than {}, which recorded it: the packets are not quite those of the run",
             run.header().version
         ));
     }
-    say(&format!("written to {}", folder.display()));
+    eprint_message(&format!("written to {}", folder.display()));
     Ok(())
 }
 

@@ -2,9 +2,9 @@
 
 use super::ssh::Ssh;
 use crate::args::{CheckArgs, Format};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
-use crate::terminal::data;
+use crate::terminal::print_stdout;
 use netburn_fleet::ssh::{Facts, Finding, Transcript, findings};
 use netburn_units::Duration;
 use serde_json::json;
@@ -23,7 +23,7 @@ struct Checked {
 }
 
 /// `netburn fleet check`.
-pub(crate) fn check(args: &CheckArgs) -> Result<Ended, Stop> {
+pub(crate) fn check(args: &CheckArgs) -> Result<ExitStatus, CliError> {
     let mut all = Vec::new();
     for host in &args.hosts {
         all.push(look(host, args)?);
@@ -32,14 +32,15 @@ pub(crate) fn check(args: &CheckArgs) -> Result<Ended, Stop> {
         Format::Text => all.iter().map(Checked::text).collect::<Vec<_>>().join("\n"),
         Format::Json => document(&all.iter().map(Checked::json).collect::<Vec<_>>()),
     };
-    data(&text)?;
-    match all.iter().all(|checked| checked.login.complete) {
-        true => Ok(Ended::Ran),
-        false => Ok(Ended::NotMeasured),
+    print_stdout(&text)?;
+    if all.iter().all(|checked| checked.login.complete) {
+        Ok(ExitStatus::Success)
+    } else {
+        Ok(ExitStatus::NotMeasured)
     }
 }
 
-fn look(host: &str, args: &CheckArgs) -> Result<Checked, Stop> {
+fn look(host: &str, args: &CheckArgs) -> Result<Checked, CliError> {
     let ssh = Ssh::new(host, args.ssh_config.clone())?;
     let cold = ssh.login(NOTHING)?;
     let login = Transcript::read(cold.lines.iter().map(|(at, line)| (*at, line.as_str())));

@@ -6,8 +6,8 @@ use super::install::{ENVIRONMENT, words};
 use super::ssh::{Ssh, quoted};
 use super::{found, runtime};
 use crate::args::DeployArgs;
-use crate::exit::{Ended, Stop};
-use crate::terminal::say;
+use crate::exit::{CliError, ExitStatus};
+use crate::terminal::eprint_message;
 use elf::{Elf, Machine};
 use netburn_fleet::join_url::{JoinUrl, Place};
 use netburn_report::sanitise::sanitise;
@@ -24,9 +24,9 @@ struct Binary {
 }
 
 /// `netburn fleet deploy`.
-pub(crate) fn deploy(args: &DeployArgs) -> Result<Ended, Stop> {
+pub(crate) fn deploy(args: &DeployArgs) -> Result<ExitStatus, CliError> {
     if args.name.is_some() && args.hosts.len() > 1 {
-        return Err(Stop::Wrong(
+        return Err(CliError::Usage(
             "--name is for one machine: give each its own, or none".to_owned(),
         ));
     }
@@ -39,36 +39,38 @@ pub(crate) fn deploy(args: &DeployArgs) -> Result<Ended, Stop> {
     reachable(&url)?;
     let mut binaries = Vec::new();
     if let Some(path) = &args.binary {
-        binaries.push(Binary::read(path).map_err(|error| Stop::Wrong(format!("{}: {error}", path.display())))?);
+        binaries.push(Binary::read(path).map_err(|error| CliError::Usage(format!("{}: {error}", path.display())))?);
     }
     let this = std::env::current_exe().and_then(|path| Binary::read(&path));
-    binaries.extend(this.map_err(|error| say(&format!("warning: this program's own binary can't be read: {error}"))));
+    binaries.extend(
+        this.map_err(|error| eprint_message(&format!("warning: this program's own binary can't be read: {error}"))),
+    );
     let mut failed = 0;
     for host in &args.hosts {
         let shown = sanitise(host);
         match one(host, &url, &binaries, args) {
-            Ok(done) => say(&format!("{shown}: {done}")),
-            Err(Stop::Wrong(why) | Stop::NotMeasured(why) | Stop::Command(_, why)) => {
+            Ok(done) => eprint_message(&format!("{shown}: {done}")),
+            Err(CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why)) => {
                 failed += 1;
-                say(&format!("{shown}: {why}"));
+                eprint_message(&format!("{shown}: {why}"));
             }
-            Err(stop @ Stop::Unread) => return Err(stop),
+            Err(stop @ CliError::BrokenPipe) => return Err(stop),
         }
     }
     match failed {
-        0 => Ok(Ended::Ran),
-        _ => Ok(Ended::NotMeasured),
+        0 => Ok(ExitStatus::Success),
+        _ => Ok(ExitStatus::NotMeasured),
     }
 }
 
 /// An address that only this machine knows is none for others.
-fn reachable(url: &str) -> Result<(), Stop> {
-    let url: JoinUrl = url.parse().map_err(|error| Stop::Wrong(format!("{error}")))?;
+fn reachable(url: &str) -> Result<(), CliError> {
+    let url: JoinUrl = url.parse().map_err(|error| CliError::Usage(format!("{error}")))?;
     match (&url.place, &url.token) {
-        (Place::Unix(_), _) => Err(Stop::Wrong(
+        (Place::Unix(_), _) => Err(CliError::Usage(
             "other machines can't join at a socket of this one".to_owned(),
         )),
-        (_, None) => Err(Stop::Wrong(
+        (_, None) => Err(CliError::Usage(
             "the address has no token: give it as `netburn fleet serve` prints it".to_owned(),
         )),
         _ => Ok(()),
@@ -76,11 +78,11 @@ fn reachable(url: &str) -> Result<(), Stop> {
 }
 
 /// Does all of it for one machine; what was done.
-fn one(host: &str, url: &str, binaries: &[Binary], args: &DeployArgs) -> Result<String, Stop> {
+fn one(host: &str, url: &str, binaries: &[Binary], args: &DeployArgs) -> Result<String, CliError> {
     let ssh = Ssh::new(host, args.ssh_config.clone())?;
     let what = ask(&ssh, "uname -sm")?;
     let machine = Machine::of_uname(&what).ok_or_else(|| {
-        Stop::Wrong(format!(
+        CliError::Usage(format!(
             "it is a `{}`, which netburn isn't built for here",
             sanitise(&what)
         ))
@@ -95,7 +97,7 @@ fn one(host: &str, url: &str, binaries: &[Binary], args: &DeployArgs) -> Result<
                 let started = start(&ssh, url, args)?;
                 return Ok(format!("{machine}, {how}, {started}"));
             }
-            Err(Stop::NotMeasured(why)) => tried.push(why),
+            Err(CliError::Failed(why)) => tried.push(why),
             Err(stop) => return Err(stop),
         }
     }
@@ -103,23 +105,27 @@ fn one(host: &str, url: &str, binaries: &[Binary], args: &DeployArgs) -> Result<
         Some(why) => format!("the binary doesn't run there ({why})"),
         None => "no binary at hand is for it".to_owned(),
     };
-    Err(Stop::Wrong(format!("it is {machine}, and {why}: {}", machine.recipe())))
+    Err(CliError::Usage(format!(
+        "it is {machine}, and {why}: {}",
+        machine.recipe()
+    )))
 }
 
 /// What a command says.
-fn ask(ssh: &Ssh, command: &str) -> Result<String, Stop> {
+fn ask(ssh: &Ssh, command: &str) -> Result<String, CliError> {
     let said = ssh.run(command)?;
-    match said.status.success() {
-        true => Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned()),
-        false => Err(Stop::NotMeasured(format!(
+    if said.status.success() {
+        Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
+    } else {
+        Err(CliError::Failed(format!(
             "ssh: `{command}` didn't work ({})",
             said.status
-        ))),
+        )))
     }
 }
 
 /// Copies a binary where it isn't there already, and sees whether it runs.
-fn put(ssh: &Ssh, binary: &Binary) -> Result<String, Stop> {
+fn put(ssh: &Ssh, binary: &Binary) -> Result<String, CliError> {
     let sum = binary.sum();
     let there = ask(
         ssh,
@@ -138,20 +144,20 @@ fn put(ssh: &Ssh, binary: &Binary) -> Result<String, Stop> {
             "{} copied",
             netburn_units::ByteSize::from_bytes(binary.bytes.len() as u64)
         )),
-        Some(96) if binary.elf.as_ref().is_some_and(|elf| !elf.is_static()) => Err(Stop::NotMeasured(format!(
+        Some(96) if binary.elf.as_ref().is_some_and(|elf| !elf.is_static()) => Err(CliError::Failed(format!(
             "{} needs a C library that isn't there",
             binary.path.display()
         ))),
-        Some(96) => Err(Stop::NotMeasured(format!(
+        Some(96) => Err(CliError::Failed(format!(
             "{} says nothing of its version",
             binary.path.display()
         ))),
-        _ => Err(Stop::Wrong(format!("it couldn't be copied ({status})"))),
+        _ => Err(CliError::Usage(format!("it couldn't be copied ({status})"))),
     }
 }
 
 /// Starts it anew: with the device, or until the device ends.
-fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, Stop> {
+fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, CliError> {
     let options: String = options(args).iter().map(|word| format!(" {}", quoted(word))).collect();
     let netburn = "\"$HOME/.local/bin/netburn\"";
     // The token travels in standard input: arguments can be read by everybody on that machine. What was deployed before is
@@ -167,26 +173,27 @@ fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, Stop> {
     let instead = "state=\"$HOME/.local/state/netburn\"; pid=$(cat \"$state/deployed.pid\" 2>/dev/null || true); \
                    if [ -n \"$pid\" ] && readlink \"/proc/$pid/exe\" 2>/dev/null | grep -q '/netburn'; then kill \"$pid\" 2>/dev/null || true; \
                    tries=0; while readlink \"/proc/$pid/exe\" >/dev/null 2>&1 && [ $tries -lt 100 ]; do sleep 0.1 2>/dev/null || sleep 1; tries=$((tries + 1)); done; fi; ";
-    let remote = match args.service {
-        true => format!("{keep} {netburn} fleet join --install{options}; {instead} rm -f \"$state/deployed.pid\""),
-        false => format!(
+    let remote = if args.service {
+        format!("{keep} {netburn} fleet join --install{options}; {instead} rm -f \"$state/deployed.pid\"")
+    } else {
+        format!(
             "{keep} {instead} \
              (trap '' HUP; exec {netburn} fleet join{options}) >\"$state/agent.log\" 2>&1 </dev/null & \
              echo $! >\"$state/deployed.pid\"; sleep 1; \
              kill -0 $! 2>/dev/null || {{ cat \"$state/agent.log\" >&2; exit 95; }}"
-        ),
+        )
     };
     let status = feed(ssh, &remote, format!("{ENVIRONMENT}={}\n", quoted(url)).as_bytes())?;
     match (status.code(), args.service) {
         (Some(0), true) => Ok("installed as a service".to_owned()),
         (Some(0), false) => Ok("joining".to_owned()),
-        (Some(94), _) => Err(Stop::Wrong(
+        (Some(94), _) => Err(CliError::Usage(
             "it can't join as it is asked to; see above. What ran there before still does".to_owned(),
         )),
-        (Some(95), _) => Err(Stop::Wrong(
+        (Some(95), _) => Err(CliError::Usage(
             "netburn was started and ended at once; see above".to_owned(),
         )),
-        _ => Err(Stop::Wrong(format!("netburn couldn't be started ({status})"))),
+        _ => Err(CliError::Usage(format!("netburn couldn't be started ({status})"))),
     }
 }
 
@@ -195,8 +202,8 @@ fn options(args: &DeployArgs) -> Vec<String> {
 }
 
 /// Runs a command with `bytes` as its standard input.
-fn feed(ssh: &Ssh, remote: &str, bytes: &[u8]) -> Result<std::process::ExitStatus, Stop> {
-    let failed = |error: std::io::Error| Stop::NotMeasured(format!("ssh: {error}"));
+fn feed(ssh: &Ssh, remote: &str, bytes: &[u8]) -> Result<std::process::ExitStatus, CliError> {
+    let failed = |error: std::io::Error| CliError::Failed(format!("ssh: {error}"));
     let mut command = ssh.over(remote);
     command.stdin(Stdio::piped()).stdout(Stdio::null());
     let mut child = command.spawn().map_err(failed)?;

@@ -3,8 +3,8 @@
 mod unit;
 
 use crate::args::{JoinArgs, Label};
-use crate::exit::{Ended, Stop};
-use crate::terminal::say;
+use crate::exit::{CliError, ExitStatus};
+use crate::terminal::eprint_message;
 use netburn_fleet::join_url::JoinUrl;
 use std::fs;
 use std::io;
@@ -34,61 +34,63 @@ struct Places {
 }
 
 /// `netburn fleet join --install`.
-pub(crate) fn install(args: &JoinArgs) -> Result<Ended, Stop> {
+pub(crate) fn install(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     let Some(url) = address(args) else {
-        return Err(Stop::Wrong(format!(
+        return Err(CliError::Usage(format!(
             "--install needs the address to join: `netburn fleet serve` prints it (or set {ENVIRONMENT})"
         )));
     };
     let places = Places::of_this_system()?;
     let this =
-        std::env::current_exe().map_err(|error| Stop::NotMeasured(format!("this program can't be found: {error}")))?;
+        std::env::current_exe().map_err(|error| CliError::Failed(format!("this program can't be found: {error}")))?;
     let service = Service {
         binary: places.binary.clone(),
         environment: places.environment.clone(),
         words: join_words(args),
     };
     let unwritten = |path: &Path, error: io::Error| match error.kind() {
-        io::ErrorKind::PermissionDenied => Stop::Wrong(format!("{}: {error}", path.display())),
-        _ => Stop::NotMeasured(format!("{}: {error}", path.display())),
+        io::ErrorKind::PermissionDenied => CliError::Usage(format!("{}: {error}", path.display())),
+        _ => CliError::Failed(format!("{}: {error}", path.display())),
     };
     if this != places.binary {
         copy(&this, &places.real(&places.binary)).map_err(|error| unwritten(&places.binary, error))?;
-        say(&format!("copied itself to {}", places.binary.display()));
+        eprint_message(&format!("copied itself to {}", places.binary.display()));
     }
     let environment = format!("{ENVIRONMENT}={}\n", unit::env_quoted(&url));
     write(&places.real(&places.environment), &environment, 0o600)
         .map_err(|error| unwritten(&places.environment, error))?;
-    say(&format!(
+    eprint_message(&format!(
         "wrote {} (the address with its token; nobody else can read it)",
         places.environment.display()
     ));
     let mode = if places.kind == Kind::Procd { 0o755 } else { 0o644 };
     write(&places.real(&places.unit), &service.text(places.kind), mode)
         .map_err(|error| unwritten(&places.unit, error))?;
-    say(&format!("wrote {}", places.unit.display()));
+    eprint_message(&format!("wrote {}", places.unit.display()));
     if places.root.is_some() {
-        say("started nothing: all of it is below another root");
-        return Ok(Ended::Ran);
+        eprint_message("started nothing: all of it is below another root");
+        return Ok(ExitStatus::Success);
     }
     for words in places.kind.to_start() {
-        run(words).map_err(|why| Stop::NotMeasured(format!("{why}{}", places.kind.unstarted())))?;
+        run(words).map_err(|why| CliError::Failed(format!("{why}{}", places.kind.unstarted())))?;
     }
     if places.kind == Kind::SystemdUser && run(&["loginctl", "--no-ask-password", "enable-linger"]).is_err() {
-        say("it starts when you log in; to have it start with the device: sudo loginctl enable-linger $USER");
+        eprint_message(
+            "it starts when you log in; to have it start with the device: sudo loginctl enable-linger $USER",
+        );
     }
-    say(&format!(
+    eprint_message(&format!(
         "it runs, and starts with the device; `{}` says how it is",
         places.kind.to_look()
     ));
-    Ok(Ended::Ran)
+    Ok(ExitStatus::Success)
 }
 
 /// `netburn fleet join --uninstall`.
-pub(crate) fn uninstall() -> Result<Ended, Stop> {
+pub(crate) fn uninstall() -> Result<ExitStatus, CliError> {
     let places = Places::of_this_system()?;
     if !places.real(&places.unit).exists() {
-        return Err(Stop::Wrong(format!(
+        return Err(CliError::Usage(format!(
             "nothing is installed: there is no {}",
             places.unit.display()
         )));
@@ -96,25 +98,25 @@ pub(crate) fn uninstall() -> Result<Ended, Stop> {
     if places.root.is_none() {
         for words in places.kind.to_stop() {
             if let Err(why) = run(words) {
-                say(&why);
+                eprint_message(&why);
             }
         }
     }
     for path in [&places.unit, &places.environment] {
         match fs::remove_file(places.real(path)) {
-            Ok(()) => say(&format!("removed {}", path.display())),
+            Ok(()) => eprint_message(&format!("removed {}", path.display())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Stop::Wrong(format!("{}: {error}", path.display()))),
+            Err(error) => return Err(CliError::Usage(format!("{}: {error}", path.display()))),
         }
     }
     if places.root.is_none() && places.kind != Kind::Procd {
         let _ = run(places.kind.to_reload());
     }
-    say(&format!(
+    eprint_message(&format!(
         "{} is left: it may be used otherwise",
         places.binary.display()
     ));
-    Ok(Ended::Ran)
+    Ok(ExitStatus::Success)
 }
 
 /// The address to join, from the arguments or the environment.
@@ -167,14 +169,14 @@ pub(crate) fn words(name: Option<&str>, labels: &[Label], interface: Option<&str
 }
 
 impl Places {
-    fn of_this_system() -> Result<Places, Stop> {
+    fn of_this_system() -> Result<Places, CliError> {
         let root = std::env::var_os(ROOT).map(PathBuf::from);
         let at = |path: &str| match &root {
             Some(root) => root.join(path.trim_start_matches('/')),
             None => PathBuf::from(path),
         };
         if !cfg!(target_os = "linux") {
-            return Err(Stop::Wrong(
+            return Err(CliError::Usage(
                 "--install knows systemd and OpenWrt's procd only".to_owned(),
             ));
         }
@@ -191,7 +193,7 @@ impl Places {
             }
         } else if systemd {
             let home = std::env::var_os("HOME").map(PathBuf::from);
-            let home = home.ok_or_else(|| Stop::Wrong("there is no home folder (HOME is not set)".to_owned()))?;
+            let home = home.ok_or_else(|| CliError::Usage("there is no home folder (HOME is not set)".to_owned()))?;
             Places {
                 root,
                 kind: Kind::SystemdUser,
@@ -208,7 +210,7 @@ impl Places {
                 unit: "/etc/init.d/netburn".into(),
             }
         } else {
-            return Err(Stop::Wrong(
+            return Err(CliError::Usage(
                 "neither systemd nor procd runs here: have your own system start `netburn fleet join`, with its address in the \
                  environment variable NETBURN_FLEET_URL"
                     .to_owned(),

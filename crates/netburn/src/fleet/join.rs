@@ -2,9 +2,9 @@
 
 use super::{here, runtime, state};
 use crate::args::{JoinArgs, LimitsArgs};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::signals::Signals;
-use crate::terminal::say;
+use crate::terminal::eprint_message;
 use netburn_fleet::discovery;
 use netburn_fleet::join_url::JoinUrl;
 use netburn_fleet::member::{Limits, Member, MemberError, MemberEvent, Settings};
@@ -15,7 +15,7 @@ use netburn_report::sanitise::sanitise;
 use std::collections::BTreeMap;
 
 /// `netburn fleet join`.
-pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
+pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     if args.install {
         return super::install::install(args);
     }
@@ -29,64 +29,64 @@ pub(crate) fn join(args: &JoinArgs) -> Result<Ended, Stop> {
     // A server has a connection, and an agent a socket, for everything under way.
     let _ = netburn_linux::raise_open_files();
     runtime()?.block_on(async {
-        let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
+        let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
         let name = settings.name.clone();
         let mut away: Option<String> = None;
         let news = move |news: MemberEvent<'_>| match news {
             MemberEvent::Joined(fleet) => {
                 away = None;
-                say(&format!("`{name}` is in the fleet `{}`", sanitise(fleet)));
+                eprint_message(&format!("`{name}` is in the fleet `{}`", sanitise(fleet)));
             }
             // Said once, however often it is tried.
             MemberEvent::Disconnected(reason) if away.as_deref() != Some(reason) => {
                 away = Some(reason.to_owned());
-                say(&format!(
+                eprint_message(&format!(
                     "not in the fleet: {}; coming back by itself",
                     sanitise(reason)
                 ));
             }
             MemberEvent::Disconnected(_) => {}
-            MemberEvent::RunStarted(run) => say(&format!("taking part in {run}")),
-            MemberEvent::RunEnded(run, how) => say(&format!("{run}: {}", sanitise(how))),
-            MemberEvent::Leaving(run) => say(&format!("ending its part in {run}, and bringing home what it has")),
-            MemberEvent::Delivered(run) => say(&format!("the results of {run} came home")),
+            MemberEvent::RunStarted(run) => eprint_message(&format!("taking part in {run}")),
+            MemberEvent::RunEnded(run, how) => eprint_message(&format!("{run}: {}", sanitise(how))),
+            MemberEvent::Leaving(run) => eprint_message(&format!("ending its part in {run}, and bringing home what it has")),
+            MemberEvent::Delivered(run) => eprint_message(&format!("the results of {run} came home")),
         };
-        let member = Member::new(settings, news).map_err(|error| Stop::Wrong(error.to_string()))?;
+        let member = Member::new(settings, news).map_err(|error| CliError::Usage(error.to_string()))?;
         match member.run(async { signals.next().await }).await {
-            Ok(()) => Ok(Ended::Ran),
+            Ok(()) => Ok(ExitStatus::Success),
             Err(error @ (MemberError::Rejected(_) | MemberError::Unreachable { .. })) => {
-                Err(Stop::NotMeasured(sanitise(&error.to_string())))
+                Err(CliError::Failed(sanitise(&error.to_string())))
             }
-            Err(error) => Err(Stop::Wrong(error.to_string())),
+            Err(error) => Err(CliError::Usage(error.to_string())),
         }
     })
 }
 
 /// `netburn fleet join --check`: whether a member could be what was asked for, and reaches the controller.
-fn check(settings: Settings) -> Result<Ended, Stop> {
+fn check(settings: Settings) -> Result<ExitStatus, CliError> {
     let fleet = settings.url.place.to_string();
-    let member = Member::new(settings, |_| ()).map_err(|error| Stop::Wrong(error.to_string()))?;
+    let member = Member::new(settings, |_| ()).map_err(|error| CliError::Usage(error.to_string()))?;
     match runtime()?.block_on(member.check()) {
         Ok(()) => {
-            say(&format!("{} is a fleet's controller, and is reached", sanitise(&fleet)));
-            Ok(Ended::Ran)
+            eprint_message(&format!("{} is a fleet's controller, and is reached", sanitise(&fleet)));
+            Ok(ExitStatus::Success)
         }
-        Err(error) => Err(Stop::NotMeasured(sanitise(&error.to_string()))),
+        Err(error) => Err(CliError::Failed(sanitise(&error.to_string()))),
     }
 }
 
 /// The member that was asked for.
-fn settings(args: &JoinArgs) -> Result<Settings, Stop> {
+fn settings(args: &JoinArgs) -> Result<Settings, CliError> {
     let url = whole(args)?;
     let name = args.name.clone().unwrap_or_else(here);
     let labels: BTreeMap<_, _> = args.labels.iter().map(|l| (l.key.clone(), l.value.clone())).collect();
     if labels.len() > MAX_LABELS {
-        return Err(Stop::Wrong(format!("at most {MAX_LABELS} labels")));
+        return Err(CliError::Usage(format!("at most {MAX_LABELS} labels")));
     }
     if let Some(name) = &args.interface
         && let Some(others) = netburn_fleet::interface::others_than(name)
     {
-        return Err(Stop::Wrong(format!(
+        return Err(CliError::Usage(format!(
             "--interface: there is no interface `{}` on this machine; there are {}",
             sanitise(name),
             others.join(", ")
@@ -100,7 +100,7 @@ fn settings(args: &JoinArgs) -> Result<Settings, Stop> {
         url,
         about: MemberInfo::this_process(role, args.interface.clone(), labels),
         name,
-        server: server.map_err(|why| Stop::Wrong(format!("--server: {why}")))?,
+        server: server.map_err(|why| CliError::Usage(format!("--server: {why}")))?,
         limits: limits(&args.limits),
     })
 }
@@ -115,19 +115,19 @@ fn limits(args: &LimitsArgs) -> Limits {
 }
 
 /// The address to join with all that is secret in it.
-fn whole(args: &JoinArgs) -> Result<JoinUrl, Stop> {
+fn whole(args: &JoinArgs) -> Result<JoinUrl, CliError> {
     let url = match super::install::address(args).as_deref() {
         None => found()?,
         Some(url) => parsed(&match url.strip_prefix('@') {
             None => url.to_owned(),
             Some(path) => {
-                let text = std::fs::read_to_string(path).map_err(|e| Stop::Wrong(format!("{path}: {e}")))?;
+                let text = std::fs::read_to_string(path).map_err(|e| CliError::Usage(format!("{path}: {e}")))?;
                 text.lines().next().unwrap_or_default().trim().to_owned()
             }
         })?,
     };
     match &args.token {
-        None if url.token.is_none() => Err(Stop::Wrong(format!(
+        None if url.token.is_none() => Err(CliError::Usage(format!(
             "{}the token is missing: give what follows the `#` in the address that `netburn fleet serve` prints with --token",
             if args.url.is_none() {
                 format!("found {}; ", url.place)
@@ -140,21 +140,21 @@ fn whole(args: &JoinArgs) -> Result<JoinUrl, Stop> {
     }
 }
 
-fn parsed(text: &str) -> Result<JoinUrl, Stop> {
+fn parsed(text: &str) -> Result<JoinUrl, CliError> {
     text.parse()
-        .map_err(|error: netburn_fleet::join_url::ParseJoinUrlError| Stop::Wrong(error.to_string()))
+        .map_err(|error: netburn_fleet::join_url::ParseJoinUrlError| CliError::Usage(error.to_string()))
 }
 
 /// The one fleet on the local network.
-fn found() -> Result<JoinUrl, Stop> {
-    say("looking for a fleet on the local network");
-    let found = discovery::find().map_err(|error| Stop::NotMeasured(format!("the network can't be asked: {error}")))?;
+fn found() -> Result<JoinUrl, CliError> {
+    eprint_message("looking for a fleet on the local network");
+    let found = discovery::find().map_err(|error| CliError::Failed(format!("the network can't be asked: {error}")))?;
     let mut all = found
         .iter()
         .filter_map(|fleet| Some((sanitise(&fleet.fleet), fleet.urls.first()?.clone())));
     match (all.next(), all.count()) {
-        (None, _) => Err(Stop::NotMeasured(
-            "no fleet answers here; give the address that `netburn fleet serve` prints".to_owned(),
+        (None, _) => Err(CliError::Failed(
+            "no fleet found on the local network; pass the address that `netburn fleet serve` prints".to_owned(),
         )),
         (Some((_, url)), 0) => Ok(url),
         (Some(_), _) => {
@@ -162,7 +162,7 @@ fn found() -> Result<JoinUrl, Stop> {
                 let first = fleet.urls.first().map_or_else(String::new, ToString::to_string);
                 format!("\n  {}  {first}", sanitise(&fleet.fleet))
             });
-            Err(Stop::Wrong(format!(
+            Err(CliError::Usage(format!(
                 "there are several fleets here; give the address of one:{}",
                 each.collect::<String>()
             )))

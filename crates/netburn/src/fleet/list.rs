@@ -2,7 +2,7 @@
 
 use super::{found, runtime};
 use crate::args::{FleetListArgs, Format};
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::terminal::data;
 use netburn_fleet::hub::control::MemberStatus;
@@ -12,19 +12,19 @@ use netburn_report::sanitise::sanitise;
 use serde_json::json;
 
 /// `netburn fleet list`.
-pub(crate) fn list(args: &FleetListArgs) -> Result<Ended, Stop> {
+pub(crate) fn list(args: &FleetListArgs) -> Result<ExitStatus, CliError> {
     let members = runtime()?.block_on(async {
         let mut owner = found().await?;
         owner
             .members()
             .await
-            .map_err(|error| Stop::NotMeasured(error.to_string()))
+            .map_err(|error| CliError::Failed(error.to_string()))
     })?;
-    data(&match args.format {
+    print_stdout(&match args.format {
         Format::Text => text(&members),
         Format::Json => document(&members.iter().map(entry).collect::<Vec<_>>()),
     })?;
-    Ok(Ended::Ran)
+    Ok(ExitStatus::Success)
 }
 
 /// The members as lines.
@@ -118,9 +118,10 @@ fn browser(said: &str) -> String {
 
 /// What a member says of itself can be long; `--format json` has all of it.
 fn shortened(text: &str) -> String {
-    match text.chars().count() > 40 {
-        true => text.chars().take(39).chain(['…']).collect(),
-        false => text.to_owned(),
+    if text.chars().count() > 40 {
+        text.chars().take(39).chain(['…']).collect()
+    } else {
+        text.to_owned()
     }
 }
 

@@ -2,21 +2,21 @@
 
 use super::{found, runtime};
 use crate::args::RevokeArgs;
-use crate::exit::{Ended, Stop};
-use crate::terminal::{data, say};
+use crate::exit::{CliError, ExitStatus};
+use crate::terminal::{eprint_message, print_stdout};
 
 /// `netburn fleet revoke`.
-pub(crate) fn revoke(RevokeArgs {}: &RevokeArgs) -> Result<Ended, Stop> {
+pub(crate) fn revoke(RevokeArgs {}: &RevokeArgs) -> Result<ExitStatus, CliError> {
     let welcome = runtime()?.block_on(async {
         let mut owner = found().await?;
         owner
             .revoke()
             .await
-            .map_err(|error| Stop::NotMeasured(error.to_string()))
+            .map_err(|error| CliError::Failed(error.to_string()))
     })?;
-    say(
-        "everybody was thrown out, and the page of the runs has a new key, which the controller has printed; join anew with",
+    eprint_message(
+        "all devices were disconnected, and the dashboard has a new key (printed by the controller); new join addresses:",
     );
-    data(&welcome.urls.iter().map(|url| format!("{url}\n")).collect::<String>())?;
-    Ok(Ended::Ran)
+    print_stdout(&welcome.urls.iter().map(|url| format!("{url}\n")).collect::<String>())?;
+    Ok(ExitStatus::Success)
 }

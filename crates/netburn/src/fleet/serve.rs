@@ -3,9 +3,9 @@
 use super::list::text;
 use super::{here, qr, runtime, state};
 use crate::args::FleetServeArgs;
-use crate::exit::{Ended, Stop};
+use crate::exit::{CliError, ExitStatus};
 use crate::signals::Signals;
-use crate::terminal::{data, say};
+use crate::terminal::{eprint_message, print_stdout};
 use netburn_dashboard::{Dashboard, Hosts};
 use netburn_fleet::controller::Token;
 use netburn_fleet::hub::{Config, Controller, News, Origin, RejectionSummary, ServeError, State, StateError};
@@ -16,13 +16,13 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 /// `netburn fleet serve`.
-pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
+pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
     let state = state()?;
     let config = config(args, state.clone())?;
     // Every member is a connection, and so is everyone's part in a run. Where the system gives no more: as it is.
     let _ = netburn_linux::raise_open_files();
     runtime()?.block_on(async {
-        let mut signals = Signals::new().map_err(|e| Stop::NotMeasured(format!("can't listen for signals: {e}")))?;
+        let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
         let name = config.fleet.clone();
         let names = config.host.clone();
         let mut controller = Controller::bind(config).map_err(|error| unbound(&state, error))?;
@@ -31,15 +31,16 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
         let (urls, near) = (controller.urls(), controller.local_url());
         greet(&name, &urls, &near)?;
         runs.tell(&controller.runs_token().map_err(|error| unbound(&state, error.into()))?);
-        let _announced = match args.quiet {
-            true => None,
-            false => announced(&name, &controller),
+        let _announced = if args.quiet {
+            None
+        } else {
+            announced(&name, &controller)
         };
         let news = |news: News<'_>| match news {
-            News::Joined(member) => say(&format!("+ {}", text(std::slice::from_ref(member)).trim_end())),
-            News::Left(name) => say(&format!("- {}", sanitise(name))),
+            News::Joined(member) => eprint_message(&format!("+ {}", text(std::slice::from_ref(member)).trim_end())),
+            News::Left(name) => eprint_message(&format!("- {}", sanitise(name))),
             News::Revoked(urls, key) => {
-                say("token and key were revoked, and everybody thrown out; from now on:");
+                eprint_message("token and key were revoked, and everybody thrown out; from now on:");
                 let near = JoinUrl {
                     token: urls.first().and_then(|url| url.token.clone()),
                     ..near.clone()
@@ -48,23 +49,27 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<Ended, Stop> {
                 runs.tell(&key);
                 runs.page.replace_key(key);
             }
-            News::Rejected(who, why) => say(&format!("{} was not let in: {}", sanitise(who), sanitise(why))),
-            News::MoreRejected(more) => say(&more_denied(more)),
+            News::Rejected(who, why) => eprint_message(&format!("{} was not let in: {}", sanitise(who), sanitise(why))),
+            News::MoreRejected(more) => eprint_message(&more_denied(more)),
         };
         controller.run(async move { signals.next().await }, news).await;
-        Ok(Ended::Ran)
+        Ok(ExitStatus::Success)
     })
 }
 
-fn config(args: &FleetServeArgs, state: State) -> Result<Config, Stop> {
+fn config(args: &FleetServeArgs, state: State) -> Result<Config, CliError> {
     let name = args.name.clone().unwrap_or_else(here);
     let mut config = Config::new(state, name);
     if !args.listen.is_empty() {
-        config.listen = args.listen.iter().map(|listen| listen.at(PORT)).collect();
+        config.listen = args
+            .listen
+            .iter()
+            .map(|listen| listen.with_default_port(PORT))
+            .collect();
     }
     config.host = args.host.clone();
     if let (Some(cert), Some(key)) = (&args.cert, &args.key) {
-        let identity = Identity::from_pem_files(cert, key).map_err(|e| Stop::Wrong(e.to_string()))?;
+        let identity = Identity::from_pem_files(cert, key).map_err(|e| CliError::Usage(e.to_string()))?;
         config.certificate = Some(identity);
     }
     Ok(config)
@@ -102,7 +107,7 @@ impl Runs {
     /// Says where it is, to its user alone.
     fn tell(&self, key: &Token) {
         let url = netburn_dashboard::url(self.scheme, &self.host, self.port, Some(key));
-        say(&format!("runs, for you alone: {url}"));
+        eprint_message(&format!("runs, for you alone: {url}"));
     }
 }
 
@@ -112,18 +117,18 @@ fn lines(urls: &[JoinUrl]) -> String {
 
 /// The addresses for standard output, and what else a reader is told: the code first, so that what is to be copied stands
 /// below it.
-fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) -> Result<(), Stop> {
+fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) -> Result<(), CliError> {
     let best = &urls[0];
     if std::io::stderr().is_terminal()
         && let Some(code) = qr::code(&best.to_string())
     {
-        say(&code);
+        eprint_message(&code);
     }
-    match data(&lines(urls)) {
-        Ok(()) | Err(Stop::Unread) => {}
+    match print_stdout(&lines(urls)) {
+        Ok(()) | Err(CliError::BrokenPipe) => {}
         Err(stop) => return Err(stop),
     }
-    say(&format!(
+    eprint_message(&format!(
         "the fleet `{name}`: scan the code with a phone, or open the first address there. On a laptop or board:\n  netburn \
          fleet join '{best}'\nOn this machine:\n  netburn fleet join '{near}'"
     ));
@@ -164,13 +169,13 @@ fn grouped(count: u64) -> String {
 }
 
 /// A port that is taken is the wrong one; that there is a controller already is said with where it is.
-fn unbound(state: &State, error: ServeError) -> Stop {
+fn unbound(state: &State, error: ServeError) -> CliError {
     match &error {
-        ServeError::State(StateError::AlreadyRunning(_)) => Stop::Wrong(format!(
+        ServeError::State(StateError::AlreadyRunning(_)) => CliError::Usage(format!(
             "{error}; `netburn fleet list` says who is there. Its state is in {}",
             state.path().display()
         )),
-        _ => Stop::Wrong(error.to_string()),
+        _ => CliError::Usage(error.to_string()),
     }
 }
 

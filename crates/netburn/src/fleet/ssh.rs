@@ -1,6 +1,6 @@
 //! The system's OpenSSH: one master connection for each host, which everything else goes over (ssh_config(5): ControlMaster).
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use netburn_fleet::ssh::transcript::OUTPUT;
 use netburn_units::Duration;
 use std::io::{BufRead, BufReader, Read};
@@ -28,11 +28,11 @@ pub(super) struct Timed {
 
 impl Ssh {
     /// Connects to nothing yet.
-    pub(super) fn new(host: &str, config: Option<PathBuf>) -> Result<Ssh, Stop> {
+    pub(super) fn new(host: &str, config: Option<PathBuf>) -> Result<Ssh, CliError> {
         if host.starts_with('-') || host.is_empty() {
-            return Err(Stop::Wrong(format!("`{host}` is no host: write it as user@host")));
+            return Err(CliError::Usage(format!("`{host}` is no host: write it as user@host")));
         }
-        let folder = private_folder().map_err(|error| Stop::NotMeasured(format!("no place for a socket: {error}")))?;
+        let folder = private_folder().map_err(|error| CliError::Failed(format!("no place for a socket: {error}")))?;
         Ok(Ssh {
             host: host.to_owned(),
             config,
@@ -50,14 +50,14 @@ impl Ssh {
     }
 
     /// Runs a command over the master connection; what it printed.
-    pub(super) fn run(&self, remote: &str) -> Result<Output, Stop> {
+    pub(super) fn run(&self, remote: &str) -> Result<Output, CliError> {
         let mut command = self.over(remote);
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         command.output().map_err(|error| no_ssh(&error))
     }
 
     /// A login of its own, told in full; asks nothing.
-    pub(super) fn login(&self, remote: &str) -> Result<Timed, Stop> {
+    pub(super) fn login(&self, remote: &str) -> Result<Timed, CliError> {
         let mut command = self.begin();
         command.args([
             "-vvv",
@@ -73,7 +73,7 @@ impl Ssh {
     }
 
     /// A command over the master connection, timed; asks nothing.
-    pub(super) fn reused(&self, remote: &str) -> Result<Timed, Stop> {
+    pub(super) fn reused(&self, remote: &str) -> Result<Timed, CliError> {
         let mut command = self.begin();
         command.args([
             "-o",
@@ -125,7 +125,7 @@ impl Drop for Ssh {
 }
 
 /// Runs a command and stamps each line of its standard error, and the first byte of its standard output.
-fn timed(mut command: Command) -> Result<Timed, Stop> {
+fn timed(mut command: Command) -> Result<Timed, CliError> {
     let began = Instant::now();
     let since = move || Duration::from_nanos(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
     command
@@ -164,10 +164,10 @@ fn timed(mut command: Command) -> Result<Timed, Stop> {
     })
 }
 
-fn no_ssh(error: &std::io::Error) -> Stop {
+fn no_ssh(error: &std::io::Error) -> CliError {
     match error.kind() {
-        std::io::ErrorKind::NotFound => Stop::Wrong("there is no `ssh` here: install OpenSSH's client".to_owned()),
-        _ => Stop::NotMeasured(format!("ssh: {error}")),
+        std::io::ErrorKind::NotFound => CliError::Usage("there is no `ssh` here: install OpenSSH's client".to_owned()),
+        _ => CliError::Failed(format!("ssh: {error}")),
     }
 }
 
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn options_are_no_hosts() {
         for wrong in ["", "-oProxyCommand=reboot"] {
-            assert!(matches!(Ssh::new(wrong, None), Err(Stop::Wrong(_))), "{wrong}");
+            assert!(matches!(Ssh::new(wrong, None), Err(CliError::Usage(_))), "{wrong}");
         }
     }
 }

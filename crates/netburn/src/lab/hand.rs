@@ -95,9 +95,10 @@ impl Held {
 
     /// The next MCS from a rate on.
     fn next_to(&self, rate: BitRate, faster: bool) -> Option<u8> {
-        let next = match faster {
-            true => self.rates.iter().position(|of| *of > rate),
-            false => self.rates.iter().rposition(|of| *of < rate),
+        let next = if faster {
+            self.rates.iter().position(|of| *of > rate)
+        } else {
+            self.rates.iter().rposition(|of| *of < rate)
         };
         next.map(|mcs| mcs as u8)
     }

@@ -5,8 +5,8 @@
 //! for, or one to iperf3's own port. That server listens at a port of its own, which answers the station in place of the one that
 //! it called. A server that somebody starts at the port itself always comes first.
 
-use crate::exit::Stop;
-use crate::terminal::say;
+use crate::exit::CliError;
+use crate::terminal::eprint_message;
 use netburn_lab::{Lab, LabError, LabProcess, ProcessExit, Program, RefusalReply, RefusedConnection};
 use netburn_network::Endpoint;
 use std::ffi::OsString;
@@ -40,16 +40,16 @@ pub(super) struct Servers {
 
 impl Servers {
     /// Starts `netburn serve`, and what answers calls.
-    pub(super) fn start(lab: &Arc<Lab>, calls: Receiver<RefusedConnection>) -> Result<Servers, Stop> {
-        let failed = |error: io::Error| Stop::NotMeasured(error.to_string());
+    pub(super) fn start(lab: &Arc<Lab>, calls: Receiver<RefusedConnection>) -> Result<Servers, CliError> {
+        let failed = |error: io::Error| CliError::Failed(error.to_string());
         let words = ["serve", "--listen", "0.0.0.0:80", "--listen", "[::]:80"].map(OsString::from);
         let program = std::env::current_exe().map_err(failed)?;
         let all = std::iter::once(program.into_os_string()).chain(words).collect();
         let http = lab
             .spawn(Endpoint::Server, quiet(all).map_err(failed)?)
-            .map_err(|error| Stop::NotMeasured(error.to_string()))?;
+            .map_err(|error| CliError::Failed(error.to_string()))?;
         if !listens_soon(lab, &http, 80) {
-            say("warning: netburn's server does not listen at port 80");
+            eprint_message("warning: netburn's server does not listen at port 80");
         }
         let answering = Answering {
             lab: Arc::clone(lab),
@@ -170,7 +170,7 @@ impl Answering {
                 Err(LabError::Program { error, .. }) => {
                     if !self.missing {
                         self.missing = true;
-                        say(&format!(
+                        eprint_message(&format!(
                             "warning: no iperf3 answers at the server, because it can't be started: {error}"
                         ));
                     }

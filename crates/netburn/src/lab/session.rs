@@ -3,9 +3,9 @@
 use super::output::Output;
 use super::servers::Servers;
 use super::show;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::signals::{Asked, Signals};
-use crate::terminal::say;
+use crate::terminal::eprint_message;
 use netburn_lab::{Lab, LabError, LabProcess, ProcessExit, Program};
 use netburn_network::Endpoint;
 use netburn_report::sanitise::sanitise;
@@ -126,8 +126,8 @@ impl<'a> Session<'a> {
         view: &mut Option<show::View>,
         servers: &mut Option<Servers>,
         stay: bool,
-    ) -> Result<Outcome, Stop> {
-        let mut signals = Signals::new().map_err(|error| Stop::NotMeasured(error.to_string()))?;
+    ) -> Result<Outcome, CliError> {
+        let mut signals = Signals::new().map_err(|error| CliError::Failed(error.to_string()))?;
         loop {
             self.start()?;
             self.dismiss();
@@ -145,7 +145,7 @@ impl<'a> Session<'a> {
         }
         if stay && self.signal.is_none() {
             if !self.commands.is_empty() {
-                say("the commands have ended; the lab stays open until it is interrupted");
+                eprint_message("the commands have ended; the lab stays open until it is interrupted");
             }
             loop {
                 tokio::select! {
@@ -164,7 +164,7 @@ impl<'a> Session<'a> {
     }
 
     /// Starts what can be: each command once the one before it is ready.
-    fn start(&mut self) -> Result<(), Stop> {
+    fn start(&mut self) -> Result<(), CliError> {
         while self.next < self.commands.len() && self.is_ready()? {
             let command = &self.commands[self.next];
             let guest = self.spawn(command)?;
@@ -182,13 +182,13 @@ impl<'a> Session<'a> {
     }
 
     /// Whether the command that was started last listens where it is to.
-    fn is_ready(&mut self) -> Result<bool, Stop> {
+    fn is_ready(&mut self) -> Result<bool, CliError> {
         let Some(by) = self.ready_by else { return Ok(true) };
         let before = self.next - 1;
         let command = &self.commands[before];
         let port = command.ready.unwrap_or_default();
         let listens = self.lab.listens(command.end, port);
-        if listens.map_err(|error| Stop::NotMeasured(error.to_string()))? {
+        if listens.map_err(|error| CliError::Failed(error.to_string()))? {
             self.ready_by = None;
             return Ok(true);
         }
@@ -197,10 +197,10 @@ impl<'a> Session<'a> {
                 "the command at {} ended before it listened at port {port}",
                 command.name
             );
-            return Err(Stop::Command(self.went[before].status().max(1), why));
+            return Err(CliError::Command(self.went[before].status().max(1), why));
         }
         if Instant::now() >= by {
-            return Err(Stop::NotMeasured(format!(
+            return Err(CliError::Failed(format!(
                 "the command at {} does not listen at port {port} after {} s",
                 command.name,
                 READY.as_secs()
@@ -209,12 +209,13 @@ impl<'a> Session<'a> {
         Ok(false)
     }
 
-    fn spawn(&mut self, command: &Command) -> Result<LabProcess, Stop> {
-        let failed = |error: io::Error| Stop::NotMeasured(error.to_string());
+    fn spawn(&mut self, command: &Command) -> Result<LabProcess, CliError> {
+        let failed = |error: io::Error| CliError::Failed(error.to_string());
         let shell = || std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into());
-        let input = match self.viewed {
-            true => File::open("/dev/null").map(OwnedFd::from),
-            false => io::stdin().as_fd().try_clone_to_owned(),
+        let input = if self.viewed {
+            File::open("/dev/null").map(OwnedFd::from)
+        } else {
+            io::stdin().as_fd().try_clone_to_owned()
         };
         let [output, errors] = self.output.of(&command.name).map_err(failed)?;
         let program = Program {
@@ -229,18 +230,19 @@ impl<'a> Session<'a> {
         self.lab.spawn(command.end, program).map_err(|error| match &error {
             // As shells have it.
             LabError::Program { error: why, .. } if why.kind() == io::ErrorKind::NotFound => {
-                Stop::Command(127, error.to_string())
+                CliError::Command(127, error.to_string())
             }
-            LabError::Program { .. } => Stop::Command(126, error.to_string()),
-            _ => Stop::NotMeasured(error.to_string()),
+            LabError::Program { .. } => CliError::Command(126, error.to_string()),
+            _ => CliError::Failed(error.to_string()),
         })
     }
 
     fn handle_end(&mut self, number: usize, how: ProcessExit) {
         let dismissed = self.commands[number].service && self.kill_at.is_some();
-        self.went[number] = match dismissed {
-            true => Went::Dismissed(how),
-            false => Went::Ended(how),
+        self.went[number] = if dismissed {
+            Went::Dismissed(how)
+        } else {
+            Went::Ended(how)
         };
     }
 
@@ -306,13 +308,13 @@ async fn looked(view: &mut Option<show::View>, lab: &Lab, servers: &mut Option<S
     }
     warn(lab);
     if let Some(text) = servers.as_mut().and_then(Servers::warning) {
-        say(&format!("warning: {text}"));
+        eprint_message(&format!("warning: {text}"));
     }
 }
 
 /// Says what went wrong in a lab since it was last said.
 pub(super) fn warn(lab: &Lab) {
     for text in lab.take_warnings() {
-        say(&format!("warning: {}", sanitise(&text)));
+        eprint_message(&format!("warning: {}", sanitise(&text)));
     }
 }

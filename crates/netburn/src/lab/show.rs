@@ -3,7 +3,7 @@
 //! What programs write scrolls above. A process of its own puts the terminal back when this one is gone, however that came.
 
 use super::hand::{Hand, KEYS, Key, Keys};
-use crate::exit::Stop;
+use crate::exit::CliError;
 use netburn_lab::{Lab, StationSnapshot};
 use netburn_linux::terminal;
 use netburn_report::sanitise::sanitise;
@@ -70,7 +70,7 @@ impl Drawn {
         let hand = Hand::new(plan)?;
         // First the one who puts it back, then what it puts back.
         let mut keeper = Command::new(std::env::current_exe().ok()?)
-            .arg("lab-terminal")
+            .arg("restore-terminal")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             // What the terminal says to its foreground isn't for it.
@@ -177,8 +177,8 @@ fn line(name: &str, look: &StationSnapshot, mcs: Option<u8>) -> String {
 
 /// The whole life of the process that puts the terminal back: when its standard input ends, which it does with whoever took the
 /// terminal.
-pub(crate) fn keep_terminal() -> Result<(), Stop> {
-    let failed = |error: io::Error| Stop::NotMeasured(error.to_string());
+pub(crate) fn keep_terminal() -> Result<(), CliError> {
+    let failed = |error: io::Error| CliError::Failed(error.to_string());
     let modes = terminal::modes(io::stderr()).map_err(failed)?;
     io::stdout()
         .write_all(b"r")

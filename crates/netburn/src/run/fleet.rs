@@ -1,9 +1,9 @@
 //! `run --on fleet`: whom it runs on, and what is asked before.
 
 use crate::args::RunArgs;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::fleet::{state, unfound};
-use crate::terminal::say;
+use crate::terminal::eprint_message;
 use netburn_fleet::fleet_run::{self, Participants, WaitError, Waiting, run_fleet, wait_for_members};
 use netburn_fleet::hub::State;
 use netburn_fleet::spool::is_run;
@@ -22,7 +22,7 @@ const MUCH: ByteSize = ByteSize::from_bytes(10_000_000_000);
 const WIRE: BitRate = BitRate::from_mbps(10_000);
 
 /// The fleet it runs on.
-pub(super) struct On {
+pub(super) struct FleetTarget {
     state: State,
     server: Option<String>,
     wait: Duration,
@@ -30,9 +30,9 @@ pub(super) struct On {
     begun: Cell<bool>,
 }
 
-impl On {
-    pub(super) fn new(args: &RunArgs) -> Result<On, Stop> {
-        Ok(On {
+impl FleetTarget {
+    pub(super) fn new(args: &RunArgs) -> Result<FleetTarget, CliError> {
+        Ok(FleetTarget {
             state: state()?,
             server: args.server.clone(),
             wait: args.wait,
@@ -41,29 +41,30 @@ impl On {
     }
 
     /// Chooses those who take part, and says who they are.
-    pub(super) async fn wait_for_members(&self, plan: &Plan) -> Result<Participants, Stop> {
+    pub(super) async fn wait_for_members(&self, plan: &Plan) -> Result<Participants, CliError> {
         let wait = Waiting {
             missing: self.wait,
             queue: self.begun.get(),
         };
         let gathered = wait_for_members(&self.state, plan, self.server.as_deref(), wait, |text| {
-            say(&sanitise(text))
+            eprint_message(&sanitise(text))
         })
         .await;
         let cast = gathered.map_err(|error| match error {
             WaitError::Control(error) => unfound(error),
-            error => Stop::NotMeasured(error.to_string()),
+            error => CliError::Failed(error.to_string()),
         })?;
         self.begun.set(true);
         let stations = plan.stations.iter().zip(&cast.assignment.members);
         let each = stations.filter_map(|(station, member)| {
             let member = member.as_ref()?;
-            Some(match *member == station.name {
-                true => member.clone(),
-                false => format!("{} is {member}", station.name),
+            Some(if *member == station.name {
+                member.clone()
+            } else {
+                format!("{} is {member}", station.name)
             })
         });
-        say(&format!("stations: {}", each.collect::<Vec<_>>().join(", ")));
+        eprint_message(&format!("stations: {}", each.collect::<Vec<_>>().join(", ")));
         Ok(cast)
     }
 
@@ -128,9 +129,10 @@ fn run_name(folder: &Path, seed: Seed, now: SystemTime) -> String {
         .into_iter()
         .rev()
         .collect();
-    match is_run(&tail) {
-        true => format!("{tail}-{began:x}"),
-        false => format!("run-{}-{began:x}", seed.0),
+    if is_run(&tail) {
+        format!("{tail}-{began:x}")
+    } else {
+        format!("run-{}-{began:x}", seed.0)
     }
 }
 
@@ -165,21 +167,22 @@ fn estimate(plan: &Plan) -> ByteSize {
 }
 
 /// Asks where it is much.
-pub(super) fn agreed(plan: &Plan, yes: bool) -> Result<(), Stop> {
+pub(super) fn confirm_volume(plan: &Plan, yes: bool) -> Result<(), CliError> {
     if yes || estimate(plan) <= MUCH {
         return Ok(());
     }
     let much = format!("this may move {}", most(plan));
     if !io::stdin().is_terminal() {
-        return Err(Stop::Wrong(format!("{much}; with --yes it does")));
+        return Err(CliError::Usage(format!("{much}; with --yes it does")));
     }
     eprint!("{much}. Go on? [y/N] ");
     let _ = io::stderr().flush();
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);
-    match read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes") {
-        true => Ok(()),
-        false => Err(Stop::Wrong("not run".to_owned())),
+    if read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes") {
+        Ok(())
+    } else {
+        Err(CliError::Usage("not run".to_owned()))
     }
 }
 
@@ -207,10 +210,10 @@ mod tests {
             document.resolve_for(Environment::Fleet).unwrap().0
         };
         let call = plan("duration = \"60 s\"\n[station.a]\nworkload = \"voip\"\n");
-        assert!(agreed(&call, false).is_ok());
+        assert!(confirm_volume(&call, false).is_ok());
         // 10 s and the drain of 5 s at 10 Gbit/s: 18.75 GB.
         let greedy = plan("duration = \"10 s\"\n[station.a]\nworkload = \"download\"\n");
-        assert!(agreed(&greedy, true).is_ok());
+        assert!(confirm_volume(&greedy, true).is_ok());
         let said = beginning(&greedy);
         assert!(
             said.contains("nothing in the scenario bounds it, at 10 Gbit/s up to 18."),

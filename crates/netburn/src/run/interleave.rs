@@ -3,9 +3,9 @@
 use super::{Done, fleet, round, said, simulated};
 use crate::args::{Changes, CompareFormat, Format, RunArgs};
 use crate::compare::in_turns;
-use crate::exit::{self, Ended, Stop};
+use crate::exit::{self, CliError, ExitStatus};
 use crate::plan;
-use crate::terminal::{data, say};
+use crate::terminal::{eprint_message, print_stdout};
 use netburn_record::{Run, UnixTime, make_folder};
 use netburn_report::compare::Side;
 use netburn_scenario::{Environment, Plan};
@@ -13,7 +13,7 @@ use netburn_units::Seed;
 use std::path::PathBuf;
 
 /// `netburn run --interleave A B…`.
-pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
+pub(super) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     let (plans, environment) = resolved(args)?;
     let parent = args
         .out
@@ -22,9 +22,9 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     let on = match environment {
         Environment::Fleet => {
             for plan in &plans {
-                fleet::agreed(plan, args.yes)?;
+                fleet::confirm_volume(plan, args.yes)?;
             }
-            Some(fleet::On::new(args)?)
+            Some(fleet::FleetTarget::new(args)?)
         }
         _ => None,
     };
@@ -32,12 +32,12 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     let folders: Vec<PathBuf> = names(&plans).iter().map(|name| parent.join(name)).collect();
     let done = match environment {
         Environment::Simulate => {
-            say("in virtual time nothing drifts: the order of rounds changes nothing");
+            eprint_message("in virtual time nothing drifts: the order of rounds changes nothing");
             let all = plans
                 .iter()
                 .zip(&folders)
                 .map(|(plan, folder)| simulated::all(plan, folder));
-            all.collect::<Result<Vec<Done>, Stop>>()?
+            all.collect::<Result<Vec<Done>, CliError>>()?
         }
         _ => {
             let rounds: Vec<u32> = plans.iter().map(|plan| plan.repeat).collect();
@@ -52,8 +52,8 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     };
     let mut sides = Vec::new();
     for one in &done {
-        say(&format!("kept in {}", one.folder.display()));
-        let run = Run::open(&one.folder).map_err(|error| Stop::NotMeasured(error.to_string()))?;
+        eprint_message(&format!("saved to {}", one.folder.display()));
+        let run = Run::open(&one.folder).map_err(|error| CliError::Failed(error.to_string()))?;
         let mut side = Side::new("");
         side.add(&run);
         sides.push(side);
@@ -61,15 +61,15 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
     if sides.len() > 1 {
         let page = parent.join("compare.html");
         match std::fs::write(&page, in_turns(sides.clone(), CompareFormat::Html)) {
-            Ok(()) => say(&format!("compared in {}", page.display())),
-            Err(error) => say(&format!("{} can't be written: {error}", page.display())),
+            Ok(()) => eprint_message(&format!("compared in {}", page.display())),
+            Err(error) => eprint_message(&format!("{} can't be written: {error}", page.display())),
         }
         let format = match args.format {
             Format::Json => CompareFormat::Json,
             Format::Text => CompareFormat::Text,
         };
-        match data(&in_turns(sides, format)) {
-            Ok(()) | Err(Stop::Unread) => {}
+        match print_stdout(&in_turns(sides, format)) {
+            Ok(()) | Err(CliError::BrokenPipe) => {}
             Err(stop) => return Err(stop),
         }
     }
@@ -80,9 +80,9 @@ pub(super) fn run(args: &RunArgs) -> Result<Ended, Stop> {
 }
 
 /// The plans of all scenarios, which must be for one environment.
-fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Environment), Stop> {
+fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Environment), CliError> {
     if args.others.is_empty() {
-        return Err(Stop::Wrong(
+        return Err(CliError::Usage(
             "--interleave takes two scenarios or more: netburn run --interleave A.toml B.toml --repeat 10".to_owned(),
         ));
     }
@@ -96,7 +96,7 @@ fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Environment), Stop> {
         // A lab that was opened to see whether that is permitted is closed again: each round has its own.
         let resolved = said(plan::resolved(&changes, args.on)?);
         if *environment.get_or_insert(resolved.environment) != resolved.environment {
-            return Err(Stop::Wrong(format!(
+            return Err(CliError::Usage(format!(
                 "{} would run on {}, and the scenario before it on {}: give --on, so that all run on one environment",
                 resolved.plan.name,
                 resolved.environment,
@@ -136,12 +136,12 @@ fn order(rounds: &[u32], seed: Seed) -> Vec<usize> {
 }
 
 /// A goal that failed decides over a scenario that could not be measured, unless somebody stopped it.
-fn worst(ends: &mut dyn Iterator<Item = Ended>) -> Ended {
-    let mut worst = Ended::Ran;
+fn worst(ends: &mut dyn Iterator<Item = ExitStatus>) -> ExitStatus {
+    let mut worst = ExitStatus::Success;
     for end in ends {
         worst = match (worst, end) {
-            (Ended::GoalFailed, _) | (_, Ended::GoalFailed) => Ended::GoalFailed,
-            (Ended::NotMeasured, _) | (_, Ended::NotMeasured) => Ended::NotMeasured,
+            (ExitStatus::GoalFailed, _) | (_, ExitStatus::GoalFailed) => ExitStatus::GoalFailed,
+            (ExitStatus::NotMeasured, _) | (_, ExitStatus::NotMeasured) => ExitStatus::NotMeasured,
             (_, end) => end,
         };
     }
@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn a_failed_goal_decides() {
-        use Ended::{GoalFailed, NotMeasured, Ran};
-        assert_eq!(worst(&mut [Ran, NotMeasured, GoalFailed].into_iter()), GoalFailed);
-        assert_eq!(worst(&mut [Ran, NotMeasured].into_iter()), NotMeasured);
-        assert_eq!(worst(&mut [Ran, Ran].into_iter()), Ran);
+        use ExitStatus::{GoalFailed, NotMeasured, Success};
+        assert_eq!(worst(&mut [Success, NotMeasured, GoalFailed].into_iter()), GoalFailed);
+        assert_eq!(worst(&mut [Success, NotMeasured].into_iter()), NotMeasured);
+        assert_eq!(worst(&mut [Success, Success].into_iter()), Success);
     }
 }

@@ -1,14 +1,14 @@
 //! The rounds of a run: each a round of the fleet into a folder of its own.
 
 use super::Done;
-use super::fleet::On;
-use super::inside::{self, Beginning, InLab, Keeping};
+use super::fleet::FleetTarget;
+use super::lab_launcher::{self, LabLauncher, LabStarter, RecordingSink};
 use super::screen::Screen;
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::lab;
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::{say, stderr_colour};
+use crate::terminal::{eprint_message, stderr_colour};
 use netburn_fleet::fleet_run::Participants;
 use netburn_fleet::{FleetError, Launcher, Options, Outcome, ThisMachine, Watch, run_local};
 use netburn_lab::Lab;
@@ -25,9 +25,9 @@ pub(super) fn all(
     plan: &Plan,
     environment: Environment,
     lab: Option<Lab>,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     folder: &Path,
-) -> Result<Done, Stop> {
+) -> Result<Done, CliError> {
     finished(rounds(plan, environment, lab, fleet, folder))
 }
 
@@ -36,14 +36,14 @@ pub(super) fn all(
 pub(super) fn interleaved(
     plans: &[Plan],
     environment: Environment,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     order: &[usize],
     folders: &[PathBuf],
-) -> Result<Vec<Done>, Stop> {
+) -> Result<Vec<Done>, CliError> {
     finished(turns(plans, environment, fleet, order, folders))
 }
 
-fn finished<T>(work: impl Future<Output = Result<T, Stop>>) -> Result<T, Stop> {
+fn finished<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = runtime::here()?;
     let done = runtime.block_on(work);
     // What is still being written after an abort must not keep it from ending.
@@ -54,11 +54,11 @@ fn finished<T>(work: impl Future<Output = Result<T, Stop>>) -> Result<T, Stop> {
 async fn turns(
     plans: &[Plan],
     environment: Environment,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     order: &[usize],
     folders: &[PathBuf],
-) -> Result<Vec<Done>, Stop> {
-    let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
+) -> Result<Vec<Done>, CliError> {
+    let not_measured = |e: std::io::Error| CliError::Failed(e.to_string());
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
     let mut made = Vec::new();
@@ -73,7 +73,7 @@ async fn turns(
             ..plans[*place].clone()
         };
         *round += 1;
-        say(&format!(
+        eprint_message(&format!(
             "run {} of {}: {}, seed {}",
             number + 1,
             order.len(),
@@ -103,10 +103,10 @@ async fn rounds(
     plan: &Plan,
     environment: Environment,
     mut open: Option<Lab>,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     folder: &Path,
-) -> Result<Done, Stop> {
-    let not_measured = |e: std::io::Error| Stop::NotMeasured(e.to_string());
+) -> Result<Done, CliError> {
+    let not_measured = |e: std::io::Error| CliError::Failed(e.to_string());
     let mut signals = Signals::new().map_err(not_measured)?;
     let program = std::env::current_exe().map_err(not_measured)?;
     if plan.repeat == 1 {
@@ -120,7 +120,7 @@ async fn rounds(
             seed: plan.seed.repeat(u64::from(round)),
             ..plan.clone()
         };
-        say(&format!("run {} of {}, seed {}", round + 1, plan.repeat, plan.seed.0));
+        eprint_message(&format!("run {} of {}, seed {}", round + 1, plan.repeat, plan.seed.0));
         let (run, ending) = one(
             &plan,
             environment,
@@ -147,16 +147,16 @@ async fn one(
     plan: &Plan,
     environment: Environment,
     open: Option<Lab>,
-    fleet: Option<&On>,
+    fleet: Option<&FleetTarget>,
     folder: &Path,
     program: &Path,
     signals: &mut Signals,
-) -> Result<(Run, RunStatus), Stop> {
+) -> Result<(Run, RunStatus), CliError> {
     // Before there is a folder: without anybody to measure with there is nothing to keep.
     let cast = match fleet {
         Some(on) => tokio::select! {
             cast = on.wait_for_members(plan) => Some(cast?),
-            () = signals.next() => return Err(Stop::NotMeasured("interrupted".to_owned())),
+            () = signals.next() => return Err(CliError::Failed("interrupted".to_owned())),
         },
         None => None,
     };
@@ -183,7 +183,7 @@ async fn one(
     let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
     let folder = recorder.path().to_owned();
     let screen = Screen::new(Live::new(plan, stderr_colour()));
-    let mut keeping = Keeping::new(&mut recorder, environment, lab.as_ref());
+    let mut keeping = RecordingSink::new(&mut recorder, environment, lab.as_ref());
     let cast = fleet.zip(cast).map(|(on, cast)| (on, cast, folder.as_path()));
     let outcome = measured(plan, &mut keeping, lab.as_ref(), cast, program, &screen, signals)
         .await
@@ -192,7 +192,7 @@ async fn one(
     if let Some(lab) = &lab {
         // Its report on its own work is complete from here on.
         lab.stop();
-        inside::warn(lab, &mut screen.clone());
+        lab_launcher::warn(lab, &mut screen.clone());
     }
     if let Err(error) = keeping.finish() {
         screen.finish();
@@ -231,9 +231,9 @@ struct Aborted;
 
 async fn measured(
     plan: &Plan,
-    recorder: &mut Keeping<'_>,
+    recorder: &mut RecordingSink<'_>,
     lab: Option<&Lab>,
-    cast: Option<(&On, Participants, &Path)>,
+    cast: Option<(&FleetTarget, Participants, &Path)>,
     program: &Path,
     screen: &Screen,
     signals: &mut Signals,
@@ -242,12 +242,12 @@ async fn measured(
     let mut launcher = ThisMachine {
         program: program.to_owned(),
     };
-    let mut inside = lab.map(|lab| InLab::new(lab, program));
+    let mut inside = lab.map(|lab| LabLauncher::new(lab, program));
     let launcher: &mut dyn Launcher = match &mut inside {
         Some(inside) => inside,
         None => &mut launcher,
     };
-    let (mut rows, mut watching) = (screen.clone(), Beginning::new(screen.clone(), lab));
+    let (mut rows, mut watching) = (screen.clone(), LabStarter::new(screen.clone(), lab));
     let sinks: Vec<&mut dyn Sink> = vec![recorder, &mut rows];
     let watch: &mut dyn Watch = &mut watching;
     let running = async {
@@ -291,16 +291,16 @@ async fn measured(
     }
 }
 
-fn aborted(folder: &Path) -> Stop {
-    Stop::NotMeasured(format!(
+fn aborted(folder: &Path) -> CliError {
+    CliError::Failed(format!(
         "aborted; `netburn report {}` finishes what was kept",
         folder.display()
     ))
 }
 
 /// The one place that says that rows or results can't be kept.
-pub(super) fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> Stop {
-    Stop::NotMeasured(format!(
+pub(super) fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> CliError {
+    CliError::Failed(format!(
         "the record can't be written: {error}; what was kept is in {path}, and `netburn report {path}` finishes it \
          once there is room",
         path = folder.display()
@@ -308,6 +308,6 @@ pub(super) fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> Stop {
 }
 
 /// Nothing was measured, because the record can't be begun: its folder or its spool can't be made.
-pub(super) fn unmade(error: netburn_record::Error) -> Stop {
-    Stop::NotMeasured(format!("the record can't be written: {error}"))
+pub(super) fn unmade(error: netburn_record::Error) -> CliError {
+    CliError::Failed(format!("the record can't be written: {error}"))
 }

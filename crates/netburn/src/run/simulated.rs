@@ -2,7 +2,7 @@
 
 use super::Done;
 use super::round::{unkept, unmade};
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::signals;
 use netburn_record::{Header, Recorder, Row, Run, RunSet, RunStatus, Sink};
 use netburn_scenario::Plan;
@@ -21,10 +21,10 @@ const PROGRESS: Duration = Duration::from_millis(500);
 const SYNC: Duration = Duration::from_millis(500);
 
 /// What came of one round.
-type Round = Result<(Run, RunStatus), Stop>;
+type Round = Result<(Run, RunStatus), CliError>;
 
 /// Runs all rounds of `plan` into `folder`.
-pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
+pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, CliError> {
     let stop = signals::stop_flag()?;
     let progress = Progress::new(plan);
     if plan.repeat == 1 {
@@ -79,7 +79,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, Stop> {
 }
 
 /// One round into `folder`.
-fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Result<(Run, RunStatus), Stop> {
+fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Result<(Run, RunStatus), CliError> {
     let mut recorder = Recorder::create(folder, Header::simulated(plan.clone())).map_err(unmade)?;
     let folder = recorder.path().to_owned();
     let mut synced = Clock::now();
@@ -115,7 +115,7 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
             // Nothing was measured: no folder that looks like a run is left.
             drop(recorder);
             let _ = std::fs::remove_dir_all(&folder);
-            return Err(Stop::Wrong(error.to_string()));
+            return Err(CliError::Usage(error.to_string()));
         }
     };
     let run = recorder.finish(&ending).map_err(|error| unkept(&folder, &error))?;
@@ -156,7 +156,7 @@ impl Progress {
                 ),
                 rounds => format!("{rounds} runs: {percent} %"),
             };
-            crate::terminal::over(&line, &mut shown.1);
+            crate::terminal::overwrite_line(&line, &mut shown.1);
         }
     }
 
@@ -164,7 +164,7 @@ impl Progress {
     fn end(&self) {
         if let Some(shown) = &self.shown {
             let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
-            crate::terminal::over("", &mut shown.1);
+            crate::terminal::overwrite_line("", &mut shown.1);
         }
     }
 }

@@ -226,9 +226,10 @@ impl Browser {
         stream.read_exact(&mut body).unwrap();
         let mut answer: Value = serde_json::from_slice(&body).unwrap();
         let value = answer["value"].take();
-        match status.contains(" 200 ") {
-            true => Ok(value),
-            false => Err(value),
+        if status.contains(" 200 ") {
+            Ok(value)
+        } else {
+            Err(value)
         }
     }
 }

@@ -138,7 +138,7 @@ fn a_fleet_on_another_machine_is_found_by_its_name_alone() {
     // Who said goodbye isn't found any more.
     let join = ["fleet", "join", "--token", secrets, "--name", "laptop"];
     let said = finish(house.at(&house.laptop, "laptop", &join)).expect(3).stderr;
-    assert!(said.contains("no fleet answers here"), "{said}");
+    assert!(said.contains("no fleet found on the local network"), "{said}");
 }
 
 /// One house, one network: the laptop is in it by a cable and, less favoured by its routes, by what stands for its Wi-Fi.

@@ -311,7 +311,10 @@ fn one_command_has_the_terminal_to_itself_and_its_stations_name() {
     let ended = finish(bench.netburn(lab(&["--at", "reader", "--", "sh", "-c", script]))).expect(3);
     assert_eq!(ended.out(), "reader reader");
     // And nothing else, with --quiet.
-    let said = ended.stderr.lines().filter(|line| !line.starts_with("doubtful: "));
+    let said = ended
+        .stderr
+        .lines()
+        .filter(|line| !line.starts_with("warning: results may be unreliable: "));
     assert_eq!(said.count(), 0, "{}", ended.stderr);
 }
 
@@ -341,7 +344,9 @@ fn a_disturbed_lab_has_a_status_of_its_own() {
         running.signal("CONT");
         let ended = running.finish().expect(status);
         assert!(
-            ended.stderr.contains("doubtful: the lab stood still "),
+            ended
+                .stderr
+                .contains("warning: results may be unreliable: the lab stood still "),
             "{}",
             ended.stderr
         );

@@ -320,9 +320,10 @@ wait $running";
     let mut ends = BTreeMap::new();
     for words in lines.filter(|words| words.len() > 4) {
         let end = ends.entry(words[2].split(':').next().unwrap()).or_insert((0, 0));
-        match words.contains(&"reno") {
-            true => end.0 += 1,
-            false => end.1 += 1,
+        if words.contains(&"reno") {
+            end.0 += 1
+        } else {
+            end.1 += 1
         }
     }
     // The station has it once it has connected, the server once it has read a request.

@@ -54,7 +54,7 @@ fn without_a_terminal_data_is_plain_and_alone_on_standard_output() {
         "no --on, and the scenario describes no access point",
         "may move up to",
         "call: running",
-        "\nkept in runs/",
+        "\nsaved to runs/",
     ] {
         assert!(
             !out.contains(said) && ended.stderr.contains(said),

@@ -15,10 +15,7 @@ impl Place {
     /// folder.
     pub(crate) fn new(bench: &Bench, kinds: &[&str], script: &str) -> Place {
         // Without the right to unshare, a user namespace gives it.
-        let mut all = match is_root() {
-            true => Vec::new(),
-            false => vec!["--user"],
-        };
+        let mut all = if is_root() { Vec::new() } else { vec!["--user"] };
         all.extend(kinds);
         let mut command = Command::new("unshare");
         if !is_root() {

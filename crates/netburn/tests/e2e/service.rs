@@ -52,17 +52,18 @@ fn a_service_of_systemd_is_sound_and_keeps_its_secret() {
         "wlan0",
     ];
     let ended = join(&bench, &root, &args).expect(0);
-    let (unit, environment, binary) = match is_root() {
-        true => (
+    let (unit, environment, binary) = if is_root() {
+        (
             "etc/systemd/system/netburn-agent.service",
             "etc/netburn/join.env",
             "usr/local/bin/netburn",
-        ),
-        false => (
+        )
+    } else {
+        (
             "srv/me/.config/systemd/user/netburn-agent.service",
             "srv/me/.config/netburn/join.env",
             "srv/me/.local/bin/netburn",
-        ),
+        )
     };
     for path in [unit, environment, binary] {
         assert!(

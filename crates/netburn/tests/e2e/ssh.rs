@@ -141,9 +141,10 @@ fn worst(checked: &Value) -> (String, String) {
 fn a_login_has_its_phases_and_a_connection_that_is_there_is_quicker() {
     let bench = Bench::new();
     // Surely slow where there are rights to that; else one measurement of three has to tell them apart.
-    let sshd = match is_root() {
-        true => Sshd::start(&bench, "UsePAM yes", &pam("account optional pam_exec.so /bin/sleep 1")),
-        false => Sshd::start(&bench, "UsePAM no", ""),
+    let sshd = if is_root() {
+        Sshd::start(&bench, "UsePAM yes", &pam("account optional pam_exec.so /bin/sleep 1"))
+    } else {
+        Sshd::start(&bench, "UsePAM no", "")
     };
     let times = |host: &Value| (host["login_ms"].as_u64().unwrap(), host["reused_ms"].as_u64().unwrap());
     let mut tries = 1;

@@ -140,7 +140,9 @@ fn a_lab_says_that_it_stood_still_while_programs_ran() {
     stop(lab.id());
     let ended = lab.finish().expect(0);
     assert!(
-        ended.stderr.contains("doubtful: the lab stood still "),
+        ended
+            .stderr
+            .contains("warning: results may be unreliable: the lab stood still "),
         "{}",
         ended.stderr
     );
@@ -177,7 +179,7 @@ fn a_lab_says_that_the_machine_was_suspended() {
         .find(|line| line.contains("the machine was suspended for "));
     let line = line.unwrap_or_else(|| panic!("{}", ended.stderr));
     assert!(
-        line.starts_with("doubtful: ") && line.ends_with(" s; the limit is 0"),
+        line.starts_with("warning: results may be unreliable: ") && line.ends_with(" s; the limit is 0"),
         "{line}"
     );
 }

@@ -1,22 +1,22 @@
-//! `fleet check`.
+//! `netburn fleet check`.
 
 use crate::args::Format;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Time each phase of a login over SSH, and say what makes it slow.
+/// Measure the phases of an SSH login and find slow ones
 ///
-/// It logs in by the system's `ssh`, with a key and without a question, runs `echo`, and runs it again over a connection that is
-/// there. Where something takes long it names the likely cause and what helps. On the other machine it only reads.
+/// netburn logs in with the system's `ssh` and a key, without a question. It runs `echo`, and runs it again over the
+/// open connection. For a slow phase it prints the likely cause and a remedy. It changes nothing on the other machine.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The machines, as `ssh` is told of them
+    /// Machines, as in the command line of `ssh`
     #[arg(required = true, value_name = "USER@HOST")]
     pub(crate) hosts: Vec<String>,
-    /// Have `ssh` read this configuration instead of its own
+    /// Configuration file for `ssh` [default: its own]
     #[arg(long, value_name = "FILE")]
     pub(crate) ssh_config: Option<PathBuf>,
-    /// How the result is written
+    /// Format of the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
 }

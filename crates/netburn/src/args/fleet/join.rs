@@ -1,4 +1,4 @@
-//! `fleet join`.
+//! `netburn fleet join`.
 
 use super::name;
 use clap::Args;
@@ -7,72 +7,73 @@ use netburn_fleet::protocol::is_name;
 use netburn_units::{BitRate, ByteSize, Duration};
 use std::str::FromStr;
 
-/// Be a member of a fleet: stay joined, and take part in its runs.
+/// Join a fleet and take part in its runs
 ///
-/// URL is what `netburn fleet serve` prints. Without one, a controller on the local network is looked for. It comes back by itself
-/// when the connection is lost, and serves until it is interrupted. It executes nothing it is sent: it only fetches, posts and
-/// probes, from servers that consent to this fleet.
+/// The agent stays a member until it is interrupted, and reconnects after a lost connection. It executes no commands:
+/// it only fetches, posts and probes, from servers that consent to this fleet. Without a URL, netburn searches for a
+/// controller on the local network.
 #[derive(Debug, Args)]
 pub(crate) struct JoinArgs {
-    /// Where to join, such as `http://192.168.1.5:4484/#TOKEN.FINGERPRINT`, or `unix:PATH#TOKEN` on the controller's own machine; `@FILE` reads it from there, so that nobody else on this machine sees it
+    /// Join address from `netburn fleet serve`, such as `http://192.168.1.5:4484/#TOKEN.FINGERPRINT`, or
+    /// `unix:PATH#TOKEN` on the controller's machine. `@FILE` reads it from a file, so that other users of this machine
+    /// can't see it
     #[arg(value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// What follows the `#`, for a URL without it
+    /// Part of the address after the `#`, for a URL without it
     #[arg(long, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
-    /// What it is called in the fleet: letters, digits and `-` [default: this machine's name]
+    /// Name in the fleet: letters, digits and `-` [default: this machine's name]
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub(crate) name: Option<String>,
-    /// A label that scenarios can choose it by, such as room=kitchen; may be given several times
+    /// Label by which scenarios can select this device, such as room=kitchen; repeatable
     #[arg(long = "label", value_name = "KEY=VALUE")]
     pub(crate) labels: Vec<Label>,
-    /// The interface that its traffic is bound to, such as wlan0; what it says to the controller may go another way
+    /// Network interface for the traffic of the runs, such as wlan0. Messages to the controller may use another one
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
-    /// Measure against this server instead of the run's; it must consent to this fleet, too
+    /// Server to use instead of the run's; it must also consent to this fleet
     #[arg(long, value_name = "HOST[:PORT]")]
     pub(crate) server: Option<String>,
-    /// Be a server of the fleet's runs instead of a station
+    /// Act as a server of the fleet's runs, not as a station
     #[arg(long, conflicts_with_all = ["interface", "server"])]
     pub(crate) serve: bool,
-    /// Check that it could join with these options, and exit; a running agent is not disturbed
+    /// Check whether joining works with these options, and exit; a running agent is not affected
     #[arg(long, conflicts_with_all = ["install", "uninstall"])]
     pub(crate) check: bool,
-    /// Have it start with the device, as a service of systemd or procd: the system's as root, else this user's. Where there
-    /// is neither, it says which command to start with the device; NETBURN_FLEET_URL in its environment stands for URL there
+    /// Install a service of systemd or procd that starts the agent with the device. As root it is a service of the
+    /// system, else of this user. On other systems, netburn prints the command to start. NETBURN_FLEET_URL in its
+    /// environment replaces URL
     #[arg(long)]
     pub(crate) install: bool,
-    /// Take the service away
+    /// Remove the service
     #[arg(long, conflicts_with_all = ["install", "url"])]
     pub(crate) uninstall: bool,
     #[command(flatten)]
     pub(crate) limits: LimitsArgs,
 }
 
-/// What this device lets a fleet ask of it.
+/// Limits of this device for the runs of a fleet.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitsArgs {
-    /// The most it moves each way, such as "50 Mbit/s"
+    /// Maximum rate in each direction, such as "50 Mbit/s"
     #[arg(long, value_name = "RATE")]
     pub(crate) max_rate: Option<BitRate>,
-    /// The most bytes that it moves in one run, such as 2GB; then its part ends
+    /// Maximum volume of one run, such as 2GB; then the agent leaves the run
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_bytes: Option<ByteSize>,
-    /// The longest run that it takes part in, such as 10min
+    /// Maximum duration of a run, such as 10min
     #[arg(long, value_name = "TIME")]
     pub(crate) max_duration: Option<Duration>,
-    /// The hours of the day, by this machine's clock, at which it takes part, such as 18-23
+    /// Hours of the day (this machine's clock) in which it takes part, such as 18-23
     #[arg(long, value_name = "FROM-TO")]
     pub(crate) hours: Option<Hours>,
 }
 
-/// A label.
+/// Label of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Label {
-    /// Its name.
     pub(crate) key: String,
-    /// Its value.
     pub(crate) value: String,
 }
 
@@ -85,7 +86,9 @@ impl FromStr for Label {
                 key: key.to_owned(),
                 value: value.to_owned(),
             }),
-            _ => Err("write it as `room=kitchen`, both sides in letters, digits and `-`".to_owned()),
+            _ => Err(format!(
+                "invalid label: found `{text}`, expected KEY=VALUE in letters, digits and `-`, such as `room=kitchen`"
+            )),
         }
     }
 }
@@ -95,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_has_two_names() {
+    fn a_label_is_a_key_and_a_value() {
         let label: Label = "room=kitchen".parse().unwrap();
         assert_eq!((label.key.as_str(), label.value.as_str()), ("room", "kitchen"));
         for wrong in ["", "room", "room=", "=kitchen", "a=b=c", "room=the kitchen"] {

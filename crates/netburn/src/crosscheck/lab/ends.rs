@@ -1,7 +1,7 @@
 //! Both ends of a flow of datagrams: whole lives of processes inside the lab, which say at their end why they may be wrong.
 
 use crate::args::FlowEnd;
-use crate::exit::{Ended, Stop};
+use crate::exit::{ExitStatus, CliError};
 use netburn_linux::socket::{arrived, set_receive_buffer, set_send_buffer};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -16,7 +16,7 @@ const LEFT_OUT: f64 = 0.002;
 const ROOM: usize = 64 << 20;
 
 /// One end of a flow.
-pub(crate) fn flow(end: &FlowEnd) -> Result<Ended, Stop> {
+pub(crate) fn flow(end: &FlowEnd) -> Result<ExitStatus, CliError> {
     let done = match *end {
         FlowEnd::Send { to, rate, milliseconds } => send(to, rate, Duration::from_millis(milliseconds)),
         FlowEnd::Receive {
@@ -25,8 +25,8 @@ pub(crate) fn flow(end: &FlowEnd) -> Result<Ended, Stop> {
             milliseconds,
         } => receive(port, Duration::from_millis(warmup), Duration::from_millis(milliseconds)),
     };
-    done.map_err(|error| Stop::NotMeasured(error.to_string()))?;
-    Ok(Ended::Ran)
+    done.map_err(|error| CliError::Failed(error.to_string()))?;
+    Ok(ExitStatus::Success)
 }
 
 /// Why what a sender did is in doubt, where it is: it was held up, and left out so many of so many.

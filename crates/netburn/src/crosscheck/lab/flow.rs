@@ -1,7 +1,7 @@
 //! Flows of datagrams that ask for more than there is: over the bare network in virtual time, and between sockets in the lab.
 
 use super::ends::{CONTENT, left_out, refused, unread};
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::lab;
 use netburn_lab::{LabProcess, Program, address};
 use netburn_linux::Monotonic;
@@ -34,20 +34,21 @@ pub(super) struct Flows {
 impl Flows {
     fn ends(&self, station: u16) -> (Endpoint, Endpoint) {
         let station = Endpoint::Station(station);
-        match self.up {
-            true => (station, Endpoint::Server),
-            false => (Endpoint::Server, station),
+        if self.up {
+            (station, Endpoint::Server)
+        } else {
+            (Endpoint::Server, station)
         }
     }
 }
 
 /// What arrives at each in virtual time, in Mbit/s of content.
-pub(super) fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, Stop> {
+pub(super) fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, CliError> {
     let plan = Plan {
         baseline: Duration::ZERO,
         ..plan.clone()
     };
-    let mut network = Network::<u16>::new(&plan).map_err(|error| Stop::Wrong(error.to_string()))?;
+    let mut network = Network::<u16>::new(&plan).map_err(|error| CliError::Usage(error.to_string()))?;
     let (from, until) = (Instant::ZERO + WARMUP, Instant::ZERO + WARMUP + flows.span);
     let mut arrived = vec![0_u64; plan.stations.len()];
     let mut number = 0;
@@ -85,13 +86,13 @@ pub(super) fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, Stop> {
 }
 
 /// What arrives at each in the lab, in Mbit/s of content, and why that may be wrong.
-pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>), Stop> {
+pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>), CliError> {
     let lab = lab::open(plan)?;
     lab.start(Monotonic::now())
-        .map_err(|error| Stop::NotMeasured(error.to_string()))?;
-    let failed = |error: std::io::Error| Stop::NotMeasured(error.to_string());
+        .map_err(|error| CliError::Failed(error.to_string()))?;
+    let failed = |error: std::io::Error| CliError::Failed(error.to_string());
     let program = std::env::current_exe().map_err(failed)?;
-    let run = |at: Endpoint, words: Vec<String>| -> Result<(LabProcess, BufReader<UnixStream>), Stop> {
+    let run = |at: Endpoint, words: Vec<String>| -> Result<(LabProcess, BufReader<UnixStream>), CliError> {
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let null = File::open("/dev/null").map_err(failed)?;
         let program = Program {
@@ -108,7 +109,7 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
         };
         let guest = lab
             .spawn(at, program)
-            .map_err(|error| Stop::NotMeasured(error.to_string()))?;
+            .map_err(|error| CliError::Failed(error.to_string()))?;
         Ok((guest, BufReader::new(ours)))
     };
     let words = |words: &[&dyn ToString]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
@@ -147,18 +148,18 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
 }
 
 /// What an end says when it is done.
-fn numbers<const N: usize>(said: &mut impl BufRead) -> Result<[u64; N], Stop> {
+fn numbers<const N: usize>(said: &mut impl BufRead) -> Result<[u64; N], CliError> {
     let line = line(said)?;
     let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
     numbers
         .and_then(|numbers| numbers.try_into().ok())
-        .ok_or_else(|| Stop::NotMeasured(format!("an end of a flow says {line:?}")))
+        .ok_or_else(|| CliError::Failed(format!("an end of a flow says {line:?}")))
 }
 
-fn line(said: &mut impl BufRead) -> Result<String, Stop> {
+fn line(said: &mut impl BufRead) -> Result<String, CliError> {
     let mut line = String::new();
     said.read_line(&mut line)
-        .map_err(|error| Stop::NotMeasured(error.to_string()))?;
+        .map_err(|error| CliError::Failed(error.to_string()))?;
     Ok(line)
 }
 

@@ -50,9 +50,10 @@ impl Figure {
     /// How the two compare. An environment that has no figure where the other has one differs.
     pub(super) fn outcome(&self) -> Outcome {
         let (Some(simulator), Some(lab)) = (median(&self.simulator), median(&self.lab)) else {
-            return match self.simulator.is_empty() && self.lab.is_empty() {
-                true => Outcome::Agrees,
-                false => Outcome::Differs,
+            return if self.simulator.is_empty() && self.lab.is_empty() {
+                Outcome::Agrees
+            } else {
+                Outcome::Differs
             };
         };
         let allowed = match self.kind {
@@ -73,9 +74,10 @@ impl Figure {
             Kind::Wire => scattered,
             _ => a <= d && c <= b,
         };
-        match enough && within {
-            true => Outcome::WithinSpread,
-            false => Outcome::Differs,
+        if enough && within {
+            Outcome::WithinSpread
+        } else {
+            Outcome::Differs
         }
     }
 }

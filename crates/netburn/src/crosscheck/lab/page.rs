@@ -36,7 +36,7 @@ impl Judged {
             (Outcome::WithinSpread, _) => "within the spread",
             (Outcome::Differs, Some(_)) => "differs, known",
             (Outcome::Differs, None) => "differs",
-            (Outcome::Doubted, _) => "in doubt",
+            (Outcome::Doubted, _) => "unreliable",
         }
     }
 }
@@ -128,7 +128,7 @@ fn counts(all: &[Compared]) -> String {
     let faults = count(&|judged| judged.is_fault());
     let besides = match doubted {
         0 => String::new(),
-        doubted => format!("; {doubted} more are in doubt"),
+        doubted => format!("; {doubted} more are unreliable"),
     };
     format!("{counted} figures, of which {faults} differ without a known reason{besides}")
 }

@@ -2,7 +2,7 @@
 
 use super::cases::Case;
 use super::judge::{Figure, Kind};
-use crate::exit::Stop;
+use crate::exit::CliError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -26,16 +26,16 @@ struct Point {
 
 impl Stored {
     /// Reads a file; one that does not exist is empty. A line without its end, as an interrupted run leaves it, is removed.
-    pub(super) fn open(path: &Path) -> Result<Stored, Stop> {
+    pub(super) fn open(path: &Path) -> Result<Stored, CliError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(Stop::Wrong(format!("{}: {error}", path.display()))),
+            Err(error) => return Err(CliError::Usage(format!("{}: {error}", path.display()))),
         };
-        let points = read(&text).map_err(|why| Stop::Wrong(format!("{}: {why}", path.display())))?;
+        let points = read(&text).map_err(|why| CliError::Usage(format!("{}: {why}", path.display())))?;
         if !text.is_empty() && !text.ends_with('\n') {
             let whole: String = points.values().map(line).collect();
-            std::fs::write(path, whole).map_err(|error| Stop::Wrong(format!("{}: {error}", path.display())))?;
+            std::fs::write(path, whole).map_err(|error| CliError::Usage(format!("{}: {error}", path.display())))?;
         }
         Ok(Stored {
             path: path.to_owned(),
@@ -58,7 +58,7 @@ impl Stored {
     }
 
     /// Appends a case.
-    pub(super) fn add(&self, case: &str, figures: &[Figure]) -> Result<(), Stop> {
+    pub(super) fn add(&self, case: &str, figures: &[Figure]) -> Result<(), CliError> {
         let append = |point: &Point| {
             let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&self.path)?;
             file.write_all(line(point).as_bytes())
@@ -70,7 +70,7 @@ impl Stored {
                 netburn: figure.simulator.clone(),
                 kernel: figure.lab.clone(),
             };
-            append(&point).map_err(|error| Stop::NotMeasured(format!("{}: {error}", self.path.display())))?;
+            append(&point).map_err(|error| CliError::Failed(format!("{}: {error}", self.path.display())))?;
         }
         Ok(())
     }

@@ -2,9 +2,9 @@
 
 use crate::args::CrosscheckArgs;
 use crate::crosscheck::{Folder, believed};
-use crate::exit::Stop;
+use crate::exit::CliError;
 use crate::run;
-use crate::terminal::say;
+use crate::terminal::eprint_message;
 use netburn_record::Run;
 use netburn_scenario::Environment;
 use netburn_study::crosscheck::plan::Transport;
@@ -22,8 +22,8 @@ pub(super) fn add_runs(
     args: &CrosscheckArgs,
     plans: &[CrosscheckPlan],
     known: &mut BTreeMap<u64, PlanResult>,
-    write: impl Fn(&BTreeMap<u64, PlanResult>) -> Result<(), Stop>,
-) -> Result<(), Stop> {
+    write: impl Fn(&BTreeMap<u64, PlanResult>) -> Result<(), CliError>,
+) -> Result<(), CliError> {
     let runs = args.repeat.unwrap_or(RUNS);
     let wanted = |plan: &&CrosscheckPlan| {
         let result = known.get(&plan.number).filter(|result| result.is_of(plan));
@@ -33,14 +33,14 @@ pub(super) fn add_runs(
     };
     let wanted: Vec<&CrosscheckPlan> = plans.iter().filter(wanted).collect();
     let folder = Folder::new();
-    say(&format!("{} plans to run in the lab", wanted.len()));
+    eprint_message(&format!("{} plans to run in the lab", wanted.len()));
     for plan in wanted {
         let mut values = Vec::new();
         for seed in 1..=u64::from(runs) {
             match in_lab(plan, seed, args, &folder.0)? {
                 Ok(one) => values.push(one),
                 Err(why) => {
-                    say(&format!("plan {}: {}", plan.number, why.join("; ")));
+                    eprint_message(&format!("plan {}: {}", plan.number, why.join("; ")));
                     break;
                 }
             }
@@ -50,7 +50,7 @@ pub(super) fn add_runs(
         {
             result.kernel = values;
             write(known)?;
-            say(&format!("plan {}: {}", plan.number, plan.summary()));
+            eprint_message(&format!("plan {}: {}", plan.number, plan.summary()));
         }
     }
     Ok(())
@@ -62,17 +62,17 @@ fn in_lab(
     seed: u64,
     args: &CrosscheckArgs,
     folder: &Path,
-) -> Result<Result<Values, Vec<String>>, Stop> {
+) -> Result<Result<Values, Vec<String>>, CliError> {
     let resolved = plan
         .resolved(seed, Environment::Lab)
-        .map_err(|why| Stop::Wrong(why.render(false)))?;
+        .map_err(|why| CliError::Usage(why.render(false)))?;
     let mut why = Vec::new();
     for attempt in 0..ATTEMPTS {
         let folder = folder.join(format!("{}-{seed}-{attempt}", plan.number));
         let summary = run::of(&resolved, Environment::Lab, &folder)?;
         why = believed(args, summary.self_check.reasons);
         if why.is_empty() {
-            let unreadable = |error| Stop::Wrong(format!("{}: {error}", folder.display()));
+            let unreadable = |error| CliError::Usage(format!("{}: {error}", folder.display()));
             let mut collector = Collector::new(plan);
             let run = Run::open(&folder).map_err(unreadable)?;
             run.rows(&mut |row| collector.add(&row)).map_err(unreadable)?;

@@ -1,6 +1,6 @@
 //! A Python process with ns-3.
 
-use crate::exit::Stop;
+use crate::exit::CliError;
 use netburn_study::crosscheck::{CrosscheckPlan, Values};
 use serde::Deserialize;
 use std::io::{BufRead, BufReader, Write};
@@ -48,11 +48,11 @@ impl Ns3 {
     ///
     /// # Errors
     /// There is no Python, or it has no ns-3.
-    pub(super) fn start(python: Option<&Path>) -> Result<Ns3, Stop> {
+    pub(super) fn start(python: Option<&Path>) -> Result<Ns3, CliError> {
         let python = python.map_or_else(default_python, Path::to_owned);
-        let folder = Folder::new().map_err(|error| Stop::NotMeasured(error.to_string()))?;
+        let folder = Folder::new().map_err(|error| CliError::Failed(error.to_string()))?;
         let missing =
-            |why: &dyn std::fmt::Display| Stop::Wrong(format!("no ns-3 with {}: {why}\n{HELP}", python.display()));
+            |why: &dyn std::fmt::Display| CliError::Usage(format!("no ns-3 with {}: {why}\n{HELP}", python.display()));
         let mut child = Command::new(&python)
             .arg(folder.0.join("program.py"))
             .stdin(Stdio::piped())
@@ -79,10 +79,10 @@ impl Ns3 {
     ///
     /// # Errors
     /// ns-3 could not run it.
-    pub(super) fn run(&mut self, plan: &CrosscheckPlan, seed: u64) -> Result<Values, Stop> {
+    pub(super) fn run(&mut self, plan: &CrosscheckPlan, seed: u64) -> Result<Values, CliError> {
         let mut fields = plan.for_ns3();
         fields["seed"] = seed.into();
-        let failed = |error: std::io::Error| Stop::NotMeasured(format!("ns-3: {error}"));
+        let failed = |error: std::io::Error| CliError::Failed(format!("ns-3: {error}"));
         let plans = self.plans.as_mut().expect("it is there until it is dropped");
         plans.write_all(format!("{fields}\n").as_bytes()).map_err(failed)?;
         let mut line = String::new();
@@ -97,9 +97,9 @@ impl Ns3 {
                 goodput,
                 round_trip,
             }),
-            Ok(Answer::Failed { error }) => Err(Stop::NotMeasured(format!("ns-3: {error}"))),
-            Err(_) if line.is_empty() => Err(Stop::Wrong("the process with ns-3 ended".to_owned())),
-            Err(why) => Err(Stop::NotMeasured(format!("ns-3 printed {line:?}: {why}"))),
+            Ok(Answer::Failed { error }) => Err(CliError::Failed(format!("ns-3: {error}"))),
+            Err(_) if line.is_empty() => Err(CliError::Usage("the process with ns-3 ended".to_owned())),
+            Err(why) => Err(CliError::Failed(format!("ns-3 printed {line:?}: {why}"))),
         }
     }
 }

@@ -100,15 +100,17 @@ impl Elf {
         let number = |at: usize, length: usize| {
             let field = bytes.get(at..at.checked_add(length)?)?;
             let join = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-            Some(match little {
-                true => field.iter().rev().fold(0, join),
-                false => field.iter().fold(0, join),
+            Some(if little {
+                field.iter().rev().fold(0, join)
+            } else {
+                field.iter().fold(0, join)
             })
         };
         // e_phoff, e_phentsize, e_phnum
-        let (table, size, count) = match wide {
-            true => (number(32, 8)?, number(54, 2)?, number(56, 2)?),
-            false => (number(28, 4)?, number(42, 2)?, number(44, 2)?),
+        let (table, size, count) = if wide {
+            (number(32, 8)?, number(54, 2)?, number(56, 2)?)
+        } else {
+            (number(28, 4)?, number(42, 2)?, number(44, 2)?)
         };
         let mut interpreted = false;
         for entry in 0..count {

@@ -124,26 +124,25 @@ impl Around {
             }
             Stop | Load | RealTimeLoad | WallClock | Suspend => {}
         }
-        let mut command = match script.is_empty() {
-            true => command,
-            false => {
-                let mut around = match flags {
-                    Some(flag) => {
-                        let mut around = Command::new("unshare");
-                        around.args([flag, "--", "sh"]);
-                        around
-                    }
-                    None => Command::new("sh"),
-                };
-                around.args(["-c", &format!("{script} exec \"$@\""), "sh"]);
-                around.arg(command.get_program()).args(command.get_args());
-                for (name, value) in command.get_envs() {
-                    if let Some(value) = value {
-                        around.env(name, value);
-                    }
+        let mut command = if script.is_empty() {
+            command
+        } else {
+            let mut around = match flags {
+                Some(flag) => {
+                    let mut around = Command::new("unshare");
+                    around.args([flag, "--", "sh"]);
+                    around
                 }
-                bench.prepared(around)
+                None => Command::new("sh"),
+            };
+            around.args(["-c", &format!("{script} exec \"$@\""), "sh"]);
+            around.arg(command.get_program()).args(command.get_args());
+            for (name, value) in command.get_envs() {
+                if let Some(value) = value {
+                    around.env(name, value);
+                }
             }
+            bench.prepared(around)
         };
         if let Some(clocks) = &self.clocks {
             clocks.rule(bench, &mut command);

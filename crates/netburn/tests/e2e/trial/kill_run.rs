@@ -146,9 +146,10 @@ pub(super) fn on(environment: &str, random: &mut Random) -> Vec<Kill> {
         kill(CUT_SHORT, lost(&kept, until, &what, &delays));
         kills.extend(reports);
     } else {
-        let lost = match ended_by_itself(&bench, &ended, victim, &what) {
-            true => lost(&kept, until, &what, &delays),
-            false => Duration::ZERO,
+        let lost = if ended_by_itself(&bench, &ended, victim, &what) {
+            lost(&kept, until, &what, &delays)
+        } else {
+            Duration::ZERO
         };
         kill(WENT_ON, lost);
     }

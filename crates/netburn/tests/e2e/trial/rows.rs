@@ -83,9 +83,10 @@ impl Operations {
             .map_or(every, |(sequence, (due, _))| due - *sequence as i64 * every);
         let missing = (0..).find(|sequence| !self.0.contains_key(sequence)).unwrap();
         let due = begin + missing as i64 * every;
-        match due < LOAD_MS as i64 * 1_000_000 {
-            true => Duration::from_nanos((until - due - lasted).max(0) as u64),
-            false => Duration::ZERO,
+        if due < LOAD_MS as i64 * 1_000_000 {
+            Duration::from_nanos((until - due - lasted).max(0) as u64)
+        } else {
+            Duration::ZERO
         }
     }
 

@@ -18,21 +18,21 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 /// Starts participants inside a lab: the server at its server, each agent at the station of its name.
-pub(super) struct InLab<'a> {
+pub(super) struct LabLauncher<'a> {
     lab: &'a Lab,
     program: PathBuf,
 }
 
-impl<'a> InLab<'a> {
+impl<'a> LabLauncher<'a> {
     pub(super) fn new(lab: &'a Lab, program: &Path) -> Self {
-        InLab {
+        LabLauncher {
             lab,
             program: program.to_owned(),
         }
     }
 }
 
-impl Launcher for InLab<'_> {
+impl Launcher for LabLauncher<'_> {
     fn spawn(&mut self, join: &Join) -> io::Result<Box<dyn Child>> {
         let (end, arguments) = match join.role {
             Role::Agent => (self.lab.endpoint(&join.name).map_err(io::Error::other)?, &["agent"][..]),
@@ -57,7 +57,7 @@ impl Launcher for InLab<'_> {
             own_group: true,
         };
         let guest = self.lab.spawn(end, program).map_err(io::Error::other)?;
-        Ok(Box::new(Inside {
+        Ok(Box::new(LabChild {
             guest,
             control: Some(ours),
         }))
@@ -74,7 +74,7 @@ struct Inside {
     control: Option<UnixStream>,
 }
 
-impl Child for Inside {
+impl Child for LabChild {
     fn id(&self) -> Option<u32> {
         None
     }
@@ -98,16 +98,16 @@ impl Child for Inside {
 }
 
 /// Lets the lab's network begin with the baseline, as soon as the round says when that is.
-pub(super) struct Beginning<'a> {
+pub(super) struct LabStarter<'a> {
     screen: Screen,
     lab: Option<&'a Lab>,
     begun: bool,
     baseline: bool,
 }
 
-impl<'a> Beginning<'a> {
+impl<'a> LabStarter<'a> {
     pub(super) fn new(screen: Screen, lab: Option<&'a Lab>) -> Self {
-        Beginning {
+        LabStarter {
             screen,
             lab,
             begun: false,
@@ -116,7 +116,7 @@ impl<'a> Beginning<'a> {
     }
 }
 
-impl Watch for Beginning<'_> {
+impl Watch for LabStarter<'_> {
     fn phase(&mut self, phase: Phase, left: Duration) {
         self.baseline |= phase == Phase::Baseline;
         self.screen.phase(phase, left);
@@ -153,7 +153,7 @@ pub(super) fn warn(lab: &Lab, screen: &mut Screen) {
 }
 
 /// The recorder, and with each sync what the lab has seen.
-pub(super) struct Keeping<'a> {
+pub(super) struct RecordingSink<'a> {
     recorder: &'a mut Recorder,
     lab: Option<&'a Lab>,
     /// What carries a run on this machine, where that can be watched.
@@ -162,10 +162,10 @@ pub(super) struct Keeping<'a> {
     doubts: Vec<String>,
 }
 
-impl<'a> Keeping<'a> {
+impl<'a> RecordingSink<'a> {
     pub(super) fn new(recorder: &'a mut Recorder, environment: Environment, lab: Option<&'a Lab>) -> Self {
         let watched = || Some((Links::watch().ok()?, interface::number("lo").ok()?));
-        Keeping {
+        RecordingSink {
             recorder,
             lab,
             loopback: (environment == Environment::Local).then(watched).flatten(),
@@ -223,7 +223,7 @@ impl<'a> Keeping<'a> {
     }
 }
 
-impl Sink for Keeping<'_> {
+impl Sink for RecordingSink<'_> {
     fn put(&mut self, row: &Row) -> io::Result<()> {
         self.recorder.put(row)
     }
