@@ -74,7 +74,10 @@ mod tests {
         let here = choose_default("reno bbr\n", "bbr\n");
         assert_eq!(here.name, "bbr");
         let note = here.note.unwrap();
-        assert!(note.contains("found bbr,") && note.contains("modprobe tcp_cubic"), "{note}");
+        assert!(
+            note.contains("found bbr,") && note.contains("modprobe tcp_cubic"),
+            "{note}"
+        );
         // A name that only has this prefix does not match.
         assert_eq!(choose_default("cubictcp", "reno").name, "reno");
         assert_eq!(choose_default("", "").name, "");

@@ -5,7 +5,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::{print_stdout, eprint_message};
+use crate::terminal::{eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
 use netburn_scenario::plan::Http;
 use netburn_traffic::drive::CancelHandle;

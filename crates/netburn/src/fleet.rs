@@ -11,7 +11,7 @@ mod serve;
 mod ssh;
 
 use crate::args::{FleetArgs, FleetCommand};
-use crate::exit::{ExitStatus, CliError};
+use crate::exit::{CliError, ExitStatus};
 use netburn_fleet::control_client::{ControlClient, ControlError};
 use netburn_fleet::hub::State;
 use netburn_fleet::protocol::MAX_NAME;

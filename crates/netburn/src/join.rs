@@ -17,7 +17,9 @@ fn take_part(life: fn(&Join) -> Result<(), FleetError>) -> Result<ExitStatus, Cl
     let join = Join::from_environment().map_err(|e| CliError::Usage(e.to_string()))?;
     match life(&join) {
         // Whoever ended it says why, once.
-        Ok(()) | Err(FleetError::RunEnded(_) | FleetError::Declined(_) | FleetError::EndedEarly(_)) => Ok(ExitStatus::Success),
+        Ok(()) | Err(FleetError::RunEnded(_) | FleetError::Declined(_) | FleetError::EndedEarly(_)) => {
+            Ok(ExitStatus::Success)
+        }
         Err(error) => Err(CliError::Failed(format!("{}: {error}", join.name))),
     }
 }

@@ -3,7 +3,7 @@
 use crate::args::{Format, ReportArgs, RunsArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::page;
-use crate::terminal::{TerminalStyle, print_stdout, eprint_message};
+use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
 use netburn_record::runs::{RunEntry, State, list};
 use netburn_record::summary::verdict_name;
 use netburn_record::{Error, Summary, UnixTime};

@@ -12,7 +12,7 @@ use crate::exit::{self, CliError, ExitStatus};
 use crate::page;
 use crate::plan;
 use crate::record::{causes, written};
-use crate::terminal::{print_stdout, eprint_message};
+use crate::terminal::{eprint_message, print_stdout};
 use netburn_record::{Run, RunStatus, Summary, UnixTime};
 use netburn_report::View;
 use netburn_report::sanitise::sanitise;

@@ -5,7 +5,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::join;
 use crate::runtime;
 use crate::signals::Signals;
-use crate::terminal::{print_stdout, eprint_message};
+use crate::terminal::{eprint_message, print_stdout};
 use netburn_fleet::hub::advertised;
 use netburn_fleet::join_url::{JoinUrl, ParseJoinUrlError, is_token};
 use netburn_traffic::consent::fleet::FleetKey;

@@ -3,7 +3,7 @@
 use crate::args::{ValidateArgs, ValidateFormat};
 use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
-use crate::terminal::{TerminalStyle, print_stdout, eprint_message};
+use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
 use netburn_study::validate::table::{TableStyle, summary_line, table};
 use netburn_study::validate::{CaseFile, CaseResult, built_in, json::json, markdown::markdown, run};

@@ -6,7 +6,7 @@ mod process;
 use crate::args::{CrosscheckArgs, CrosscheckFormat};
 use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
-use crate::terminal::{print_stdout, eprint_message};
+use crate::terminal::{eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
 use netburn_study::crosscheck::{CrosscheckPlan, Outcome, PlanResult, compare, page, results};
 use process::Ns3;

@@ -48,7 +48,9 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
             MemberEvent::Disconnected(_) => {}
             MemberEvent::RunStarted(run) => eprint_message(&format!("taking part in {run}")),
             MemberEvent::RunEnded(run, how) => eprint_message(&format!("{run}: {}", sanitise(how))),
-            MemberEvent::Leaving(run) => eprint_message(&format!("ending its part in {run}, and bringing home what it has")),
+            MemberEvent::Leaving(run) => {
+                eprint_message(&format!("ending its part in {run}, and bringing home what it has"))
+            }
             MemberEvent::Delivered(run) => eprint_message(&format!("the results of {run} came home")),
         };
         let member = Member::new(settings, news).map_err(|error| CliError::Usage(error.to_string()))?;

@@ -1,7 +1,7 @@
 //! Both ends of a flow of datagrams: whole lives of processes inside the lab, which say at their end why they may be wrong.
 
 use crate::args::FlowEnd;
-use crate::exit::{ExitStatus, CliError};
+use crate::exit::{CliError, ExitStatus};
 use netburn_linux::socket::{arrived, set_receive_buffer, set_send_buffer};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
