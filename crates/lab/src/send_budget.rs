@@ -90,7 +90,7 @@ impl SendBudget {
 }
 
 fn queue_limit(settings: &TsqSettings, gso: &Gso, pace: &ConnectionPacing) -> u64 {
-    let content = settings.most_held(gso, pace.mss, pace.rate, pace.min_rtt);
+    let content = settings.max_queued(gso, pace.mss, pace.rate, pace.min_rtt);
     let mss = u64::from(pace.mss);
     content.as_bytes() / mss * (mss + HEADERS)
 }

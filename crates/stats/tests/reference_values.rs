@@ -1,7 +1,7 @@
 //! Values of scipy 1.17 (an independent program) for samples beyond the exact tables, and definitions computed by hand.
 
 use netburn_stats::bootstrap::mean;
-use netburn_stats::contrast::{by_pairs, least_p, paired, runs_needed};
+use netburn_stats::contrast::{enough_pairs, min_p, paired, runs_needed};
 use netburn_stats::judge::{Better, Judgement};
 use netburn_stats::{Effect, Size, interval, mann_whitney, paired_shift, shift, signed_rank};
 use netburn_units::{Probability, Seed};
@@ -81,10 +81,10 @@ fn an_interval_is_of_ranks_of_the_resamples() {
 /// 2 / C(2n, n) of n runs: 0.1, 0.0286, 0.00794, 0.00216. The limit is 0.05 divided by the number of values compared.
 #[test]
 fn the_number_of_runs_that_can_decide() {
-    assert!((least_p(3, 3) - 0.1).abs() < 1e-12);
+    assert!((min_p(3, 3) - 0.1).abs() < 1e-12);
     assert_eq!([1, 2, 6, 7, 23].map(runs_needed), [4, 5, 5, 6, 6]);
     // Five patterns of signs of 2^(1 − pairs): 5 × 2⁻⁹ is 0.0098.
-    assert!(by_pairs(10, 5) && !by_pairs(10, 6));
+    assert!(enough_pairs(10, 5) && !enough_pairs(10, 6));
 }
 
 #[test]

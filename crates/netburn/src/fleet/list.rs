@@ -4,7 +4,7 @@ use super::{found, runtime};
 use crate::args::{FleetListArgs, Format};
 use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
-use crate::terminal::data;
+use crate::terminal::print_stdout;
 use netburn_fleet::hub::control::MemberStatus;
 use netburn_fleet::protocol::standing::Kind;
 use netburn_record::Role;

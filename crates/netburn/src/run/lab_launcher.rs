@@ -69,7 +69,7 @@ impl Launcher for LabLauncher<'_> {
 }
 
 /// A participant inside a lab.
-struct Inside {
+struct LabChild {
     guest: LabProcess,
     control: Option<UnixStream>,
 }
