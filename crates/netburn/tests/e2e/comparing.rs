@@ -30,7 +30,7 @@ fn a_longer_wire_is_found_and_nothing_else() {
     bench.recorded("old", "5 ms", 7);
     bench.recorded("new", "25 ms", 7);
     let text = compare(&bench, &["new", "--against", "old"]).expect(0).out();
-    assert!(text.starts_with("simulate: a modelled access point"), "{text}");
+    assert!(text.starts_with("simulate: a model of Wi-Fi and TCP"), "{text}");
     assert!(text.contains("WORSE – new against old"), "{text}");
     assert!(text.contains("Differences: server.link.delay 5 ms → 25 ms"), "{text}");
     let json = compare(&bench, &["new", "--against", "old", "--format", "json"])
@@ -149,7 +149,7 @@ fn what_cannot_be_compared_is_told() {
     );
     bench.simulate("other.toml", "other", &["--repeat", "3"]);
     let ended = compare(&bench, &["other", "--against", "old"]).expect(3);
-    assert!(ended.out().contains("They share no station"));
+    assert!(ended.out().contains("have no station"));
     for wrong in [
         &["old"][..],
         &["--against", "old"],

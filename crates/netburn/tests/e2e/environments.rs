@@ -12,7 +12,7 @@ fn where_nobody_says_it_is_the_lab() {
     assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
     assert!(ended.stderr.contains("no --on: running in the lab"), "{}", ended.stderr);
     assert!(
-        ended.out().starts_with("lab: a modelled access point"),
+        ended.out().starts_with("lab: a model of an access point"),
         "{}",
         ended.out()
     );
@@ -36,7 +36,7 @@ fn where_there_can_be_no_lab_it_is_simulated_and_says_what_is_missing() {
     assert_eq!(said.len(), 1, "{}", ended.stderr);
     assert!(said[0].contains("namespaces"), "{}", said[0]);
     assert!(
-        ended.out().starts_with("simulate: a modelled access point"),
+        ended.out().starts_with("simulate: a model of Wi-Fi and TCP"),
         "{}",
         ended.out()
     );

@@ -333,7 +333,7 @@ fn revoking_renews_the_key_to_the_runs() {
     assert_eq!(status, "200");
     let revoked = finish(fleet.command(&["fleet", "revoke"])).expect(0);
     assert!(
-        revoked.stderr.contains("the page of the runs has a new key"),
+        revoked.stderr.contains("the dashboard has a new key"),
         "{}",
         revoked.stderr
     );
@@ -414,7 +414,7 @@ fn a_server_elsewhere_consents_with_the_token() {
     let found = summary(&ended);
     assert!(operations(&found, "caller") > 20, "{}", ended.stderr);
     // The other keeps to its own limits.
-    assert!(ended.stderr.contains("takes part in 1 s at most"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("found 5.5 s, at most 1 s"), "{}", ended.stderr);
     assert_eq!(station(&found, "reader")["verdict"], "inconclusive");
 }
 

@@ -16,7 +16,7 @@ fn two_runs_do_not_have_the_same_members() {
         "alpha is in the run",
         "beta is in the run",
         "_first-",
-        ", for some ",
+        ", for about ",
         " s more",
         "--wait",
     ] {
@@ -62,7 +62,7 @@ fn what_is_measured_after_the_run_was_killed_does_not_count() {
         );
     }
     alpha.wait_for("the end of its part", |agent| {
-        agent.said().contains("its results wait here until they are wanted")
+        agent.said().contains("its results are kept until the controller requests them")
     });
     alpha.wait_for("its results to be home", |agent| agent.said().contains("came home"));
     let mut found = None;
@@ -236,7 +236,7 @@ fn joining_what_is_not_there_says_what_was_tried() {
     ] {
         let said = joining(&url, &[]).expect(2).stderr;
         assert!(
-            said.contains("no fleet's controller") && !said.contains("InvalidContentType"),
+            said.contains("is not a fleet controller") && !said.contains("InvalidContentType"),
             "{said}"
         );
     }

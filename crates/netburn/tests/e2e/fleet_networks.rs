@@ -186,7 +186,7 @@ fn what_is_measured_goes_by_one_interface_and_what_is_said_by_the_other() {
     end(serve);
     let texts = house.bench.events("kept");
     assert!(
-        texts.iter().any(|text| text == "measured through wifi0 alone"),
+        texts.iter().any(|text| text == "measured through wifi0 only"),
         "{texts:?}"
     );
     // The datagrams, too: none was lost.

@@ -29,7 +29,7 @@ fn a_seed_out_of_range_names_the_range() {
     bench.write("good.toml", one_station("voip", 10, 1));
     for seed in ["-1", "18446744073709551616", "one"] {
         let ended = finish(bench.netburn(["run", "good.toml", "--seed", seed])).expect(2);
-        let said = "a seed is a whole number, 0 to 18446744073709551615";
+        let said = "expected a whole number from 0 to 18446744073709551615";
         assert!(ended.stderr.contains(said), "{}", ended.stderr);
     }
 }

@@ -346,7 +346,7 @@ fn a_disturbed_lab_has_a_status_of_its_own() {
         assert!(
             ended
                 .stderr
-                .contains("warning: results may be unreliable: the lab stood still "),
+                .contains("warning: results may be unreliable: the lab had "),
             "{}",
             ended.stderr
         );

@@ -36,9 +36,9 @@ fn a_log_comes_with_v_and_without_it_there_is_none() {
     let logged = run(&["-v"]);
     for line in [
         "the lab is open",
-        "packets are carried",
+        "forwarding has started",
         "a program was started",
-        "a program has ended",
+        "a program has exited",
     ] {
         let found = logged.lines().any(|said| said.contains("INFO") && said.contains(line));
         assert!(found, "{line}: {logged}");

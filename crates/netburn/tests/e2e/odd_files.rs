@@ -44,7 +44,7 @@ fn no_command_waits_for_what_is_no_file() {
             }
         }
         replace(&folder.join(file), kind);
-        let said = format!("{run}/{file}: it is {kind}, not a file");
+        let said = format!("{run}/{file}: found {kind}, expected a regular file");
         // Of a record whose columns can't be read there is the summary.
         let partly = file.ends_with(".parquet");
         let commands: [(&[&str], i32); 4] = [

@@ -46,7 +46,7 @@ fn as_long(micros: &Value) {
 fn a_lab_that_stands_still_makes_its_run_inconclusive() {
     let run = run_with_stop(Running::id);
     for station in [0, 1] {
-        doubted(&run, station, "the lab stood still ");
+        doubted(&run, station, "the lab had ");
     }
     as_long(&run["lab"]["standstill_us_max"]);
     assert!(run["lab"]["standstills"].as_u64().unwrap() >= 1, "{run:#}");
@@ -62,7 +62,7 @@ fn an_agent_that_stands_still_makes_its_station_inconclusive() {
     assert_eq!(stood.len(), 1, "{health:#?}");
     let name = stood[0]["name"].as_str().unwrap();
     let station = usize::from(name == "reader");
-    doubted(&run, station, &format!("agent {name} stood still for "));
+    doubted(&run, station, &format!("agent {name} had a standstill of "));
     // The helper process is its parent, and was told.
     let stopped = &run["lab"]["stopped"][0];
     assert_eq!(stopped["station"], name, "{stopped}");
@@ -73,7 +73,7 @@ fn an_agent_that_stands_still_makes_its_station_inconclusive() {
 fn a_server_that_stands_still_makes_every_station_inconclusive() {
     let run = run_with_stop(|run| run.participants("serve")[0]);
     for station in [0, 1] {
-        doubted(&run, station, "the server stood still for ");
+        doubted(&run, station, "the server had a standstill of ");
     }
 }
 
@@ -142,7 +142,7 @@ fn a_lab_says_that_it_stood_still_while_programs_ran() {
     assert!(
         ended
             .stderr
-            .contains("warning: results may be unreliable: the lab stood still "),
+            .contains("warning: results may be unreliable: the lab had "),
         "{}",
         ended.stderr
     );

@@ -50,7 +50,7 @@ fn every_combination_is_a_row_and_figures_are_as_reckoned() {
         "caller.probe.p50_ms",
     ];
     let text = finish(bench.netburn(args)).expect(0).out();
-    assert!(text.starts_with("simulate: a modelled access point"), "{text}");
+    assert!(text.starts_with("simulate: a model of Wi-Fi and TCP"), "{text}");
     let csv = fs::read_to_string(bench.path("swept/rows.csv")).unwrap();
     let lines: Vec<&str> = csv.split_terminator("\r\n").collect();
     let header = fields(lines[0]);
@@ -220,10 +220,10 @@ fn a_change_of_several_keys_is_judged_station_by_station() {
     };
     let text = judge("station.*.link.rate=8 Mbit/s,4 Mbit/s", "rates", &[]);
     for said in [
-        "station.*.link.rate, every value against 8 Mbit/s",
+        "station.*.link.rate, every value compared with 8 Mbit/s",
         "4 Mbit/s against 8 Mbit/s",
         "8 runs of desks on simulate, against 8 runs",
-        "From the same seeds: the runs are compared in pairs.",
+        "Same seeds: the runs are compared in pairs.",
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }
