@@ -39,7 +39,7 @@ async fn found() -> Result<ControlClient, CliError> {
     ControlClient::connect(&state()?).await.map_err(unfound)
 }
 
-/// That there is no controller is for the user to mend; that it doesn't answer isn't.
+/// A missing controller is a usage error; a controller that does not respond is a failure.
 pub(crate) fn unfound(error: ControlError) -> CliError {
     match error {
         ControlError::None | ControlError::State(_) => CliError::Usage(error.to_string()),

@@ -1,11 +1,11 @@
 //! `netburn lab`: programs at the stations of a modelled network.
 
-mod hand;
+mod keyboard;
 mod output;
 mod record;
 mod servers;
 mod session;
-mod show;
+mod view;
 
 use crate::args::{CommandArgs, EnvironmentArg, LabArgs};
 use crate::exit::{CliError, ExitStatus};
@@ -33,9 +33,9 @@ pub(crate) fn helper() -> i32 {
     netburn_lab::init::main()
 }
 
-pub(crate) use show::keep_terminal;
+pub(crate) use view::keep_terminal;
 
-/// From so many stations on it is said how long a lab takes to open.
+/// Number of stations from which netburn prints how long a lab takes to open.
 const MANY: usize = 100;
 /// What a station takes on a busy machine of two cores, in ms: the kernel waits for all processors several times for each network
 /// namespace.
@@ -167,12 +167,13 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
             lab.nsenter_command(entered)
         ));
     }
-    let unkept = |error: io::Error| CliError::Failed(format!("what the commands print can't be kept: {error}"));
-    let mut output = Output::new(commands.len(), args.log.as_deref()).map_err(unkept)?;
+    let incomplete_record =
+        |error: io::Error| CliError::Failed(format!("what the commands print can't be kept: {error}"));
+    let mut output = Output::new(commands.len(), args.log.as_deref()).map_err(incomplete_record)?;
     let runtime = runtime::on(1)?;
     let session = Session::new(&lab, &commands, &mut output, args.serve);
     let outcome = runtime.block_on(async {
-        let mut view = args.serve.then(|| show::View::open(&plan));
+        let mut view = args.serve.then(|| view::View::open(&plan));
         session.run(&mut view, &mut servers, args.serve).await
     });
     runtime.shutdown_background();
@@ -194,7 +195,7 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
         eprint_message(&format!("warning: results may be unreliable: {reason}"));
     }
     if let Some(folder) = &args.log {
-        record::keep(folder, &commands, &outcome, &health, &reasons).map_err(unkept)?;
+        record::keep(folder, &commands, &outcome, &health, &reasons).map_err(incomplete_record)?;
     }
     Ok(ended(&outcome, args.check && !reasons.is_empty(), captures_lost))
 }

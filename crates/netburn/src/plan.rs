@@ -76,7 +76,7 @@ pub(crate) fn resolved(changes: &Changes, on: Option<EnvironmentArg>) -> Result<
         let why = "no --on, and the scenario describes no access point that could be modelled: running on local";
         return on_environment(Environment::Local, Some(why), None);
     }
-    // What can't be in the lab is told for what everybody can run.
+    // A scenario that the lab does not support runs in the simulator, which works everywhere.
     let Ok((plan, _)) = document.resolve_for(Environment::Lab) else {
         return on_environment(Environment::Simulate, None, None);
     };

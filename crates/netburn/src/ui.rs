@@ -40,7 +40,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<ExitStatus, CliError> {
         server.run(async move { signals.next().await }).await;
         Ok(ExitStatus::Success)
     });
-    // Somebody may still read a long run; nobody waits for it any more.
+    // A request for a long run may still be in progress; the shutdown does not wait for it.
     runtime.shutdown_background();
     ended
 }

@@ -164,7 +164,7 @@ mod tests {
             assert!(line.contains("--security-opt seccomp=unconfined"), "{line}");
             assert!(line.contains("--device /dev/net/tun"), "{line}");
         }
-        // What holds for everybody but root doesn't hold for root.
+        // Restrictions of unprivileged users do not apply to root.
         let root = Machine {
             root: true,
             clone: Some(0),

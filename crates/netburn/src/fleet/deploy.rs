@@ -81,7 +81,7 @@ fn reachable(url: &str) -> Result<(), CliError> {
 fn one(host: &str, url: &str, binaries: &[Binary], args: &DeployArgs) -> Result<String, CliError> {
     let ssh = Ssh::new(host, args.ssh_config.clone())?;
     let what = ask(&ssh, "uname -sm")?;
-    let machine = Machine::of_uname(&what).ok_or_else(|| {
+    let machine = Machine::from_uname(&what).ok_or_else(|| {
         CliError::Usage(format!(
             "it is a `{}`, which netburn isn't built for here",
             sanitise(&what)
@@ -156,11 +156,11 @@ fn put(ssh: &Ssh, binary: &Binary) -> Result<String, CliError> {
     }
 }
 
-/// Starts it anew: with the device, or until the device ends.
+/// Restarts the agent: at each start of the device, or until the device shuts down.
 fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, CliError> {
     let options: String = options(args).iter().map(|word| format!(" {}", quoted(word))).collect();
     let netburn = "\"$HOME/.local/bin/netburn\"";
-    // The token travels in standard input: arguments can be read by everybody on that machine. What was deployed before is
+    // The token travels in standard input: all users of that machine can read arguments. What was deployed before is
     // left alone until it is known that the new one can join.
     let keep = format!(
         "set -e; umask 077; mkdir -p \"$HOME/.config/netburn\" \"$HOME/.local/state/netburn\"; \

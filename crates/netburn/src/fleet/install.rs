@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use unit::{Kind, Service};
 
-/// The environment variable that `netburn fleet join` takes its address from where none is among its arguments, which everybody can
+/// The environment variable that `netburn fleet join` takes its address from where none is among its arguments, which all users can
 /// read.
 pub(crate) const ENVIRONMENT: &str = "NETBURN_FLEET_URL";
 
@@ -40,7 +40,7 @@ pub(crate) fn install(args: &JoinArgs) -> Result<ExitStatus, CliError> {
             "--install needs the address to join: `netburn fleet serve` prints it (or set {ENVIRONMENT})"
         )));
     };
-    let places = Places::of_this_system()?;
+    let places = Places::for_this_system()?;
     let this =
         std::env::current_exe().map_err(|error| CliError::Failed(format!("this program can't be found: {error}")))?;
     let service = Service {
@@ -60,7 +60,7 @@ pub(crate) fn install(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     write(&places.real(&places.environment), &environment, 0o600)
         .map_err(|error| unwritten(&places.environment, error))?;
     eprint_message(&format!(
-        "wrote {} (the address with its token; nobody else can read it)",
+        "wrote {} (the address with its token; no other user can read it)",
         places.environment.display()
     ));
     let mode = if places.kind == Kind::Procd { 0o755 } else { 0o644 };
@@ -88,7 +88,7 @@ pub(crate) fn install(args: &JoinArgs) -> Result<ExitStatus, CliError> {
 
 /// `netburn fleet join --uninstall`.
 pub(crate) fn uninstall() -> Result<ExitStatus, CliError> {
-    let places = Places::of_this_system()?;
+    let places = Places::for_this_system()?;
     if !places.real(&places.unit).exists() {
         return Err(CliError::Usage(format!(
             "nothing is installed: there is no {}",
@@ -169,7 +169,7 @@ pub(crate) fn words(name: Option<&str>, labels: &[Label], interface: Option<&str
 }
 
 impl Places {
-    fn of_this_system() -> Result<Places, CliError> {
+    fn for_this_system() -> Result<Places, CliError> {
         let root = std::env::var_os(ROOT).map(PathBuf::from);
         let at = |path: &str| match &root {
             Some(root) => root.join(path.trim_start_matches('/')),
@@ -227,7 +227,7 @@ impl Places {
     }
 }
 
-/// Runs a command that has to succeed, and that asks nobody for a password.
+/// Runs a command that has to succeed, and that must not ask for a password.
 fn run(words: &[&str]) -> Result<(), String> {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null());

@@ -14,7 +14,7 @@ use std::time::Instant;
 pub(super) struct Ssh {
     host: String,
     config: Option<PathBuf>,
-    /// Where the master's socket is: nobody else's business, and short, as a socket's path has to be.
+    /// Private folder of the master's socket. Its path is short, because the path of a socket is limited.
     folder: PathBuf,
 }
 
@@ -107,7 +107,7 @@ impl Ssh {
 }
 
 impl Drop for Ssh {
-    /// The master ends with whoever opened it.
+    /// The master connection ends with this value.
     fn drop(&mut self) {
         let mut command = self.begin();
         command
@@ -182,7 +182,7 @@ fn private_folder() -> std::io::Result<PathBuf> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    // One that is there already is somebody else's: that is an error.
+    // An existing folder belongs to another process: that is an error.
     builder.create(&folder)?;
     Ok(folder)
 }

@@ -20,7 +20,7 @@ pub(super) enum Output {
 const LONGEST: usize = 64 * 1024;
 
 impl Output {
-    /// For so many commands; with a folder, to files in it.
+    /// Output of `commands` commands; to files in `folder` if given.
     pub(super) fn new(commands: usize, folder: Option<&Path>) -> io::Result<Output> {
         Ok(match folder {
             Some(folder) => {
@@ -32,8 +32,8 @@ impl Output {
         })
     }
 
-    /// Standard output and error for the command of that name.
-    pub(super) fn of(&mut self, name: &str) -> io::Result<[OwnedFd; 2]> {
+    /// Standard output and standard error of the command of that name.
+    pub(super) fn streams(&mut self, name: &str) -> io::Result<[OwnedFd; 2]> {
         match self {
             Output::Own => Ok([
                 io::stdout().as_fd().try_clone_to_owned()?,
@@ -55,7 +55,7 @@ impl Output {
         }
     }
 
-    /// Waits until all that was written is passed on. Nobody may write any more.
+    /// Waits until all output is forwarded. The commands must have ended.
     pub(super) fn finish(self) {
         if let Output::Named(readers) = self {
             for reader in readers {
@@ -65,7 +65,7 @@ impl Output {
     }
 }
 
-/// Passes on line by line, until nobody writes or nobody reads any more. Who writes to nobody gets SIGPIPE, as elsewhere.
+/// Forwards line by line until either end is closed. A command that writes to a closed pipe gets SIGPIPE.
 fn pass_on(from: impl io::Read, before: &str, mut to: impl Write) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();

@@ -3,7 +3,7 @@
 //! iperf3 serves one test at a time, and two stations are the first thing that people try. So each station gets an iperf3 server
 //! of its own, started when it first calls one: when the server's kernel refuses a connection that a program called iperf3 asks
 //! for, or one to iperf3's own port. That server listens at a port of its own, which answers the station in place of the one that
-//! it called. A server that somebody starts at the port itself always comes first.
+//! it called. A server that you start at the port itself takes precedence.
 
 use crate::exit::CliError;
 use crate::terminal::eprint_message;
@@ -25,11 +25,11 @@ const IPERF3: u16 = 5201;
 const FIRST: u16 = 20_000;
 /// As many ports are tried.
 const PORTS: u16 = 10_000;
-/// A server has so long until it listens.
+/// Time until a started server must listen.
 const STARTING: Duration = Duration::from_secs(5);
-/// A server that somebody else is just starting has so long.
+/// Time until a server that another process starts must listen.
 const OTHERS_STARTING: Duration = Duration::from_secs(1);
-/// It is looked so often whether a server listens.
+/// Interval between checks whether a server listens.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The servers of a lab.
@@ -160,7 +160,7 @@ impl Answering {
 
     /// Starts an iperf3 server; its port.
     fn start(&mut self) -> Option<u16> {
-        // A port may be taken by somebody's own server.
+        // Another server may use the port.
         for _ in 0..3 {
             let port = self.next;
             self.next = FIRST + (self.next + 1 - FIRST) % PORTS;

@@ -2,7 +2,7 @@
 
 use super::output::Output;
 use super::servers::Servers;
-use super::show;
+use super::view;
 use crate::exit::CliError;
 use crate::signals::{Asked, Signals};
 use crate::terminal::eprint_message;
@@ -52,7 +52,7 @@ pub(super) enum Went {
     NotStarted,
     /// It runs.
     Running,
-    /// It ended by itself, or by somebody else's doing.
+    /// The command ended by itself, or another process ended it.
     Ended(ProcessExit),
     /// It was asked to end, with the others.
     Dismissed(ProcessExit),
@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
     /// Runs the commands to their ends; with `stay` the lab stays open after them until netburn is interrupted.
     pub(super) async fn run(
         mut self,
-        view: &mut Option<show::View>,
+        view: &mut Option<view::View>,
         servers: &mut Option<Servers>,
         stay: bool,
     ) -> Result<Outcome, CliError> {
@@ -170,7 +170,7 @@ impl<'a> Session<'a> {
             let guest = self.spawn(command)?;
             self.went[self.next] = Went::Running;
             let (number, tell) = (self.next, self.tell.clone());
-            // Nobody listens any more once the session has ended.
+            // The receiver is closed once the session has ended.
             guest.when_ended(move |how| {
                 let _ = tell.send((number, how));
             });
@@ -217,7 +217,7 @@ impl<'a> Session<'a> {
         } else {
             io::stdin().as_fd().try_clone_to_owned()
         };
-        let [output, errors] = self.output.of(&command.name).map_err(failed)?;
+        let [output, errors] = self.output.streams(&command.name).map_err(failed)?;
         let program = Program {
             arguments: match &command.words[..] {
                 [] => vec![shell()],
@@ -247,7 +247,7 @@ impl<'a> Session<'a> {
     }
 
     /// A signal of the terminal's has reached the commands, too: they end, or not, as they see fit; asked again, they are killed.
-    /// Others have reached nobody else: they are passed on.
+    /// Signals that only netburn received are forwarded.
     fn handle_signal(&mut self, asked: Asked) {
         self.asked += 1;
         if asked.ends() {
@@ -301,7 +301,7 @@ async fn until(at: Option<Instant>) {
 }
 
 /// Draws the view, if there is one, and says what went wrong; returns after a while.
-async fn looked(view: &mut Option<show::View>, lab: &Lab, servers: &mut Option<Servers>) {
+async fn looked(view: &mut Option<view::View>, lab: &Lab, servers: &mut Option<Servers>) {
     match view {
         Some(view) => view.look(lab).await,
         None => tokio::time::sleep(EVERY).await,

@@ -26,7 +26,7 @@ pub(super) struct FleetTarget {
     state: State,
     server: Option<String>,
     wait: Duration,
-    /// Whether somebody took part already: a further round waits for its turn.
+    /// An agent has already taken part: a further run waits for its turn.
     begun: Cell<bool>,
 }
 

@@ -1,6 +1,6 @@
 //! `run --interleave`: several scenarios in turns, so that an environment that drifts doesn't decide between them.
 
-use super::{Done, fleet, round, said, simulated};
+use super::{Done, announce, fleet, round, simulated};
 use crate::args::{Changes, CompareFormat, Format, RunArgs};
 use crate::compare::in_turns;
 use crate::exit::{self, CliError, ExitStatus};
@@ -28,7 +28,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
         }
         _ => None,
     };
-    let parent = make_folder(&parent).map_err(round::unmade)?;
+    let parent = make_folder(&parent).map_err(round::not_created)?;
     let folders: Vec<PathBuf> = names(&plans).iter().map(|name| parent.join(name)).collect();
     let done = match environment {
         Environment::Simulate => {
@@ -94,7 +94,7 @@ fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Environment), CliError> {
             ..args.changes.clone()
         };
         // A lab that was opened to see whether that is permitted is closed again: each round has its own.
-        let resolved = said(plan::resolved(&changes, args.on)?);
+        let resolved = announce(plan::resolved(&changes, args.on)?);
         if *environment.get_or_insert(resolved.environment) != resolved.environment {
             return Err(CliError::Usage(format!(
                 "{} would run on {}, and the scenario before it on {}: give --on, so that all run on one environment",
@@ -135,7 +135,7 @@ fn order(rounds: &[u32], seed: Seed) -> Vec<usize> {
     order
 }
 
-/// A goal that failed decides over a scenario that could not be measured, unless somebody stopped it.
+/// A goal that failed decides over a scenario that could not be measured, unless a signal stopped the run.
 fn worst(ends: &mut dyn Iterator<Item = ExitStatus>) -> ExitStatus {
     let mut worst = ExitStatus::Success;
     for end in ends {

@@ -1,7 +1,7 @@
 //! The rounds of a simulated run: each in virtual time into a folder of its own, as many at once as there are cores.
 
 use super::Done;
-use super::round::{unkept, unmade};
+use super::round::{incomplete_record, not_created};
 use crate::exit::CliError;
 use crate::signals;
 use netburn_record::{Header, Recorder, Row, Run, RunSet, RunStatus, Sink};
@@ -14,13 +14,13 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant as Clock};
 
-/// How often the progress is said anew.
+/// Interval of updates of the progress line.
 const PROGRESS: Duration = Duration::from_millis(500);
 
-/// How often rows are synced.
+/// Interval between syncs of rows to the record.
 const SYNC: Duration = Duration::from_millis(500);
 
-/// What came of one round.
+/// Result of one run.
 type Round = Result<(Run, RunStatus), CliError>;
 
 /// Runs all rounds of `plan` into `folder`.
@@ -30,9 +30,9 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, CliError> {
     if plan.repeat == 1 {
         let (run, ending) = one(plan, folder, stop, &progress)?;
         progress.end();
-        return Ok(Done::of(&run, &ending));
+        return Ok(Done::new(&run, &ending));
     }
-    let repeats = RunSet::create(folder).map_err(unmade)?;
+    let repeats = RunSet::create(folder).map_err(not_created)?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Round>>> = Mutex::new((0..plan.repeat).map(|_| None).collect());
@@ -74,13 +74,13 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, CliError> {
         last = RunStatus::Interrupted;
     }
     let folder = repeats.path().to_owned();
-    let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
-    Ok(Done::of(&pooled, &last))
+    let pooled = repeats.finish().map_err(|error| incomplete_record(&folder, &error))?;
+    Ok(Done::new(&pooled, &last))
 }
 
 /// One round into `folder`.
 fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Result<(Run, RunStatus), CliError> {
-    let mut recorder = Recorder::create(folder, Header::simulated(plan.clone())).map_err(unmade)?;
+    let mut recorder = Recorder::create(folder, Header::simulated(plan.clone())).map_err(not_created)?;
     let folder = recorder.path().to_owned();
     let mut synced = Clock::now();
     let mut broken = None;
@@ -106,7 +106,7 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
         }
     });
     if let Some(error) = broken {
-        return Err(unkept(&folder, &error));
+        return Err(incomplete_record(&folder, &error));
     }
     let ending = match outcome {
         Ok(done) if done.interrupted => RunStatus::Interrupted,
@@ -118,11 +118,13 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
             return Err(CliError::Usage(error.to_string()));
         }
     };
-    let run = recorder.finish(&ending).map_err(|error| unkept(&folder, &error))?;
+    let run = recorder
+        .finish(&ending)
+        .map_err(|error| incomplete_record(&folder, &error))?;
     Ok((run, ending))
 }
 
-/// How far all rounds are, on a line of its own that is written over.
+/// Progress of all runs on a line of the terminal that is overwritten.
 struct Progress {
     /// Tenths of a second, of all rounds together, and those that are done.
     all: u64,

@@ -64,7 +64,9 @@ fn what_is_measured_after_the_run_was_killed_does_not_count() {
     alpha.wait_for("the end of its part", |agent| {
         agent.said().contains("its results wait here until they are wanted")
     });
-    alpha.wait_for("its results to be home", |agent| agent.said().contains("came home"));
+    alpha.wait_for("its results to be home", |agent| {
+        agent.said().contains("were delivered")
+    });
     let mut found = None;
     alpha.wait_for("the report", |_| {
         found = report();
@@ -100,7 +102,9 @@ fn results_of_a_killed_run_come_home_to_a_controller_that_was_killed_too() {
     serve.finish().expect(128 + 9);
     fleet.serve(&at.to_string());
     for agent in [&mut alpha, &mut beta] {
-        agent.wait_for("its results to be home", |agent| agent.said().contains("came home"));
+        agent.wait_for("its results to be home", |agent| {
+            agent.said().contains("were delivered")
+        });
     }
     let found = finish(fleet.command(&["report", "kept", "--format", "json"]))
         .expect(0)

@@ -32,7 +32,7 @@ const fn machine(
 
 impl Machine {
     /// What `uname -sm` says.
-    pub(super) fn of_uname(text: &str) -> Option<Machine> {
+    pub(super) fn from_uname(text: &str) -> Option<Machine> {
         let mut words = text.split_whitespace();
         let (system, processor) = (words.next()?, words.next()?);
         if system != "Linux" {
@@ -145,14 +145,14 @@ mod tests {
         let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let Some(elf) = Elf::read(&bytes) else { return };
         let said = std::process::Command::new("uname").arg("-sm").output().unwrap();
-        let here = Machine::of_uname(&String::from_utf8(said.stdout).unwrap()).unwrap();
+        let here = Machine::from_uname(&String::from_utf8(said.stdout).unwrap()).unwrap();
         assert!(elf.runs_on(&here), "{elf:?} {here:?}");
         let there = if here.processor == 8 {
             "Linux x86_64"
         } else {
             "Linux mips"
         };
-        assert!(!elf.runs_on(&Machine::of_uname(there).unwrap()));
+        assert!(!elf.runs_on(&Machine::from_uname(there).unwrap()));
         for end in [0, 4, 6, 20, 57, 100] {
             let _ = Elf::read(&bytes[..end]);
         }
@@ -165,7 +165,7 @@ mod tests {
         wide[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
         (wide[18], wide[32], wide[54], wide[56], wide[64]) = (183, 64, 56, 1, 3);
         let elf = Elf::read(&wide).unwrap();
-        assert!(!elf.is_static() && elf.runs_on(&Machine::of_uname("Linux aarch64").unwrap()));
+        assert!(!elf.is_static() && elf.runs_on(&Machine::from_uname("Linux aarch64").unwrap()));
         wide[64] = 1;
         assert!(Elf::read(&wide).unwrap().is_static());
         assert_eq!(Elf::read(&wide[..66]), None, "torn");
@@ -173,23 +173,23 @@ mod tests {
         narrow[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 1, 2]);
         narrow[19] = 8;
         let elf = Elf::read(&narrow).unwrap();
-        assert!(elf.is_static() && elf.runs_on(&Machine::of_uname("Linux mips").unwrap()));
-        assert!(!elf.runs_on(&Machine::of_uname("Linux mipsel").unwrap()));
+        assert!(elf.is_static() && elf.runs_on(&Machine::from_uname("Linux mips").unwrap()));
+        assert!(!elf.runs_on(&Machine::from_uname("Linux mipsel").unwrap()));
     }
 
     #[test]
-    fn strangers_are_told_apart() {
+    fn unknown_machines_are_recognised() {
         for unknown in ["", "Linux", "Darwin arm64", "Linux vax", "FreeBSD amd64"] {
-            assert_eq!(Machine::of_uname(unknown), None, "{unknown}");
+            assert_eq!(Machine::from_uname(unknown), None, "{unknown}");
         }
         assert!(
-            Machine::of_uname("Linux armv7l\n")
+            Machine::from_uname("Linux armv7l\n")
                 .unwrap()
                 .recipe()
                 .contains("armv7-unknown-linux-musleabihf")
         );
         assert!(
-            Machine::of_uname("Linux x86_64")
+            Machine::from_uname("Linux x86_64")
                 .unwrap()
                 .recipe()
                 .contains("scripts/build-static")

@@ -17,7 +17,7 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 pub(super) struct Service {
     pub(super) binary: PathBuf,
-    /// The file with the address and its token: not among the arguments, which everybody can read.
+    /// The file with the address and its token: not among the arguments, which all users can read.
     pub(super) environment: PathBuf,
     /// What follows `netburn fleet join`.
     pub(super) words: Vec<String>,
@@ -84,7 +84,7 @@ impl Service {
     pub(super) fn text(&self, kind: Kind) -> String {
         match kind {
             Kind::Systemd => self.unit(
-                // Its state (what it measured and nobody has yet) lies in /var/lib/netburn.
+                // Its state (results that are not delivered yet) lies in /var/lib/netburn.
                 "User=root\nStateDirectory=netburn\nEnvironment=XDG_STATE_HOME=/var/lib/netburn\nNoNewPrivileges=yes\n\
                  ProtectSystem=strict\nProtectHome=yes\nPrivateTmp=yes\n",
                 "multi-user.target",

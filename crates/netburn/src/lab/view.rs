@@ -2,7 +2,7 @@
 //!
 //! What programs write scrolls above. A process of its own puts the terminal back when this one is gone, however that came.
 
-use super::hand::{Hand, KEYS, Key, Keys};
+use super::keyboard::{Hand, KEYS, Key, Keys};
 use crate::exit::CliError;
 use netburn_lab::{Lab, StationSnapshot};
 use netburn_linux::terminal;
@@ -81,7 +81,7 @@ impl Drawn {
         keeper.stdout.take()?.read_exact(&mut ready).ok()?;
         terminal::set_key_input(io::stdin()).ok()?;
         let (tell, keys) = unbounded_channel();
-        // It ends with the process: nobody else reads what is typed.
+        // The thread ends with the process.
         std::thread::spawn(move || {
             let mut parsed = Keys::default();
             for byte in io::stdin().lock().bytes().map_while(Result::ok) {
@@ -175,8 +175,8 @@ fn line(name: &str, look: &StationSnapshot, mcs: Option<u8>) -> String {
     )
 }
 
-/// The whole life of the process that puts the terminal back: when its standard input ends, which it does with whoever took the
-/// terminal.
+/// The whole life of the process that puts the terminal back: when its standard input ends, which it does when the process that changed
+/// the terminal ends.
 pub(crate) fn keep_terminal() -> Result<(), CliError> {
     let failed = |error: io::Error| CliError::Failed(error.to_string());
     let modes = terminal::modes(io::stderr()).map_err(failed)?;
