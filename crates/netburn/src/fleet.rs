@@ -1,4 +1,4 @@
-//! `netburn fleet`: the controller, its members, and what is done about them.
+//! `netburn fleet`: the controller and its members.
 
 mod check;
 mod deploy;
@@ -29,7 +29,7 @@ pub(crate) fn fleet(args: &FleetArgs) -> Result<ExitStatus, CliError> {
     }
 }
 
-/// Where this user's controller keeps its things.
+/// State folder of this user's controller.
 pub(crate) fn state() -> Result<State, CliError> {
     State::for_current_user().map_err(|error| CliError::Usage(error.to_string()))
 }

@@ -8,7 +8,7 @@ use crate::terminal::{eprint_message, print_stdout};
 use netburn_dashboard::{Config, PORT, Server};
 use std::path::Path;
 
-/// Where runs are kept when nothing else is said; they may still be to come.
+/// Default folder of runs, which may not exist yet.
 const RUNS: &str = "runs";
 
 /// `netburn ui`.

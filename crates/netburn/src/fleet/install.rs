@@ -16,16 +16,16 @@ use unit::{Kind, Service};
 /// read.
 pub(crate) const ENVIRONMENT: &str = "NETBURN_FLEET_URL";
 
-/// Everything is written below this folder, and nothing is started: for those who make images of systems, and for tests.
+/// Environment variable with the root folder of all files, for system images and tests. Nothing is started then.
 const ROOT: &str = "NETBURN_INSTALL_ROOT";
 
-/// Where a user's own systemd listens.
+/// Path of the socket of the user's systemd.
 const RUNTIME: &str = "XDG_RUNTIME_DIR";
 
-/// Where things go.
+/// Paths of the installed files.
 #[derive(Debug)]
 struct Places {
-    /// What is written for later goes below this.
+    /// Root folder of the files.
     root: Option<PathBuf>,
     kind: Kind,
     binary: PathBuf,
@@ -125,7 +125,7 @@ pub(crate) fn address(args: &JoinArgs) -> Option<String> {
         .url
         .clone()
         .or_else(|| std::env::var(ENVIRONMENT).ok().filter(|url| !url.is_empty()))?;
-    // A token that was given beside the address belongs behind it.
+    // A separate token is appended to the address.
     match (&args.token, url.parse::<JoinUrl>()) {
         (Some(token), Ok(parsed)) if parsed.token.is_none() => Some(format!("{}#{token}", url.trim_end_matches('#'))),
         _ => Some(url),
@@ -218,7 +218,7 @@ impl Places {
         })
     }
 
-    /// Where a path really is.
+    /// A path below the root folder.
     fn real(&self, path: &Path) -> PathBuf {
         match &self.root {
             Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
@@ -241,7 +241,7 @@ fn run(words: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Where a user's own systemd is reached, where the session doesn't say and it runs (pam_systemd(8)): a login over SSH without PAM,
+/// Environment for the user's systemd if it runs and the session does not set it (pam_systemd(8)): a login over SSH without PAM,
 /// or a shell of `su`.
 fn runtime_folder() -> Option<PathBuf> {
     if netburn_linux::process::is_root() || std::env::var_os(RUNTIME).is_some_and(|folder| !folder.is_empty()) {
@@ -255,13 +255,13 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;
     }
-    // A new file and a rename: one that runs can't be written to.
+    // A new file and a rename, because a running binary can't be written to.
     let new = to.with_extension("new");
     fs::copy(from, &new)?;
     fs::rename(&new, to)
 }
 
-/// Writes a file that has this mode from its first byte on.
+/// Creates a file with this mode before anything is written to it.
 fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     use std::io::Write;
     if let Some(folder) = path.parent() {

@@ -1,4 +1,4 @@
-//! Where commands' output goes: to netburn's own, to netburn's own line by line with a name before each, or to files.
+//! Output of commands: to netburn's own output, to that with a name before each line, or to files.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -6,17 +6,17 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-/// Where the output of all commands goes.
+/// Destination of the output of all commands.
 pub(super) enum Output {
-    /// To netburn's own: there is one command.
+    /// netburn's own output, for a single command.
     Own,
-    /// To netburn's own, each line behind the command's name.
+    /// netburn's own output, each line after the name of the command.
     Named(Vec<JoinHandle<()>>),
-    /// To `NAME.out` and `NAME.err` in this folder.
+    /// `NAME.out` and `NAME.err` in this folder.
     Files(PathBuf),
 }
 
-/// A longer line is taken apart, so that what never ends one needs no more memory.
+/// Maximum length of a line in bytes. Longer lines are split, which limits memory.
 const LONGEST: usize = 64 * 1024;
 
 impl Output {
@@ -75,7 +75,7 @@ fn pass_on(from: impl io::Read, before: &str, mut to: impl Write) {
         if whole.last() != Some(&b'\n') {
             whole.push(b'\n');
         }
-        // In one piece, so that others' lines don't come between.
+        // One write, so that lines of other commands are not mixed in.
         if to.write_all(&whole).and_then(|()| to.flush()).is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! The rounds of a simulated run: each in virtual time into a folder of its own, as many at once as there are cores.
+//! Simulated runs of a plan: each in virtual time with its own folder, one on each core at a time.
 
 use super::Done;
 use super::round::{incomplete_record, not_created};
@@ -23,7 +23,7 @@ const SYNC: Duration = Duration::from_millis(500);
 /// Result of one run.
 type Round = Result<(Run, RunStatus), CliError>;
 
-/// Runs all rounds of `plan` into `folder`.
+/// Executes all runs of `plan` and records them to `folder`.
 pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, CliError> {
     let stop = signals::stop_flag()?;
     let progress = Progress::new(plan);
@@ -57,7 +57,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, CliError> {
     progress.end();
     let mut repeats = repeats;
     let mut last = RunStatus::Complete;
-    // Rounds are numbered without a gap, and those that were stopped come last.
+    // Runs are numbered without a gap. Stopped runs come last.
     for result in results
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner)
@@ -78,7 +78,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, CliError> {
     Ok(Done::new(&pooled, &last))
 }
 
-/// One round into `folder`.
+/// Executes one run and records it to `folder`.
 fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Result<(Run, RunStatus), CliError> {
     let mut recorder = Recorder::create(folder, Header::simulated(plan.clone())).map_err(not_created)?;
     let folder = recorder.path().to_owned();
@@ -112,7 +112,7 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
         Ok(done) if done.interrupted => RunStatus::Interrupted,
         Ok(_) => RunStatus::Complete,
         Err(error) => {
-            // Nothing was measured: no folder that looks like a run is left.
+            // Nothing was measured: the folder is removed.
             drop(recorder);
             let _ = std::fs::remove_dir_all(&folder);
             return Err(CliError::Usage(error.to_string()));
@@ -126,7 +126,7 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
 
 /// Progress of all runs on a line of the terminal that is overwritten.
 struct Progress {
-    /// Tenths of a second, of all rounds together, and those that are done.
+    /// Total and finished time of all runs, in 0.1 s.
     all: u64,
     done: AtomicU64,
     shown: Option<Mutex<(Clock, usize)>>,
@@ -142,7 +142,7 @@ impl Progress {
         }
     }
 
-    /// A tenth of a second more of one round.
+    /// Adds 0.1 s of one run.
     fn moved(&self, now: Instant, plan: &Plan) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let Some(shown) = &self.shown else { return };
@@ -162,7 +162,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     fn end(&self) {
         if let Some(shown) = &self.shown {
             let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);

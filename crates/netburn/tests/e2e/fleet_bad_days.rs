@@ -210,7 +210,7 @@ fn joining_what_is_not_there_says_what_was_tried() {
     let joining = |url: &str, more: &[&str]| finish(fleet.joining("x", url, more));
     let said = joining(fleet.url(), &["--interface", "nosuch0"]).expect(2).stderr;
     assert!(
-        said.contains("no interface `nosuch0`") && said.contains("; there are ") && said.contains("lo"),
+        said.contains("unknown interface: found `nosuch0`") && said.contains("expected one of ") && said.contains("lo"),
         "{said}"
     );
     // A port that nobody listens at, and a socket that isn't there: a few tries, and then it is given up.

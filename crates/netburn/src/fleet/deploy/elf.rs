@@ -1,8 +1,8 @@
-//! Which machines a binary runs on (ELF; System V ABI, generic and per processor). Pure.
+//! Machine of a binary (ELF; System V ABI, generic and per processor). Pure.
 
 use std::fmt;
 
-/// A machine, by its system and processor.
+/// System and processor of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Machine {
     /// `EM_*`.
@@ -10,7 +10,7 @@ pub(super) struct Machine {
     wide: bool,
     little: bool,
     name: &'static str,
-    /// Its target in Rust's words; `None` where the release has no recipe.
+    /// Rust target; `None` if there is no release for it.
     target: Option<&'static str>,
 }
 
@@ -31,7 +31,7 @@ const fn machine(
 }
 
 impl Machine {
-    /// What `uname -sm` says.
+    /// Parses the output of `uname -sm`.
     pub(super) fn from_uname(text: &str) -> Option<Machine> {
         let mut words = text.split_whitespace();
         let (system, processor) = (words.next()?, words.next()?);
@@ -62,7 +62,7 @@ impl Machine {
         })
     }
 
-    /// How to come by a binary for it.
+    /// Help text: how to get a binary for this machine.
     pub(super) fn recipe(&self) -> String {
         match self.target {
             Some("x86_64-unknown-linux-musl") => {
@@ -80,18 +80,18 @@ impl fmt::Display for Machine {
     }
 }
 
-/// What a binary's header says.
+/// Header of a binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Elf {
     processor: u16,
     wide: bool,
     little: bool,
-    /// Whether it asks for a program interpreter (PT_INTERP).
+    /// The binary needs a program interpreter (PT_INTERP).
     interpreted: bool,
 }
 
 impl Elf {
-    /// Reads the beginning of a binary; `None` when it is none.
+    /// Parses the start of a file; `None` if it is not an ELF binary.
     pub(super) fn read(bytes: &[u8]) -> Option<Elf> {
         let (wide, little) = match bytes.get(..6)? {
             [0x7f, b'E', b'L', b'F', class @ (1 | 2), order @ (1 | 2)] => (*class == 2, *order == 1),
@@ -125,12 +125,12 @@ impl Elf {
         })
     }
 
-    /// Whether it needs nothing but the kernel.
+    /// Returns `true` for a statically linked binary.
     pub(super) const fn is_static(&self) -> bool {
         !self.interpreted
     }
 
-    /// Whether it is for this machine, as far as its header tells.
+    /// Returns `true` if the header matches the machine.
     pub(super) const fn runs_on(&self, machine: &Machine) -> bool {
         self.processor == machine.processor && self.wide == machine.wide && self.little == machine.little
     }
