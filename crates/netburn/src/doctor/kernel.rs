@@ -60,7 +60,7 @@ pub(super) fn machine(lab: bool, container: bool) -> Machine {
 }
 
 pub(super) fn priority() -> Finding {
-    // A separate thread, because namespaces change for the whole thread.
+    // A separate thread, so that the priority ends with the thread.
     let first = std::thread::spawn(|| poller::set_realtime_priority(1)).join();
     let ok = first.is_ok_and(|first| first.is_ok());
     Finding {

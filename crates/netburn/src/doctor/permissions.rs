@@ -125,7 +125,7 @@ mod tests {
         for name in ["user.max_user_namespaces", "user.max_net_namespaces"] {
             let none = Machine {
                 most: Some((name.to_owned(), 0)),
-                // That does not depend on a limit.
+                // A container does not change the limit.
                 container: true,
                 ..usual()
             };

@@ -12,14 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use unit::{Kind, Service};
 
-/// The environment variable that `netburn fleet join` takes its address from where none is among its arguments, which all users can
-/// read.
+/// Environment variable with the address for `netburn fleet join`. Unlike arguments, other users can't read it.
 pub(crate) const ENVIRONMENT: &str = "NETBURN_FLEET_URL";
 
 /// Environment variable with the root folder of all files, for system images and tests. Nothing is started then.
 const ROOT: &str = "NETBURN_INSTALL_ROOT";
 
-/// Path of the socket of the user's systemd.
+/// Environment variable with the folder of the socket of the user's systemd.
 const RUNTIME: &str = "XDG_RUNTIME_DIR";
 
 /// Paths of the installed files.
@@ -241,7 +240,7 @@ fn run(words: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Environment for the user's systemd if it runs and the session does not set it (pam_systemd(8)): a login over SSH without PAM,
+/// Folder of the socket of the user's systemd, if systemd runs and the session does not set it (pam_systemd(8)): a login over SSH without PAM,
 /// or a shell of `su`.
 fn runtime_folder() -> Option<PathBuf> {
     if netburn_linux::process::is_root() || std::env::var_os(RUNTIME).is_some_and(|folder| !folder.is_empty()) {

@@ -125,7 +125,7 @@ impl Drawn {
             text.push_str(&format!("\x1b[{row};1H\x1b[2K{line}"));
         }
         text.push_str("\x1b8");
-        // SIGHUP reports the loss of the terminal.
+        // An error is ignored: SIGHUP reports the loss of the terminal.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }
