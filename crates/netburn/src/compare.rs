@@ -1,4 +1,4 @@
-//! `netburn compare`: runs held against others.
+//! `netburn compare`: comparison of runs.
 
 mod matrix;
 mod read;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// `netburn compare A… --against B…`, and `netburn compare A B C`.
 pub(crate) fn compare(args: &CompareArgs) -> Result<ExitStatus, CliError> {
     match compared(args) {
-        // To git, what is neither good nor bad is skipped; any other status would make the commit a bad one.
+        // `git bisect run` skips a commit with this status; any other failure would mark the commit as bad.
         Err(CliError::Usage(why) | CliError::Failed(why)) if args.bisect => {
             eprint_message(&why);
             Ok(ExitStatus::BisectSkip)
@@ -70,7 +70,7 @@ fn compared(args: &CompareArgs) -> Result<ExitStatus, CliError> {
     Ok(ended(args, &reader, &[&comparison]))
 }
 
-/// Whether each run is a variant of its own: as asked, or where there are several and nothing that they are held against.
+/// Returns `true` if each run is a separate variant: with `--ranked`, or for several runs without `--against`.
 fn is_ranked(args: &CompareArgs) -> Result<bool, CliError> {
     if args.ranked || !args.against.is_empty() {
         return Ok(args.ranked);
@@ -79,12 +79,12 @@ fn is_ranked(args: &CompareArgs) -> Result<bool, CliError> {
     match args.runs.len() {
         2.. if !judges => Ok(true),
         _ => Err(CliError::Usage(
-            "there is nothing to hold it against: add --against RUN, or more RUNs to rank".to_owned(),
+            "missing runs to compare with: add --against RUN, or more RUNs to rank".to_owned(),
         )),
     }
 }
 
-/// What came of scenarios that ran in turns: the others held against the first.
+/// Results of interleaved scenarios: the others are compared with the first.
 pub(crate) fn in_turns(mut sides: Vec<Side>, format: CompareFormat) -> String {
     name(&mut sides.iter_mut().collect::<Vec<_>>());
     match <[Side; 2]>::try_from(sides) {
@@ -119,20 +119,20 @@ fn ranked(ranking: &Ranking, format: CompareFormat) -> String {
     }
 }
 
-/// The curves of a side's folders; a summary as a file has none.
+/// The time series of a side's folders. A summary file has none.
 fn views(side: &Side) -> Vec<View> {
     let folders = side.sources.iter().map(Path::new).filter(|source| source.is_dir());
     let opened = folders.filter_map(|folder| match View::open(folder) {
         Ok(view) => Some(view),
         Err(error) => {
-            note(&format!("without the curves of {}: {error}", folder.display()));
+            note(&format!("the page has no curves of {}: {error}", folder.display()));
             None
         }
     });
     opened.collect()
 }
 
-/// How it ended: what is worse decides over what could not be told, for more runs would not mend it.
+/// Exit status. `Worse` takes precedence over `NotMeasured`: more runs would not change it.
 fn ended(args: &CompareArgs, reader: &Reader, comparisons: &[&Comparison]) -> ExitStatus {
     let checked = args.fail_on.is_some() || args.bisect;
     let any = |what: &dyn Fn(&Comparison) -> bool| comparisons.iter().any(|comparison| what(comparison));
@@ -143,17 +143,17 @@ fn ended(args: &CompareArgs, reader: &Reader, comparisons: &[&Comparison]) -> Ex
         return ExitStatus::NotMeasured;
     }
     if checked && any(&|comparison| comparison.too_few().is_some()) {
-        eprint_message("too few runs to tell whether anything is worse");
+        eprint_message("too few runs to decide whether a metric is worse");
         return ExitStatus::NotMeasured;
     }
     if checked && any(&|comparison| comparison.inconclusive() != [0, 0]) {
-        eprint_message("a run could not be measured whole: that nothing is worse tells nothing");
+        eprint_message("a run was not measured completely, so the comparison is inconclusive");
         return ExitStatus::NotMeasured;
     }
     ExitStatus::Success
 }
 
-/// Says one thing, without anything that a terminal would act on.
+/// Prints a note without control characters.
 fn note(text: &str) {
     eprint_message(&sanitise(text));
 }

@@ -18,9 +18,9 @@ pub(crate) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
 }
 
 /// Returns the reasons why values of the lab are unreliable, without those that `--busy` accepts.
-fn believed(args: &CrosscheckArgs, mut doubts: Vec<String>) -> Vec<String> {
-    doubts.retain(|doubt| !(args.busy && doubt.contains(" busy")));
-    doubts
+fn unaccepted_issues(args: &CrosscheckArgs, mut issues: Vec<String>) -> Vec<String> {
+    issues.retain(|issue| !(args.busy && issue.contains(" busy")));
+    issues
 }
 
 /// Folder for runs. Dropping the value deletes it.

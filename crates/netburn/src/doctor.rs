@@ -1,4 +1,4 @@
-//! `netburn doctor`: what this machine permits, and what would permit the rest.
+//! `netburn doctor`: checks of the permissions that netburn needs, with remedies.
 
 #[cfg(target_os = "linux")]
 mod kernel;
@@ -14,12 +14,12 @@ use crate::terminal::print_stdout;
 use netburn_scenario::Plan;
 use serde_json::json;
 
-/// One thing that was looked at.
+/// Result of a check.
 struct Finding {
     name: &'static str,
     ok: bool,
     found: String,
-    /// What would permit it.
+    /// The remedy.
     remedy: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// All that was looked at: what a lab needs, in its order, then what an agent tells.
+/// All checks: first the requirements of a lab, then the data that an agent reports.
 fn findings() -> Vec<Finding> {
     #[cfg(target_os = "linux")]
     {
@@ -58,7 +58,7 @@ fn findings() -> Vec<Finding> {
             wifi::interfaces(),
         ]
     }
-    // What else there is to look at belongs to a lab.
+    // The other checks are about the lab.
     #[cfg(not(target_os = "linux"))]
     vec![opened(), wifi::interfaces()]
 }
@@ -72,7 +72,7 @@ fn described(finding: &Finding) -> String {
     text
 }
 
-/// The proof: a lab of one station.
+/// Opens a lab with one station as a test.
 fn opened() -> Finding {
     let began = std::time::Instant::now();
     let plan = netburn_scenario::load("anomaly").and_then(|document| document.resolve());

@@ -1,4 +1,4 @@
-//! `netburn export`: a run as others' tools read it.
+//! `netburn export`: conversion of a run for other tools.
 
 mod pcapng;
 
@@ -32,7 +32,7 @@ pub(crate) fn export(args: &ExportArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// Writes one file, or standard output where none or `-` is named.
+/// Writes one file, or to standard output without a name or with `-`.
 fn to_file(out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<(), Error>) -> Result<(), CliError> {
     let Some(path) = out.filter(|path| *path != Path::new("-")) else {
         let mut to = BufWriter::new(io::stdout().lock());
@@ -51,7 +51,7 @@ fn to_file(out: Option<&Path>, write: impl FnOnce(&mut dyn Write) -> Result<(), 
     Ok(())
 }
 
-/// A disk that can't take it is no fault of the input.
+/// A write error is a failure, not a usage error.
 fn halted(path: &Path, error: &Error) -> CliError {
     match error {
         Error::Run(error) => CliError::Usage(error.to_string()),
@@ -59,7 +59,7 @@ fn halted(path: &Path, error: &Error) -> CliError {
     }
 }
 
-/// A data file for each run. `out` is a directory, or the file itself where it ends as flent's do.
+/// A data file for each run. `out` is a directory, or the file itself if it has flent's extension.
 fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), CliError> {
     let test = test.map(|test| match test {
         FlentTest::RttFairVarDown => Test::FairDown,
@@ -83,7 +83,7 @@ fn flent(run: &Run, test: Option<FlentTest>, out: Option<&Path>) -> Result<(), C
     Ok(())
 }
 
-/// Where an export of several files goes.
+/// Destination of an export of several files.
 fn folder(run: &Run, out: Option<&Path>, what: &str) -> Result<PathBuf, CliError> {
     match out {
         Some(out) if out == Path::new("-") => Err(CliError::Usage(format!(

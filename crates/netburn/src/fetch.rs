@@ -19,7 +19,7 @@ use std::time::SystemTime;
 pub(crate) fn fetch(args: &FetchArgs) -> Result<ExitStatus, CliError> {
     let options = options(args);
     if let Some(path) = &args.output {
-        // Found out now rather than after the measuring.
+        // A file that can't be written is an error before the measurement, not after it.
         let opened = std::fs::OpenOptions::new().create(true).append(true).open(path);
         opened.map_err(|e| CliError::Usage(format!("{}: {e}", path.display())))?;
     }
@@ -69,19 +69,19 @@ fn options(args: &FetchArgs) -> Options {
     }
 }
 
-/// The report, and whether somebody ended it early.
+/// The report, and `true` if a signal interrupted the measurement.
 async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool), CliError> {
     let not_measured = |e: FetchError| {
-        let said = sanitise(&e.to_string());
-        let hint = if !options.insecure && said.contains("certificate") {
-            "; --insecure takes any certificate"
+        let text = sanitise(&e.to_string());
+        let hint = if !options.insecure && text.contains("certificate") {
+            "; help: --insecure accepts any certificate"
         } else {
             ""
         };
-        CliError::Failed(format!("{said}{hint}"))
+        CliError::Failed(format!("{text}{hint}"))
     };
     let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
-    let ended = || CliError::Failed("ended before anything was measured".to_owned());
+    let ended = || CliError::Failed("interrupted before anything was measured".to_owned());
     let site = tokio::select! {
         site = find(options) => site.map_err(not_measured)?,
         () = signals.next() => return Err(ended()),
@@ -89,7 +89,7 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
     if site.redirects > 0 {
         eprint_message(&format!("redirected to {}", sanitise(&site.url.to_string())));
     }
-    agreed(&site, args.yes)?;
+    check_permission(&site, args.yes)?;
     let mut unread = false;
     let (stopper, stop) = CancelHandle::new();
     let mut heading = Some(Second::heading());
@@ -102,14 +102,12 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
                 .collect::<Vec<_>>()
                 .join("\n"),
         };
-        match args.batch {
-            // A reader that is gone wants no more seconds, and no report.
-            true if print_stdout(&format!("{line}\n")).is_err() && !unread => {
-                unread = true;
-                stopper.stop();
-            }
-            true => {}
-            false => eprint_message(&line),
+        if !args.batch {
+            eprint_message(&line);
+        } else if print_stdout(&format!("{line}\n")).is_err() && !unread {
+            // A closed pipe stops the measurement.
+            unread = true;
+            stopper.stop();
         }
     };
     let mut interrupted = false;
@@ -118,9 +116,13 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
         loop {
             tokio::select! {
                 report = &mut running => break report.map_err(not_measured)?,
-                () = signals.next() => if interrupted { return Err(ended()) } else {                         interrupted = true;
-                        stopper.stop();
-                     }
+                () = signals.next() => {
+                    if interrupted {
+                        return Err(ended());
+                    }
+                    interrupted = true;
+                    stopper.stop();
+                }
             }
         }
     };
@@ -131,12 +133,12 @@ async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool),
     }
 }
 
-/// Whether this server may be burned: by its own word, or by that of who sits here.
-fn agreed(site: &Site, yes: bool) -> Result<(), CliError> {
+/// Checks that the server permits load tests, or that the user confirms the permission.
+fn check_permission(site: &Site, yes: bool) -> Result<(), CliError> {
     match &site.permission {
         Permission::ThisMachine => return Ok(()),
         Permission::Consents { by } => {
-            eprint_message(&format!("with the consent of {}", sanitise(by)));
+            eprint_message(&format!("{} permits load tests", sanitise(by)));
             return Ok(());
         }
         Permission::Unknown if yes => return Ok(()),
@@ -145,19 +147,19 @@ fn agreed(site: &Site, yes: bool) -> Result<(), CliError> {
     let host = sanitise(&site.url.host);
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return Err(CliError::Usage(format!(
-            "{host} is another machine and doesn't say at /.well-known/netburn that it may be burned; --yes says that \
-             you may"
+            "{host} is another machine and does not permit load tests at /.well-known/netburn; help: --yes confirms \
+             that you have the permission"
         )));
     }
     let _ = write!(
         io::stderr(),
-        "{host} is another machine and doesn't say that it may be burned. Is it yours, or do you have its owner's \
-         leave? [y/N] "
+        "{host} is another machine and does not announce that it permits load tests. Do you own it, or do you have \
+         its owner's permission? [y/N] "
     );
     let mut answer = String::new();
     let _ = io::stdin().lock().read_line(&mut answer);
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(CliError::Usage("nothing was sent".to_owned())),
+        _ => Err(CliError::Usage("not confirmed: nothing was sent".to_owned())),
     }
 }

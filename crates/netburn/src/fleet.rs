@@ -1,4 +1,4 @@
-//! `netburn fleet`: the controller, its members, and what is done about them.
+//! `netburn fleet`: the controller and its members.
 
 mod check;
 mod deploy;
@@ -29,7 +29,7 @@ pub(crate) fn fleet(args: &FleetArgs) -> Result<ExitStatus, CliError> {
     }
 }
 
-/// Where this user's controller keeps its things.
+/// State folder of this user's controller.
 pub(crate) fn state() -> Result<State, CliError> {
     State::for_current_user().map_err(|error| CliError::Usage(error.to_string()))
 }
@@ -39,7 +39,7 @@ async fn found() -> Result<ControlClient, CliError> {
     ControlClient::connect(&state()?).await.map_err(unfound)
 }
 
-/// That there is no controller is for the user to mend; that it doesn't answer isn't.
+/// A missing controller is a usage error; a controller that does not respond is a failure.
 pub(crate) fn unfound(error: ControlError) -> CliError {
     match error {
         ControlError::None | ControlError::State(_) => CliError::Usage(error.to_string()),

@@ -1,4 +1,4 @@
-//! `netburn import`: other programs' files as runs.
+//! `netburn import`: import of files of other programs as runs.
 
 use crate::args::ImportArgs;
 use crate::exit::{CliError, ExitStatus};
@@ -8,7 +8,7 @@ use netburn_record::{Source, UnixTime};
 use netburn_report::sanitise::sanitise;
 use std::path::{Path, PathBuf};
 
-/// `netburn import FILE…`. Standard output has the folders, one a line. A file that can't be read keeps none of the others from being.
+/// `netburn import FILE…`. Prints the folders, one per line. A file that can't be read does not affect the others.
 pub(crate) fn import(args: &ImportArgs) -> Result<ExitStatus, CliError> {
     if args.out.is_some() && args.files.len() > 1 {
         return Err(CliError::Usage(
@@ -42,7 +42,7 @@ fn read(file: &Path) -> Result<Imported, String> {
     flent::read(&bytes, &name).map_err(|why| why.to_string())
 }
 
-/// What was read, and what was not.
+/// Describes imported and ignored data.
 fn said(source: Option<&Source>) -> Vec<String> {
     let Some(source) = source else { return Vec::new() };
     let mut said = vec![match source.version.as_str() {

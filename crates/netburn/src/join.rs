@@ -16,7 +16,7 @@ pub(crate) fn server() -> Result<ExitStatus, CliError> {
 fn take_part(life: fn(&Join) -> Result<(), FleetError>) -> Result<ExitStatus, CliError> {
     let join = Join::from_environment().map_err(|e| CliError::Usage(e.to_string()))?;
     match life(&join) {
-        // Whoever ended it says why, once.
+        // The coordinator prints the reason, once.
         Ok(()) | Err(FleetError::RunEnded(_) | FleetError::Declined(_) | FleetError::EndedEarly(_)) => {
             Ok(ExitStatus::Success)
         }

@@ -1,11 +1,11 @@
 //! `netburn lab`: programs at the stations of a modelled network.
 
-mod hand;
+mod keyboard;
 mod output;
 mod record;
 mod servers;
 mod session;
-mod show;
+mod view;
 
 use crate::args::{CommandArgs, EnvironmentArg, LabArgs};
 use crate::exit::{CliError, ExitStatus};
@@ -28,16 +28,16 @@ use std::process;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-/// The whole life of a lab's helper process.
+/// Main function of the helper process of a lab.
 pub(crate) fn helper() -> i32 {
     netburn_lab::init::main()
 }
 
-pub(crate) use show::keep_terminal;
+pub(crate) use view::keep_terminal;
 
-/// From so many stations on it is said how long a lab takes to open.
+/// Number of stations from which netburn prints how long a lab takes to open.
 const MANY: usize = 100;
-/// What a station takes on a busy machine of two cores, in ms: the kernel waits for all processors several times for each network
+/// Time to open a station on a busy machine with two cores, in ms: the kernel waits for all processors several times for each network
 /// namespace.
 const OPENING_MS: usize = 40;
 
@@ -53,7 +53,7 @@ pub(crate) fn open(plan: &Plan) -> Result<Lab, CliError> {
     })
 }
 
-/// Opens a lab for a plan where the machine permits it; else what is missing, and what would help.
+/// Opens a lab for a plan. Otherwise returns the missing permission and a remedy.
 pub(crate) fn permitted(plan: &Plan) -> Result<Lab, String> {
     tried(plan).map_err(|error| explained(&error))
 }
@@ -72,9 +72,9 @@ fn tried(plan: &Plan) -> Result<Lab, LabError> {
     Lab::open(plan, command)
 }
 
-/// Says what the lab's devices are, and what the machine doesn't let it do.
+/// Prints the devices of the lab and the features that the machine does not permit.
 pub(crate) fn announce(lab: &Lab) {
-    // What takes their place, and why, is one of the notes.
+    // One of the notes explains the replacement.
     if lab.device() == DeviceKind::Tun {
         eprint_message(&format!("stations have {}", lab.device()));
     }
@@ -83,10 +83,10 @@ pub(crate) fn announce(lab: &Lab) {
     }
 }
 
-/// Why there is no lab, and what would help.
+/// The reason why the lab can't be opened, and a remedy.
 fn explained(error: &LabError) -> String {
     let hint = match error {
-        // The kernel's word for a limit on namespaces.
+        // The kernel's error for a limit on namespaces.
         LabError::Namespaces(why) | LabError::Operation { error: why, .. }
             if why.kind() == io::ErrorKind::StorageFull =>
         {
@@ -116,7 +116,7 @@ fn explained(error: &LabError) -> String {
     format!("{error} ({hint})")
 }
 
-/// The lowest limit on namespaces, which is the one that is reached.
+/// The lowest limit on namespaces, which is reached first.
 pub(crate) fn namespace_limit() -> Option<(String, u64)> {
     #[cfg(target_os = "linux")]
     return netburn_linux::namespace::limits()
@@ -129,7 +129,7 @@ pub(crate) fn namespace_limit() -> Option<(String, u64)> {
 /// `netburn lab SCENARIO`.
 pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     let wanted = args.commands().map_err(CliError::Usage)?;
-    // What notes there are concern the workloads, which don't run here.
+    // The notes are about workloads, which do not run here.
     let plan::Resolved { plan, .. } = plan::resolved(&args.changes(), Some(EnvironmentArg::Lab))?;
     let mut commands = commands(&plan, wanted)?;
     let entered = commands[0].end;
@@ -167,19 +167,20 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
             lab.nsenter_command(entered)
         ));
     }
-    let unkept = |error: io::Error| CliError::Failed(format!("what the commands print can't be kept: {error}"));
-    let mut output = Output::new(commands.len(), args.log.as_deref()).map_err(unkept)?;
+    let incomplete_record =
+        |error: io::Error| CliError::Failed(format!("what the commands print can't be kept: {error}"));
+    let mut output = Output::new(commands.len(), args.log.as_deref()).map_err(incomplete_record)?;
     let runtime = runtime::on(1)?;
     let session = Session::new(&lab, &commands, &mut output, args.serve);
     let outcome = runtime.block_on(async {
-        let mut view = args.serve.then(|| show::View::open(&plan));
+        let mut view = args.serve.then(|| view::View::open(&plan));
         session.run(&mut view, &mut servers, args.serve).await
     });
     runtime.shutdown_background();
     lab.stop();
     warn(&lab);
     let (health, counted, captures_lost) = (lab.health(), lab.counters(), lab.captures_lost());
-    // What still runs ends with the lab, and with it what is still to be passed on of its output.
+    // The remaining processes end with the lab. Then all output is forwarded.
     if let Some(servers) = servers {
         servers.finish();
     }
@@ -194,13 +195,12 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
         eprint_message(&format!("warning: results may be unreliable: {reason}"));
     }
     if let Some(folder) = &args.log {
-        record::keep(folder, &commands, &outcome, &health, &reasons).map_err(unkept)?;
+        record::keep(folder, &commands, &outcome, &health, &reasons).map_err(incomplete_record)?;
     }
     Ok(ended(&outcome, args.check && !reasons.is_empty(), captures_lost))
 }
 
-/// How the command ends: by its signal; else, where that is asked for, by what makes its measurements unreliable; else as the commands
-/// did; else by what was lost.
+/// Exit status: of the signal; else, if requested, of a failed self-check; else of the commands; else of lost packets.
 fn ended(outcome: &Outcome, unreliable: bool, lost: bool) -> ExitStatus {
     let statuses = outcome.went.iter().map(|went| went.status());
     match outcome.signal {
@@ -214,7 +214,7 @@ fn ended(outcome: &Outcome, unreliable: bool, lost: bool) -> ExitStatus {
     }
 }
 
-/// The commands with their stations, which are there.
+/// The commands with their stations, which exist.
 fn commands(plan: &Plan, wanted: Vec<CommandArgs>) -> Result<Vec<Command>, CliError> {
     let mut count: BTreeMap<String, u32> = BTreeMap::new();
     let each = wanted.into_iter().map(|args| {
@@ -262,7 +262,7 @@ fn name_of(plan: &Plan, end: Endpoint) -> &str {
     }
 }
 
-/// What was not carried, in one line; `None` where that is nothing but what kernels send of their own accord.
+/// Line about packets that the lab did not carry; `None` if the kernels sent all of them by themselves.
 fn not_carried(counted: &ForwardingCounters) -> Option<String> {
     let told = counted
         .refused

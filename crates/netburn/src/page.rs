@@ -8,11 +8,11 @@ use netburn_report::{View, chart, charts, html};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The page's name in a run's folder.
+/// Name of the page in the folder of a run.
 pub(crate) const FILE: &str = "report.html";
 
-/// Writes the page of a run into its folder, and those of its rounds into theirs; where the run's is. A run without a page is a run
-/// all the same: what went wrong is said, and that is all.
+/// Writes the page of a run and the pages of the runs of a set. Returns the path of the page. An error is printed, and the
+/// run remains valid.
 pub(crate) fn keep(folder: &Path, view: &View) -> Option<PathBuf> {
     kept(folder, view)
         .map_err(|why| eprint_message(&format!("there is no page: {}", sanitise(&why))))
@@ -22,7 +22,7 @@ pub(crate) fn keep(folder: &Path, view: &View) -> Option<PathBuf> {
 fn kept(folder: &Path, view: &View) -> Result<PathBuf, String> {
     if view.run_dirs.len() <= MAX_PAGES {
         for round in view.run_dirs.iter().map(|round| folder.join(round)) {
-            // What can't be read of a round is said by the page of all.
+            // The page of the set reports a run that can't be read.
             if let Ok(view) = View::open(&round) {
                 put(&view, &round.join(FILE))?;
             }
@@ -37,7 +37,7 @@ fn put(view: &View, path: &Path) -> Result<(), String> {
     write(view, path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Writes a view's page to a file, whole or not at all.
+/// Writes the page of a view to a file atomically.
 pub(crate) fn write(view: &View, path: &Path) -> io::Result<()> {
     whole(path, html::report(view).as_bytes())
 }
@@ -58,13 +58,13 @@ pub(crate) fn draw(view: &View, folder: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A file in place of the one before with one rename.
+/// Replaces a file with one rename.
 fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".tmp");
     let written = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
     written.inspect_err(|_| {
-        // What is half written is of no use to anybody.
+        // An incomplete file is useless.
         let _ = std::fs::remove_file(&temporary);
     })
 }

@@ -1,4 +1,4 @@
-//! From a scenario's name to a resolved plan: `plan` and `schema`, and the beginning of `run`.
+//! Resolves a scenario to a plan: `plan`, `schema`, and the first step of `run`.
 
 use crate::args::{Changes, EnvironmentArg, Format, PlanArgs, SchemaArgs, SchemaName};
 use crate::exit::{CliError, ExitStatus};
@@ -20,7 +20,7 @@ pub(crate) fn plan(args: &PlanArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// The plan in words.
+/// The plan as text.
 fn described(plan: &Plan, environment: Environment, width: usize) -> String {
     let mut text = format!("Nothing was run. On {environment}, this would be:\n\n");
     for line in plan.describe(environment) {
@@ -43,20 +43,20 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// A plan, and the environment it is for.
+/// A plan and its environment.
 pub(crate) struct Resolved {
     pub(crate) plan: Plan,
     pub(crate) environment: Environment,
-    /// What that environment takes no notice of.
+    /// Notes on keys that the environment ignores.
     pub(crate) notes: Vec<String>,
-    /// Why this environment, where none was asked for.
+    /// Reason for the environment if none was requested.
     pub(crate) why: Option<String>,
-    /// The lab, where it was opened to see whether the machine permits it.
+    /// The lab, if it was opened to check that the machine permits it.
     pub(crate) lab: Option<Lab>,
 }
 
-/// The plan of a scenario with these changes, for the environment that was asked for. Without one: the lab where the machine permits it,
-/// else the simulator; local where there is no access point that could be modelled.
+/// The plan of a scenario with these changes, for the requested environment. The default is the lab if the machine permits it,
+/// else the simulator; local for a scenario without an access point.
 pub(crate) fn resolved(changes: &Changes, on: Option<EnvironmentArg>) -> Result<Resolved, CliError> {
     let document = changed(changes)?;
     let on_environment = |environment: Environment, why: Option<&str>, lab: Option<Lab>| {
@@ -76,7 +76,7 @@ pub(crate) fn resolved(changes: &Changes, on: Option<EnvironmentArg>) -> Result<
         let why = "no --on, and the scenario describes no access point that could be modelled: running on local";
         return on_environment(Environment::Local, Some(why), None);
     }
-    // What can't be in the lab is told for what everybody can run.
+    // A scenario that the lab does not support runs in the simulator, which works everywhere.
     let Ok((plan, _)) = document.resolve_for(Environment::Lab) else {
         return on_environment(Environment::Simulate, None, None);
     };

@@ -1,4 +1,4 @@
-//! Runs that were kept: `report` and `runs`.
+//! Stored runs: `report` and `runs`.
 
 use crate::args::{Format, ReportArgs, RunsArgs};
 use crate::exit::{CliError, ExitStatus};
@@ -12,7 +12,7 @@ use netburn_report::sanitise::sanitise;
 use serde_json::json;
 use std::path::Path;
 
-/// Where runs are kept when nothing else is said.
+/// Default folder of runs.
 const RUNS: &str = "runs";
 
 /// `netburn report RUN`.
@@ -42,7 +42,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// `netburn runs`. Reads no more of each folder than its head, and changes none.
+/// `netburn runs`. Reads only the header of each run, and changes nothing.
 pub(crate) fn runs(args: &RunsArgs) -> Result<ExitStatus, CliError> {
     let wrong = |e: std::io::Error| CliError::Usage(format!("{}: {e}", args.dir.display()));
     if args.dir != Path::new(RUNS) {
@@ -61,7 +61,7 @@ pub(crate) fn runs(args: &RunsArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// A run folder for programs.
+/// A run folder as JSON.
 fn entry(listed: &RunEntry) -> serde_json::Value {
     let (state, verdict, error) = match &listed.state {
         State::Finished(verdict) => ("finished", Some(verdict_name(*verdict)), None),
@@ -80,7 +80,7 @@ fn entry(listed: &RunEntry) -> serde_json::Value {
     })
 }
 
-/// A summary as asked for.
+/// A summary in the requested format.
 pub(crate) fn written(summary: &Summary, format: Format) -> String {
     match format {
         Format::Json => document(summary),
@@ -91,21 +91,21 @@ pub(crate) fn written(summary: &Summary, format: Format) -> String {
     }
 }
 
-/// What the figures of a run suggest, for the end of its report; nothing where they suggest nothing.
+/// Probable causes for the end of the report of a run; empty if there are none.
 pub(crate) fn causes(view: &View) -> String {
     let look = TerminalStyle::for_stdout();
     let lines = netburn_report::explain::lines(&view.explanation, look.width, look.colour);
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// A JSON document, for people's eyes too.
+/// An indented JSON document.
 pub(crate) fn document(of: &(impl serde::Serialize + ?Sized)) -> String {
     let mut text = serde_json::to_string_pretty(of).expect("our documents have string keys only");
     text.push('\n');
     text
 }
 
-/// A folder that is no run is the wrong input; one that can't be finished because the disk is full is no measurement.
+/// A folder without a run is a usage error; a record that can't be completed is a failure.
 pub(crate) fn unopened(path: &Path, error: Error) -> CliError {
     match &error {
         Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {

@@ -1,4 +1,4 @@
-//! `netburn run`: a scenario becomes a plan, the plan one or several rounds, the rounds a report.
+//! `netburn run`: resolves a scenario to a plan, runs the plan once or several times, and prints a report.
 
 mod fleet;
 mod interleave;
@@ -26,14 +26,14 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     }
     let plan::Resolved {
         plan, environment, lab, ..
-    } = said(plan::resolved(&args.changes, args.on)?);
+    } = announce(plan::resolved(&args.changes, args.on)?);
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
     let done = match environment {
         Environment::Simulate => simulated::all(&plan, &folder)?,
         Environment::Local | Environment::Lab => round::all(&plan, environment, lab, None, &folder)?,
         Environment::Imported => {
             return Err(CliError::Usage(
-                "a run can't be made where it was imported from".to_owned(),
+                "unsupported environment: an imported run can't be repeated".to_owned(),
             ));
         }
         Environment::Fleet => {
@@ -56,15 +56,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
         Err(error) => eprint_message(&format!("there is no page: {}", sanitise(&error.to_string()))),
     }
     match print_stdout(&text) {
-        // How the run ended says more than that nobody reads on.
+        // The exit status of the run matters more than a closed pipe.
         Ok(()) | Err(CliError::BrokenPipe) => {}
         Err(stop) => return Err(stop),
     }
     Ok(exit::of_run(&done.summary, done.interrupted, args.check))
 }
 
-/// Says what is about to happen.
-fn said(resolved: plan::Resolved) -> plan::Resolved {
+/// Prints a summary of the run before it starts.
+fn announce(resolved: plan::Resolved) -> plan::Resolved {
     eprint_message(&format!(
         "{}: {}",
         resolved.plan.name,
@@ -79,8 +79,8 @@ fn said(resolved: plan::Resolved) -> plan::Resolved {
     resolved
 }
 
-/// Runs a plan on an environment into a folder, for its summary.
-pub(crate) fn of(plan: &Plan, environment: Environment, folder: &Path) -> Result<Summary, CliError> {
+/// Runs a plan in an environment, records it to a folder, and returns its summary.
+pub(crate) fn run_plan(plan: &Plan, environment: Environment, folder: &Path) -> Result<Summary, CliError> {
     let done = match environment {
         Environment::Simulate => simulated::all(plan, folder)?,
         _ => round::all(plan, environment, None, None, folder)?,
@@ -92,7 +92,7 @@ pub(crate) fn of(plan: &Plan, environment: Environment, folder: &Path) -> Result
     }
 }
 
-/// What is about to happen; what was measured is the report's first line.
+/// Description of the run before it starts: environment and volume of traffic.
 fn beginning(plan: &Plan, environment: Environment) -> String {
     let moves = |plan| format!("it may move up to {}, all of it within this machine", most(plan));
     match environment {
@@ -111,25 +111,25 @@ fn beginning(plan: &Plan, environment: Environment) -> String {
     }
 }
 
-/// The most bytes that it moves, as people say it.
+/// Upper bound of the volume of traffic, as text.
 fn most(plan: &Plan) -> String {
     let most = plan.bytes_expected(Environment::Local).max;
     most.map_or_else(|| "whatever goes through".to_owned(), decimal)
 }
 
-/// What came of all rounds.
+/// Result of all runs of a plan.
 #[derive(Debug)]
 struct Done {
-    /// Where it is kept.
+    /// Folder of the record.
     folder: PathBuf,
-    /// Of all rounds together.
+    /// Pooled summary of all runs.
     summary: Summary,
-    /// Whether somebody stopped it.
+    /// A signal stopped the run.
     interrupted: bool,
 }
 
 impl Done {
-    fn of(run: &Run, ending: &RunStatus) -> Done {
+    fn new(run: &Run, ending: &RunStatus) -> Done {
         Done {
             folder: run.path().to_owned(),
             summary: run.summary().clone(),

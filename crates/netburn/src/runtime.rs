@@ -1,4 +1,4 @@
-//! What asynchronous work runs on.
+//! Tokio runtimes of the commands.
 
 use crate::exit::CliError;
 use tokio::runtime::{Builder, Runtime};
@@ -8,7 +8,7 @@ pub(crate) fn here() -> Result<Runtime, CliError> {
     built(Builder::new_current_thread())
 }
 
-/// On so many threads.
+/// Runtime with `threads` worker threads.
 pub(crate) fn on(threads: usize) -> Result<Runtime, CliError> {
     let mut builder = Builder::new_multi_thread();
     builder.worker_threads(threads);

@@ -13,10 +13,10 @@ use netburn_traffic::server::{Addresses, Limits, MAX_OBJECT, Server, ServerConfi
 use netburn_traffic::tls::Identity;
 use std::net::SocketAddr;
 
-/// The least that `--head` may be.
+/// Minimum of `--head`.
 const LEAST_HEAD: u64 = 1024;
 
-/// Serves until it is interrupted.
+/// Serves until a signal.
 pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     if args.join {
         return join::server();
@@ -24,7 +24,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     let config = config(args)?;
     let fingerprint = config.tls.as_ref().map(Identity::fingerprint);
     let consent = config.consent.clone();
-    // Where the system doesn't give more, it is served with what there is.
+    // A lower limit of the system is not an error.
     let _ = netburn_linux::process::raise_open_files();
     let runtime = runtime::here()?;
     runtime.block_on(async {
@@ -53,7 +53,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
     })
 }
 
-/// The server's settings as asked for.
+/// Settings of the server from the arguments.
 fn config(args: &ServeArgs) -> Result<ServerConfig, CliError> {
     let mut config = ServerConfig {
         rate: args.rate,
@@ -78,7 +78,7 @@ fn config(args: &ServeArgs) -> Result<ServerConfig, CliError> {
     Ok(config)
 }
 
-/// The fleet of a token's file, or of an address to join.
+/// The fleet from a file with a token, or from an address to join.
 fn fleet_key(from: &str) -> Result<FleetKey, CliError> {
     let token = match from.split_once('#') {
         Some(_) => {
@@ -90,7 +90,7 @@ fn fleet_key(from: &str) -> Result<FleetKey, CliError> {
         None => {
             let text = std::fs::read_to_string(from).map_err(|e| CliError::Usage(format!("--fleet {from}: {e}")))?;
             let line = text.lines().next().unwrap_or_default().trim();
-            // A file with the whole address will do as well.
+            // The file may also have the whole address.
             let token = line
                 .rsplit('#')
                 .next()
@@ -152,7 +152,7 @@ fn limits(args: &LimitArgs) -> Result<Limits, CliError> {
     Ok(limits)
 }
 
-/// One address a line, as a client would write it.
+/// One address per line, as a client would use it.
 fn urls(addresses: &Addresses) -> String {
     let mut urls = String::new();
     for (scheme, list) in [("http", &addresses.http), ("https", &addresses.https)] {
@@ -163,7 +163,7 @@ fn urls(addresses: &Addresses) -> String {
     urls
 }
 
-/// Where others find what listens at `address`: one that stands for all has a likeliest.
+/// Address at which clients reach a listener; an unspecified address is replaced by the most likely one.
 fn usable(address: SocketAddr) -> SocketAddr {
     match address.ip().is_unspecified() {
         true => SocketAddr::new(advertised(&[address]), address.port()),
@@ -171,7 +171,7 @@ fn usable(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// An address that can't be had is the wrong one; a machine that can't serve is no measurement.
+/// An address that can't be bound is a usage error; other errors are failures.
 fn unbound(error: ServerError) -> CliError {
     match error {
         ServerError::Machine(_) => CliError::Failed(error.to_string()),

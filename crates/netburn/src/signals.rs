@@ -85,7 +85,7 @@ pub(crate) fn stop_flag() -> Result<&'static AtomicBool, CliError> {
         runtime.block_on(async {
             signals.next().await;
             STOP.store(true, Ordering::Relaxed);
-            eprint_message("stopping, and keeping what there is; once more aborts");
+            eprint_message("stopping and saving the results; a second signal aborts");
             signals.next().await;
         });
         std::process::exit(3);

@@ -19,11 +19,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The most runs that are begun without `--yes`.
-const UNASKED: u64 = 10_000;
+/// Maximum number of runs without `--yes`.
+const MAX_UNCONFIRMED_RUNS: u64 = 10_000;
 
-/// How often the progress is said anew.
-const PROGRESS: Duration = Duration::from_millis(500);
+/// Interval of updates of the progress line.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// `netburn sweep SCENARIO --vary KEY=VALUES…`.
 pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
@@ -32,9 +32,9 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
     let grid = grid(args, threads)?;
-    if grid.runs() > UNASKED && !args.yes {
+    if grid.runs() > MAX_UNCONFIRMED_RUNS && !args.yes {
         return Err(CliError::Usage(format!(
-            "{} runs are more than {UNASKED}: give fewer values, or --yes to begin them. {}",
+            "{} runs are more than {MAX_UNCONFIRMED_RUNS}: give fewer values, or --yes to start them. {}",
             grid.runs(),
             estimate(&grid, threads)
         )));
@@ -58,7 +58,7 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
     let finished = finished.map_err(|error| halted(&error, &folder))?;
     eprint_message(&format!("saved to {}", folder.path().display()));
     match print_stdout(&shown(&rows, judged.as_ref(), args)) {
-        // How it ended says more than that nobody reads on.
+        // The exit status of the sweep matters more than a closed pipe.
         Ok(()) | Err(CliError::BrokenPipe) => {}
         Err(stop) => return Err(stop),
     }
@@ -68,28 +68,28 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
     }
     eprint_message(&format!(
         "interrupted: {finished} of {all} runs are finished; {}",
-        go_on(&folder)
+        continue_command(&folder)
     ));
     Ok(ExitStatus::NotMeasured)
 }
 
-/// What is asked for, as far as it can be told without looking at values.
+/// The grid of the arguments. Values are checked later.
 fn grid(args: &SweepArgs, threads: usize) -> Result<Grid, CliError> {
     let varies: Result<Vec<Vary>, _> = args.vary.iter().map(|text| Vary::parse(text)).collect();
     let varies = varies.map_err(|why| CliError::Usage(why.to_string()))?;
     let document = changed(&args.changes)?;
     Grid::new(document.clone(), &varies).map_err(|why| {
-        let mut said = why.to_string();
+        let mut text = why.to_string();
         if let GridError::TooMany(runs) = why
             && let Some(cost) = first_cost(document, &varies)
         {
-            said = format!("{said}. {}", reckoned(&cost, runs as f64, threads));
+            text = format!("{text}. {}", estimate_sentence(&cost, runs as f64, threads));
         }
-        CliError::Usage(said)
+        CliError::Usage(text)
     })
 }
 
-/// What a run costs by the first cell, where there are too many cells for a grid.
+/// Cost of a run of the first cell, for when there are too many cells for a grid.
 fn first_cost(document: netburn_scenario::Document, varies: &[Vary]) -> Option<CostEstimate> {
     let first: Option<Vec<Vary>> = varies
         .iter()
@@ -98,37 +98,39 @@ fn first_cost(document: netburn_scenario::Document, varies: &[Vary]) -> Option<C
     estimate_cost(&Grid::new(document, &first?).ok()?).ok()?
 }
 
-/// How long it would take, in a sentence.
+/// Sentence with the estimated duration of all runs.
 fn estimate(grid: &Grid, threads: usize) -> String {
     match estimate_cost(grid) {
-        Ok(Some(cost)) => reckoned(&cost, grid.runs() as f64, threads),
-        // It is told with all that is wrong once they are begun.
-        Ok(None) | Err(_) => "The first of them can't be run as it is, so that no time can be reckoned".to_owned(),
+        Ok(Some(cost)) => estimate_sentence(&cost, grid.runs() as f64, threads),
+        // `check` reports this error with all others when the runs are started.
+        Ok(None) | Err(_) => "The first run is invalid, so its duration can't be estimated".to_owned(),
     }
 }
 
-fn reckoned(cost: &CostEstimate, runs: f64, threads: usize) -> String {
+fn estimate_sentence(cost: &CostEstimate, runs: f64, threads: usize) -> String {
     let cores = match threads {
         1 => "one processor".to_owned(),
         threads => format!("{threads} processors"),
     };
     let all = cost.run.as_secs_f64() * runs / threads as f64;
-    let from = match cost.simulated < cost.total {
-        true => format!("the first {} of {} of the first run", cost.simulated, cost.total),
-        false => "the first run".to_owned(),
+    let from = if cost.simulated < cost.total {
+        format!("the first {} of {} of the first run", cost.simulated, cost.total)
+    } else {
+        "the first run".to_owned()
     };
     format!(
-        "They would take about {} on {cores}, reckoned from {from}; others may cost more or less",
+        "They would take about {} on {cores}, estimated from {from}; other runs may take more or less time",
         format_approximate(all)
     )
 }
 
-/// Every cell, looked at before anything runs.
+/// Checks all cells before the first run.
 fn checked(args: &SweepArgs, grid: &Grid, threads: usize, stop: &AtomicBool) -> Result<Checked, CliError> {
     let screen = Screen::new();
-    let impossible = match args.skip_impossible {
-        true => InvalidCellPolicy::Skip,
-        false => InvalidCellPolicy::Reject,
+    let impossible = if args.skip_impossible {
+        InvalidCellPolicy::Skip
+    } else {
+        InvalidCellPolicy::Reject
     };
     let checked = check(grid, threads, stop, impossible, &|done| {
         screen.cells(done, grid.cells())
@@ -170,7 +172,7 @@ fn begun(grid: &Grid, folder: &Folder) -> String {
     format!("{runs}, {before}simulated, nothing leaves this process")
 }
 
-/// The values judged against the first, where that is asked for.
+/// Comparisons of the values with the first value, for `--judge`.
 fn judged(grid: &Grid, folder: &Folder, args: &SweepArgs) -> Option<Judgements> {
     let (true, [key], [values]) = (args.judge, grid.keys(), grid.values()) else {
         return None;
@@ -182,9 +184,9 @@ fn judged(grid: &Grid, folder: &Folder, args: &SweepArgs) -> Option<Judgements> 
     Some(judgements(key, values, runs))
 }
 
-/// The outcome as files.
+/// Writes the results to files.
 fn kept(folder: &Folder, rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> Result<(), CliError> {
-    let columns = parquet(rows).map_err(|error| CliError::Failed(format!("rows.parquet can't be made: {error}")))?;
+    let columns = parquet(rows).map_err(|error| CliError::Failed(format!("rows.parquet can't be written: {error}")))?;
     folder.write("rows.csv", csv(rows).as_bytes()).map_err(unusable)?;
     folder.write("rows.parquet", &columns).map_err(unusable)?;
     if let Some(judged) = judged {
@@ -200,7 +202,7 @@ fn charted(rows: &Rows, args: &SweepArgs) -> chart::Chart {
     chart::Chart::new(rows, asked.unwrap_or_else(|| rows.metric()))
 }
 
-/// The outcome for standard output.
+/// The results for standard output.
 fn shown(rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> String {
     match (args.format, judged) {
         (SweepFormat::Json, judged) => {
@@ -231,11 +233,11 @@ fn shown(rows: &Rows, judged: Option<&Judgements>, args: &SweepArgs) -> String {
     }
 }
 
-fn go_on(folder: &Folder) -> String {
-    format!("the same command with --out {} goes on", quoted(folder.path()))
+fn continue_command(folder: &Folder) -> String {
+    format!("the same command with --out {} continues", quoted(folder.path()))
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     if text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:".contains(c)) {
@@ -245,7 +247,7 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-/// A folder that holds something else is the wrong input. One that can't be read or written leaves nothing measured.
+/// A folder with other content is a usage error; a folder that can't be read or written is a failure.
 fn unusable(error: FolderError) -> CliError {
     match &error {
         FolderError::Io { .. } | FolderError::Create { .. } => CliError::Failed(error.to_string()),
@@ -255,18 +257,18 @@ fn unusable(error: FolderError) -> CliError {
 
 fn halted(error: &SweepError, folder: &Folder) -> CliError {
     CliError::Failed(format!(
-        "{}; what was finished is kept: {}",
+        "{}; finished runs are saved: {}",
         sanitised(&error.to_string()),
-        go_on(folder)
+        continue_command(folder)
     ))
 }
 
-/// Lines without anything that a terminal could take amiss.
+/// Lines without control characters.
 fn sanitised(text: &str) -> String {
     text.lines().map(sanitise).collect::<Vec<_>>().join("\n")
 }
 
-/// How far it is, on a line of its own that is written over.
+/// Progress on a line of the terminal that is overwritten.
 struct Screen {
     begun: Instant,
     shown: Option<Mutex<(Instant, usize)>>,
@@ -288,13 +290,13 @@ impl Screen {
     fn runs(&self, progress: Progress) {
         self.line(|| {
             let left = match progress.share {
-                // Too little to reckon with.
+                // Too little for an estimate.
                 ..0.001 => String::new(),
                 share => {
-                    let gone = self.begun.elapsed().as_secs_f64();
+                    let elapsed = self.begun.elapsed().as_secs_f64();
                     format!(
                         ", about {} left",
-                        format_approximate(gone * (1.0 - share).max(0.0) / share)
+                        format_approximate(elapsed * (1.0 - share).max(0.0) / share)
                     )
                 }
             };
@@ -305,13 +307,13 @@ impl Screen {
     fn line(&self, text: impl Fn() -> String) {
         let Some(shown) = &self.shown else { return };
         let Ok(mut shown) = shown.try_lock() else { return };
-        if shown.0.elapsed() >= PROGRESS {
+        if shown.0.elapsed() >= PROGRESS_INTERVAL {
             shown.0 = Instant::now();
             overwrite_line(&text(), &mut shown.1);
         }
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     fn end(&self) {
         if let Some(shown) = &self.shown {
             overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner).1);

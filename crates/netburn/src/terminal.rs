@@ -43,7 +43,7 @@ pub(crate) fn stderr_colour() -> bool {
 /// Writes data to standard output.
 ///
 /// # Errors
-/// [`CliError::BrokenPipe`] when nobody reads it any more, [`CliError::Failed`] when it can't be written (a full disk).
+/// [`CliError::BrokenPipe`] when the reader has closed the pipe, [`CliError::Failed`] when it can't be written (a full disk).
 pub(crate) fn print_stdout(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())

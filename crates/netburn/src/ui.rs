@@ -8,7 +8,7 @@ use crate::terminal::{eprint_message, print_stdout};
 use netburn_dashboard::{Config, PORT, Server};
 use std::path::Path;
 
-/// Where runs are kept when nothing else is said; they may still be to come.
+/// Default folder of runs, which may not exist yet.
 const RUNS: &str = "runs";
 
 /// `netburn ui`.
@@ -40,7 +40,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<ExitStatus, CliError> {
         server.run(async move { signals.next().await }).await;
         Ok(ExitStatus::Success)
     });
-    // Somebody may still read a long run; nobody waits for it any more.
+    // A request for a long run may still be in progress; the shutdown does not wait for it.
     runtime.shutdown_background();
     ended
 }

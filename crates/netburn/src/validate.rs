@@ -1,4 +1,4 @@
-//! `netburn validate`: the models held against published figures.
+//! `netburn validate`: checks the models against published values.
 
 use crate::args::{ValidateArgs, ValidateFormat};
 use crate::exit::{CliError, ExitStatus};
@@ -66,7 +66,7 @@ fn read(path: &Path) -> Result<CaseFile, CliError> {
     CaseFile::parse(&name, &text).map_err(|why| CliError::Usage(why.to_string()))
 }
 
-/// Says on a terminal how far it has come.
+/// Prints the progress to a terminal.
 fn progress(done: usize, of: usize) {
     let mut err = std::io::stderr().lock();
     if err.is_terminal() {

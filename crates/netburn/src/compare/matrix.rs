@@ -1,4 +1,4 @@
-//! Where a matrix comes from: a sweep's folder, or a folder of runs as SCENARIO/VARIANT.
+//! Reads a matrix: the folder of a sweep, or a folder of runs as SCENARIO/VARIANT.
 
 use super::note;
 use super::read::{Reader, summary};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// A scenario's name, its baseline and its variants.
 type Scenario = (String, Side, Vec<Option<Side>>);
 
-/// Reads the runs below `dir` and holds every scenario's variants against its baseline.
+/// Reads the runs below `dir` and compares the variants of each scenario with its baseline.
 pub(super) fn read(
     dir: &Path,
     baseline: Option<&str>,
@@ -28,14 +28,14 @@ pub(super) fn read(
         None => 0,
         Some(wanted) => variants.iter().position(|name| name == wanted).ok_or_else(|| {
             CliError::Usage(format!(
-                "--baseline {wanted}: there is no such variant; there are {}",
+                "--baseline: unknown variant: found {wanted}, expected one of {}",
                 variants.join(", ")
             ))
         })?,
     };
     if variants.len() < 2 {
         return Err(CliError::Usage(format!(
-            "{}: there is one variant only, so nothing it could be held against",
+            "{}: too few variants: found 1, expected at least 2",
             dir.display()
         )));
     }
@@ -44,7 +44,7 @@ pub(super) fn read(
         match sides.remove(place) {
             Some(against) => all.push((scenario, against, sides)),
             None => {
-                let why = format!("{scenario} has no runs of {}: it is left out", variants[place]);
+                let why = format!("{scenario} has no runs of {} and is not compared", variants[place]);
                 note(&why);
                 reader.failed.push(why);
             }
@@ -67,7 +67,7 @@ pub(super) fn read(
 /// The variants, and of every scenario a side for each of them.
 type Found = (Vec<String>, Vec<(String, Vec<Option<Side>>)>);
 
-/// What is needed of a sweep's own file.
+/// The fields of `sweep.json` that the matrix needs.
 #[derive(Deserialize)]
 struct Sweep {
     scenario: String,

@@ -8,18 +8,18 @@ use netburn_report::compare::Side;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// The longest file that is read as a summary.
-const LONGEST: u64 = 256 << 20;
+/// Maximum length of a summary file in bytes.
+const MAX_SUMMARY_BYTES: u64 = 256 << 20;
 
-/// Reads runs, and remembers which it could not.
+/// Reads runs, and collects the errors.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
-    /// Why, for each.
+    /// One error for each run that could not be read.
     pub(super) failed: Vec<String>,
 }
 
 impl Reader {
-    /// The runs at `paths` as one side; those that can't be read are told, and the others go on. `None` when there are none.
+    /// The runs at `paths` as one side; runs that can't be read are reported. `None` if there are no others.
     pub(super) fn side(&mut self, paths: &[PathBuf]) -> Option<Side> {
         let mut side = Side::new("");
         let places: Vec<PathBuf> = paths.iter().map(|path| place(path)).collect();
@@ -40,7 +40,7 @@ impl Reader {
         (!side.runs.is_empty()).then_some(side)
     }
 
-    /// That too little could be read; the reasons have been said.
+    /// The error for too few readable runs; the reasons have been printed.
     pub(super) fn unreadable(&self, what: &str) -> CliError {
         CliError::Usage(match self.failed.len() {
             0 => what.to_owned(),
@@ -50,7 +50,7 @@ impl Reader {
     }
 }
 
-/// Where a run is, however its path is written.
+/// Canonical path of a run.
 fn place(path: &Path) -> PathBuf {
     let folder = match path.file_name() {
         Some(name) if name == "run.json" => path
@@ -64,16 +64,16 @@ fn place(path: &Path) -> PathBuf {
 
 fn add(side: &mut Side, path: &Path) -> Result<(), String> {
     if !path.is_file() {
-        // Rows that are damaged change nothing of what the run came to.
+        // Damaged rows do not change the summary.
         let (run, damage) = Run::open_partly(path).map_err(|error| error.to_string())?;
         for error in damage {
-            note(&format!("{error}; its summary is whole, and is compared"));
+            note(&format!("{error}; its summary is complete and is compared"));
         }
         side.add(&run);
         return Ok(());
     }
     if path.file_name().is_some_and(|name| name == "run.json") {
-        // The folder is meant.
+        // `run.json` stands for its folder.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         return add(side, folder.unwrap_or(Path::new(".")));
     }
@@ -81,21 +81,21 @@ fn add(side: &mut Side, path: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The summary in a file: as `--format json` writes it, or as a sweep keeps it.
+/// The summary in a file: as `--format json` writes it, or as a sweep saves it.
 pub(super) fn summary(path: &Path) -> Result<Summary, String> {
     let why = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
     let length = std::fs::metadata(path).map_err(|error| why(&error))?.len();
-    if length > LONGEST {
+    if length > MAX_SUMMARY_BYTES {
         return Err(why(&"too long for a summary"));
     }
     let text = std::fs::read_to_string(path).map_err(|error| why(&error))?;
-    let mut value: Value = serde_json::from_str(&text).map_err(|error| why(&format!("no summary: {error}")))?;
-    // A sweep keeps the values beside it.
+    let mut value: Value = serde_json::from_str(&text).map_err(|error| why(&format!("not a summary: {error}")))?;
+    // A sweep stores the summary next to the values.
     if let Some(within) = value.get_mut("summary") {
         value = within.take();
     }
     match value.get("schema").and_then(Value::as_str) {
-        Some(SCHEMA) => serde_json::from_value(value).map_err(|error| why(&format!("no summary: {error}"))),
+        Some(SCHEMA) => serde_json::from_value(value).map_err(|error| why(&format!("not a summary: {error}"))),
         Some(schema) if schema.starts_with("netburn.summary/") => Err(why(&format!(
             "a newer netburn wrote it ({schema}); this one reads {SCHEMA}"
         ))),

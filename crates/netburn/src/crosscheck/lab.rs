@@ -1,34 +1,35 @@
 //! `netburn crosscheck --against lab`: the same scenarios in the simulator and in the lab.
 
 mod cases;
-mod ends;
 mod flow;
 mod grid;
 mod judge;
 mod page;
 mod stored;
+mod udp_flow;
 
-use super::{Folder, believed};
+use super::{Folder, unaccepted_issues};
 use crate::args::{Against, CrosscheckArgs, CrosscheckFormat};
 use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::run;
 use crate::terminal::{eprint_message, print_stdout};
 use cases::Case;
-use judge::{Figure, Kind, Outcome};
+use judge::{Kind, Metric, Outcome};
 use netburn_record::Summary;
 use netburn_record::summary::WorkloadSummary;
 use netburn_scenario::{Document, Environment, Plan, load};
-use page::{Compared, Judged};
+use page::{Comparison, MetricResult};
 use std::path::Path;
 use stored::Stored;
 
-pub(crate) use ends::flow;
+pub(crate) use udp_flow::flow;
 
-/// How often a case runs in the lab before it is said to be inconclusive; of the quick ones.
+/// Maximum number of lab runs of a case before its result is inconclusive.
 const TRIES: u32 = 3;
+/// The same for the cases of `--quick`.
 const QUICK_TRIES: u32 = 2;
-/// Where the results of the grid of TCP over a wire are stored.
+/// Default path of the stored results of the grid of TCP over a wire.
 const KERNEL_RESULTS: &str = "validation/crosscheck/kernel.jsonl";
 
 /// `netburn crosscheck --against lab`, or `kernel`.
@@ -46,10 +47,13 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
     }
     if chosen.is_empty() {
         let names: Vec<String> = known().into_iter().map(|case| case.name).collect();
-        return Err(CliError::Usage(format!("no such case; there are {}", names.join(", "))));
+        return Err(CliError::Usage(format!(
+            "unknown case: expected one of {}",
+            names.join(", ")
+        )));
     }
     let folder = Folder::new();
-    // Cases of a few seconds are not what is stored.
+    // The results of `--quick` are too short to be stored.
     let stored = match args.against {
         Against::Kernel if !args.quick => Some(Stored::open(
             args.results.as_deref().unwrap_or(Path::new(KERNEL_RESULTS)),
@@ -60,14 +64,14 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
     for case in &mut chosen {
         case.runs = args.repeat.unwrap_or(case.runs);
         eprint_message(&format!("{}:", case.name));
-        let case = match stored.as_ref().and_then(|stored| stored.of(case)) {
-            Some(figures) => judged(case, figures, Vec::new()),
+        let case = match stored.as_ref().and_then(|stored| stored.metrics(case)) {
+            Some(metrics) => compared(case, metrics, Vec::new()),
             None => {
-                let (figures, doubts) = measured(case, args, &folder.0)?;
-                if let Some(stored) = stored.as_ref().filter(|_| doubts.is_empty()) {
-                    stored.add(&case.name, &figures)?;
+                let (metrics, quality_issues) = measure(case, args, &folder.0)?;
+                if let Some(stored) = stored.as_ref().filter(|_| quality_issues.is_empty()) {
+                    stored.add(&case.name, &metrics)?;
                 }
-                judged(case, figures, doubts)
+                compared(case, metrics, quality_issues)
             }
         };
         page::lines(&case).iter().for_each(|line| eprint_message(line));
@@ -79,15 +83,17 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
         CrosscheckFormat::Json => document(&page::json(&all)),
     };
     print_stdout(&text)?;
-    let fault = |case: &Compared| case.figures.iter().any(Judged::is_fault);
-    Ok(match all.iter().any(fault) {
-        true => ExitStatus::OutOfTolerance,
-        false if all.iter().any(|case| !case.doubts.is_empty()) => ExitStatus::NotMeasured,
-        false => ExitStatus::Success,
+    let fault = |case: &Comparison| case.results.iter().any(MetricResult::is_fault);
+    Ok(if all.iter().any(fault) {
+        ExitStatus::OutOfTolerance
+    } else if all.iter().any(|case| !case.quality_issues.is_empty()) {
+        ExitStatus::NotMeasured
+    } else {
+        ExitStatus::Success
     })
 }
 
-/// Runs a few seconds once.
+/// Reduces a case to one run of a few seconds.
 fn shorten(case: &mut Case) {
     case.runs = 1;
     if case.flows.is_none() {
@@ -95,7 +101,7 @@ fn shorten(case: &mut Case) {
     }
 }
 
-/// The plan of a case, and what the environment takes no notice of.
+/// The plan of a case, and notes on the keys that the environment ignores.
 fn plan(case: &Case, environment: Environment) -> Result<(Plan, Vec<String>), CliError> {
     let wrong = |error: netburn_scenario::ScenarioError| CliError::Usage(error.render(false));
     let mut document = if case.scenario.contains('\n') {
@@ -109,9 +115,9 @@ fn plan(case: &Case, environment: Environment) -> Result<(Plan, Vec<String>), Cl
     document.resolve_for(environment).map_err(wrong)
 }
 
-/// The values of a case in both environments, and why they are unreliable.
-fn measured(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Figure>, Vec<String>), CliError> {
-    let believed = |doubts| believed(args, doubts);
+/// Measures a case in both environments. Returns its metrics and the quality issues of the lab.
+fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Metric>, Vec<String>), CliError> {
+    let unaccepted = |issues| unaccepted_issues(args, issues);
     let tries = if args.quick { QUICK_TRIES } else { TRIES };
     let (plan, _) = plan(case, Environment::Lab)?;
     let plan = Plan {
@@ -121,69 +127,69 @@ fn measured(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Fi
     Ok(match case.flows {
         Some(flows) => {
             let simulated = flow::simulated(&plan, flows)?;
-            let (mut lab, mut doubts) = (Vec::new(), Vec::new());
+            let (mut lab, mut quality_issues) = (Vec::new(), Vec::new());
             for _ in 0..tries {
-                (lab, doubts) = flow::in_lab(&plan, flows)?;
-                doubts = believed(doubts);
-                if doubts.is_empty() {
+                (lab, quality_issues) = flow::in_lab(&plan, flows)?;
+                quality_issues = unaccepted(quality_issues);
+                if quality_issues.is_empty() {
                     break;
                 }
             }
             let each = plan.stations.iter().zip(simulated).zip(lab);
-            let figure = |((station, simulated), lab): ((&netburn_scenario::plan::Station, f64), f64)| Figure {
-                what: format!("{}, Mbit/s", station.name),
+            let metric = |((station, simulated), lab): ((&netburn_scenario::plan::Station, f64), f64)| Metric {
+                name: format!("{}, Mbit/s", station.name),
                 kind: Kind::Datagrams,
                 simulator: vec![simulated],
                 lab: vec![lab],
             };
-            (each.map(figure).collect(), doubts)
+            (each.map(metric).collect(), quality_issues)
         }
         None => {
-            let simulated = run::of(&plan, Environment::Simulate, &folder.join("simulate"))?;
-            let mut lab = run::of(&plan, Environment::Lab, &folder.join("lab"))?;
+            let simulated = run::run_plan(&plan, Environment::Simulate, &folder.join("simulate"))?;
+            let mut lab = run::run_plan(&plan, Environment::Lab, &folder.join("lab"))?;
             for _ in 1..tries {
-                if believed(lab.self_check.reasons.clone()).is_empty() {
+                if unaccepted(lab.self_check.reasons.clone()).is_empty() {
                     break;
                 }
-                lab = run::of(&plan, Environment::Lab, &folder.join("lab"))?;
+                lab = run::run_plan(&plan, Environment::Lab, &folder.join("lab"))?;
             }
-            let mut figures = figures(&simulated, &lab);
+            let mut metrics = metrics(&simulated, &lab);
             if case.over_a_wire {
-                figures.retain(|figure| figure.kind == Kind::Goodput);
-                figures.iter_mut().for_each(|figure| figure.kind = Kind::Wire);
+                metrics.retain(|metric| metric.kind == Kind::Goodput);
+                metrics.iter_mut().for_each(|metric| metric.kind = Kind::Wire);
             }
-            (figures, believed(lab.self_check.reasons))
+            (metrics, unaccepted(lab.self_check.reasons))
         }
     })
 }
 
-/// A case with the outcome of each of its values.
-fn judged(case: &Case, figures: Vec<Figure>, doubts: Vec<String>) -> Compared {
-    let judged = |figure: Figure| Judged {
-        // Whatever is in doubt, all flows of a case share its air.
-        outcome: if doubts.is_empty() {
-            figure.outcome()
+/// Compares each metric of a case.
+fn compared(case: &Case, metrics: Vec<Metric>, quality_issues: Vec<String>) -> Comparison {
+    let result = |metric: Metric| MetricResult {
+        // All flows of a case share the channel, so a quality issue of one makes all of them unreliable.
+        outcome: if quality_issues.is_empty() {
+            metric.outcome()
         } else {
-            Outcome::Doubted
+            Outcome::Unreliable
         },
         known: case
             .known
             .iter()
-            .find(|(what, _)| figure.what.starts_with(what))
+            .find(|(name, _)| metric.name.starts_with(name))
             .map(|(_, why)| *why),
-        figure,
+        metric,
     };
-    Compared {
-        figures: figures.into_iter().map(judged).collect(),
+    Comparison {
+        results: metrics.into_iter().map(result).collect(),
         name: case.name.clone(),
         group: case.group,
         runs: case.runs,
-        doubts,
+        quality_issues,
     }
 }
 
-/// What two runs have in common, each figure of every repeat.
-fn figures(simulated: &Summary, lab: &Summary) -> Vec<Figure> {
+/// The metrics that both summaries have, with a value of each run.
+fn metrics(simulated: &Summary, lab: &Summary) -> Vec<Metric> {
     let mut all = Vec::new();
     for (s, station) in simulated.stations.iter().enumerate() {
         let loads = |of: &&WorkloadSummary| matches!(of.kind.as_str(), "download" | "upload");
@@ -194,26 +200,26 @@ fn figures(simulated: &Summary, lab: &Summary) -> Vec<Figure> {
                     .map(|run| run.stations[s].throughput_mbps)
                     .collect()
             };
-            all.push(Figure {
-                what: format!("{} together, Mbit/s", station.name),
+            all.push(Metric {
+                name: format!("{} together, Mbit/s", station.name),
                 kind: Kind::Goodput,
                 simulator: together(simulated),
                 lab: together(lab),
             });
         }
         for (w, workload) in station.workloads.iter().enumerate() {
-            let of = |run: &Summary, figure: &dyn Fn(&WorkloadSummary) -> Option<f64>| {
+            let of = |run: &Summary, metric: &dyn Fn(&WorkloadSummary) -> Option<f64>| {
                 let each = each_run(run)
                     .iter()
-                    .filter_map(|run| figure(run.stations.get(s)?.workloads.get(w)?));
+                    .filter_map(|run| metric(run.stations.get(s)?.workloads.get(w)?));
                 each.collect::<Vec<f64>>()
             };
-            let mut add = |what: &str, kind, figure: &dyn Fn(&WorkloadSummary) -> Option<f64>| {
-                all.push(Figure {
-                    what: format!("{} {}{what}", station.name, workload.name),
+            let mut add = |what: &str, kind, metric: &dyn Fn(&WorkloadSummary) -> Option<f64>| {
+                all.push(Metric {
+                    name: format!("{} {}{what}", station.name, workload.name),
                     kind,
-                    simulator: of(simulated, figure),
-                    lab: of(lab, figure),
+                    simulator: of(simulated, metric),
+                    lab: of(lab, metric),
                 });
             };
             match workload.kind.as_str() {
@@ -222,7 +228,7 @@ fn figures(simulated: &Summary, lab: &Summary) -> Vec<Figure> {
                 _ => add(", p50 ms", Kind::Median, &|of| of.latency_ms.p50),
             }
             if !workload.goals.is_empty() {
-                // The worst goal's: a self-check's doubt is told apart.
+                // The verdict of the worst goal. Quality issues of the self-check are reported separately.
                 add(", verdict", Kind::Verdict, &|of| {
                     of.goals
                         .iter()
@@ -235,7 +241,7 @@ fn figures(simulated: &Summary, lab: &Summary) -> Vec<Figure> {
     all
 }
 
-/// The runs that a summary is of.
+/// The runs that a summary covers.
 fn each_run(summary: &Summary) -> &[Summary] {
     if summary.repeats.is_empty() {
         std::slice::from_ref(summary)

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Where the results are stored.
+/// Default path of the stored results.
 const RESULTS: &str = "validation/crosscheck/ns-3.jsonl";
 /// Seeds of netburn for each plan.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;

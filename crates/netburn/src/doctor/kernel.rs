@@ -1,4 +1,4 @@
-//! What of this kernel a lab needs.
+//! Kernel features that a lab needs.
 
 use super::Finding;
 use netburn_linux::{Monotonic, poller};
@@ -6,26 +6,26 @@ use netburn_units::Duration;
 use std::fs;
 use std::path::Path;
 
-/// What was found of a machine.
+/// Properties of a machine.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Machine {
-    /// Whether a lab could be opened, which is what counts in the end.
+    /// A lab could be opened, which decides.
     pub(super) lab: bool,
-    /// Whether this is root.
+    /// The process runs as root.
     pub(super) root: bool,
-    /// Whether this is a container, by what its runtime leaves there.
+    /// The process runs in a container, detected by a file of its runtime.
     pub(super) container: bool,
-    /// Whether the kernel has user namespaces.
+    /// The kernel supports user namespaces.
     pub(super) kernel: bool,
     /// The lowest of the limits on namespaces (user.max_user_namespaces and others).
     pub(super) most: Option<(String, u64)>,
-    /// kernel.unprivileged_userns_clone, on Debian and what comes from it.
+    /// kernel.unprivileged_userns_clone, on Debian and its derivatives.
     pub(super) clone: Option<i64>,
     /// kernel.apparmor_restrict_unprivileged_userns, on Ubuntu since 23.10.
     pub(super) apparmor: Option<i64>,
-    /// Whether system calls are filtered (`Seccomp: 2` in /proc/self/status).
+    /// System calls are filtered (`Seccomp: 2` in /proc/self/status).
     pub(super) filtered: bool,
-    /// Why /dev/net/tun can't be opened: whether its mode forbids it, and how the kernel says it.
+    /// Error of opening /dev/net/tun: `true` if its mode forbids it, and the text of the kernel.
     pub(super) closed: Option<(bool, String)>,
 }
 
@@ -33,12 +33,12 @@ fn number(path: &str) -> Option<i64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// Whether this is a container of Docker's or Podman's.
+/// Returns `true` in a container of Docker or Podman.
 pub(super) fn in_container() -> bool {
     Path::new("/.dockerenv").exists() || Path::new("/run/.containerenv").exists()
 }
 
-/// What is found of this machine; the lab was tried, and what a container's runtime leaves was looked for.
+/// Inspects this machine. The arguments are the results of opening a lab and of the search for a container runtime.
 pub(super) fn machine(lab: bool, container: bool) -> Machine {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let seccomp = status.lines().find_map(|line| line.strip_prefix("Seccomp:"));
@@ -54,13 +54,13 @@ pub(super) fn machine(lab: bool, container: bool) -> Machine {
         filtered: seccomp.is_some_and(|mode| mode.trim() == "2"),
         closed: opened
             .err()
-            // EACCES is its mode; EPERM, where a container has no right to the device.
+            // EACCES: the mode of the file. EPERM: a container without permission for the device.
             .map(|error| (error.raw_os_error() == Some(13), error.to_string())),
     }
 }
 
 pub(super) fn priority() -> Finding {
-    // On a thread of its own, which ends with it.
+    // A separate thread, so that the priority ends with the thread.
     let first = std::thread::spawn(|| poller::set_realtime_priority(1)).join();
     let ok = first.is_ok_and(|first| first.is_ok());
     Finding {
@@ -76,7 +76,7 @@ pub(super) fn priority() -> Finding {
     }
 }
 
-/// How late sleeps of a millisecond end.
+/// Delay of sleeps of 1 ms beyond their end.
 pub(super) fn timer() -> Finding {
     let late = std::thread::spawn(|| {
         let _ = netburn_linux::set_timer_slack(1);

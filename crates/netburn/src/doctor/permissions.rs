@@ -1,17 +1,17 @@
-//! What a machine permits, and the line that would have it permit the rest. Pure: what was found goes in.
+//! Permissions of a machine, and the commands that grant missing ones. Pure.
 
 use super::Finding;
 use super::kernel::Machine;
 
-/// What a container has to be started with (docker-run(1), podman-run(1)): its filter of system calls and its AppArmor profile forbid
+/// Options that a container needs (docker-run(1), podman-run(1)): its default filter of system calls and its AppArmor profile forbid
 /// namespaces and mounts, and parts of /proc are hidden.
 const CONTAINER: &str = "start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
                          --security-opt systempaths=unconfined --device /dev/net/tun";
 
-/// A lab of few stations has some ten namespaces.
+/// Namespaces that a small lab needs, about ten.
 const FEW: u64 = 16;
 
-/// Whether namespaces can be had.
+/// Check of namespaces.
 pub(super) fn namespaces(machine: &Machine) -> Finding {
     if let Some((name, limit)) = machine.most.as_ref().filter(|(_, limit)| !machine.lab && *limit < FEW) {
         return Finding {
@@ -50,7 +50,7 @@ pub(super) fn namespaces(machine: &Machine) -> Finding {
     }
 }
 
-/// A setting of the kernel's holds until the next boot; in a file it lasts.
+/// Command that sets a kernel parameter until the next boot, and the file that makes it permanent.
 fn lasting(remedy: &str) -> String {
     match remedy.strip_prefix("sudo sysctl -w ") {
         Some(setting) => {
@@ -62,7 +62,7 @@ fn lasting(remedy: &str) -> String {
     }
 }
 
-/// Whether TUN devices can be had.
+/// Check of TUN devices.
 pub(super) fn tun(machine: &Machine) -> Finding {
     let (found, remedy) = match &machine.closed {
         None => ("can be opened".to_owned(), None),
@@ -125,7 +125,7 @@ mod tests {
         for name in ["user.max_user_namespaces", "user.max_net_namespaces"] {
             let none = Machine {
                 most: Some((name.to_owned(), 0)),
-                // Which says nothing about a limit.
+                // A container does not change the limit.
                 container: true,
                 ..usual()
             };
@@ -164,7 +164,7 @@ mod tests {
             assert!(line.contains("--security-opt seccomp=unconfined"), "{line}");
             assert!(line.contains("--device /dev/net/tun"), "{line}");
         }
-        // What holds for everybody but root doesn't hold for root.
+        // Restrictions of unprivileged users do not apply to root.
         let root = Machine {
             root: true,
             clone: Some(0),

@@ -1,4 +1,4 @@
-//! The Wi-Fi interfaces of this machine, and a recording of what their drivers tell.
+//! The Wi-Fi interfaces of this machine, and a recording of the data of their drivers.
 
 use super::Finding;
 use crate::exit::{CliError, ExitStatus};
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-/// What there is, an interface after the other.
+/// Prints all interfaces, one after the other.
 pub(super) fn interfaces() -> Finding {
     let (ok, found) = match open() {
         Ok((mut wifi, interfaces)) => {
@@ -55,7 +55,7 @@ fn described(wifi: &mut Nl80211, interface: &Interface) -> String {
     format!("{} {joined}, {survey}", sanitise(&interface.name))
 }
 
-/// The conversation and the interfaces, where there are any.
+/// The netlink socket and the interfaces, if there are any.
 fn open() -> Result<(Nl80211, Vec<Interface>), String> {
     let mut wifi = Nl80211::open().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => "this kernel has no Wi-Fi".to_owned(),
@@ -73,7 +73,7 @@ fn open() -> Result<(Nl80211, Vec<Interface>), String> {
     }
 }
 
-/// Records what the drivers tell, once a second, until it is interrupted.
+/// Records the data of the drivers once per second until a signal.
 pub(super) fn record(path: &Path, with_names: bool) -> Result<ExitStatus, CliError> {
     let (wifi, interfaces) = open().map_err(|why| CliError::Failed(format!("nothing to record: {why}")))?;
     let events = wifi
@@ -157,7 +157,7 @@ impl Recorder {
                 (Kind::Station, self.wifi.stations(index)),
                 (Kind::Survey, self.wifi.survey(index)),
             ] {
-                // What a driver doesn't have is no reason to end.
+                // A missing value of a driver does not end the recording.
                 for datagram in answer.unwrap_or_default() {
                     self.put(kind, &datagram)?;
                 }

@@ -1,7 +1,7 @@
-//! `netburn export --to pcapng`: the packets of a simulated run, which is simulated again for them.
+//! `netburn export --to pcapng`: the packets of a simulated run. netburn repeats the simulation for them.
 //!
-//! As a lab's captures: a file for each end with whole IP packets' headers, and one with what was on the air. The record keeps no
-//! packets; the same scenario and seed give the same ones again.
+//! The files are those of captures in a lab: one for each endpoint with the headers of IP packets, and one of the channel. The
+//! record has no packets; the same scenario and seed produce the same packets again.
 
 mod header;
 

@@ -10,10 +10,10 @@ use netburn_units::Duration;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// What is run there: as little as possible, that prints something.
+/// Remote command: a minimal command that prints something.
 const NOTHING: &str = "echo netburn";
 
-/// A host that was looked at.
+/// Result of the check of a host.
 #[derive(Debug)]
 struct Checked {
     host: String,
@@ -49,7 +49,7 @@ fn look(host: &str, args: &CheckArgs) -> Result<Checked, CliError> {
         ..Facts::default()
     };
     if login.complete {
-        // The first opens the master, and asks what only the far end knows.
+        // The first command opens the master connection and queries the remote host.
         if let Ok(told) = ssh.run(Facts::question()) {
             facts.learn(&String::from_utf8_lossy(&told.stdout));
         }

@@ -63,7 +63,7 @@ pub(crate) fn deploy(args: &DeployArgs) -> Result<ExitStatus, CliError> {
     }
 }
 
-/// An address that only this machine knows is none for others.
+/// Rejects an address that only this machine can reach.
 fn reachable(url: &str) -> Result<(), CliError> {
     let url: JoinUrl = url.parse().map_err(|error| CliError::Usage(format!("{error}")))?;
     match (&url.place, &url.token) {
@@ -77,11 +77,11 @@ fn reachable(url: &str) -> Result<(), CliError> {
     }
 }
 
-/// Does all of it for one machine; what was done.
+/// Deploys to one machine. Returns a description.
 fn one(host: &str, url: &str, binaries: &[Binary], args: &DeployArgs) -> Result<String, CliError> {
     let ssh = Ssh::new(host, args.ssh_config.clone())?;
     let what = ask(&ssh, "uname -sm")?;
-    let machine = Machine::of_uname(&what).ok_or_else(|| {
+    let machine = Machine::from_uname(&what).ok_or_else(|| {
         CliError::Usage(format!(
             "it is a `{}`, which netburn isn't built for here",
             sanitise(&what)
@@ -111,7 +111,7 @@ fn one(host: &str, url: &str, binaries: &[Binary], args: &DeployArgs) -> Result<
     )))
 }
 
-/// What a command says.
+/// Output of a command.
 fn ask(ssh: &Ssh, command: &str) -> Result<String, CliError> {
     let said = ssh.run(command)?;
     if said.status.success() {
@@ -124,7 +124,7 @@ fn ask(ssh: &Ssh, command: &str) -> Result<String, CliError> {
     }
 }
 
-/// Copies a binary where it isn't there already, and sees whether it runs.
+/// Copies a binary if it is not there yet, and checks that it runs.
 fn put(ssh: &Ssh, binary: &Binary) -> Result<String, CliError> {
     let sum = binary.sum();
     let there = ask(
@@ -134,7 +134,7 @@ fn put(ssh: &Ssh, binary: &Binary) -> Result<String, CliError> {
     if there == sum {
         return Ok("netburn was there".to_owned());
     }
-    // A new file and a rename: a netburn that runs keeps its own.
+    // A new file and a rename: a running netburn keeps its binary.
     let remote = "set -e; umask 077; mkdir -p \"$HOME/.local/bin\"; new=\"$HOME/.local/bin/.netburn.new\"; cat >\"$new\"; \
                   chmod 755 \"$new\"; \"$new\" --version >/dev/null || { rm -f \"$new\"; exit 96; }; \
                   mv -f \"$new\" \"$HOME/.local/bin/netburn\"";
@@ -156,11 +156,11 @@ fn put(ssh: &Ssh, binary: &Binary) -> Result<String, CliError> {
     }
 }
 
-/// Starts it anew: with the device, or until the device ends.
+/// Restarts the agent: at each start of the device, or until the device shuts down.
 fn start(ssh: &Ssh, url: &str, args: &DeployArgs) -> Result<String, CliError> {
     let options: String = options(args).iter().map(|word| format!(" {}", quoted(word))).collect();
     let netburn = "\"$HOME/.local/bin/netburn\"";
-    // The token travels in standard input: arguments can be read by everybody on that machine. What was deployed before is
+    // The token travels in standard input: all users of that machine can read arguments. What was deployed before is
     // left alone until it is known that the new one can join.
     let keep = format!(
         "set -e; umask 077; mkdir -p \"$HOME/.config/netburn\" \"$HOME/.local/state/netburn\"; \
@@ -208,7 +208,7 @@ fn feed(ssh: &Ssh, remote: &str, bytes: &[u8]) -> Result<std::process::ExitStatu
     command.stdin(Stdio::piped()).stdout(Stdio::null());
     let mut child = command.spawn().map_err(failed)?;
     let mut input = child.stdin.take().expect("it is piped");
-    // A command that ends early reads no more; its status says why.
+    // A command that ends early closes its input; its status shows the reason.
     let _ = input.write_all(bytes);
     drop(input);
     child.wait().map_err(failed)

@@ -12,20 +12,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use unit::{Kind, Service};
 
-/// The environment variable that `netburn fleet join` takes its address from where none is among its arguments, which everybody can
-/// read.
+/// Environment variable with the address for `netburn fleet join`. Unlike arguments, other users can't read it.
 pub(crate) const ENVIRONMENT: &str = "NETBURN_FLEET_URL";
 
-/// Everything is written below this folder, and nothing is started: for those who make images of systems, and for tests.
+/// Environment variable with the root folder of all files, for system images and tests. Nothing is started then.
 const ROOT: &str = "NETBURN_INSTALL_ROOT";
 
-/// Where a user's own systemd listens.
+/// Environment variable with the folder of the socket of the user's systemd.
 const RUNTIME: &str = "XDG_RUNTIME_DIR";
 
-/// Where things go.
+/// Paths of the installed files.
 #[derive(Debug)]
 struct Places {
-    /// What is written for later goes below this.
+    /// Root folder of the files.
     root: Option<PathBuf>,
     kind: Kind,
     binary: PathBuf,
@@ -40,7 +39,7 @@ pub(crate) fn install(args: &JoinArgs) -> Result<ExitStatus, CliError> {
             "--install needs the address to join: `netburn fleet serve` prints it (or set {ENVIRONMENT})"
         )));
     };
-    let places = Places::of_this_system()?;
+    let places = Places::for_this_system()?;
     let this =
         std::env::current_exe().map_err(|error| CliError::Failed(format!("this program can't be found: {error}")))?;
     let service = Service {
@@ -60,7 +59,7 @@ pub(crate) fn install(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     write(&places.real(&places.environment), &environment, 0o600)
         .map_err(|error| unwritten(&places.environment, error))?;
     eprint_message(&format!(
-        "wrote {} (the address with its token; nobody else can read it)",
+        "wrote {} (the address with its token; no other user can read it)",
         places.environment.display()
     ));
     let mode = if places.kind == Kind::Procd { 0o755 } else { 0o644 };
@@ -88,7 +87,7 @@ pub(crate) fn install(args: &JoinArgs) -> Result<ExitStatus, CliError> {
 
 /// `netburn fleet join --uninstall`.
 pub(crate) fn uninstall() -> Result<ExitStatus, CliError> {
-    let places = Places::of_this_system()?;
+    let places = Places::for_this_system()?;
     if !places.real(&places.unit).exists() {
         return Err(CliError::Usage(format!(
             "nothing is installed: there is no {}",
@@ -125,7 +124,7 @@ pub(crate) fn address(args: &JoinArgs) -> Option<String> {
         .url
         .clone()
         .or_else(|| std::env::var(ENVIRONMENT).ok().filter(|url| !url.is_empty()))?;
-    // A token that was given beside the address belongs behind it.
+    // A separate token is appended to the address.
     match (&args.token, url.parse::<JoinUrl>()) {
         (Some(token), Ok(parsed)) if parsed.token.is_none() => Some(format!("{}#{token}", url.trim_end_matches('#'))),
         _ => Some(url),
@@ -169,7 +168,7 @@ pub(crate) fn words(name: Option<&str>, labels: &[Label], interface: Option<&str
 }
 
 impl Places {
-    fn of_this_system() -> Result<Places, CliError> {
+    fn for_this_system() -> Result<Places, CliError> {
         let root = std::env::var_os(ROOT).map(PathBuf::from);
         let at = |path: &str| match &root {
             Some(root) => root.join(path.trim_start_matches('/')),
@@ -218,7 +217,7 @@ impl Places {
         })
     }
 
-    /// Where a path really is.
+    /// A path below the root folder.
     fn real(&self, path: &Path) -> PathBuf {
         match &self.root {
             Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
@@ -227,7 +226,7 @@ impl Places {
     }
 }
 
-/// Runs a command that has to succeed, and that asks nobody for a password.
+/// Runs a command that has to succeed, and that must not ask for a password.
 fn run(words: &[&str]) -> Result<(), String> {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null());
@@ -241,7 +240,7 @@ fn run(words: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Where a user's own systemd is reached, where the session doesn't say and it runs (pam_systemd(8)): a login over SSH without PAM,
+/// Folder of the socket of the user's systemd, if systemd runs and the session does not set it (pam_systemd(8)): a login over SSH without PAM,
 /// or a shell of `su`.
 fn runtime_folder() -> Option<PathBuf> {
     if netburn_linux::process::is_root() || std::env::var_os(RUNTIME).is_some_and(|folder| !folder.is_empty()) {
@@ -255,13 +254,13 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;
     }
-    // A new file and a rename: one that runs can't be written to.
+    // A new file and a rename, because a running binary can't be written to.
     let new = to.with_extension("new");
     fs::copy(from, &new)?;
     fs::rename(&new, to)
 }
 
-/// Writes a file that has this mode from its first byte on.
+/// Creates a file with this mode before anything is written to it.
 fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     use std::io::Write;
     if let Some(folder) = path.parent() {

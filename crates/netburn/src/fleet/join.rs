@@ -26,7 +26,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     if args.check {
         return check(settings);
     }
-    // A server has a connection, and an agent a socket, for everything under way.
+    // Each operation under way needs a connection of the server or a socket of the agent.
     let _ = netburn_linux::raise_open_files();
     runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
@@ -37,11 +37,11 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
                 away = None;
                 eprint_message(&format!("`{name}` is in the fleet `{}`", sanitise(fleet)));
             }
-            // Said once, however often it is tried.
+            // Printed once for all attempts with the same reason.
             MemberEvent::Disconnected(reason) if away.as_deref() != Some(reason) => {
                 away = Some(reason.to_owned());
                 eprint_message(&format!(
-                    "not in the fleet: {}; coming back by itself",
+                    "disconnected from the fleet: {}; reconnecting automatically",
                     sanitise(reason)
                 ));
             }
@@ -49,9 +49,9 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
             MemberEvent::RunStarted(run) => eprint_message(&format!("taking part in {run}")),
             MemberEvent::RunEnded(run, how) => eprint_message(&format!("{run}: {}", sanitise(how))),
             MemberEvent::Leaving(run) => {
-                eprint_message(&format!("ending its part in {run}, and bringing home what it has"))
+                eprint_message(&format!("ending its part in {run}, and delivering its results"))
             }
-            MemberEvent::Delivered(run) => eprint_message(&format!("the results of {run} came home")),
+            MemberEvent::Delivered(run) => eprint_message(&format!("the results of {run} were delivered")),
         };
         let member = Member::new(settings, news).map_err(|error| CliError::Usage(error.to_string()))?;
         match member.run(async { signals.next().await }).await {
@@ -64,32 +64,38 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     })
 }
 
-/// `netburn fleet join --check`: whether a member could be what was asked for, and reaches the controller.
+/// `netburn fleet join --check`: checks the settings of the member and its connection to the controller.
 fn check(settings: Settings) -> Result<ExitStatus, CliError> {
     let fleet = settings.url.place.to_string();
     let member = Member::new(settings, |_| ()).map_err(|error| CliError::Usage(error.to_string()))?;
     match runtime()?.block_on(member.check()) {
         Ok(()) => {
-            eprint_message(&format!("{} is a fleet's controller, and is reached", sanitise(&fleet)));
+            eprint_message(&format!(
+                "{} is the controller of a fleet, and is reachable",
+                sanitise(&fleet)
+            ));
             Ok(ExitStatus::Success)
         }
         Err(error) => Err(CliError::Failed(sanitise(&error.to_string()))),
     }
 }
 
-/// The member that was asked for.
+/// The settings of the member from the arguments.
 fn settings(args: &JoinArgs) -> Result<Settings, CliError> {
     let url = whole(args)?;
     let name = args.name.clone().unwrap_or_else(here);
     let labels: BTreeMap<_, _> = args.labels.iter().map(|l| (l.key.clone(), l.value.clone())).collect();
     if labels.len() > MAX_LABELS {
-        return Err(CliError::Usage(format!("at most {MAX_LABELS} labels")));
+        return Err(CliError::Usage(format!(
+            "too many labels: found {}, expected at most {MAX_LABELS}",
+            labels.len()
+        )));
     }
     if let Some(name) = &args.interface
         && let Some(others) = netburn_fleet::interface::others_than(name)
     {
         return Err(CliError::Usage(format!(
-            "--interface: there is no interface `{}` on this machine; there are {}",
+            "--interface: unknown interface: found `{}`, expected one of {}",
             sanitise(name),
             others.join(", ")
         )));
@@ -97,7 +103,7 @@ fn settings(args: &JoinArgs) -> Result<Settings, CliError> {
     let role = if args.serve { Role::Server } else { Role::Agent };
     let server = args.server.as_deref().map(str::parse).transpose();
     Ok(Settings {
-        // One folder per member: who shares one would deliver each other's.
+        // One folder per member: members with a common folder would deliver the results of each other.
         spool: SpoolFolder::new(state()?.path().join("agents").join(&name)),
         url,
         about: MemberInfo::this_process(role, args.interface.clone(), labels),
@@ -116,7 +122,7 @@ fn limits(args: &LimitsArgs) -> Limits {
     }
 }
 
-/// The address to join with all that is secret in it.
+/// The address to join, with its token.
 fn whole(args: &JoinArgs) -> Result<JoinUrl, CliError> {
     let url = match super::install::address(args).as_deref() {
         None => found()?,
@@ -150,7 +156,8 @@ fn parsed(text: &str) -> Result<JoinUrl, CliError> {
 /// The one fleet on the local network.
 fn found() -> Result<JoinUrl, CliError> {
     eprint_message("looking for a fleet on the local network");
-    let found = discovery::find().map_err(|error| CliError::Failed(format!("the network can't be asked: {error}")))?;
+    let found =
+        discovery::find().map_err(|error| CliError::Failed(format!("can't search the local network: {error}")))?;
     let mut all = found
         .iter()
         .filter_map(|fleet| Some((sanitise(&fleet.fleet), fleet.urls.first()?.clone())));

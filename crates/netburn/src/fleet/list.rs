@@ -14,8 +14,8 @@ use serde_json::json;
 /// `netburn fleet list`.
 pub(crate) fn list(args: &FleetListArgs) -> Result<ExitStatus, CliError> {
     let members = runtime()?.block_on(async {
-        let mut owner = found().await?;
-        owner
+        let mut controller = found().await?;
+        controller
             .members()
             .await
             .map_err(|error| CliError::Failed(error.to_string()))
@@ -30,7 +30,7 @@ pub(crate) fn list(args: &FleetListArgs) -> Result<ExitStatus, CliError> {
 /// The members as lines.
 pub(super) fn text(members: &[MemberStatus]) -> String {
     if members.is_empty() {
-        return "nobody is here yet\n".to_owned();
+        return "no members are connected\n".to_owned();
     }
     let rows: Vec<[String; 4]> = members.iter().map(row).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -43,7 +43,7 @@ pub(super) fn text(members: &[MemberStatus]) -> String {
     lines.collect()
 }
 
-/// Name, kind and system, address, and the rest.
+/// Columns: name, kind and system, address, and the rest.
 fn row(member: &MemberStatus) -> [String; 4] {
     let about = &member.about;
     let kind = match (about.role, about.kind) {
@@ -85,9 +85,9 @@ fn row(member: &MemberStatus) -> [String; 4] {
     ]
 }
 
-/// A browser as people call it, from what it says of itself; that itself where it says nothing that is known.
-fn browser(said: &str) -> String {
-    // Most call themselves by the names of others as well: whose name comes first here is meant.
+/// Common name of a browser and its system, from its `User-Agent`. An unknown `User-Agent` is returned shortened.
+fn browser(user_agent: &str) -> String {
+    // Most `User-Agent` values contain names of other browsers too: the first match in this list counts.
     let names = [
         ("Edg", "Edge"),
         ("OPR/", "Opera"),
@@ -107,16 +107,19 @@ fn browser(said: &str) -> String {
         ("Mac OS", "macOS"),
         ("Linux", "Linux"),
     ];
-    let found =
-        |list: &[(&str, &'static str)]| list.iter().find(|(mark, _)| said.contains(mark)).map(|(_, name)| *name);
+    let found = |list: &[(&str, &'static str)]| {
+        list.iter()
+            .find(|(mark, _)| user_agent.contains(mark))
+            .map(|(_, name)| *name)
+    };
     match (found(&names), found(&systems)) {
         (Some(name), Some(system)) => format!("{name} on {system}"),
         (Some(name), None) => name.to_owned(),
-        (None, _) => shortened(&sanitise(said)),
+        (None, _) => shortened(&sanitise(user_agent)),
     }
 }
 
-/// What a member says of itself can be long; `--format json` has all of it.
+/// Limits a text of a member to 40 characters; `--format json` has all of it.
 fn shortened(text: &str) -> String {
     if text.chars().count() > 40 {
         text.chars().take(39).chain(['…']).collect()
@@ -125,7 +128,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// A member for programs.
+/// A member as JSON.
 fn entry(member: &MemberStatus) -> serde_json::Value {
     json!({
         "name": member.name,
@@ -141,9 +144,9 @@ fn entry(member: &MemberStatus) -> serde_json::Value {
 mod tests {
     use super::*;
 
-    /// A line is short, whatever a member says: 16 labels of 129 characters, 64 runs.
+    /// A line is short for the longest values that a member may send: 16 labels of 129 characters, 64 runs.
     #[test]
-    fn what_a_member_says_is_cut() {
+    fn long_values_of_a_member_are_shortened() {
         use netburn_fleet::protocol::standing::MemberInfo;
         let label = |number: usize| (format!("{number:064}"), "v".repeat(64));
         let member = MemberStatus {
@@ -180,8 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn browsers_are_called_as_people_call_them() {
-        for (said, called) in [
+    fn browsers_have_their_common_names() {
+        for (user_agent, expected) in [
             (
                 "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
                 "Chrome on Android",
@@ -204,7 +207,7 @@ mod tests {
             ),
             ("a kettle", "a kettle"),
         ] {
-            assert_eq!(browser(said), called);
+            assert_eq!(browser(user_agent), expected);
         }
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
     let state = state()?;
     let config = config(args, state.clone())?;
-    // Every member is a connection, and so is everyone's part in a run. Where the system gives no more: as it is.
+    // Each member and each agent of a run has a connection. A lower limit of the system is not an error.
     let _ = netburn_linux::raise_open_files();
     runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
@@ -40,7 +40,7 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
             News::Joined(member) => eprint_message(&format!("+ {}", text(std::slice::from_ref(member)).trim_end())),
             News::Left(name) => eprint_message(&format!("- {}", sanitise(name))),
             News::Revoked(urls, key) => {
-                eprint_message("token and key were revoked, and everybody thrown out; from now on:");
+                eprint_message("token and key were revoked, and all members were disconnected; the new addresses are:");
                 let near = JoinUrl {
                     token: urls.first().and_then(|url| url.token.clone()),
                     ..near.clone()
@@ -49,7 +49,7 @@ pub(crate) fn serve(args: &FleetServeArgs) -> Result<ExitStatus, CliError> {
                 runs.tell(&key);
                 runs.page.replace_key(key);
             }
-            News::Rejected(who, why) => eprint_message(&format!("{} was not let in: {}", sanitise(who), sanitise(why))),
+            News::Rejected(who, why) => eprint_message(&format!("{} was rejected: {}", sanitise(who), sanitise(why))),
             News::MoreRejected(more) => eprint_message(&more_denied(more)),
         };
         controller.run(async move { signals.next().await }, news).await;
@@ -75,7 +75,7 @@ fn config(args: &FleetServeArgs, state: State) -> Result<Config, CliError> {
     Ok(config)
 }
 
-/// The page of the runs, beside the station page.
+/// The dashboard of the runs, next to the station page.
 struct Runs {
     page: Arc<Dashboard>,
     scheme: &'static str,
@@ -104,10 +104,10 @@ impl Runs {
         })
     }
 
-    /// Says where it is, to its user alone.
+    /// Prints the address of the page with its key to the terminal of the user.
     fn tell(&self, key: &Token) {
         let url = netburn_dashboard::url(self.scheme, &self.host, self.port, Some(key));
-        eprint_message(&format!("runs, for you alone: {url}"));
+        eprint_message(&format!("runs (keep this address private): {url}"));
     }
 }
 
@@ -115,8 +115,8 @@ fn lines(urls: &[JoinUrl]) -> String {
     urls.iter().map(|url| format!("{url}\n")).collect()
 }
 
-/// The addresses for standard output, and what else a reader is told: the code first, so that what is to be copied stands
-/// below it.
+/// Prints the addresses to standard output and instructions to standard error. The QR code comes first, so that the
+/// addresses to copy are below it.
 fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) -> Result<(), CliError> {
     let best = &urls[0];
     if std::io::stderr().is_terminal()
@@ -135,7 +135,7 @@ fn greet(name: &str, urls: &[JoinUrl], near: &JoinUrl) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Says on the local network that the fleet is here; where that can't be, it is found by its address alone.
+/// Announces the fleet on the local network. If that fails, members need its address.
 fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet::discovery::Announcement> {
     match netburn_fleet::discovery::announce(name, controller) {
         Ok(announced) => announced,
@@ -146,17 +146,17 @@ fn announced(name: &str, controller: &Controller) -> Option<netburn_fleet::disco
     }
 }
 
-/// How many more were not let in.
+/// Line with the number of further rejected connections.
 fn more_denied(more: RejectionSummary) -> String {
     let from = match more.from {
         Origin::Address(ip) => format!("from {ip}"),
         Origin::Here => "from this machine".to_owned(),
         Origin::Others => "from other addresses".to_owned(),
     };
-    format!("… and {} more were not let in {from}", grouped(more.count))
+    format!("… and {} more were rejected {from}", grouped(more.count))
 }
 
-/// A count with its thousands set apart.
+/// A count with commas between thousands.
 fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let parts: Vec<&str> = digits
@@ -168,11 +168,11 @@ fn grouped(count: u64) -> String {
     parts.join(",")
 }
 
-/// A port that is taken is the wrong one; that there is a controller already is said with where it is.
+/// The error of a controller that could not start. A second controller is reported with the path of the state.
 fn unbound(state: &State, error: ServeError) -> CliError {
     match &error {
         ServeError::State(StateError::AlreadyRunning(_)) => CliError::Usage(format!(
-            "{error}; `netburn fleet list` says who is there. Its state is in {}",
+            "{error}; `netburn fleet list` prints its members. Its state is in {}",
             state.path().display()
         )),
         _ => CliError::Usage(error.to_string()),
@@ -187,11 +187,11 @@ mod tests {
     fn a_flood_is_one_line() {
         let line = |count, from| more_denied(RejectionSummary { count, from });
         let flood = Origin::Address("10.77.0.15".parse().unwrap());
-        assert_eq!(line(11_566, flood), "… and 11,566 more were not let in from 10.77.0.15");
-        assert_eq!(line(7, Origin::Here), "… and 7 more were not let in from this machine");
+        assert_eq!(line(11_566, flood), "… and 11,566 more were rejected from 10.77.0.15");
+        assert_eq!(line(7, Origin::Here), "… and 7 more were rejected from this machine");
         assert_eq!(
             line(1_000_000, Origin::Others),
-            "… and 1,000,000 more were not let in from other addresses"
+            "… and 1,000,000 more were rejected from other addresses"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! The system's OpenSSH: one master connection for each host, which everything else goes over (ssh_config(5): ControlMaster).
+//! The system's OpenSSH: one master connection for each host, which all commands use (ssh_config(5): ControlMaster).
 
 use crate::exit::CliError;
 use netburn_fleet::ssh::transcript::OUTPUT;
@@ -9,16 +9,16 @@ use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// A host, and the way there.
+/// A host and its master connection.
 #[derive(Debug)]
 pub(super) struct Ssh {
     host: String,
     config: Option<PathBuf>,
-    /// Where the master's socket is: nobody else's business, and short, as a socket's path has to be.
+    /// Private folder of the master's socket. Its path is short, because the path of a socket is limited.
     folder: PathBuf,
 }
 
-/// A command that was timed: its lines with when they came, how long it took, and whether it succeeded.
+/// A timed command: its lines with their times, its duration and its success.
 #[derive(Debug)]
 pub(super) struct Timed {
     pub(super) lines: Vec<(Duration, String)>,
@@ -27,7 +27,7 @@ pub(super) struct Timed {
 }
 
 impl Ssh {
-    /// Connects to nothing yet.
+    /// Creates the folder of the socket. It does not connect yet.
     pub(super) fn new(host: &str, config: Option<PathBuf>) -> Result<Ssh, CliError> {
         if host.starts_with('-') || host.is_empty() {
             return Err(CliError::Usage(format!("`{host}` is no host: write it as user@host")));
@@ -49,14 +49,14 @@ impl Ssh {
         self.end(command, remote)
     }
 
-    /// Runs a command over the master connection; what it printed.
+    /// Runs a command over the master connection. Returns its output.
     pub(super) fn run(&self, remote: &str) -> Result<Output, CliError> {
         let mut command = self.over(remote);
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         command.output().map_err(|error| no_ssh(&error))
     }
 
-    /// A login of its own, told in full; asks nothing.
+    /// A separate login with verbose output and without prompts.
     pub(super) fn login(&self, remote: &str) -> Result<Timed, CliError> {
         let mut command = self.begin();
         command.args([
@@ -72,7 +72,7 @@ impl Ssh {
         timed(self.end(command, remote))
     }
 
-    /// A command over the master connection, timed; asks nothing.
+    /// A timed command over the master connection, without prompts.
     pub(super) fn reused(&self, remote: &str) -> Result<Timed, CliError> {
         let mut command = self.begin();
         command.args([
@@ -107,7 +107,7 @@ impl Ssh {
 }
 
 impl Drop for Ssh {
-    /// The master ends with whoever opened it.
+    /// The master connection ends with this value.
     fn drop(&mut self) {
         let mut command = self.begin();
         command
@@ -171,7 +171,7 @@ fn no_ssh(error: &std::io::Error) -> CliError {
     }
 }
 
-/// A new folder that only this user can look into.
+/// Creates a folder with mode 0700.
 fn private_folder() -> std::io::Result<PathBuf> {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -182,7 +182,7 @@ fn private_folder() -> std::io::Result<PathBuf> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    // One that is there already is somebody else's: that is an error.
+    // An existing folder belongs to another process: that is an error.
     builder.create(&folder)?;
     Ok(folder)
 }

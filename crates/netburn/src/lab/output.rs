@@ -1,4 +1,4 @@
-//! Where commands' output goes: to netburn's own, to netburn's own line by line with a name before each, or to files.
+//! Output of commands: to netburn's own output, to that with a name before each line, or to files.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -6,21 +6,21 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-/// Where the output of all commands goes.
+/// Destination of the output of all commands.
 pub(super) enum Output {
-    /// To netburn's own: there is one command.
+    /// netburn's own output, for a single command.
     Own,
-    /// To netburn's own, each line behind the command's name.
+    /// netburn's own output, each line after the name of the command.
     Named(Vec<JoinHandle<()>>),
-    /// To `NAME.out` and `NAME.err` in this folder.
+    /// `NAME.out` and `NAME.err` in this folder.
     Files(PathBuf),
 }
 
-/// A longer line is taken apart, so that what never ends one needs no more memory.
+/// Maximum length of a line in bytes. Longer lines are split, which limits memory.
 const LONGEST: usize = 64 * 1024;
 
 impl Output {
-    /// For so many commands; with a folder, to files in it.
+    /// Output of `commands` commands; to files in `folder` if given.
     pub(super) fn new(commands: usize, folder: Option<&Path>) -> io::Result<Output> {
         Ok(match folder {
             Some(folder) => {
@@ -32,8 +32,8 @@ impl Output {
         })
     }
 
-    /// Standard output and error for the command of that name.
-    pub(super) fn of(&mut self, name: &str) -> io::Result<[OwnedFd; 2]> {
+    /// Standard output and standard error of the command of that name.
+    pub(super) fn streams(&mut self, name: &str) -> io::Result<[OwnedFd; 2]> {
         match self {
             Output::Own => Ok([
                 io::stdout().as_fd().try_clone_to_owned()?,
@@ -55,7 +55,7 @@ impl Output {
         }
     }
 
-    /// Waits until all that was written is passed on. Nobody may write any more.
+    /// Waits until all output is forwarded. The commands must have ended.
     pub(super) fn finish(self) {
         if let Output::Named(readers) = self {
             for reader in readers {
@@ -65,7 +65,7 @@ impl Output {
     }
 }
 
-/// Passes on line by line, until nobody writes or nobody reads any more. Who writes to nobody gets SIGPIPE, as elsewhere.
+/// Forwards line by line until either end is closed. A command that writes to a closed pipe gets SIGPIPE.
 fn pass_on(from: impl io::Read, before: &str, mut to: impl Write) {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
@@ -75,7 +75,7 @@ fn pass_on(from: impl io::Read, before: &str, mut to: impl Write) {
         if whole.last() != Some(&b'\n') {
             whole.push(b'\n');
         }
-        // In one piece, so that others' lines don't come between.
+        // One write, so that lines of other commands are not mixed in.
         if to.write_all(&whole).and_then(|()| to.flush()).is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! What is kept of a lab with `--log`: how its commands went, and its report on its own work.
+//! The file of `--log`: the states of the commands and the self-check of the lab.
 
 use super::session::{Command, Outcome, Went};
 use netburn_lab::ProcessExit;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
 
-/// The file's name.
+/// Name of the file.
 const FILE: &str = "lab.json";
 
 /// Writes the file.

@@ -1,9 +1,9 @@
-//! What answers at the server without being asked for: `netburn serve` at port 80, and iperf3.
+//! Servers that the lab starts by itself: `netburn serve` at port 80, and iperf3.
 //!
 //! iperf3 serves one test at a time, and two stations are the first thing that people try. So each station gets an iperf3 server
 //! of its own, started when it first calls one: when the server's kernel refuses a connection that a program called iperf3 asks
 //! for, or one to iperf3's own port. That server listens at a port of its own, which answers the station in place of the one that
-//! it called. A server that somebody starts at the port itself always comes first.
+//! it called. A server that you start at the port itself takes precedence.
 
 use crate::exit::CliError;
 use crate::terminal::eprint_message;
@@ -23,13 +23,13 @@ const IPERF3: u16 = 5201;
 /// The first port at which an iperf3 server listens that was started for a station. Clients take theirs from 32768 on
 /// (net.ipv4.ip_local_port_range).
 const FIRST: u16 = 20_000;
-/// As many ports are tried.
+/// Number of ports to try.
 const PORTS: u16 = 10_000;
-/// A server has so long until it listens.
+/// Time until a started server must listen.
 const STARTING: Duration = Duration::from_secs(5);
-/// A server that somebody else is just starting has so long.
+/// Time until a server that another process starts must listen.
 const OTHERS_STARTING: Duration = Duration::from_secs(1);
-/// It is looked so often whether a server listens.
+/// Interval between checks whether a server listens.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The servers of a lab.
@@ -39,7 +39,7 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Starts `netburn serve`, and what answers calls.
+    /// Starts `netburn serve` and the thread that handles calls.
     pub(super) fn start(lab: &Arc<Lab>, calls: Receiver<RefusedConnection>) -> Result<Servers, CliError> {
         let failed = |error: io::Error| CliError::Failed(error.to_string());
         let words = ["serve", "--listen", "0.0.0.0:80", "--listen", "[::]:80"].map(OsString::from);
@@ -65,7 +65,7 @@ impl Servers {
         })
     }
 
-    /// What is to be said of them: once, where the server at port 80 has ended.
+    /// Warning, once, that the server at port 80 has ended.
     pub(super) fn warning(&mut self) -> Option<String> {
         let ended = self.http.as_ref()?.ended()?;
         self.http = None;
@@ -76,13 +76,13 @@ impl Servers {
         }
     }
 
-    /// Ends them. The lab has stopped, so there are no more calls.
+    /// Ends the servers. The lab has stopped, so there are no more calls.
     pub(super) fn finish(self) {
         let _ = self.calls.join();
     }
 }
 
-/// A program that says nothing and reads nothing.
+/// A program with /dev/null as standard input, output and error.
 fn quiet(arguments: Vec<OsString>) -> io::Result<Program> {
     let nothing = |write: bool| File::options().read(!write).write(write).open("/dev/null");
     Ok(Program {
@@ -93,7 +93,7 @@ fn quiet(arguments: Vec<OsString>) -> io::Result<Program> {
     })
 }
 
-/// Waits until a server listens at its port; `false` when it has ended, or takes too long.
+/// Waits until a server listens at its port. Returns `false` if it ends or the time is over.
 fn listens_soon(lab: &Lab, server: &LabProcess, port: u16) -> bool {
     until(STARTING, || {
         if server.ended().is_some() {
@@ -108,7 +108,7 @@ fn listens(lab: &Lab, port: u16) -> bool {
     lab.listens(Endpoint::Server, port).unwrap_or(false)
 }
 
-/// Looks until there is an answer, or for so long.
+/// Polls until there is an answer, at most for the given time.
 fn until<T>(long: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let began = Instant::now();
     loop {
@@ -119,19 +119,19 @@ fn until<T>(long: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     }
 }
 
-/// Answers calls.
+/// Handles calls.
 struct Answering {
     lab: Arc<Lab>,
-    /// The iperf3 servers that were started.
+    /// The started iperf3 servers.
     started: Vec<LabProcess>,
-    /// The port of the next.
+    /// Port of the next iperf3 server.
     next: u16,
-    /// Whether there is no iperf3, which is said once.
+    /// iperf3 is missing, which is reported once.
     missing: bool,
 }
 
 impl Answering {
-    /// Until there are no more.
+    /// Handles calls until the channel is closed.
     fn answer(mut self, calls: &Receiver<RefusedConnection>) {
         for call in calls {
             let reply = self.reply(call);
@@ -158,9 +158,9 @@ impl Answering {
         }
     }
 
-    /// Starts an iperf3 server; its port.
+    /// Starts an iperf3 server. Returns its port.
     fn start(&mut self) -> Option<u16> {
-        // A port may be taken by somebody's own server.
+        // Another server may use the port.
         for _ in 0..3 {
             let port = self.next;
             self.next = FIRST + (self.next + 1 - FIRST) % PORTS;
@@ -188,7 +188,7 @@ impl Answering {
     }
 }
 
-/// Whether a program is iperf3, by its name: `iperf3`, `iperf3-static`.
+/// Returns `true` if the name of a program is that of iperf3: `iperf3`, `iperf3-static`.
 fn is_iperf3(name: &str) -> bool {
     name.starts_with("iperf3")
 }

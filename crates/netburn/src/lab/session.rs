@@ -1,8 +1,8 @@
-//! The commands of a lab, from their start to their end.
+//! Execution of the commands of a lab.
 
 use super::output::Output;
 use super::servers::Servers;
-use super::show;
+use super::view;
 use crate::exit::CliError;
 use crate::signals::{Asked, Signals};
 use crate::terminal::eprint_message;
@@ -20,46 +20,46 @@ use tokio::time::Instant;
 
 const SIGKILL: i32 = 9;
 const SIGTERM: i32 = 15;
-/// Who was asked to end has so long; then it is killed.
+/// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(3);
-/// A command has so long until it listens at the port that others wait for.
+/// Time until a command must listen at the port that other commands wait for.
 const READY: Duration = Duration::from_secs(60);
-/// It is looked so often whether it does.
+/// Interval between checks whether it listens.
 const LOOK: Duration = Duration::from_millis(10);
-/// Without a view it is looked so often whether there is something to be said.
+/// Interval between checks for warnings if there is no view.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// A command, and where it runs.
+/// A command and its station.
 #[derive(Debug)]
 pub(super) struct Command {
     pub(super) end: Endpoint,
-    /// The station's name.
+    /// Name of the station.
     pub(super) at: String,
-    /// What it is called in its output: the station's name, with a number where there are several.
+    /// Prefix of its output: the name of the station, with a number if the station has several commands.
     pub(super) name: String,
-    /// Nothing: a shell.
+    /// Empty for a shell.
     pub(super) words: Vec<OsString>,
-    /// Whether it ends with the others.
+    /// A service: it is ended after the other commands.
     pub(super) service: bool,
-    /// The port at which it listens before the next is started.
+    /// TCP port at which it must listen before the next command starts.
     pub(super) ready: Option<u16>,
 }
 
-/// How a command went.
+/// State of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Went {
-    /// It was never started.
+    /// The command was never started.
     NotStarted,
-    /// It runs.
+    /// The command runs.
     Running,
-    /// It ended by itself, or by somebody else's doing.
+    /// The command ended by itself, or another process ended it.
     Ended(ProcessExit),
-    /// It was asked to end, with the others.
+    /// netburn sent SIGTERM to the command.
     Dismissed(ProcessExit),
 }
 
 impl Went {
-    /// Its exit status, as shells say it; 0 where it doesn't count.
+    /// Exit status as in a shell (128 + signal); 0 if it does not count.
     pub(super) const fn status(self) -> u8 {
         match self {
             Went::Ended(ProcessExit::Status(status)) => status as u8,
@@ -70,31 +70,31 @@ impl Went {
     }
 }
 
-/// What came of a session.
+/// Result of a session.
 #[derive(Debug)]
 pub(super) struct Outcome {
-    /// How each command went, in their order.
+    /// State of each command, in their order.
     pub(super) went: Vec<Went>,
     /// The signal that ended netburn.
     pub(super) signal: Option<Asked>,
 }
 
-/// The commands while they run.
+/// The running commands.
 pub(super) struct Session<'a> {
     lab: &'a Arc<Lab>,
     commands: &'a [Command],
     output: &'a mut Output,
-    /// Whether keys belong to the view.
+    /// The view reads the keys of the terminal.
     viewed: bool,
     guests: Vec<Option<LabProcess>>,
     went: Vec<Went>,
-    /// The next to be started.
+    /// Index of the next command to start.
     next: usize,
-    /// Until when the one before it has to listen at its port.
+    /// Deadline for the previous command to listen at its port.
     ready_by: Option<Instant>,
     tell: UnboundedSender<(usize, ProcessExit)>,
     ends: UnboundedReceiver<(usize, ProcessExit)>,
-    /// When those are killed that were asked to end.
+    /// Time of SIGKILL for the commands that got SIGTERM.
     kill_at: Option<Instant>,
     signal: Option<Asked>,
     asked: u32,
@@ -120,10 +120,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Runs the commands to their ends; with `stay` the lab stays open after them until netburn is interrupted.
+    /// Runs the commands until they end. With `stay` the lab then remains open until netburn is interrupted.
     pub(super) async fn run(
         mut self,
-        view: &mut Option<show::View>,
+        view: &mut Option<view::View>,
         servers: &mut Option<Servers>,
         stay: bool,
     ) -> Result<Outcome, CliError> {
@@ -163,14 +163,14 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Starts what can be: each command once the one before it is ready.
+    /// Starts each command once the previous one is ready.
     fn start(&mut self) -> Result<(), CliError> {
         while self.next < self.commands.len() && self.is_ready()? {
             let command = &self.commands[self.next];
             let guest = self.spawn(command)?;
             self.went[self.next] = Went::Running;
             let (number, tell) = (self.next, self.tell.clone());
-            // Nobody listens any more once the session has ended.
+            // The receiver is closed once the session has ended.
             guest.when_ended(move |how| {
                 let _ = tell.send((number, how));
             });
@@ -181,7 +181,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Whether the command that was started last listens where it is to.
+    /// Returns `true` if the last started command listens at its port, or has none.
     fn is_ready(&mut self) -> Result<bool, CliError> {
         let Some(by) = self.ready_by else { return Ok(true) };
         let before = self.next - 1;
@@ -217,7 +217,7 @@ impl<'a> Session<'a> {
         } else {
             io::stdin().as_fd().try_clone_to_owned()
         };
-        let [output, errors] = self.output.of(&command.name).map_err(failed)?;
+        let [output, errors] = self.output.streams(&command.name).map_err(failed)?;
         let program = Program {
             arguments: match &command.words[..] {
                 [] => vec![shell()],
@@ -228,7 +228,7 @@ impl<'a> Session<'a> {
             own_group: false,
         };
         self.lab.spawn(command.end, program).map_err(|error| match &error {
-            // As shells have it.
+            // The exit statuses of shells.
             LabError::Program { error: why, .. } if why.kind() == io::ErrorKind::NotFound => {
                 CliError::Command(127, error.to_string())
             }
@@ -246,8 +246,8 @@ impl<'a> Session<'a> {
         };
     }
 
-    /// A signal of the terminal's has reached the commands, too: they end, or not, as they see fit; asked again, they are killed.
-    /// Others have reached nobody else: they are passed on.
+    /// A signal of the terminal also reaches the commands, which may ignore it. The second signal kills them.
+    /// Signals that only netburn received are forwarded.
     fn handle_signal(&mut self, asked: Asked) {
         self.asked += 1;
         if asked.ends() {
@@ -264,7 +264,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Asks services to end once the others have.
+    /// Ends the services once the other commands have ended.
     fn dismiss(&mut self) {
         let working = |(command, went): (&Command, &Went)| !command.service && *went == Went::Running;
         let waiting = self.next < self.commands.len() || self.commands.iter().zip(&self.went).any(working);
@@ -280,7 +280,7 @@ impl<'a> Session<'a> {
 
     fn kill(&mut self) {
         self.tell_all(SIGKILL);
-        // Nothing more can be done about them.
+        // There is no stronger signal.
         self.kill_at = Some(Instant::now() + Duration::from_secs(86_400));
     }
 
@@ -300,8 +300,8 @@ async fn until(at: Option<Instant>) {
     }
 }
 
-/// Draws the view, if there is one, and says what went wrong; returns after a while.
-async fn looked(view: &mut Option<show::View>, lab: &Lab, servers: &mut Option<Servers>) {
+/// Draws the view, if there is one, and prints new warnings. Returns after an interval.
+async fn looked(view: &mut Option<view::View>, lab: &Lab, servers: &mut Option<Servers>) {
     match view {
         Some(view) => view.look(lab).await,
         None => tokio::time::sleep(EVERY).await,
@@ -312,7 +312,7 @@ async fn looked(view: &mut Option<show::View>, lab: &Lab, servers: &mut Option<S
     }
 }
 
-/// Says what went wrong in a lab since it was last said.
+/// Prints the new warnings of a lab.
 pub(super) fn warn(lab: &Lab) {
     for text in lab.take_warnings() {
         eprint_message(&format!("warning: {}", sanitise(&text)));

@@ -1,4 +1,4 @@
-//! `run --on fleet`: whom it runs on, and what is asked before.
+//! `run --on fleet`: choice of the members, and confirmation of the volume.
 
 use crate::args::RunArgs;
 use crate::exit::CliError;
@@ -16,17 +16,17 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// More than this is asked about first.
+/// Volume from which netburn asks for confirmation.
 const MUCH: ByteSize = ByteSize::from_bytes(10_000_000_000);
-/// What goes through where nothing bounds it, for an estimate: what few wires at home have more than.
+/// Assumed rate if nothing limits it, for an estimate: faster than most links at home.
 const WIRE: BitRate = BitRate::from_mbps(10_000);
 
-/// The fleet it runs on.
+/// The fleet that executes the runs.
 pub(super) struct FleetTarget {
     state: State,
     server: Option<String>,
     wait: Duration,
-    /// Whether somebody took part already: a further round waits for its turn.
+    /// An agent has already taken part: a further run waits for its turn.
     begun: Cell<bool>,
 }
 
@@ -40,7 +40,7 @@ impl FleetTarget {
         })
     }
 
-    /// Chooses those who take part, and says who they are.
+    /// Chooses the agents and prints their names.
     pub(super) async fn wait_for_members(&self, plan: &Plan) -> Result<Participants, CliError> {
         let wait = Waiting {
             missing: self.wait,
@@ -68,7 +68,7 @@ impl FleetTarget {
         Ok(cast)
     }
 
-    /// Runs one round into `folder`.
+    /// Executes one run and records it to `folder`.
     pub(super) async fn run(
         &self,
         plan: &Plan,
@@ -82,7 +82,7 @@ impl FleetTarget {
             watch,
             stop,
         } = options;
-        // Late results find it wherever the controller was started.
+        // An absolute path, so that late results do not depend on the controller's working directory.
         let folder = std::path::absolute(folder).map_err(FleetError::Storage)?;
         let options = fleet_run::Options {
             state: self.state.clone(),
@@ -98,8 +98,8 @@ impl FleetTarget {
     }
 }
 
-/// What a run is called in the fleet: its folder's last two names, as far as they are names, and when it began, in milliseconds of Unix
-/// time. A folder may be taken away and its name given again; members know a run that is over by what it was called.
+/// Name of a run in the fleet: the last two names of its folder, and its start in milliseconds of Unix time. The time makes
+/// the name unique, even if a folder is removed and created again.
 fn run_name(folder: &Path, seed: Seed, now: SystemTime) -> String {
     let began = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
     let parts = folder
@@ -136,7 +136,7 @@ fn run_name(folder: &Path, seed: Seed, now: SystemTime) -> String {
     }
 }
 
-/// What is about to happen.
+/// Description of the run before it starts.
 pub(super) fn beginning(plan: &Plan) -> String {
     format!(
         "on the fleet: real devices over the real air; over your network it may move {}",
@@ -144,7 +144,7 @@ pub(super) fn beginning(plan: &Plan) -> String {
     )
 }
 
-/// The most bytes that it moves, as people say it.
+/// Upper bound of the volume of traffic, as text.
 fn most(plan: &Plan) -> String {
     match plan.bytes_expected(Environment::Fleet).max {
         Some(most) => format!("up to {}", decimal(most)),
@@ -155,7 +155,7 @@ fn most(plan: &Plan) -> String {
     }
 }
 
-/// The most bytes that it moves where the server has a wire like the fastest at home.
+/// Upper bound of the volume if the server has a link like the fastest at home.
 fn estimate(plan: &Plan) -> ByteSize {
     let mut wired = plan.clone();
     let rate = &mut wired.server.link.rate;
@@ -166,7 +166,7 @@ fn estimate(plan: &Plan) -> ByteSize {
         .unwrap_or(ByteSize::from_bytes(u64::MAX))
 }
 
-/// Asks where it is much.
+/// Asks for confirmation of a large volume.
 pub(super) fn confirm_volume(plan: &Plan, yes: bool) -> Result<(), CliError> {
     if yes || estimate(plan) <= MUCH {
         return Ok(());

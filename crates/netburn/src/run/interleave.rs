@@ -1,6 +1,6 @@
-//! `run --interleave`: several scenarios in turns, so that an environment that drifts doesn't decide between them.
+//! `run --interleave`: several scenarios in alternation, so that drift of the environment affects all of them.
 
-use super::{Done, fleet, round, said, simulated};
+use super::{Done, announce, fleet, round, simulated};
 use crate::args::{Changes, CompareFormat, Format, RunArgs};
 use crate::compare::in_turns;
 use crate::exit::{self, CliError, ExitStatus};
@@ -28,7 +28,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
         }
         _ => None,
     };
-    let parent = make_folder(&parent).map_err(round::unmade)?;
+    let parent = make_folder(&parent).map_err(round::not_created)?;
     let folders: Vec<PathBuf> = names(&plans).iter().map(|name| parent.join(name)).collect();
     let done = match environment {
         Environment::Simulate => {
@@ -93,8 +93,8 @@ fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Environment), CliError> {
             scenario: scenario.clone(),
             ..args.changes.clone()
         };
-        // A lab that was opened to see whether that is permitted is closed again: each round has its own.
-        let resolved = said(plan::resolved(&changes, args.on)?);
+        // The lab that was opened as a check is closed again: each run has its own lab.
+        let resolved = announce(plan::resolved(&changes, args.on)?);
         if *environment.get_or_insert(resolved.environment) != resolved.environment {
             return Err(CliError::Usage(format!(
                 "{} would run on {}, and the scenario before it on {}: give --on, so that all run on one environment",
@@ -109,7 +109,7 @@ fn resolved(args: &RunArgs) -> Result<(Vec<Plan>, Environment), CliError> {
     Ok((plans, environment))
 }
 
-/// A folder's name for each plan, none twice.
+/// A unique folder name for each plan.
 fn names(plans: &[Plan]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for plan in plans {
@@ -120,13 +120,13 @@ fn names(plans: &[Plan]) -> Vec<String> {
     names
 }
 
-/// Whose turn it is, round by round: within each round every plan that has one left is there once, in an order of its own.
+/// Order of the runs: each block has every plan with remaining runs once, in random order.
 fn order(rounds: &[u32], seed: Seed) -> Vec<usize> {
     let mut order = Vec::new();
     for round in 0..rounds.iter().copied().max().unwrap_or(0) {
         let mut turn: Vec<usize> = (0..rounds.len()).filter(|place| rounds[*place] > round).collect();
         let mut stream = seed.stream("interleave", u64::from(round));
-        // Fisher and Yates.
+        // Fisher-Yates shuffle.
         for last in (1..turn.len()).rev() {
             turn.swap(last, stream.below(last as u64 + 1) as usize);
         }
@@ -135,7 +135,7 @@ fn order(rounds: &[u32], seed: Seed) -> Vec<usize> {
     order
 }
 
-/// A goal that failed decides over a scenario that could not be measured, unless somebody stopped it.
+/// A failed goal takes precedence over a scenario that could not be measured, unless a signal stopped the run.
 fn worst(ends: &mut dyn Iterator<Item = ExitStatus>) -> ExitStatus {
     let mut worst = ExitStatus::Success;
     for end in ends {

@@ -1,4 +1,4 @@
-//! A round of the fleet inside a lab: its participants at the stations and at the server, the lab's rows beside theirs.
+//! A fleet run inside a lab: agents at the stations, a server, and rows of the lab in the same record.
 
 use super::screen::Screen;
 use netburn_fleet::join::{INHERITED, VARIABLE};
@@ -17,7 +17,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-/// Starts participants inside a lab: the server at its server, each agent at the station of its name.
+/// Starts processes inside a lab: the server in the server's namespace, each agent at the station of its name.
 pub(super) struct LabLauncher<'a> {
     lab: &'a Lab,
     program: PathBuf,
@@ -56,9 +56,9 @@ impl Launcher for LabLauncher<'_> {
             ],
             own_group: true,
         };
-        let guest = self.lab.spawn(end, program).map_err(io::Error::other)?;
+        let process = self.lab.spawn(end, program).map_err(io::Error::other)?;
         Ok(Box::new(LabChild {
-            guest,
+            process,
             control: Some(ours),
         }))
     }
@@ -68,9 +68,9 @@ impl Launcher for LabLauncher<'_> {
     }
 }
 
-/// A participant inside a lab.
+/// Process of an agent or of the server inside a lab.
 struct LabChild {
-    guest: LabProcess,
+    process: LabProcess,
     control: Option<UnixStream>,
 }
 
@@ -80,7 +80,7 @@ impl Child for LabChild {
     }
 
     fn ended(&mut self) -> Option<String> {
-        self.guest.ended().map(|ended| match ended {
+        self.process.ended().map(|ended| match ended {
             ProcessExit::Status(status) => format!("exit status {status}"),
             ProcessExit::Signal(signal) => format!("killed by signal {signal}"),
             ProcessExit::LabClosed => "the lab has ended".to_owned(),
@@ -88,8 +88,8 @@ impl Child for LabChild {
     }
 
     fn kill(&mut self) {
-        self.guest.signal(9);
-        self.guest.wait();
+        self.process.signal(9);
+        self.process.wait();
     }
 
     fn control(&mut self) -> Option<UnixStream> {
@@ -97,7 +97,7 @@ impl Child for LabChild {
     }
 }
 
-/// Lets the lab's network begin with the baseline, as soon as the round says when that is.
+/// Starts the network of the lab with the baseline of the run.
 pub(super) struct LabStarter<'a> {
     screen: Screen,
     lab: Option<&'a Lab>,
@@ -123,7 +123,7 @@ impl Watch for LabStarter<'_> {
     }
 
     fn tick(&mut self, now: Instant) {
-        // The first comes with the word to start, 300 ms before the first packet.
+        // The first tick comes with the start command, 300 ms before the first packet.
         if self.baseline
             && !self.begun
             && let Some(lab) = self.lab
@@ -145,21 +145,21 @@ impl Watch for LabStarter<'_> {
     }
 }
 
-/// Says what went wrong in a lab since it was last said.
+/// Prints the new warnings of a lab.
 pub(super) fn warn(lab: &Lab, screen: &mut Screen) {
     for text in lab.take_warnings() {
         screen.warn(&format!("warning: {}", sanitise(&text)));
     }
 }
 
-/// The recorder, and with each sync what the lab has seen.
+/// Sink that forwards rows to the recorder, and adds the rows of the lab with each sync.
 pub(super) struct RecordingSink<'a> {
     recorder: &'a mut Recorder,
     lab: Option<&'a Lab>,
-    /// What carries a run on this machine, where that can be watched.
+    /// The loopback interface, which carries a local run. `None` if it can't be monitored.
     loopback: Option<(Links, u32)>,
-    /// Why no figure can be believed, as far as it is known.
-    doubts: Vec<String>,
+    /// Reasons why the results of the run are unreliable.
+    quality_issues: Vec<String>,
 }
 
 impl<'a> RecordingSink<'a> {
@@ -169,30 +169,30 @@ impl<'a> RecordingSink<'a> {
             recorder,
             lab,
             loopback: (environment == Environment::Local).then(watched).flatten(),
-            doubts: Vec::new(),
+            quality_issues: Vec::new(),
         }
     }
 
-    /// Looks whether an interface that carries the run went down. netburn takes none down, and no network does: what carries
-    /// the run was taken away. To be called before the lab is stopped, for then its devices go.
-    pub(super) fn look_at_interfaces(&mut self) {
+    /// Records a quality issue for each interface of the run that another program took down. Call it before the lab is
+    /// stopped, because that removes its devices.
+    pub(super) fn check_interfaces(&mut self) {
         if let Some((links, index)) = &self.loopback
             && links.went_down(*index).unwrap_or(false)
         {
             let text = "the loopback interface was taken down during the run";
-            self.doubts.push(text.to_owned());
+            self.quality_issues.push(text.to_owned());
         }
         for name in self.lab.map(Lab::interfaces_down).unwrap_or_default() {
-            self.doubts
+            self.quality_issues
                 .push(format!("the interface of {name} was taken down during the run"));
         }
     }
 
-    /// The rest of what the lab has seen, and what it says of its own work.
+    /// Writes the remaining rows of the lab and its self-check.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.sync()?;
         let at = self.lab.and_then(|lab| lab.snapshots().0).unwrap_or(Instant::ZERO);
-        let mut say = |kind, text| {
+        let mut put = |kind, text| {
             self.recorder.put(&Row::Event(EventRow {
                 station: None,
                 workload: None,
@@ -202,19 +202,19 @@ impl<'a> RecordingSink<'a> {
                 text,
             }))
         };
-        for doubt in std::mem::take(&mut self.doubts) {
-            say(EventKind::QualityIssue, doubt)?;
+        for issue in std::mem::take(&mut self.quality_issues) {
+            put(EventKind::QualityIssue, issue)?;
         }
         let Some(lab) = self.lab else {
             return self.recorder.sync();
         };
         for note in lab.notes() {
-            say(EventKind::Warning, note.clone())?;
+            put(EventKind::Warning, note.clone())?;
         }
         let health = serde_json::to_string(&lab.health()).map_err(io::Error::other)?;
-        say(EventKind::Lab, health)?;
+        put(EventKind::Lab, health)?;
         if let Some(why) = lab.failed() {
-            say(
+            put(
                 EventKind::QualityIssue,
                 format!("the lab stopped carrying packets: {why}"),
             )?;

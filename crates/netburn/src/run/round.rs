@@ -1,4 +1,4 @@
-//! The rounds of a run: each a round of the fleet into a folder of its own.
+//! The runs of a plan: each is a fleet run with its own folder.
 
 use super::Done;
 use super::fleet::FleetTarget;
@@ -18,9 +18,9 @@ use netburn_scenario::Plan;
 use std::path::{Path, PathBuf};
 use tokio::sync::watch;
 
-/// Runs all rounds of `plan` into `folder`.
+/// Executes all runs of `plan` and records them to `folder`.
 ///
-/// `lab`: one that is open already, for the first of them. `fleet`: whom it runs on, where that is a fleet.
+/// `lab` is an open lab for the first run. `fleet` is the fleet that runs the plan.
 pub(super) fn all(
     plan: &Plan,
     environment: Environment,
@@ -31,8 +31,8 @@ pub(super) fn all(
     finished(rounds(plan, environment, lab, fleet, folder))
 }
 
-/// Runs the rounds of several plans in turns, each plan into a folder of its own: `order` names, round by round, the plan's
-/// place. Gives what came of each plan that has a round.
+/// Executes the runs of several plans interleaved, each plan with its own folder. `order` has the index of the plan of
+/// each run. Returns the result of each plan that has a run.
 pub(super) fn interleaved(
     plans: &[Plan],
     environment: Environment,
@@ -46,7 +46,7 @@ pub(super) fn interleaved(
 fn finished<T>(work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = runtime::here()?;
     let done = runtime.block_on(work);
-    // What is still being written after an abort must not keep it from ending.
+    // A record that is still being written must not delay the exit after an abort.
     runtime.shutdown_background();
     done
 }
@@ -63,7 +63,7 @@ async fn turns(
     let program = std::env::current_exe().map_err(not_measured)?;
     let mut made = Vec::new();
     for folder in folders {
-        made.push((RunSet::create(folder).map_err(unmade)?, 0_u64));
+        made.push((RunSet::create(folder).map_err(not_created)?, 0_u64));
     }
     let mut last = RunStatus::Complete;
     for (number, place) in order.iter().enumerate() {
@@ -92,8 +92,8 @@ async fn turns(
     for (repeats, round) in made {
         if round > 0 {
             let folder = repeats.path().to_owned();
-            let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
-            done.push(Done::of(&pooled, &last));
+            let pooled = repeats.finish().map_err(|error| incomplete_record(&folder, &error))?;
+            done.push(Done::new(&pooled, &last));
         }
     }
     Ok(done)
@@ -111,9 +111,9 @@ async fn rounds(
     let program = std::env::current_exe().map_err(not_measured)?;
     if plan.repeat == 1 {
         let (run, ending) = one(plan, environment, open, fleet, folder, &program, &mut signals).await?;
-        return Ok(Done::of(&run, &ending));
+        return Ok(Done::new(&run, &ending));
     }
-    let mut repeats = RunSet::create(folder).map_err(unmade)?;
+    let mut repeats = RunSet::create(folder).map_err(not_created)?;
     let mut last = RunStatus::Complete;
     for round in 0..plan.repeat {
         let plan = Plan {
@@ -138,11 +138,11 @@ async fn rounds(
         }
     }
     let folder = repeats.path().to_owned();
-    let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
-    Ok(Done::of(&pooled, &last))
+    let pooled = repeats.finish().map_err(|error| incomplete_record(&folder, &error))?;
+    Ok(Done::new(&pooled, &last))
 }
 
-/// One round into `folder`.
+/// Executes one run and records it to `folder`.
 async fn one(
     plan: &Plan,
     environment: Environment,
@@ -152,7 +152,7 @@ async fn one(
     program: &Path,
     signals: &mut Signals,
 ) -> Result<(Run, RunStatus), CliError> {
-    // Before there is a folder: without anybody to measure with there is nothing to keep.
+    // Before the folder exists: without agents there is nothing to record.
     let cast = match fleet {
         Some(on) => tokio::select! {
             cast = on.wait_for_members(plan) => Some(cast?),
@@ -160,7 +160,7 @@ async fn one(
         },
         None => None,
     };
-    // Before there is a folder: without a lab there is nothing to keep.
+    // Before the folder exists: without a lab there is nothing to record.
     let lab = match environment {
         Environment::Lab => match open {
             Some(lab) => Some(lab),
@@ -180,7 +180,7 @@ async fn one(
         started: Some(UnixTime::now()),
         source: None,
     };
-    let mut recorder = Recorder::create(folder, header).map_err(unmade)?;
+    let mut recorder = Recorder::create(folder, header).map_err(not_created)?;
     let folder = recorder.path().to_owned();
     let screen = Screen::new(Live::new(plan, stderr_colour()));
     let mut keeping = RecordingSink::new(&mut recorder, environment, lab.as_ref());
@@ -188,15 +188,15 @@ async fn one(
     let outcome = measured(plan, &mut keeping, lab.as_ref(), cast, program, &screen, signals)
         .await
         .map_err(|Aborted| aborted(&folder))?;
-    keeping.look_at_interfaces();
+    keeping.check_interfaces();
     if let Some(lab) = &lab {
-        // Its report on its own work is complete from here on.
+        // The self-check of the lab is complete from here on.
         lab.stop();
         lab_launcher::warn(lab, &mut screen.clone());
     }
     if let Err(error) = keeping.finish() {
         screen.finish();
-        return Err(unkept(&folder, &error));
+        return Err(incomplete_record(&folder, &error));
     }
     drop(lab);
     let ending = match outcome {
@@ -205,10 +205,10 @@ async fn one(
         Err(FleetError::Storage(error)) => {
             screen.finish();
             let more = match environment {
-                Environment::Fleet => "; what the agents have stays with them, and comes home when there is room",
+                Environment::Fleet => "; the agents keep their results, and deliver them when there is space",
                 _ => "",
             };
-            return Err(unkept(&folder, &format!("{error}{more}")));
+            return Err(incomplete_record(&folder, &format!("{error}{more}")));
         }
         Err(error) => RunStatus::Failed(error.to_string()),
     };
@@ -222,11 +222,11 @@ async fn one(
         () = signals.next() => return Err(aborted(&folder)),
     };
     screen.finish();
-    let run = run.map_err(|error| unkept(&folder, &error))?;
+    let run = run.map_err(|error| incomplete_record(&folder, &error))?;
     Ok((run, ending))
 }
 
-/// Somebody asked a second time.
+/// A second signal aborted the run.
 struct Aborted;
 
 async fn measured(
@@ -285,7 +285,7 @@ async fn measured(
                 if stop.send_replace(true) {
                     return Err(Aborted);
                 }
-                screen.say("stopping, and keeping what there is; once more aborts");
+                screen.say("stopping and saving the results; a second signal aborts");
             }
         }
     }
@@ -293,21 +293,21 @@ async fn measured(
 
 fn aborted(folder: &Path) -> CliError {
     CliError::Failed(format!(
-        "aborted; `netburn report {}` finishes what was kept",
+        "aborted; `netburn report {}` completes the record",
         folder.display()
     ))
 }
 
-/// The one place that says that rows or results can't be kept.
-pub(super) fn unkept(folder: &Path, error: &dyn std::fmt::Display) -> CliError {
+/// The error for rows or results that can't be written. The folder exists.
+pub(super) fn incomplete_record(folder: &Path, error: &dyn std::fmt::Display) -> CliError {
     CliError::Failed(format!(
-        "the record can't be written: {error}; what was kept is in {path}, and `netburn report {path}` finishes it \
-         once there is room",
+        "the record can't be written: {error}; the rows so far are in {path}, and `netburn report {path}` completes \
+         the record once there is space",
         path = folder.display()
     ))
 }
 
-/// Nothing was measured, because the record can't be begun: its folder or its spool can't be made.
-pub(super) fn unmade(error: netburn_record::Error) -> CliError {
+/// The error for a record whose folder or spool can't be created. Nothing was measured.
+pub(super) fn not_created(error: netburn_record::Error) -> CliError {
     CliError::Failed(format!("the record can't be written: {error}"))
 }

@@ -1,4 +1,4 @@
-//! The live view, told by the round how far it is and by its rows what comes in.
+//! The live view, fed by the progress of the run and by its rows.
 
 use netburn_fleet::{Phase, Watch};
 use netburn_record::{Row, Sink};
@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 
-/// One of several handles on the one live view.
+/// A shared handle to the live view.
 #[derive(Debug, Clone)]
 pub(super) struct Screen(Rc<RefCell<Live>>);
 
@@ -17,17 +17,17 @@ impl Screen {
         Screen(Rc::new(RefCell::new(live)))
     }
 
-    /// Says something for good.
+    /// Prints a permanent line.
     pub(super) fn say(&self, text: &str) {
         self.0.borrow_mut().say(&netburn_report::sanitise::sanitise(text));
     }
 
-    /// The record is being written.
+    /// Shows that the record is being written.
     pub(super) fn writing(&self) {
         self.0.borrow_mut().phase(live::Phase::Writing);
     }
 
-    /// Takes the view away.
+    /// Removes the view.
     pub(super) fn finish(&self) {
         self.0.borrow_mut().finish();
     }

@@ -1,7 +1,7 @@
-//! The rounds of a simulated run: each in virtual time into a folder of its own, as many at once as there are cores.
+//! Simulated runs of a plan: each in virtual time with its own folder, one on each core at a time.
 
 use super::Done;
-use super::round::{unkept, unmade};
+use super::round::{incomplete_record, not_created};
 use crate::exit::CliError;
 use crate::signals;
 use netburn_record::{Header, Recorder, Row, Run, RunSet, RunStatus, Sink};
@@ -14,25 +14,25 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant as Clock};
 
-/// How often the progress is said anew.
+/// Interval of updates of the progress line.
 const PROGRESS: Duration = Duration::from_millis(500);
 
-/// How often rows are synced.
+/// Interval between syncs of rows to the record.
 const SYNC: Duration = Duration::from_millis(500);
 
-/// What came of one round.
+/// Result of one run.
 type Round = Result<(Run, RunStatus), CliError>;
 
-/// Runs all rounds of `plan` into `folder`.
+/// Executes all runs of `plan` and records them to `folder`.
 pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, CliError> {
     let stop = signals::stop_flag()?;
     let progress = Progress::new(plan);
     if plan.repeat == 1 {
         let (run, ending) = one(plan, folder, stop, &progress)?;
         progress.end();
-        return Ok(Done::of(&run, &ending));
+        return Ok(Done::new(&run, &ending));
     }
-    let repeats = RunSet::create(folder).map_err(unmade)?;
+    let repeats = RunSet::create(folder).map_err(not_created)?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Round>>> = Mutex::new((0..plan.repeat).map(|_| None).collect());
@@ -57,7 +57,7 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, CliError> {
     progress.end();
     let mut repeats = repeats;
     let mut last = RunStatus::Complete;
-    // Rounds are numbered without a gap, and those that were stopped come last.
+    // Runs are numbered without a gap. Stopped runs come last.
     for result in results
         .into_inner()
         .unwrap_or_else(PoisonError::into_inner)
@@ -74,13 +74,13 @@ pub(super) fn all(plan: &Plan, folder: &Path) -> Result<Done, CliError> {
         last = RunStatus::Interrupted;
     }
     let folder = repeats.path().to_owned();
-    let pooled = repeats.finish().map_err(|error| unkept(&folder, &error))?;
-    Ok(Done::of(&pooled, &last))
+    let pooled = repeats.finish().map_err(|error| incomplete_record(&folder, &error))?;
+    Ok(Done::new(&pooled, &last))
 }
 
-/// One round into `folder`.
+/// Executes one run and records it to `folder`.
 fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Result<(Run, RunStatus), CliError> {
-    let mut recorder = Recorder::create(folder, Header::simulated(plan.clone())).map_err(unmade)?;
+    let mut recorder = Recorder::create(folder, Header::simulated(plan.clone())).map_err(not_created)?;
     let folder = recorder.path().to_owned();
     let mut synced = Clock::now();
     let mut broken = None;
@@ -106,25 +106,27 @@ fn one(plan: &Plan, folder: &Path, stop: &AtomicBool, progress: &Progress) -> Re
         }
     });
     if let Some(error) = broken {
-        return Err(unkept(&folder, &error));
+        return Err(incomplete_record(&folder, &error));
     }
     let ending = match outcome {
         Ok(done) if done.interrupted => RunStatus::Interrupted,
         Ok(_) => RunStatus::Complete,
         Err(error) => {
-            // Nothing was measured: no folder that looks like a run is left.
+            // Nothing was measured: the folder is removed.
             drop(recorder);
             let _ = std::fs::remove_dir_all(&folder);
             return Err(CliError::Usage(error.to_string()));
         }
     };
-    let run = recorder.finish(&ending).map_err(|error| unkept(&folder, &error))?;
+    let run = recorder
+        .finish(&ending)
+        .map_err(|error| incomplete_record(&folder, &error))?;
     Ok((run, ending))
 }
 
-/// How far all rounds are, on a line of its own that is written over.
+/// Progress of all runs on a line of the terminal that is overwritten.
 struct Progress {
-    /// Tenths of a second, of all rounds together, and those that are done.
+    /// Total and finished time of all runs, in 0.1 s.
     all: u64,
     done: AtomicU64,
     shown: Option<Mutex<(Clock, usize)>>,
@@ -140,7 +142,7 @@ impl Progress {
         }
     }
 
-    /// A tenth of a second more of one round.
+    /// Adds 0.1 s of one run.
     fn moved(&self, now: Instant, plan: &Plan) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         let Some(shown) = &self.shown else { return };
@@ -160,7 +162,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     fn end(&self) {
         if let Some(shown) = &self.shown {
             let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);

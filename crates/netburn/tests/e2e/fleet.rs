@@ -54,7 +54,7 @@ impl Fleet {
         let mut serve = start(command);
         serve.wait_for("the address", |serve| {
             let said = serve.said();
-            serve.printed().ends_with('\n') && said.contains("runs, for you alone") && said.ends_with('\n')
+            serve.printed().ends_with('\n') && said.contains("runs (keep this address private)") && said.ends_with('\n')
         });
         self.urls = serve.printed().lines().map(str::to_owned).collect();
         self.serve = Some(serve);

@@ -64,7 +64,9 @@ fn what_is_measured_after_the_run_was_killed_does_not_count() {
     alpha.wait_for("the end of its part", |agent| {
         agent.said().contains("its results are kept until the controller requests them")
     });
-    alpha.wait_for("its results to be home", |agent| agent.said().contains("came home"));
+    alpha.wait_for("its results to be home", |agent| {
+        agent.said().contains("were delivered")
+    });
     let mut found = None;
     alpha.wait_for("the report", |_| {
         found = report();
@@ -100,7 +102,9 @@ fn results_of_a_killed_run_come_home_to_a_controller_that_was_killed_too() {
     serve.finish().expect(128 + 9);
     fleet.serve(&at.to_string());
     for agent in [&mut alpha, &mut beta] {
-        agent.wait_for("its results to be home", |agent| agent.said().contains("came home"));
+        agent.wait_for("its results to be home", |agent| {
+            agent.said().contains("were delivered")
+        });
     }
     let found = finish(fleet.command(&["report", "kept", "--format", "json"]))
         .expect(0)
@@ -206,7 +210,7 @@ fn joining_what_is_not_there_says_what_was_tried() {
     let joining = |url: &str, more: &[&str]| finish(fleet.joining("x", url, more));
     let said = joining(fleet.url(), &["--interface", "nosuch0"]).expect(2).stderr;
     assert!(
-        said.contains("no interface `nosuch0`") && said.contains("; there are ") && said.contains("lo"),
+        said.contains("unknown interface: found `nosuch0`") && said.contains("expected one of ") && said.contains("lo"),
         "{said}"
     );
     // A port that nobody listens at, and a socket that isn't there: a few tries, and then it is given up.

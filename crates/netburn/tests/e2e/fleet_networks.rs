@@ -34,7 +34,7 @@ impl Machines {
     fn serve(&self) -> (Running, Vec<String>) {
         let mut serve = start(self.at(&self.desk, "desk", &["fleet", "serve", "--name", "home"]));
         serve.wait_for("the address", |serve| {
-            serve.said().contains("runs, for you alone") && serve.printed().ends_with('\n')
+            serve.said().contains("runs (keep this address private)") && serve.printed().ends_with('\n')
         });
         let urls = serve.printed().lines().map(str::to_owned).collect();
         (serve, urls)

@@ -99,11 +99,11 @@ fn a_flood_of_wrong_tokens_is_a_few_lines() {
     for number in 0..40 {
         guess(address, &format!("guest-{number}"));
     }
-    let denied = |serve: &Running| serve.said().matches("was not let in").count();
+    let denied = |serve: &Running| serve.said().matches("was rejected").count();
     let serve = fleet.serve.as_mut().unwrap();
     serve.wait_for("the first of them", |serve| denied(serve) == 5);
     for number in 0..5 {
-        let line = format!("guest-{number} was not let in: wrong token");
+        let line = format!("guest-{number} was rejected: wrong token");
         assert!(serve.said().contains(&line), "{}", serve.said());
     }
     // Who comes after them is told, and they still aren't.

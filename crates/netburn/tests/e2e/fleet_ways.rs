@@ -162,7 +162,7 @@ fn terminals_hold_sentences_and_no_logs() {
     beta.signal("KILL");
     let run = run.finish().expect(3);
     let serve = fleet.serve.as_ref().unwrap().said();
-    let denied = "guest was not let in: wrong token";
+    let denied = "guest was rejected: wrong token";
     assert!(serve.contains(denied), "{serve}");
     for said in [&run.stderr, &alpha.said(), &serve] {
         for mark in ["WARN", "INFO", "netburn_fleet"] {

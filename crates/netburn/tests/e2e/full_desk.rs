@@ -47,7 +47,7 @@ fn results_that_there_is_no_room_for_wait_at_the_agents_and_come_home_later() {
     assert_eq!(ended.stderr.matches("No space left").count(), 1, "{}", ended.stderr);
     for text in [
         "full/kept, and `netburn report",
-        "what the agents have stays with them, and comes home when there is room",
+        "the agents keep their results, and deliver them when there is space",
     ] {
         assert!(ended.stderr.contains(text), "{text}: {}", ended.stderr);
     }
@@ -65,7 +65,9 @@ fn results_that_there_is_no_room_for_wait_at_the_agents_and_come_home_later() {
     assert!(kept > 200, "{kept}");
     assert_eq!(spooled(), 1);
     desk.run(&fleet.bench, "mount -o remount,size=64m full");
-    alpha.wait_for("its results to be home", |agent| agent.said().contains("came home"));
+    alpha.wait_for("its results to be home", |agent| {
+        agent.said().contains("were delivered")
+    });
     let found: Value = finish(at_the_desk(&["report", "full/kept", "--format", "json"])).json();
     assert_eq!(found["verdict"], "inconclusive", "{found:#}");
     let home = rows(Path::new(&desk_folder));

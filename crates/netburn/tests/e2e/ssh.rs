@@ -486,7 +486,7 @@ fn a_machine_that_netburn_is_deployed_to_joins() {
     // What can't be there changes nothing there: the one that runs goes on.
     let wrong = [&there[..], &["--interface", "wlan77"]].concat();
     let refused = finish(bench.with_state("desk", &wrong)).expect(3);
-    for text in ["there is no interface `wlan77`", "What ran there before still does"] {
+    for text in ["unknown interface: found `wlan77`", "What ran there before still does"] {
         assert!(refused.stderr.contains(text), "{text}: {}", refused.stderr);
     }
     let still = std::fs::read_to_string(home.join(".local/state/netburn/deployed.pid")).unwrap();

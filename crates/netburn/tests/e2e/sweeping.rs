@@ -172,7 +172,7 @@ fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_to_go_on() {
     let ended = ended.expect(3);
     assert!(
         ended.stderr.contains(&format!(
-            "interrupted: {kept} of 400 runs are finished; the same command with --out cut goes on"
+            "interrupted: {kept} of 400 runs are finished; the same command with --out cut continues"
         )),
         "{}",
         ended.stderr

@@ -1,27 +1,27 @@
-//! What is compared: scenarios, what differs for the comparison's sake, and what is known to differ.
+//! The cases: scenarios, changes to them for the comparison, and known differences.
 
 use super::flow::Flows;
 use netburn_units::Duration;
 use std::borrow::Cow;
 
-/// One scenario that runs on both environments.
+/// A scenario that runs in both environments.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
     pub(super) name: String,
-    /// What the page's table is called in which it stands.
+    /// Title of the table that lists the case.
     pub(super) group: &'static str,
-    /// A scenario of ours, by its name, or the text of one.
+    /// Name of a built-in scenario, or the text of a scenario.
     pub(super) scenario: Cow<'static, str>,
     pub(super) set: Vec<(String, String)>,
-    /// `None`: its own workloads run.
+    /// `None` runs the workloads of the scenario.
     pub(super) flows: Option<Flows>,
-    /// How many times on each environment: several where it is chaotic.
+    /// Number of runs in each environment: several if the results are chaotic.
     pub(super) runs: u32,
-    /// Whether it takes a few seconds.
+    /// Part of `--quick`: takes a few seconds.
     pub(super) quick: bool,
-    /// Whether it is a point of the grid of TCP over a wire: only its goodput is compared, with the tolerance of that grid.
+    /// Point of the grid of TCP over a wire: only goodput is compared, with the tolerance of that grid.
     pub(super) over_a_wire: bool,
-    /// Figures by the beginnings of their names that are known to differ, and why.
+    /// Prefixes of the names of metrics that are known to differ, with the reason.
     pub(super) known: &'static [(&'static str, &'static str)],
 }
 
@@ -40,8 +40,8 @@ impl Case {
         }
     }
 
-    /// A case of its own text.
-    pub(super) fn of_text(name: String, group: &'static str, scenario: String) -> Case {
+    /// A case with the text of a scenario.
+    pub(super) fn from_text(name: String, group: &'static str, scenario: String) -> Case {
         Case {
             scenario: Cow::Owned(scenario),
             ..Case::new(name, group, "")
@@ -73,13 +73,13 @@ impl Case {
         self
     }
 
-    /// Written after what the scenario has.
+    /// Appends to the text of the scenario.
     fn and(mut self, text: &str) -> Case {
         self.scenario.to_mut().push_str(text);
         self
     }
 
-    /// A station that uploads, and whose kernel has these small queues.
+    /// Adds a station that uploads. `tsq` is the setting of TCP Small Queues in its kernel.
     fn uplink(self, tsq: &str, station: &str, streams: u8, mcs: u8) -> Case {
         self.and(&format!(
             r#"[station.{station}]
@@ -94,7 +94,7 @@ workload = ["upload", "probe"]
         ))
     }
 
-    /// Datagrams to every station at once, or from it; so many of 1500 bytes a second each.
+    /// Datagrams to or from all stations at once, with `rate` packets of 1500 bytes per second for each station.
     fn datagrams(mut self, up: bool, rate: u64) -> Case {
         let span = Duration::from_secs(4);
         self.flows = Some(Flows { up, rate, span });
@@ -158,9 +158,9 @@ standard = "802.11n"
 streams = 2
 "#;
 
-/// The small queues of a kernel whose driver asks for nothing: shift 10.
+/// TCP Small Queues without a request of the driver: shift 10.
 const WIRED: &str = "2013";
-/// Those that Wi-Fi drivers ask for: shift 7.
+/// TCP Small Queues that Wi-Fi drivers request: shift 7.
 const WIFI: &str = "2025";
 
 const QUEUES: [&str; 6] = ["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"];
@@ -184,7 +184,7 @@ fn datagrams() -> Vec<Case> {
             .set("server.link.delay", "0 s")
     };
     let mut cases = vec![
-        // Half as many again as there is room for: a sender that a busy machine holds up still has enough to send.
+        // 1.5 times the capacity: a sender that a busy machine delays still saturates the link.
         one("100", "1", "3").datagrams(false, 15_000).quick(),
         one("300", "2", "4").datagrams(false, 32_000),
         one("800", "3", "7").datagrams(false, 75_000),
@@ -193,9 +193,9 @@ fn datagrams() -> Vec<Case> {
     for queue in QUEUES {
         let case = Case::new(format!("datagrams-anomaly-{queue}"), GROUP, "anomaly");
         let case = case.set("ap.home.queue", queue).datagrams(false, 9_000);
-        // One queue for all, always full: whose packet finds the room that just came free is a matter of microseconds.
+        // All flows share one queue that is always full. Microseconds decide which packet takes a free place.
         cases.push(match queue {
-            "fifo" | "pfifo-fast" => case.known(&[("", "which sender finds room in a full queue is luck")]),
+            "fifo" | "pfifo-fast" => case.known(&[("", "chance decides which sender finds a place in a full queue")]),
             _ => case,
         });
     }
@@ -254,11 +254,11 @@ fn uplinks() -> Vec<Case> {
 }
 
 fn questions() -> Vec<Case> {
-    const USES: &str = "The four uses";
+    const WORKLOADS: &str = "The four workloads";
     const GROUP: &str = "The questions";
-    let minute = |name: &'static str, of: &'static str| Case::new(name, GROUP, of).set("duration", "60 s");
+    let minute = |name: &'static str, scenario: &'static str| Case::new(name, GROUP, scenario).set("duration", "60 s");
     let mut cases = vec![
-        Case::new("four-uses", USES, "four-uses"),
+        Case::new("four-uses", WORKLOADS, "four-uses"),
         minute("archer-c7-one-ssid", "archer-c7-one-ssid"),
         minute("archer-c7-split", "archer-c7-split"),
     ];
@@ -284,7 +284,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn each_case_has_a_plan_on_both_environments_and_a_name_of_its_own() {
+    fn each_case_has_a_plan_in_both_environments_and_a_unique_name() {
         let cases: Vec<Case> = all().into_iter().chain(super::super::grid::all()).collect();
         let names: BTreeSet<_> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names.len(), cases.len());

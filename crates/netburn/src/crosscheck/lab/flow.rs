@@ -1,6 +1,6 @@
-//! Flows of datagrams that ask for more than there is: over the bare network in virtual time, and between sockets in the lab.
+//! Saturating flows of datagrams: over the network model in virtual time, and between sockets in the lab.
 
-use super::ends::{CONTENT, left_out, refused, unread};
+use super::udp_flow::{CONTENT, refused, skipped_too_many, unread};
 use crate::exit::CliError;
 use crate::lab;
 use netburn_lab::{LabProcess, Program, address};
@@ -16,14 +16,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-/// A packet.
+/// Length of a packet in bytes.
 const PACKET: u32 = 1_500;
-/// How long queues fill before anything is counted.
+/// Time in which queues fill; its packets are not counted.
 const WARMUP: Duration = Duration::from_secs(1);
-/// The first port.
+/// UDP port of the first station.
 const PORT: u16 = 5_000;
 
-/// A flow to or from every station at once, each with this many packets a second.
+/// A flow to or from each station; all run at once, each with `rate` packets per second.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flows {
     pub(super) up: bool,
@@ -42,7 +42,7 @@ impl Flows {
     }
 }
 
-/// What arrives at each in virtual time, in Mbit/s of content.
+/// Goodput of each flow in virtual time, in Mbit/s.
 pub(super) fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, CliError> {
     let plan = Plan {
         baseline: Duration::ZERO,
@@ -53,7 +53,7 @@ pub(super) fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, CliError>
     let mut arrived = vec![0_u64; plan.stations.len()];
     let mut number = 0;
     loop {
-        // All flows send at once, in turn who is first.
+        // All flows send at once. The first flow rotates.
         let due = Instant::from_nanos((number as u128 * 1_000_000_000 / u128::from(flows.rate)) as i64);
         if due > until {
             break;
@@ -85,7 +85,7 @@ pub(super) fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, CliError>
     Ok(arrived.into_iter().map(|bytes| mbps(bytes, flows.span)).collect())
 }
 
-/// What arrives at each in the lab, in Mbit/s of content, and why that may be wrong.
+/// Goodput of each flow in the lab in Mbit/s, and the quality issues.
 pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>), CliError> {
     let lab = lab::open(plan)?;
     lab.start(Monotonic::now())
@@ -107,10 +107,10 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
             ],
             own_group: true,
         };
-        let guest = lab
+        let process = lab
             .spawn(at, program)
             .map_err(|error| CliError::Failed(error.to_string()))?;
-        Ok((guest, BufReader::new(ours)))
+        Ok((process, BufReader::new(ours)))
     };
     let words = |words: &[&dyn ToString]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
     let mut receivers = Vec::new();
@@ -118,47 +118,50 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
         let (_, receiver) = flows.ends(station);
         let port = PORT + station;
         let arguments = words(&[&"flow", &"receive", &port, &WARMUP.as_millis(), &flows.span.as_millis()]);
-        let (guest, mut said) = run(receiver, arguments)?;
-        line(&mut said)?;
-        receivers.push((guest, said));
+        let (process, mut output) = run(receiver, arguments)?;
+        line(&mut output)?;
+        receivers.push((process, output));
     }
     let mut senders = Vec::new();
-    // They go on until the lab has looked at its own work once more, which it does every second.
+    // The senders run until the lab has checked itself again, which it does every second.
     let all = WARMUP.as_millis() + flows.span.as_millis() + 1_200;
     for station in 0..plan.stations.len() as u16 {
         let (sender, receiver) = flows.ends(station);
         let to = SocketAddr::new(IpAddr::V4(address::v4(receiver)), PORT + station);
         senders.push(run(sender, words(&[&"flow", &"send", &to, &flows.rate, &all]))?);
     }
-    let (mut arrived, mut doubts) = (Vec::new(), Vec::new());
-    for (_, said) in &mut receivers {
-        let [bytes, dropped] = numbers(said)?;
+    let (mut arrived, mut quality_issues) = (Vec::new(), Vec::new());
+    for (_, output) in &mut receivers {
+        let [bytes, dropped] = numbers(output)?;
         arrived.push(mbps(bytes, flows.span));
-        doubts.extend(unread(dropped));
+        quality_issues.extend(unread(dropped));
     }
-    for (_, said) in &mut senders {
-        let [skipped, not_taken, due] = numbers(said)?;
-        doubts.extend(left_out(skipped, due));
-        // What a station has ahead of the air is bounded, and all that it can't have there is refused.
-        doubts.extend(refused(not_taken, due).filter(|_| !flows.up));
+    for (_, output) in &mut senders {
+        let [skipped, not_taken, due] = numbers(output)?;
+        quality_issues.extend(skipped_too_many(skipped, due));
+        // The queue of a station is bounded, so refused datagrams are expected in the uplink.
+        quality_issues.extend(refused(not_taken, due).filter(|_| !flows.up));
     }
-    doubts.extend(lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT));
-    doubts.dedup();
-    Ok((arrived, doubts))
+    quality_issues.extend(lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT));
+    quality_issues.dedup();
+    Ok((arrived, quality_issues))
 }
 
-/// What an end says when it is done.
-fn numbers<const N: usize>(said: &mut impl BufRead) -> Result<[u64; N], CliError> {
-    let line = line(said)?;
+/// Reads the counters that an endpoint prints at its end.
+fn numbers<const N: usize>(output: &mut impl BufRead) -> Result<[u64; N], CliError> {
+    let line = line(output)?;
     let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
-    numbers
-        .and_then(|numbers| numbers.try_into().ok())
-        .ok_or_else(|| CliError::Failed(format!("an end of a flow says {line:?}")))
+    numbers.and_then(|numbers| numbers.try_into().ok()).ok_or_else(|| {
+        CliError::Failed(format!(
+            "invalid output of a flow endpoint: found {line:?}, expected {N} numbers"
+        ))
+    })
 }
 
-fn line(said: &mut impl BufRead) -> Result<String, CliError> {
+fn line(output: &mut impl BufRead) -> Result<String, CliError> {
     let mut line = String::new();
-    said.read_line(&mut line)
+    output
+        .read_line(&mut line)
         .map_err(|error| CliError::Failed(error.to_string()))?;
     Ok(line)
 }

@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Case> {
 
 fn point(cc: &str, rate: u64, round_trip: u64, loss: &str, buffer: u64) -> Case {
     let queue = rate * 1_000 * round_trip / 8 * buffer / 100;
-    let case = Case::of_text(
+    let case = Case::from_text(
         format!("kernel-{cc}-{rate}mbit-{round_trip}ms-{loss}%-{buffer}%"),
         "TCP over a wire",
         format!(

@@ -1,53 +1,52 @@
-//! Whether two environments agree: pure.
+//! Comparison of the values of two environments. Pure.
 
-/// What a figure is, which decides how close the two have to be.
+/// Kind of a metric, which determines its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Goodput of datagrams, Mbit/s: 1 %, from 400 Mbit/s on 3 %.
     Datagrams,
     /// Goodput of TCP, Mbit/s: 10 %.
     Goodput,
-    /// Goodput of TCP over a wire, Mbit/s: 15 %, where the kernel's own runs are that close to their median.
+    /// Goodput of TCP over a wire, Mbit/s: 15 %, if the kernel's own runs are within 15 % of their median.
     Wire,
-    /// A median latency, ms: 25 % or 1 ms, whichever is more.
+    /// A median latency, ms: 25 % or 1 ms, whichever is larger.
     Median,
-    /// A verdict: equal.
+    /// Verdict: the two must be equal.
     Verdict,
 }
 
-/// One figure, of every run on both environments.
+/// A metric with its value in each run of both environments.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Figure {
-    /// Whose and what.
-    pub(super) what: String,
-    /// What it is.
+pub(super) struct Metric {
+    /// Name of the station, the workload and the metric.
+    pub(super) name: String,
     pub(super) kind: Kind,
-    /// What the simulator says; verdicts as numbers.
+    /// Values in the simulator. Verdicts are [numbers](super::page::number).
     pub(super) simulator: Vec<f64>,
-    /// What the lab says.
+    /// Values in the lab.
     pub(super) lab: Vec<f64>,
 }
 
-/// How the two compare.
+/// Result of the comparison of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The medians are within the tolerance.
     Agrees,
-    /// The medians are not, but the ranges of five and more runs on each environment overlap: it is chaotic.
+    /// The medians differ, but the ranges of at least five runs in each environment overlap.
     WithinSpread,
-    /// They are not.
+    /// The medians differ by more than the tolerance.
     Differs,
-    /// The lab's own self-check doubts its figure, so it says nothing.
-    Doubted,
+    /// The self-check of the lab failed, so its value is unreliable.
+    Unreliable,
 }
 
-/// Tolerance of goodput over a wire, relative to the kernel's.
+/// Tolerance of goodput over a wire, as a share of the kernel's value.
 const WIRE_TOLERANCE: f64 = 0.15;
-/// The fewest runs whose range is said to be one.
-const ENOUGH: usize = 5;
+/// Minimum number of runs for which a range is computed.
+const MIN_RUNS_FOR_RANGE: usize = 5;
 
-impl Figure {
-    /// How the two compare. An environment that has no figure where the other has one differs.
+impl Metric {
+    /// Compares the two environments. A metric that only one environment has differs.
     pub(super) fn outcome(&self) -> Outcome {
         let (Some(simulator), Some(lab)) = (median(&self.simulator), median(&self.lab)) else {
             return if self.simulator.is_empty() && self.lab.is_empty() {
@@ -67,7 +66,7 @@ impl Figure {
         if (simulator - lab).abs() <= allowed {
             return Outcome::Agrees;
         }
-        let enough = self.simulator.len() >= ENOUGH && self.lab.len() >= ENOUGH;
+        let enough = self.simulator.len() >= MIN_RUNS_FOR_RANGE && self.lab.len() >= MIN_RUNS_FOR_RANGE;
         let ((a, b), (c, d)) = (range(&self.simulator), range(&self.lab));
         let scattered = c < lab * (1.0 - WIRE_TOLERANCE) || d > lab * (1.0 + WIRE_TOLERANCE);
         let within = match self.kind {
@@ -82,14 +81,14 @@ impl Figure {
     }
 }
 
-/// The middle one; of an even number the lower of the two, so that it is one that was measured.
+/// Median; the lower of the two middle values if their number is even, so that it is a measured value.
 pub(super) fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }
 
-/// The least and the most.
+/// Minimum and maximum.
 pub(super) fn range(values: &[f64]) -> (f64, f64) {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
@@ -100,17 +99,17 @@ mod tests {
     use super::*;
 
     fn outcome(kind: Kind, simulator: &[f64], lab: &[f64]) -> Outcome {
-        let figure = Figure {
-            what: String::new(),
+        let metric = Metric {
+            name: String::new(),
             kind,
             simulator: simulator.to_vec(),
             lab: lab.to_vec(),
         };
-        figure.outcome()
+        metric.outcome()
     }
 
     #[test]
-    fn tolerances_are_those_that_are_stated() {
+    fn tolerances_are_the_documented_ones() {
         for (kind, simulator, agrees, differs) in [
             (Kind::Datagrams, 100.0, 99.0, 98.9),
             (Kind::Datagrams, 800.0, 776.0, 775.0),
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_says_nothing_differs() {
+    fn a_metric_of_only_one_environment_differs() {
         assert_eq!(outcome(Kind::Median, &[], &[]), Outcome::Agrees);
         assert_eq!(outcome(Kind::Median, &[1.0], &[]), Outcome::Differs);
         assert_eq!(median(&[3.0, 1.0, 2.0, 9.0]), Some(2.0));

@@ -1,31 +1,31 @@
-//! What came of a comparison, written.
+//! Output of a comparison as text, Markdown and JSON.
 
-use super::judge::{Figure, Kind, Outcome, median, range};
+use super::judge::{Kind, Metric, Outcome, median, range};
 use netburn_workload::Verdict;
 use serde_json::{Value, json};
 
-/// What came of one case.
+/// Results of one case.
 #[derive(Debug)]
-pub(super) struct Compared {
+pub(super) struct Comparison {
     pub(super) name: String,
     pub(super) group: &'static str,
     pub(super) runs: u32,
-    pub(super) figures: Vec<Judged>,
-    /// Why the lab's figures can't be believed.
-    pub(super) doubts: Vec<String>,
+    pub(super) results: Vec<MetricResult>,
+    /// Reasons why the values of the lab are unreliable.
+    pub(super) quality_issues: Vec<String>,
 }
 
-/// A figure, and how it compares.
+/// A metric and the result of its comparison.
 #[derive(Debug)]
-pub(super) struct Judged {
-    pub(super) figure: Figure,
+pub(super) struct MetricResult {
+    pub(super) metric: Metric,
     pub(super) outcome: Outcome,
-    /// Why it differs, where that is known.
+    /// Known reason for a difference.
     pub(super) known: Option<&'static str>,
 }
 
-impl Judged {
-    /// Whether it differs without a reason.
+impl MetricResult {
+    /// Returns `true` if the metric differs without a known reason.
     pub(super) fn is_fault(&self) -> bool {
         self.outcome == Outcome::Differs && self.known.is_none()
     }
@@ -36,69 +36,73 @@ impl Judged {
             (Outcome::WithinSpread, _) => "within the spread",
             (Outcome::Differs, Some(_)) => "differs, known",
             (Outcome::Differs, None) => "differs",
-            (Outcome::Doubted, _) => "unreliable",
+            (Outcome::Unreliable, _) => "unreliable",
         }
     }
 }
 
 /// One case as lines.
-pub(super) fn lines(case: &Compared) -> Vec<String> {
+pub(super) fn lines(case: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
-    if !case.doubts.is_empty() {
-        lines.push(format!("{}: inconclusive: {}", case.name, case.doubts.join("; ")));
+    if !case.quality_issues.is_empty() {
+        lines.push(format!(
+            "{}: inconclusive: {}",
+            case.name,
+            case.quality_issues.join("; ")
+        ));
     }
-    lines.extend(case.figures.iter().map(|judged| {
-        let figure = &judged.figure;
+    lines.extend(case.results.iter().map(|result| {
+        let metric = &result.metric;
         format!(
             "{:<28} {:<24} {:>22} {:>22}  {}",
             case.name,
-            figure.what,
-            values(figure.kind, &figure.simulator),
-            values(figure.kind, &figure.lab),
-            judged.word(),
+            metric.name,
+            values(metric.kind, &metric.simulator),
+            values(metric.kind, &metric.lab),
+            result.word(),
         )
     }));
     lines
 }
 
-/// As lines, for people.
-pub(super) fn text(all: &[Compared]) -> String {
+/// All cases as plain text.
+pub(super) fn text(all: &[Comparison]) -> String {
     let mut text: String = all.iter().flat_map(lines).map(|line| line + "\n").collect();
     text.push_str(&format!("simulator and lab: {}\n", counts(all)));
     text
 }
 
-/// As tables, one a group.
-pub(super) fn markdown(all: &[Compared]) -> String {
+/// Markdown tables, one for each group.
+pub(super) fn markdown(all: &[Comparison]) -> String {
     let mut text = String::new();
     let mut group = "";
     for case in all {
         if case.group != group {
             group = case.group;
             text.push_str(&format!(
-                "\n### {group}\n\n| case | runs | figure | simulator | lab | |\n|---|---|---|---|---|---|\n"
+                "\n### {group}\n\n| case | runs | metric | simulator | lab | |\n|---|---|---|---|---|---|\n"
             ));
         }
-        if !case.doubts.is_empty() {
+        if !case.quality_issues.is_empty() {
             text.push_str(&format!(
                 "| `{}` | {} | | | | inconclusive: {} |\n",
                 case.name,
                 case.runs,
-                case.doubts.join("; ")
+                case.quality_issues.join("; ")
             ));
         }
-        for (judged, number) in case.figures.iter().zip(0..) {
-            let figure = &judged.figure;
+        for (result, number) in case.results.iter().zip(0..) {
+            let metric = &result.metric;
             let (name, runs) = match number {
                 0 => (format!("`{}`", case.name), case.runs.to_string()),
                 _ => (String::new(), String::new()),
             };
             text.push_str(&format!(
                 "| {name} | {runs} | {} | {} | {} | {} |\n",
-                figure.what,
-                values(figure.kind, &figure.simulator),
-                values(figure.kind, &figure.lab),
-                judged.word()
+                metric.name,
+                values(metric.kind, &metric.simulator),
+                values(metric.kind, &metric.lab),
+                result.word()
             ));
         }
     }
@@ -106,34 +110,35 @@ pub(super) fn markdown(all: &[Compared]) -> String {
     text
 }
 
-/// For scripts.
-pub(super) fn json(all: &[Compared]) -> Value {
-    let case = |case: &Compared| {
-        let figure = |judged: &Judged| {
-            let of = &judged.figure;
-            json!({ "figure": of.what, "simulate": of.simulator, "lab": of.lab, "outcome": judged.word(),
-                    "why": judged.known })
+/// All cases as JSON.
+pub(super) fn json(all: &[Comparison]) -> Value {
+    let case = |case: &Comparison| {
+        let metric = |result: &MetricResult| {
+            let of = &result.metric;
+            json!({ "figure": of.name, "simulate": of.simulator, "lab": of.lab, "outcome": result.word(),
+                    "why": result.known })
         };
-        json!({ "case": case.name, "runs": case.runs, "doubts": case.doubts,
-                "figures": case.figures.iter().map(figure).collect::<Vec<_>>() })
+        json!({ "case": case.name, "runs": case.runs, "quality_issues": case.quality_issues,
+                "figures": case.results.iter().map(metric).collect::<Vec<_>>() })
     };
     Value::Array(all.iter().map(case).collect())
 }
 
-/// How many figures say something, and what.
-fn counts(all: &[Compared]) -> String {
-    let count = |which: &dyn Fn(&&Judged) -> bool| all.iter().flat_map(|case| &case.figures).filter(which).count();
-    let doubted = count(&|judged| judged.outcome == Outcome::Doubted);
-    let counted = count(&|judged| judged.outcome != Outcome::Doubted);
-    let faults = count(&|judged| judged.is_fault());
-    let besides = match doubted {
+/// Sentence with the number of compared, differing and unreliable metrics.
+fn counts(all: &[Comparison]) -> String {
+    let count =
+        |which: &dyn Fn(&&MetricResult) -> bool| all.iter().flat_map(|case| &case.results).filter(which).count();
+    let unreliable = count(&|result| result.outcome == Outcome::Unreliable);
+    let counted = count(&|result| result.outcome != Outcome::Unreliable);
+    let faults = count(&|result| result.is_fault());
+    let besides = match unreliable {
         0 => String::new(),
-        doubted => format!("; {doubted} more are unreliable"),
+        unreliable => format!("; {unreliable} more are unreliable"),
     };
-    format!("{counted} figures, of which {faults} differ without a known reason{besides}")
+    format!("{counted} metrics, of which {faults} differ without a known reason{besides}")
 }
 
-/// The median, and the range where there were several.
+/// Median, and the range if there are several values.
 fn values(kind: Kind, values: &[f64]) -> String {
     let Some(middle) = median(values) else {
         return "–".to_owned();
@@ -151,7 +156,7 @@ fn values(kind: Kind, values: &[f64]) -> String {
     }
 }
 
-/// Verdicts as numbers, the better the less.
+/// A verdict as a number: a smaller number is better.
 pub(super) fn number(verdict: Verdict) -> f64 {
     match verdict {
         Verdict::None => 0.0,

@@ -1,7 +1,7 @@
 //! Results of the grid of TCP over a wire as JSON lines, so that a run of hours can be stopped and continued.
 
 use super::cases::Case;
-use super::judge::{Figure, Kind};
+use super::judge::{Kind, Metric};
 use crate::exit::CliError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ struct Point {
 }
 
 impl Stored {
-    /// Reads a file; one that does not exist is empty. A line without its end, as an interrupted run leaves it, is removed.
+    /// Reads a file; one that does not exist is empty. An incomplete last line of an interrupted run is removed.
     pub(super) fn open(path: &Path) -> Result<Stored, CliError> {
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
@@ -43,13 +43,13 @@ impl Stored {
         })
     }
 
-    /// The values of a case, where as many runs of it are stored as it has.
-    pub(super) fn of(&self, case: &Case) -> Option<Vec<Figure>> {
+    /// The metrics of a case; `None` if fewer runs are stored than the case has.
+    pub(super) fn metrics(&self, case: &Case) -> Option<Vec<Metric>> {
         let point = self.points.get(&case.name)?;
         let runs = point.netburn.len().min(point.kernel.len());
         (runs >= case.runs as usize).then(|| {
-            vec![Figure {
-                what: point.value.clone(),
+            vec![Metric {
+                name: point.value.clone(),
                 kind: Kind::Wire,
                 simulator: point.netburn.clone(),
                 lab: point.kernel.clone(),
@@ -58,17 +58,17 @@ impl Stored {
     }
 
     /// Appends a case.
-    pub(super) fn add(&self, case: &str, figures: &[Figure]) -> Result<(), CliError> {
+    pub(super) fn add(&self, case: &str, metrics: &[Metric]) -> Result<(), CliError> {
         let append = |point: &Point| {
             let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&self.path)?;
             file.write_all(line(point).as_bytes())
         };
-        for figure in figures {
+        for metric in metrics {
             let point = Point {
                 case: case.to_owned(),
-                value: figure.what.clone(),
-                netburn: figure.simulator.clone(),
-                kernel: figure.lab.clone(),
+                value: metric.name.clone(),
+                netburn: metric.simulator.clone(),
+                kernel: metric.lab.clone(),
             };
             append(&point).map_err(|error| CliError::Failed(format!("{}: {error}", self.path.display())))?;
         }
@@ -94,25 +94,25 @@ mod tests {
     fn an_interrupted_file_continues() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("kernel.jsonl");
-        let figure = Figure {
-            what: "a download, Mbit/s".to_owned(),
+        let metric = Metric {
+            name: "a download, Mbit/s".to_owned(),
             kind: Kind::Wire,
             simulator: vec![1.0, 2.0],
             lab: vec![1.5, 2.5],
         };
         Stored::open(&path)
             .unwrap()
-            .add("one", std::slice::from_ref(&figure))
+            .add("one", std::slice::from_ref(&metric))
             .unwrap();
         let mut text = std::fs::read_to_string(&path).unwrap();
         text.push_str("{\"case\":\"tw");
         std::fs::write(&path, text).unwrap();
         let stored = Stored::open(&path).unwrap();
-        stored.add("two", std::slice::from_ref(&figure)).unwrap();
+        stored.add("two", std::slice::from_ref(&metric)).unwrap();
         let stored = Stored::open(&path).unwrap();
-        let case = |name: &str, runs| Case::of_text(name.to_owned(), "", String::new()).runs(runs);
-        assert_eq!(stored.of(&case("one", 2)), Some(vec![figure.clone()]));
-        assert_eq!(stored.of(&case("two", 2)), Some(vec![figure]));
-        assert_eq!(stored.of(&case("two", 5)), None);
+        let case = |name: &str, runs| Case::from_text(name.to_owned(), "", String::new()).runs(runs);
+        assert_eq!(stored.metrics(&case("one", 2)), Some(vec![metric.clone()]));
+        assert_eq!(stored.metrics(&case("two", 2)), Some(vec![metric]));
+        assert_eq!(stored.metrics(&case("two", 5)), None);
     }
 }

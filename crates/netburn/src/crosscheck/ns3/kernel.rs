@@ -1,7 +1,7 @@
 //! Plans whose values differ, in the lab: with the same model of the air and the TCP of this machine's kernel.
 
 use crate::args::CrosscheckArgs;
-use crate::crosscheck::{Folder, believed};
+use crate::crosscheck::{Folder, unaccepted_issues};
 use crate::exit::CliError;
 use crate::run;
 use crate::terminal::eprint_message;
@@ -69,8 +69,8 @@ fn in_lab(
     let mut why = Vec::new();
     for attempt in 0..ATTEMPTS {
         let folder = folder.join(format!("{}-{seed}-{attempt}", plan.number));
-        let summary = run::of(&resolved, Environment::Lab, &folder)?;
-        why = believed(args, summary.self_check.reasons);
+        let summary = run::run_plan(&resolved, Environment::Lab, &folder)?;
+        why = unaccepted_issues(args, summary.self_check.reasons);
         if why.is_empty() {
             let unreadable = |error| CliError::Usage(format!("{}: {error}", folder.display()));
             let mut collector = Collector::new(plan);

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 const PROGRAM: &str = include_str!("program.py");
 const NETWORK: &str = include_str!("network.cc");
 
-/// What to do where ns-3 is not there.
+/// Help text if ns-3 is missing.
 const HELP: &str = "help: install it with
     python3 -m venv ~/.cache/netburn-ns3 && ~/.cache/netburn-ns3/bin/pip install ns3==3.44.post0";
 
@@ -21,7 +21,7 @@ pub(super) struct Ns3 {
     child: Child,
     plans: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Where its program is. The folder is removed with this value.
+    /// Folder of the program. It is removed with this value.
     _folder: Folder,
 }
 
@@ -106,7 +106,7 @@ impl Ns3 {
 
 impl Drop for Ns3 {
     fn drop(&mut self) {
-        // Its input ends, and so does it.
+        // The process ends when its input is closed.
         self.plans = None;
         let _ = self.child.wait();
     }
@@ -137,7 +137,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // It may be gone.
+        // The process may have ended.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

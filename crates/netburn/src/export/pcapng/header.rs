@@ -1,6 +1,6 @@
 //! A simulated packet's headers as they would be on a wire: IPv4 (RFC 791), TCP (RFC 9293) with its options, UDP (RFC 768).
 //!
-//! Sequence numbers begin at 0 for the SYN. Content is zeros and not kept; checksums are those of such packets. A SYN has the
+//! Sequence numbers begin at 0 for the SYN. The payload is zeros and not captured; checksums are those of such packets. A SYN has the
 //! options that hosts send, and so is 8 bytes longer here than in the model, which gives every segment 52 bytes of headers.
 
 use netburn_lab::address::v4;
@@ -10,10 +10,10 @@ use netburn_tcp::Segment;
 use netburn_tcp::segment::Flags;
 use netburn_workload::Priority;
 
-/// The server's port, as `netburn serve` has it.
+/// Port of the server, as in `netburn serve`.
 const SERVER: u16 = 4480;
 
-/// How far windows are shifted (RFC 7323 §2).
+/// Window scale factor, as a shift count (RFC 7323 §2).
 const SCALE: u8 = 10;
 
 /// The headers of a packet.
@@ -55,7 +55,7 @@ pub(super) fn header(packet: &CapturedPacket) -> Vec<u8> {
 fn tcp(segment: &Segment, ports: [u16; 2]) -> Vec<u8> {
     let flags = segment.flags;
     let syn = flags.contains(Flags::SYN);
-    // A SYN takes a number on the wire and none in the model.
+    // A SYN uses a sequence number on the wire and none in the model.
     let sequence = match (syn, flags.contains(Flags::PROBE)) {
         (true, _) => 0,
         (_, true) => segment.seq,

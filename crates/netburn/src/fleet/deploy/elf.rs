@@ -1,8 +1,8 @@
-//! Which machines a binary runs on (ELF; System V ABI, generic and per processor). Pure.
+//! Machine of a binary (ELF; System V ABI, generic and per processor). Pure.
 
 use std::fmt;
 
-/// A machine, by its system and processor.
+/// System and processor of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Machine {
     /// `EM_*`.
@@ -10,7 +10,7 @@ pub(super) struct Machine {
     wide: bool,
     little: bool,
     name: &'static str,
-    /// Its target in Rust's words; `None` where the release has no recipe.
+    /// Rust target; `None` if there is no release for it.
     target: Option<&'static str>,
 }
 
@@ -31,8 +31,8 @@ const fn machine(
 }
 
 impl Machine {
-    /// What `uname -sm` says.
-    pub(super) fn of_uname(text: &str) -> Option<Machine> {
+    /// Parses the output of `uname -sm`.
+    pub(super) fn from_uname(text: &str) -> Option<Machine> {
         let mut words = text.split_whitespace();
         let (system, processor) = (words.next()?, words.next()?);
         if system != "Linux" {
@@ -62,7 +62,7 @@ impl Machine {
         })
     }
 
-    /// How to come by a binary for it.
+    /// Help text: how to get a binary for this machine.
     pub(super) fn recipe(&self) -> String {
         match self.target {
             Some("x86_64-unknown-linux-musl") => {
@@ -80,18 +80,18 @@ impl fmt::Display for Machine {
     }
 }
 
-/// What a binary's header says.
+/// Header of a binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Elf {
     processor: u16,
     wide: bool,
     little: bool,
-    /// Whether it asks for a program interpreter (PT_INTERP).
+    /// The binary needs a program interpreter (PT_INTERP).
     interpreted: bool,
 }
 
 impl Elf {
-    /// Reads the beginning of a binary; `None` when it is none.
+    /// Parses the start of a file; `None` if it is not an ELF binary.
     pub(super) fn read(bytes: &[u8]) -> Option<Elf> {
         let (wide, little) = match bytes.get(..6)? {
             [0x7f, b'E', b'L', b'F', class @ (1 | 2), order @ (1 | 2)] => (*class == 2, *order == 1),
@@ -125,12 +125,12 @@ impl Elf {
         })
     }
 
-    /// Whether it needs nothing but the kernel.
+    /// Returns `true` for a statically linked binary.
     pub(super) const fn is_static(&self) -> bool {
         !self.interpreted
     }
 
-    /// Whether it is for this machine, as far as its header tells.
+    /// Returns `true` if the header matches the machine.
     pub(super) const fn runs_on(&self, machine: &Machine) -> bool {
         self.processor == machine.processor && self.wide == machine.wide && self.little == machine.little
     }
@@ -145,14 +145,14 @@ mod tests {
         let bytes = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let Some(elf) = Elf::read(&bytes) else { return };
         let said = std::process::Command::new("uname").arg("-sm").output().unwrap();
-        let here = Machine::of_uname(&String::from_utf8(said.stdout).unwrap()).unwrap();
+        let here = Machine::from_uname(&String::from_utf8(said.stdout).unwrap()).unwrap();
         assert!(elf.runs_on(&here), "{elf:?} {here:?}");
         let there = if here.processor == 8 {
             "Linux x86_64"
         } else {
             "Linux mips"
         };
-        assert!(!elf.runs_on(&Machine::of_uname(there).unwrap()));
+        assert!(!elf.runs_on(&Machine::from_uname(there).unwrap()));
         for end in [0, 4, 6, 20, 57, 100] {
             let _ = Elf::read(&bytes[..end]);
         }
@@ -165,7 +165,7 @@ mod tests {
         wide[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
         (wide[18], wide[32], wide[54], wide[56], wide[64]) = (183, 64, 56, 1, 3);
         let elf = Elf::read(&wide).unwrap();
-        assert!(!elf.is_static() && elf.runs_on(&Machine::of_uname("Linux aarch64").unwrap()));
+        assert!(!elf.is_static() && elf.runs_on(&Machine::from_uname("Linux aarch64").unwrap()));
         wide[64] = 1;
         assert!(Elf::read(&wide).unwrap().is_static());
         assert_eq!(Elf::read(&wide[..66]), None, "torn");
@@ -173,23 +173,23 @@ mod tests {
         narrow[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 1, 2]);
         narrow[19] = 8;
         let elf = Elf::read(&narrow).unwrap();
-        assert!(elf.is_static() && elf.runs_on(&Machine::of_uname("Linux mips").unwrap()));
-        assert!(!elf.runs_on(&Machine::of_uname("Linux mipsel").unwrap()));
+        assert!(elf.is_static() && elf.runs_on(&Machine::from_uname("Linux mips").unwrap()));
+        assert!(!elf.runs_on(&Machine::from_uname("Linux mipsel").unwrap()));
     }
 
     #[test]
-    fn strangers_are_told_apart() {
+    fn unknown_machines_are_recognised() {
         for unknown in ["", "Linux", "Darwin arm64", "Linux vax", "FreeBSD amd64"] {
-            assert_eq!(Machine::of_uname(unknown), None, "{unknown}");
+            assert_eq!(Machine::from_uname(unknown), None, "{unknown}");
         }
         assert!(
-            Machine::of_uname("Linux armv7l\n")
+            Machine::from_uname("Linux armv7l\n")
                 .unwrap()
                 .recipe()
                 .contains("armv7-unknown-linux-musleabihf")
         );
         assert!(
-            Machine::of_uname("Linux x86_64")
+            Machine::from_uname("Linux x86_64")
                 .unwrap()
                 .recipe()
                 .contains("scripts/build-static")

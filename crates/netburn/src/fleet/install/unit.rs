@@ -1,8 +1,8 @@
-//! What an init system is told: units of systemd (systemd.service(5)), a script of OpenWrt's procd. Pure.
+//! Files for init systems: units of systemd (systemd.service(5)), a script of OpenWrt's procd. Pure.
 
 use std::path::PathBuf;
 
-/// Who starts it.
+/// Init system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// systemd, for the whole machine.
@@ -17,14 +17,14 @@ pub(super) enum Kind {
 #[derive(Debug, Clone)]
 pub(super) struct Service {
     pub(super) binary: PathBuf,
-    /// The file with the address and its token: not among the arguments, which everybody can read.
+    /// The file with the address and its token: not among the arguments, which all users can read.
     pub(super) environment: PathBuf,
-    /// What follows `netburn fleet join`.
+    /// Arguments after `netburn fleet join`.
     pub(super) words: Vec<String>,
 }
 
 impl Kind {
-    /// What starts it, once it is written.
+    /// Commands that start the service after it is written.
     pub(super) const fn to_start(self) -> &'static [&'static [&'static str]] {
         match self {
             Kind::Systemd => &[
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// What to do when that doesn't work, behind what didn't.
+    /// Remedy if the start fails, appended to the error.
     pub(super) const fn unstarted(self) -> &'static str {
         match self {
             Kind::SystemdUser => {
@@ -52,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// What ends it, before it is removed.
+    /// Commands that stop the service before it is removed.
     pub(super) const fn to_stop(self) -> &'static [&'static [&'static str]] {
         match self {
             Kind::Systemd => &[&["systemctl", "disable", "--now", "netburn-agent.service"]],
@@ -61,7 +61,7 @@ impl Kind {
         }
     }
 
-    /// What tells the init system that files are gone.
+    /// Commands that make the init system reload after the files are removed.
     pub(super) const fn to_reload(self) -> &'static [&'static str] {
         match self {
             Kind::Systemd | Kind::Procd => &["systemctl", "daemon-reload"],
@@ -69,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// What says how it is.
+    /// Command that prints the state of the service.
     pub(super) const fn to_look(self) -> &'static str {
         match self {
             Kind::Systemd => "systemctl status netburn-agent",
@@ -80,11 +80,11 @@ impl Kind {
 }
 
 impl Service {
-    /// What is written.
+    /// Content of the file.
     pub(super) fn text(&self, kind: Kind) -> String {
         match kind {
             Kind::Systemd => self.unit(
-                // Its state (what it measured and nobody has yet) lies in /var/lib/netburn.
+                // Its state (results that are not delivered yet) lies in /var/lib/netburn.
                 "User=root\nStateDirectory=netburn\nEnvironment=XDG_STATE_HOME=/var/lib/netburn\nNoNewPrivileges=yes\n\
                  ProtectSystem=strict\nProtectHome=yes\nPrivateTmp=yes\n",
                 "multi-user.target",
@@ -108,7 +108,7 @@ impl Service {
             "[Unit]\nDescription=netburn, a member of a fleet\n{network}\n\
              [Service]\nEnvironmentFile={}\nExecStart={command}\nRestart=always\nRestartSec=5\n{more}\n\
              [Install]\nWantedBy={wanted}\n",
-            // A path here isn't quoted, but its percent signs are specifiers all the same.
+            // A path here is not quoted, but percent signs are still specifiers.
             self.environment.display().to_string().replace('%', "%%")
         )
     }

@@ -1,4 +1,4 @@
-//! Both ends of a flow of datagrams: whole lives of processes inside the lab, which say at their end why they may be wrong.
+//! Sender and receiver of a flow of UDP datagrams. Each is a process inside the lab and prints its counters at its end.
 
 use crate::args::FlowEnd;
 use crate::exit::{CliError, ExitStatus};
@@ -7,15 +7,14 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What of a packet of 1500 bytes is content (UDP over IPv4).
+/// Payload of a packet of 1500 bytes (UDP over IPv4), in bytes.
 pub(super) const CONTENT: u64 = 1_472;
-/// The share of its datagrams that a sender may fail to send: a fifth of what two environments may differ by.
-const LEFT_OUT: f64 = 0.002;
-/// Room for what arrives while a receiver waits for a processor, and for what a sender that was held up catches up with; kernels
-/// give less where less is usual.
-const ROOM: usize = 64 << 20;
+/// Maximum share of its datagrams that a sender may fail to send: a fifth of the tolerance of the comparison.
+const MAX_UNSENT: f64 = 0.002;
+/// Size of the socket buffers in bytes, for packets while a process waits for a processor. Kernels may limit it.
+const BUFFER: usize = 64 << 20;
 
-/// One end of a flow.
+/// `netburn flow`: runs an endpoint of a flow.
 pub(crate) fn flow(end: &FlowEnd) -> Result<ExitStatus, CliError> {
     let done = match *end {
         FlowEnd::Send { to, rate, milliseconds } => send(to, rate, Duration::from_millis(milliseconds)),
@@ -29,41 +28,40 @@ pub(crate) fn flow(end: &FlowEnd) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// Why what a sender did is in doubt, where it is: it was held up, and left out so many of so many.
-pub(super) fn left_out(skipped: u64, due: u64) -> Option<String> {
-    unsent("a sender was held up and left out", skipped, due)
+/// Quality issue if a delayed sender skipped more than the limit of its datagrams.
+pub(super) fn skipped_too_many(skipped: u64, due: u64) -> Option<String> {
+    unsent("a sender was delayed and skipped", skipped, due)
 }
 
-/// Why what a sender did is in doubt, where it is: its kernel, which has nowhere to keep them but for a moment, took so many of
-/// so many not.
+/// Quality issue if a sender's kernel refused more than the limit of its datagrams.
 pub(super) fn refused(refused: u64, due: u64) -> Option<String> {
     unsent("a server's kernel refused", refused, due)
 }
 
 fn unsent(what: &str, unsent: u64, due: u64) -> Option<String> {
     let share = unsent as f64 / due.max(1) as f64;
-    let (percent, limit) = (share * 100.0, LEFT_OUT * 100.0);
-    (share > LEFT_OUT).then(|| format!("{what} {percent:.2} % of its datagrams; the limit is {limit:.1} %"))
+    let (percent, limit) = (share * 100.0, MAX_UNSENT * 100.0);
+    (share > MAX_UNSENT).then(|| format!("{what} {percent:.2} % of its datagrams; the limit is {limit:.1} %"))
 }
 
-/// Why what a receiver counted is in doubt, where it is: its kernel dropped so many that it hadn't read.
+/// Quality issue if a receiver's kernel dropped datagrams before the receiver read them.
 pub(super) fn unread(dropped: u64) -> Option<String> {
     (dropped > 0)
         .then(|| format!("a receiver's kernel dropped {dropped} datagrams before they were read; the limit is 0"))
 }
 
-/// What a sender has to send by when.
+/// Schedule of a sender.
 #[derive(Debug)]
 struct Pace {
-    /// Datagrams a second.
+    /// Datagrams per second.
     rate: u64,
     sent: u64,
     skipped: u64,
 }
 
 impl Pace {
-    /// How many are to be sent now. Who was held up for more than 10 ms leaves the rest out: it would be a burst that nobody asked
-    /// for.
+    /// Number of datagrams to send now. A sender that was delayed for more than 10 ms skips the rest, which would be an
+    /// unplanned burst.
     fn due(&mut self, elapsed: Duration) -> u64 {
         let due = (elapsed.as_nanos() * u128::from(self.rate) / 1_000_000_000) as u64;
         let behind = due - self.sent - self.skipped;
@@ -74,13 +72,13 @@ impl Pace {
     }
 }
 
-/// Sends, and then prints how many datagrams were left out, how many the kernel refused, and how many there should have been.
+/// Sends, and then prints the numbers of skipped, refused and due datagrams.
 fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
     let socket = UdpSocket::bind(("0.0.0.0", 0))?;
     socket.connect(to)?;
-    // Waiting for room in a full queue would look like being held up.
+    // Blocking on a full queue would be counted as a delay of the sender.
     socket.set_nonblocking(true)?;
-    set_send_buffer(&socket, ROOM)?;
+    set_send_buffer(&socket, BUFFER)?;
     let content = [0_u8; CONTENT as usize];
     let mut pace = Pace {
         rate,
@@ -95,7 +93,7 @@ fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
             break;
         }
         for _ in 0..pace.due(elapsed) {
-            // What a full queue refuses is lost, as on any host.
+            // A datagram that a full queue refuses is lost, as on any host.
             refused += u64::from(socket.send(&content).is_err());
         }
         std::thread::sleep(Duration::from_micros(200));
@@ -104,18 +102,18 @@ fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Counts what arrives, and then prints how many bytes that were, and how many datagrams its kernel had to drop.
+/// Counts received payload, and then prints its bytes and the number of datagrams that the kernel dropped.
 fn receive(port: u16, warmup: Duration, span: Duration) -> io::Result<()> {
     let socket = UdpSocket::bind(("0.0.0.0", port))?;
     socket.set_read_timeout(Some(Duration::from_secs(5)))?;
-    set_receive_buffer(&socket, ROOM)?;
-    // From now on the kernel notes when each arrives, so that it doesn't matter when it is read.
+    set_receive_buffer(&socket, BUFFER)?;
+    // From now on the kernel timestamps each datagram, so the time of the read does not matter.
     let _ = arrived(&socket);
     println!("ready");
     let mut buffer = [0_u8; 2_048];
     let mut begins = None;
     let mut bytes = 0;
-    // It may stall for good, or never begin.
+    // The timeout ends the loop if the flow stalls or never starts.
     while let Ok(length) = socket.recv(&mut buffer) {
         let at = match arrived(&socket) {
             Ok(at) => Duration::from_nanos(at.as_nanos()),
@@ -133,13 +131,13 @@ fn receive(port: u16, warmup: Duration, span: Duration) -> io::Result<()> {
     Ok(())
 }
 
-/// Datagrams for which no socket of this namespace had room.
+/// Number of datagrams that full socket buffers of this network namespace dropped.
 fn dropped() -> io::Result<u64> {
     let text = std::fs::read_to_string("/proc/self/net/snmp")?;
     counter(&text, "RcvbufErrors").ok_or_else(|| io::Error::other("the kernel doesn't count lost datagrams"))
 }
 
-/// A counter of UDP's: /proc/net/snmp has a line of names and a line of numbers for each protocol.
+/// A UDP counter: /proc/net/snmp has a line of names and a line of numbers for each protocol.
 fn counter(text: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix("Udp: "));
     let (names, numbers) = (lines.next()?, lines.next()?);
@@ -152,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_was_held_up_catches_up_with_ten_milliseconds_and_leaves_the_rest_out() {
+    fn a_delayed_sender_catches_up_on_ten_milliseconds_and_skips_the_rest() {
         let mut pace = Pace {
             rate: 1_000,
             sent: 0,
@@ -166,11 +164,11 @@ mod tests {
     }
 
     #[test]
-    fn a_fiftieth_of_a_tenth_is_left_out_without_a_doubt() {
-        assert_eq!(left_out(0, 0), None);
-        assert_eq!(left_out(20, 10_000), None);
-        let doubt = left_out(21, 10_000).unwrap();
-        assert!(doubt.contains("0.21 % of its datagrams"), "{doubt}");
+    fn up_to_0_2_percent_unsent_is_no_quality_issue() {
+        assert_eq!(skipped_too_many(0, 0), None);
+        assert_eq!(skipped_too_many(20, 10_000), None);
+        let issue = skipped_too_many(21, 10_000).unwrap();
+        assert!(issue.contains("0.21 % of its datagrams"), "{issue}");
         assert_eq!(refused(20, 10_000), None);
         assert!(refused(21, 10_000).unwrap().contains("refused 0.21 %"));
         assert_eq!(unread(0), None);

@@ -1,8 +1,8 @@
-//! The air, while it runs: the terminal's last lines, several times a second, and keys that change it.
+//! Live view of the network in the last lines of the terminal, and keys that change settings.
 //!
-//! What programs write scrolls above. A process of its own puts the terminal back when this one is gone, however that came.
+//! Output of programs scrolls above it. A separate process restores the terminal when this process ends for any reason.
 
-use super::hand::{Hand, KEYS, Key, Keys};
+use super::keyboard::{Hand, KEYS, Key, Keys};
 use crate::exit::CliError;
 use netburn_lab::{Lab, StationSnapshot};
 use netburn_linux::terminal;
@@ -15,13 +15,13 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
-/// How often it is drawn.
+/// Interval between redraws.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Lines beside the stations': the head, the queues, the keys.
+/// Number of lines besides those of the stations: head, queues, keys.
 const OTHERS: u16 = 3;
 
-/// The view; on what is no terminal it draws nothing.
+/// The live view. Without a terminal it draws nothing.
 pub(super) struct View {
     drawn: Option<Drawn>,
     next: Instant,
@@ -31,12 +31,12 @@ struct Drawn {
     hand: Hand,
     keys: UnboundedReceiver<Key>,
     keeper: Child,
-    /// The terminal's size that it was laid out for.
+    /// Size of the terminal at the last layout.
     size: (u16, u16),
 }
 
 impl View {
-    /// Takes the terminal, if there is one.
+    /// Sets up the terminal, if there is one.
     pub(super) fn open(plan: &Plan) -> View {
         let both = io::stdin().is_terminal() && io::stderr().is_terminal();
         let drawn = both.then(|| Drawn::open(plan)).flatten();
@@ -46,7 +46,7 @@ impl View {
         }
     }
 
-    /// Draws what there is to see and does what keys ask for; returns after a while.
+    /// Draws the view and handles keys. Returns after an interval.
     pub(super) async fn look(&mut self, lab: &Lab) {
         let Some(drawn) = &mut self.drawn else {
             return tokio::time::sleep(EVERY).await;
@@ -68,12 +68,12 @@ impl View {
 impl Drawn {
     fn open(plan: &Plan) -> Option<Drawn> {
         let hand = Hand::new(plan)?;
-        // First the one who puts it back, then what it puts back.
+        // The process that restores the terminal starts before the terminal is changed.
         let mut keeper = Command::new(std::env::current_exe().ok()?)
             .arg("restore-terminal")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // What the terminal says to its foreground isn't for it.
+            // The signals of the terminal must not reach this process.
             .process_group(0)
             .spawn()
             .ok()?;
@@ -81,7 +81,7 @@ impl Drawn {
         keeper.stdout.take()?.read_exact(&mut ready).ok()?;
         terminal::set_key_input(io::stdin()).ok()?;
         let (tell, keys) = unbounded_channel();
-        // It ends with the process: nobody else reads what is typed.
+        // The thread ends with the process.
         std::thread::spawn(move || {
             let mut parsed = Keys::default();
             for byte in io::stdin().lock().bytes().map_while(Result::ok) {
@@ -116,7 +116,7 @@ impl Drawn {
         let mut text = String::new();
         if self.size != size {
             self.size = size;
-            // Room for it below; then only what is above scrolls.
+            // Reserves lines for the view; only the lines above scroll.
             text.push_str(&"\n".repeat(usize::from(rows)));
             text.push_str(&format!("\x1b[1;{top}r\x1b[{top};1H"));
         }
@@ -125,7 +125,7 @@ impl Drawn {
             text.push_str(&format!("\x1b[{row};1H\x1b[2K{line}"));
         }
         text.push_str("\x1b8");
-        // Who has no terminal any more is told so by a signal.
+        // An error is ignored: SIGHUP reports the loss of the terminal.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }
@@ -137,9 +137,9 @@ impl Drop for Drawn {
     }
 }
 
-/// The view's lines for a terminal of these rows and columns.
+/// The lines of the view for a terminal with `rows` and `columns`.
 fn lines(stations: &[(&str, &StationSnapshot)], hand: &Hand, (rows, columns): (u16, u16)) -> Vec<String> {
-    // At most half of it; those around the selected one.
+    // At most half of the terminal: the stations around the selected one.
     let room = usize::from((rows / 2).saturating_sub(OTHERS)).max(1);
     let from = (hand.selected() + 1).saturating_sub(room);
     let shown = stations.iter().enumerate().skip(from).take(room);
@@ -157,7 +157,7 @@ fn lines(stations: &[(&str, &StationSnapshot)], hand: &Hand, (rows, columns): (u
     lines.into_iter().map(cut).collect()
 }
 
-/// One station's line.
+/// The line of a station.
 fn line(name: &str, look: &StationSnapshot, mcs: Option<u8>) -> String {
     let mbps = |rate: netburn_units::BitRate| rate.as_bps() as f64 / 1e6;
     let rate = look
@@ -175,8 +175,8 @@ fn line(name: &str, look: &StationSnapshot, mcs: Option<u8>) -> String {
     )
 }
 
-/// The whole life of the process that puts the terminal back: when its standard input ends, which it does with whoever took the
-/// terminal.
+/// Main function of the process that restores the terminal: when its standard input ends, which it does when the process that changed
+/// the terminal ends.
 pub(crate) fn keep_terminal() -> Result<(), CliError> {
     let failed = |error: io::Error| CliError::Failed(error.to_string());
     let modes = terminal::modes(io::stderr()).map_err(failed)?;
@@ -184,10 +184,10 @@ pub(crate) fn keep_terminal() -> Result<(), CliError> {
         .write_all(b"r")
         .and_then(|()| io::stdout().flush())
         .map_err(failed)?;
-    // An error is an end, too.
+    // A read error counts as the end.
     let _ = io::copy(&mut io::stdin(), &mut io::sink());
     terminal::put_back(io::stderr(), &modes).map_err(failed)?;
-    // All of it scrolls again; on below what was drawn.
+    // The whole terminal scrolls again; output continues below the view.
     let last = terminal::size(io::stderr()).map_or(24, |(rows, _)| rows);
     let text = format!("\x1b[r\x1b[{last};1H\n");
     io::stderr().write_all(text.as_bytes()).map_err(failed)

@@ -1,4 +1,4 @@
-//! Keys that change the air by hand: which setting follows from which key. Pure.
+//! Keys that change settings of the network while it runs. Pure.
 
 use netburn_medium::config::{LinkQuality, QueueKind};
 use netburn_network::Network;
@@ -6,15 +6,15 @@ use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, Setting, StationSetting};
 use netburn_units::{BitRate, Dbm, Instant};
 
-/// What the keys do, for the view's last line.
+/// Help on the keys, for the last line of the view.
 pub(super) const KEYS: &str =
     "up/down station · left/right signal −/+ 3 dB · -/+ MCS · q queue of its access point · Ctrl-C ends";
 
-/// How far one key moves a signal.
+/// Change of a signal by one key press, in dB.
 const STEP_DB: i32 = 3;
-/// As far as a scenario's signals go.
+/// Range of signals in a scenario, in dBm.
 const SIGNALS: (i32, i32) = (-110, 0);
-/// Where a signal begins that a station with a fixed MCS never had.
+/// Initial signal of a station with a fixed MCS, which has no signal in the scenario, in dBm.
 const SIGNAL: i32 = -60;
 
 /// A key.
@@ -27,14 +27,14 @@ pub(super) enum Key {
     Char(u8),
 }
 
-/// What a terminal sends, taken apart: arrows are ESC [ and a letter (ECMA-48), or ESC O and one.
+/// Parser of terminal input. Arrows are ESC [ and a letter (ECMA-48), or ESC O and a letter.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     pending: Vec<u8>,
 }
 
 impl Keys {
-    /// The next byte; a key, if it ends one.
+    /// Handles the next byte. Returns a key if the byte completes one.
     pub(super) fn handle_byte(&mut self, byte: u8) -> Option<Key> {
         match (self.pending.len(), byte) {
             (_, 0x1b) => {
@@ -46,7 +46,7 @@ impl Keys {
                 self.pending.push(byte);
                 None
             }
-            // Parameters of a sequence, to be passed over.
+            // Parameters of a sequence are ignored.
             (2.., b'0'..=b'?') => None,
             (2.., byte) => {
                 self.pending.clear();
@@ -66,14 +66,14 @@ impl Keys {
     }
 }
 
-/// What was set by hand, and which station is next.
+/// Settings made with keys, and the selected station.
 #[derive(Debug)]
 pub(super) struct Hand {
     stations: Vec<Held>,
-    /// Name and queue.
+    /// Name and queue of each access point.
     aps: Vec<(String, QueueKind)>,
     selected: usize,
-    /// A network on which settings are tried: what it doesn't take changes nothing.
+    /// A network that validates settings. A setting that it rejects changes nothing.
     model: Network<()>,
 }
 
@@ -83,17 +83,17 @@ struct Held {
     ap: usize,
     signal: Option<Dbm>,
     mcs: Option<u8>,
-    /// The rate of each MCS that the link has, by its number.
+    /// Rate of each MCS of the link, indexed by the MCS.
     rates: Vec<BitRate>,
 }
 
 impl Held {
-    /// The MCS of a rate; `None` for one with fewer streams, or another guard interval.
+    /// The MCS of a rate; `None` for a rate with fewer streams or another guard interval.
     fn mcs_of(&self, rate: BitRate) -> Option<u8> {
         self.rates.iter().position(|of| *of == rate).map(|mcs| mcs as u8)
     }
 
-    /// The next MCS from a rate on.
+    /// The next faster or slower MCS from a rate.
     fn next_to(&self, rate: BitRate, faster: bool) -> Option<u8> {
         let next = if faster {
             self.rates.iter().position(|of| *of > rate)
@@ -104,17 +104,17 @@ impl Held {
     }
 }
 
-/// The highest MCS of any standard: 13, of 802.11be.
-const HIGHEST_MCS: u8 = 13;
+/// Maximum MCS of all standards (802.11be).
+const MAX_MCS: u8 = 13;
 
-/// The rate of each MCS that a station's link has.
+/// Rate of each MCS of a station's link.
 fn rates(network: &mut Network<()>, number: u16, name: &str) -> Vec<BitRate> {
     let mut rates: Vec<BitRate> = Vec::new();
-    for mcs in 0..=HIGHEST_MCS {
+    for mcs in 0..=MAX_MCS {
         let quality = StationSetting::Quality(LinkQuality::Mcs(mcs));
         network.set(Instant::ZERO, &Setting::Station(name.to_owned(), quality));
         let rate = network.link_stats(number).rate_down;
-        // One that the link doesn't have leaves it as it was.
+        // An MCS that the link does not have changes nothing.
         if rates.last().is_some_and(|last| *last >= rate) {
             break;
         }
@@ -124,7 +124,7 @@ fn rates(network: &mut Network<()>, number: u16, name: &str) -> Vec<BitRate> {
 }
 
 impl Hand {
-    /// `None` for a plan whose network can't be.
+    /// Returns `None` for a plan with an invalid network.
     pub(super) fn new(plan: &Plan) -> Option<Hand> {
         let model = Network::<()>::new(plan).ok()?;
         let mut scratch = Network::<()>::new(plan).ok()?;
@@ -150,23 +150,23 @@ impl Hand {
         })
     }
 
-    /// The station that keys change.
+    /// Index of the station that keys change.
     pub(super) const fn selected(&self) -> usize {
         self.selected
     }
 
-    /// The access points' queues, in words.
+    /// The queues of the access points as text.
     pub(super) fn queues(&self) -> String {
         let each = self.aps.iter().map(|(name, queue)| format!("{name} {}", queue.name()));
         each.collect::<Vec<_>>().join(", ")
     }
 
-    /// The MCS of a rate at a station, where its link has one of that rate.
+    /// The MCS of a rate at a station; `None` if its link has no MCS with that rate.
     pub(super) fn mcs_of(&self, number: usize, rate: BitRate) -> Option<u8> {
         self.stations.get(number)?.mcs_of(rate)
     }
 
-    /// What follows from a key; `rate` is that of what was sent last to the selected station.
+    /// Handles a key. Returns the setting to apply. `rate` is the rate of the last transmission to the selected station.
     pub(super) fn handle_key(&mut self, key: Key, rate: Option<BitRate>) -> Option<Setting> {
         let last = self.stations.len().checked_sub(1)?;
         match key {
@@ -198,7 +198,7 @@ impl Hand {
         Some(setting)
     }
 
-    /// The next MCS: from the one that was set, else from the rate that rate control uses now.
+    /// The next MCS: from the one that was set, or else from the current rate of rate control.
     fn mcs(&mut self, faster: bool, rate: Option<BitRate>) -> Option<Setting> {
         let (number, station) = (self.selected as u16, &mut self.stations[self.selected]);
         let mcs = match (station.mcs, faster) {
@@ -312,14 +312,14 @@ mod tests {
         );
         let set = |hand: &mut Hand, key, rate| hand.handle_key(Key::Char(key), rate).map(|setting| setting.to_string());
         assert_eq!(set(&mut one, b'-', rate(180)).unwrap(), "station.near.mcs = 3");
-        // From there on it is known.
+        // From here on the MCS is known.
         assert_eq!(set(&mut one, b'-', rate(300)).unwrap(), "station.near.mcs = 2");
         // A rate between two, as with one stream.
         assert_eq!(set(&mut hand(), b'+', rate(65)).unwrap(), "station.near.mcs = 2");
         assert_eq!(set(&mut hand(), b'-', rate(65)).unwrap(), "station.near.mcs = 1");
         assert_eq!(set(&mut hand(), b'+', rate(300)), None);
         assert_eq!(set(&mut hand(), b'-', rate(30)), None);
-        // Before anything was sent, from the rate that the signal permits.
+        // Before the first transmission, the rate that the signal permits counts.
         assert_eq!(set(&mut hand(), b'-', None).unwrap(), "station.near.mcs = 6");
     }
 
