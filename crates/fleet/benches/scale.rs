@@ -135,7 +135,7 @@ fn run(plan: &Plan, launcher: &mut Processes, sink: &mut Counting, told: &mut To
 fn plan(stations: usize, duration: &str) -> Plan {
     let mut text = format!(
         "duration = \"{duration}\"\nbaseline = \"0 s\"\nwarmup = \"0 s\"\ndrain = \"2 s\"\n\
-         [workload.tick]\nkind = \"calls\"\nobject_size = \"1 kB\"\nevery = \"2 s\"\njitter = \"0 s\"\n"
+         [workload.tick]\nkind = \"calls\"\nobject_size = \"1 kB\"\ninterval = \"2 s\"\njitter = \"0 s\"\n"
     );
     for number in 0..stations {
         write!(text, "[station.s{number}]\nworkload = \"tick\"\n").expect("text");

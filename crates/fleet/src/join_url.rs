@@ -171,9 +171,15 @@ pub fn is_token(text: &str) -> bool {
 pub fn new_token() -> std::io::Result<String> {
     use ring::rand::SecureRandom;
     let mut bytes = [0; 16];
-    let filled = ring::rand::SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| std::io::Error::other("the system returned no random numbers"))?;
-    Ok(encode(&bytes))
+    loop {
+        let filled = ring::rand::SystemRandom::new().fill(&mut bytes);
+        filled.map_err(|_| std::io::Error::other("the system returned no random numbers"))?;
+        let token = encode(&bytes);
+        // A token that begins with `-` would be read as an option after `--token`.
+        if !token.starts_with('-') {
+            return Ok(token);
+        }
+    }
 }
 
 impl fmt::Display for Place {
@@ -275,5 +281,11 @@ mod tests {
     fn tokens_differ() {
         let (one, other) = (new_token().unwrap(), new_token().unwrap());
         assert!(is_token(&one) && one.len() == 22 && one != other);
+    }
+
+    /// One of 64 random tokens would begin with `-`.
+    #[test]
+    fn a_token_is_not_read_as_an_option() {
+        assert!((0..1_000).all(|_| !new_token().unwrap().starts_with('-')));
     }
 }

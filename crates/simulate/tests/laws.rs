@@ -36,7 +36,7 @@ impl Small {
     fn text(&self) -> String {
         let mut text = format!(
             "seed = {}\nduration = \"{SECONDS} s\"\nbaseline = \"0.5 s\"\ndrain = \"0.5 s\"\n[server]\nlink = {{ delay = \"{} ms\" }}\n\
-             [ap.home]\nqueue = \"{}\"\n[ap.home.radio.5g]\nstandard = \"802.11ac\"\nwidth = \"{}\"\nbusy = \"{} %\"\n",
+             [ap.home]\nqueue = \"{}\"\n[ap.home.radio.5g]\nstandard = \"802.11ac\"\nwidth = \"{}\"\nchannel_busy = \"{} %\"\n",
             self.seed, self.delay_ms, self.queue, self.width, self.busy
         );
         for (number, station) in self.stations.iter().enumerate() {

@@ -100,7 +100,7 @@ fn a_page_over_one_connection_takes_more_round_trips() {
 fn airtime_of_other_networks_is_in_the_rows() {
     for workload in ["probe", "download"] {
         for busy in [0.0, 0.3, 0.8] {
-            let more = format!("[ap.home.radio.2g]\nbusy = \"{} %\"", busy * 100.0);
+            let more = format!("[ap.home.radio.2g]\nchannel_busy = \"{} %\"", busy * 100.0);
             let more = format!(
                 "{more}\n[station.two]\njoins = \"home.2g\"\nmcs = 7\nworkload = \"{workload}\"\n[station.desk]\nlink = {{}}\nworkload = \"probe\""
             );
@@ -249,7 +249,8 @@ fn probes_measure_the_delay() {
 /// of 16 584. With TLS one more. Serialisation takes a few ms in total.
 #[test]
 fn a_call_takes_its_round_trips() {
-    let call = "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\nevery = \"1 s\"\nconnections = \"new\"\n";
+    let call =
+        "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\ninterval = \"1 s\"\nconnections = \"new\"\n";
     for (tls, trips) in [(false, 3.0), (true, 4.0)] {
         let text = house(r#"{ delay = "25 ms" }"#, "call", call).replace("[server]", &format!("[server]\ntls = {tls}"));
         let rows = rows(&text);
@@ -272,7 +273,7 @@ fn a_call_takes_its_round_trips() {
 #[test]
 fn a_persistent_connection_saves_round_trips() {
     let call =
-        "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\nevery = \"100 ms\"\nconnections = \"keep\"\n";
+        "[workload.call]\nkind = \"calls\"\nobject_size = \"16 KiB\"\ninterval = \"100 ms\"\nconnections = \"keep\"\n";
     let rows = rows(&house(r#"{ delay = "25 ms" }"#, "call", call));
     let operations = operations(&rows, 0);
     let late = &operations[operations.len() / 2..];

@@ -48,7 +48,7 @@ fn errors_have_line_numbers() {
         (
             "kind = \"rate\"\nphy = { standard = \"802.11ac\", mcs = 9 }\n",
             8,
-            "valid MCS there: 0 to 8",
+            "expected 0 to 8",
         ),
         (
             "kind = \"rate\"\nphy = { standard = \"802.11a\", rate = \"55 Mbit/s\" }\n",

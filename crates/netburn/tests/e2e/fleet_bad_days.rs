@@ -62,7 +62,9 @@ fn what_is_measured_after_the_run_was_killed_does_not_count() {
         );
     }
     alpha.wait_for("the end of its part", |agent| {
-        agent.said().contains("its results are kept until the controller requests them")
+        agent
+            .said()
+            .contains("its results are kept until the controller requests them")
     });
     alpha.wait_for("its results to be home", |agent| {
         agent.said().contains("were delivered")

@@ -52,7 +52,9 @@ fn results_that_there_is_no_room_for_wait_at_the_agents_and_come_home_later() {
         assert!(ended.stderr.contains(text), "{text}: {}", ended.stderr);
     }
     alpha.wait_for("the end of its part", |agent| {
-        agent.said().contains("its results are kept until the controller requests them")
+        agent
+            .said()
+            .contains("its results are kept until the controller requests them")
     });
     // What the agent has is more than what was kept, and it goes on having it while there is no room.
     let spool = fleet.bench.path("alpha/fleet/agents/alpha");

@@ -163,7 +163,10 @@ fn a_plan_shows_itself_and_reads_itself_back() {
     ];
     let text = finish(bench.netburn(args)).expect(0).out();
     assert!(text.starts_with("Nothing was run"), "{text}");
-    assert!(text.contains("15 Mbit/s") && text.contains("moves"), "{text}");
+    assert!(
+        text.contains("15 Mbit/s") && text.contains("expected traffic:"),
+        "{text}"
+    );
     let json = finish(bench.netburn(args.iter().chain(&["--format", "json"])))
         .expect(0)
         .json();
