@@ -31,7 +31,7 @@ mod duplex;
 pub mod embedded;
 pub mod endpoint;
 pub mod fleet_run;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod hub;
 pub mod interface;
