@@ -16,8 +16,8 @@
 //! ```
 
 use crate::late::Part;
-use crate::protocol::standing::MemberInfo;
-use crate::protocol::{Message, Refused};
+use netburn_protocol::messages::standing::MemberInfo;
+use netburn_protocol::messages::{Message, Refused};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ pub struct Open {
 /// See [`ControlRequest::Acquire`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcquireRun {
-    /// Name of the run: see [`is_run`](crate::spool::is_run).
+    /// Name of the run: see [`is_run`](netburn_run_control::spool::is_run).
     pub run: String,
     /// Loopback port to which connections to the run are proxied.
     pub port: u16,
