@@ -12,7 +12,7 @@ pub use check::LoginCheck;
 pub use findings::{Facts, Finding, findings};
 pub use transcript::{Phase, Step, Transcript};
 
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,7 @@ pub mod discovery;
 pub mod embedded;
 pub mod endpoint;
 pub mod fleet_run;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod hub;
 pub mod late;
