@@ -15,6 +15,7 @@ use crate::exit::{CliError, ExitStatus};
 use netburn_fleet::control_client::{ControlClient, ControlError};
 use netburn_fleet::hub::State;
 use netburn_fleet::protocol::MAX_NAME;
+use netburn_runner::pool::processors;
 use tokio::runtime::Runtime;
 
 /// `netburn fleet …`.
@@ -48,7 +49,7 @@ pub(crate) fn unfound(error: ControlError) -> CliError {
 }
 
 fn runtime() -> Result<Runtime, CliError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4);
+    let threads = processors().clamp(1, 4);
     crate::runtime::on(threads)
 }
 

@@ -10,7 +10,6 @@ pub mod crosscheck;
 pub mod experiment;
 #[doc(hidden)]
 pub mod fuzz;
-mod pool;
 pub mod sweep;
 pub mod validate;
 pub mod whatif;
