@@ -139,7 +139,7 @@ impl<'a> RunControl<'a> {
 }
 
 impl Default for RunControl<'_> {
-    /// Control without an observer, which nobody stops.
+    /// Control without an observer. Runs end as planned.
     fn default() -> Self {
         RunControl::new(Cancel::default(), &|_| ())
     }

@@ -36,10 +36,8 @@ impl Progress {
 
     /// Shows an event of a run.
     pub(super) fn show(&self, event: Event<'_>) {
-        match event {
-            Event::Tick(now) => self.moved(now),
-            Event::Ended if self.repeat == 1 => self.end(),
-            _ => {}
+        if let Event::Tick(now) = event {
+            self.moved(now);
         }
     }
 

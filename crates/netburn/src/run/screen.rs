@@ -79,16 +79,20 @@ impl Screen {
         if view.writing {
             return Effect::Abort;
         }
-        view.say("stopping and saving the results; a second signal aborts");
+        // Between runs there are no results to save.
+        if view.live.is_some() {
+            view.say("stopping and saving the results; a second signal aborts");
+        }
         Effect::Stop
     }
 }
 
 impl View {
-    /// Prints a permanent line above the live view. Without a run there is nothing to print.
+    /// Prints a permanent line, above the live view if there is one.
     fn say(&mut self, text: &str) {
-        if let Some(live) = &mut self.live {
-            live.say(&sanitise(text));
+        match &mut self.live {
+            Some(live) => live.say(&sanitise(text)),
+            None => eprint_message(&sanitise(text)),
         }
     }
 }

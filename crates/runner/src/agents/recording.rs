@@ -18,14 +18,36 @@ pub(crate) struct RecordingSink<'a> {
 }
 
 impl<'a> RecordingSink<'a> {
-    pub(crate) fn new(sink: &'a mut dyn Sink, environment: Environment, lab: Option<&'a Lab>) -> Self {
-        let watched = || Some((Links::watch().ok()?, interface::number("lo").ok()?));
+    /// For a run that neither a lab nor the loopback interface carries.
+    pub(crate) const fn new(sink: &'a mut dyn Sink) -> Self {
         RecordingSink {
-            recorder,
-            lab,
-            loopback: (environment == Environment::Local).then(watched).flatten(),
+            sink,
+            lab: None,
+            loopback: None,
             quality_issues: Vec::new(),
         }
+    }
+
+    /// For a run over the loopback interface.
+    pub(crate) fn on_loopback(sink: &'a mut dyn Sink) -> Self {
+        let watched = || Some((Links::watch().ok()?, interface::number("lo").ok()?));
+        RecordingSink {
+            loopback: watched(),
+            ..RecordingSink::new(sink)
+        }
+    }
+
+    /// For a run inside a lab.
+    pub(crate) fn in_lab(sink: &'a mut dyn Sink, lab: &'a Lab) -> Self {
+        RecordingSink {
+            lab: Some(lab),
+            ..RecordingSink::new(sink)
+        }
+    }
+
+    /// The lab that carries the run.
+    pub(crate) const fn lab(&self) -> Option<&'a Lab> {
+        self.lab
     }
 
     /// Records a quality issue for each interface of the run that another program took down. Call it before the lab is

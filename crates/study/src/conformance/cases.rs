@@ -1,28 +1,31 @@
 //! The cases: scenarios, changes to them for the comparison, and known differences.
 
-use super::flow::Flows;
+use super::datagrams::Flows;
+use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
 use netburn_units::Duration;
 use std::borrow::Cow;
 
 /// A scenario that runs in both environments.
 #[derive(Debug, Clone)]
-pub(super) struct Case {
-    pub(super) name: String,
+pub struct Case {
+    /// Name, which is unique.
+    pub name: String,
     /// Title of the table that lists the case.
-    pub(super) group: &'static str,
+    pub group: &'static str,
     /// Name of a built-in scenario, or the text of a scenario.
-    pub(super) scenario: Cow<'static, str>,
-    pub(super) set: Vec<(String, String)>,
+    pub scenario: Cow<'static, str>,
+    /// Changed keys and values, as for `--set`.
+    pub set: Vec<(String, String)>,
     /// `None` runs the workloads of the scenario.
-    pub(super) flows: Option<Flows>,
+    pub flows: Option<Flows>,
     /// Number of runs in each environment: several if the results are chaotic.
-    pub(super) runs: u32,
+    pub runs: u32,
     /// Part of `--quick`: takes a few seconds.
-    pub(super) quick: bool,
+    pub quick: bool,
     /// Point of the grid of TCP over a wire: only goodput is compared, with the tolerance of that grid.
-    pub(super) over_a_wire: bool,
+    pub over_a_wire: bool,
     /// Prefixes of the names of metrics that are known to differ, with the reason.
-    pub(super) known: &'static [(&'static str, &'static str)],
+    pub known: &'static [(&'static str, &'static str)],
 }
 
 impl Case {
@@ -41,14 +44,17 @@ impl Case {
     }
 
     /// A case with the text of a scenario.
-    pub(super) fn from_text(name: String, group: &'static str, scenario: String) -> Case {
+    #[must_use]
+    pub fn from_text(name: String, group: &'static str, scenario: String) -> Case {
         Case {
             scenario: Cow::Owned(scenario),
             ..Case::new(name, group, "")
         }
     }
 
-    pub(super) fn over_a_wire(mut self) -> Case {
+    /// Makes the case a point of the grid of TCP over a wire.
+    #[must_use]
+    pub fn over_a_wire(mut self) -> Case {
         self.over_a_wire = true;
         self
     }
@@ -58,12 +64,16 @@ impl Case {
         self
     }
 
-    pub(super) fn runs(mut self, runs: u32) -> Case {
+    /// Sets the number of runs in each environment.
+    #[must_use]
+    pub fn runs(mut self, runs: u32) -> Case {
         self.runs = runs;
         self
     }
 
-    pub(super) fn quick(mut self) -> Case {
+    /// Makes the case a part of `--quick`.
+    #[must_use]
+    pub fn quick(mut self) -> Case {
         self.quick = true;
         self
     }
@@ -92,6 +102,34 @@ tsq = "{tsq}"
 workload = ["upload", "probe"]
 "#
         ))
+    }
+
+    /// Reduces the case to one run of a few seconds, for `--quick`.
+    pub fn shorten(&mut self) {
+        self.runs = 1;
+        if self.flows.is_none() {
+            self.set.push(("duration".to_owned(), "8 s".to_owned()));
+        }
+    }
+
+    /// The plan of the case for an environment.
+    ///
+    /// # Errors
+    /// The scenario or a key is invalid.
+    pub fn plan(&self, environment: Environment) -> Result<Plan, ScenarioError> {
+        let mut document = if self.scenario.contains('\n') {
+            Document::from_toml(&self.name, &self.scenario)?
+        } else {
+            load(&self.scenario)?
+        };
+        for (key, value) in &self.set {
+            document.set(key, value)?;
+        }
+        let (plan, _) = document.resolve_for(environment)?;
+        Ok(Plan {
+            repeat: self.runs,
+            ..plan
+        })
     }
 
     /// Datagrams to or from all stations at once, with `rate` packets of 1500 bytes per second for each station.
@@ -166,7 +204,8 @@ const WIFI: &str = "2025";
 const QUEUES: [&str; 6] = ["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"];
 
 /// All cases, in the page's order.
-pub(super) fn all() -> Vec<Case> {
+#[must_use]
+pub fn all() -> Vec<Case> {
     let mut cases = datagrams();
     cases.extend(connections());
     cases.extend(anomaly());
@@ -289,8 +328,8 @@ mod tests {
         let names: BTreeSet<_> = cases.iter().map(|case| case.name.as_str()).collect();
         assert_eq!(names.len(), cases.len());
         for case in &cases {
-            let (lab, _) = super::super::plan(case, netburn_scenario::Environment::Lab).unwrap();
-            let (simulated, _) = super::super::plan(case, netburn_scenario::Environment::Simulate).unwrap();
+            let lab = case.plan(Environment::Lab).unwrap();
+            let simulated = case.plan(Environment::Simulate).unwrap();
             assert_eq!(lab, simulated, "{}: the same plan", case.name);
         }
         assert!(cases.iter().any(|case| case.quick));

@@ -2,7 +2,7 @@
 
 /// Kind of a metric, which determines its tolerance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Goodput of datagrams, Mbit/s: 1 %, from 400 Mbit/s on 3 %.
     Datagrams,
     /// Goodput of TCP, Mbit/s: 10 %.
@@ -17,19 +17,20 @@ pub(super) enum Kind {
 
 /// A metric with its value in each run of both environments.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Metric {
+pub struct Metric {
     /// Name of the station, the workload and the metric.
-    pub(super) name: String,
-    pub(super) kind: Kind,
+    pub name: String,
+    /// Kind, which determines the tolerance.
+    pub kind: Kind,
     /// Values in the simulator. Verdicts are [numbers](super::page::number).
-    pub(super) simulator: Vec<f64>,
+    pub simulator: Vec<f64>,
     /// Values in the lab.
-    pub(super) lab: Vec<f64>,
+    pub lab: Vec<f64>,
 }
 
 /// Result of the comparison of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub enum Outcome {
     /// The medians are within the tolerance.
     Agrees,
     /// The medians differ, but the ranges of at least five runs in each environment overlap.
@@ -47,7 +48,8 @@ const MIN_RUNS_FOR_RANGE: usize = 5;
 
 impl Metric {
     /// Compares the two environments. A metric that only one environment has differs.
-    pub(super) fn outcome(&self) -> Outcome {
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
         let (Some(simulator), Some(lab)) = (median(&self.simulator), median(&self.lab)) else {
             return if self.simulator.is_empty() && self.lab.is_empty() {
                 Outcome::Agrees
@@ -82,14 +84,16 @@ impl Metric {
 }
 
 /// Median; the lower of the two middle values if their number is even, so that it is a measured value.
-pub(super) fn median(values: &[f64]) -> Option<f64> {
+#[must_use]
+pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.get(sorted.len().checked_sub(1)? / 2).copied()
 }
 
 /// Minimum and maximum.
-pub(super) fn range(values: &[f64]) -> (f64, f64) {
+#[must_use]
+pub fn range(values: &[f64]) -> (f64, f64) {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     (least, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
 }

@@ -2,14 +2,36 @@
 
 use super::cases::Case;
 use super::judge::{Kind, Metric};
-use crate::exit::CliError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+/// Error of a file of results.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoredError {
+    /// The file can't be read, or has other content.
+    #[error("{}: {reason}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// Cause.
+        reason: String,
+    },
+    /// A result can't be appended.
+    #[error("{}: {error}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Cause.
+        error: io::Error,
+    },
+}
+
 /// Results by the names of their cases.
-pub(super) struct Stored {
+#[derive(Debug)]
+pub struct Stored {
     path: PathBuf,
     points: BTreeMap<String, Point>,
 }
@@ -26,16 +48,23 @@ struct Point {
 
 impl Stored {
     /// Reads a file; one that does not exist is empty. An incomplete last line of an interrupted run is removed.
-    pub(super) fn open(path: &Path) -> Result<Stored, CliError> {
+    ///
+    /// # Errors
+    /// The file can't be read, or has other content.
+    pub fn open(path: &Path) -> Result<Stored, StoredError> {
+        let unusable = |reason: &dyn std::fmt::Display| StoredError::Unusable {
+            path: path.to_owned(),
+            reason: reason.to_string(),
+        };
         let text = match std::fs::read_to_string(path) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(CliError::Usage(format!("{}: {error}", path.display()))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(unusable(&error)),
         };
-        let points = read(&text).map_err(|why| CliError::Usage(format!("{}: {why}", path.display())))?;
+        let points = read(&text).map_err(|error| unusable(&error))?;
         if !text.is_empty() && !text.ends_with('\n') {
             let whole: String = points.values().map(line).collect();
-            std::fs::write(path, whole).map_err(|error| CliError::Usage(format!("{}: {error}", path.display())))?;
+            std::fs::write(path, whole).map_err(|error| unusable(&error))?;
         }
         Ok(Stored {
             path: path.to_owned(),
@@ -44,7 +73,8 @@ impl Stored {
     }
 
     /// The metrics of a case; `None` if fewer runs are stored than the case has.
-    pub(super) fn metrics(&self, case: &Case) -> Option<Vec<Metric>> {
+    #[must_use]
+    pub fn metrics(&self, case: &Case) -> Option<Vec<Metric>> {
         let point = self.points.get(&case.name)?;
         let runs = point.netburn.len().min(point.kernel.len());
         (runs >= case.runs as usize).then(|| {
@@ -58,7 +88,10 @@ impl Stored {
     }
 
     /// Appends a case.
-    pub(super) fn add(&self, case: &str, metrics: &[Metric]) -> Result<(), CliError> {
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn add(&self, case: &str, metrics: &[Metric]) -> Result<(), StoredError> {
         let append = |point: &Point| {
             let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&self.path)?;
             file.write_all(line(point).as_bytes())
@@ -70,7 +103,10 @@ impl Stored {
                 netburn: metric.simulator.clone(),
                 kernel: metric.lab.clone(),
             };
-            append(&point).map_err(|error| CliError::Failed(format!("{}: {error}", self.path.display())))?;
+            append(&point).map_err(|error| StoredError::Write {
+                path: self.path.clone(),
+                error,
+            })?;
         }
         Ok(())
     }

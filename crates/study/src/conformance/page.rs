@@ -6,27 +6,34 @@ use serde_json::{Value, json};
 
 /// Results of one case.
 #[derive(Debug)]
-pub(super) struct Comparison {
-    pub(super) name: String,
-    pub(super) group: &'static str,
-    pub(super) runs: u32,
-    pub(super) results: Vec<MetricResult>,
+pub struct Comparison {
+    /// Name of the case.
+    pub name: String,
+    /// Title of the table that lists the case.
+    pub group: &'static str,
+    /// Number of runs in each environment.
+    pub runs: u32,
+    /// The compared metrics.
+    pub results: Vec<MetricResult>,
     /// Reasons why the values of the lab are unreliable.
-    pub(super) quality_issues: Vec<String>,
+    pub quality_issues: Vec<String>,
 }
 
 /// A metric and the result of its comparison.
 #[derive(Debug)]
-pub(super) struct MetricResult {
-    pub(super) metric: Metric,
-    pub(super) outcome: Outcome,
+pub struct MetricResult {
+    /// The metric.
+    pub metric: Metric,
+    /// Result of its comparison.
+    pub outcome: Outcome,
     /// Known reason for a difference.
-    pub(super) known: Option<&'static str>,
+    pub known: Option<&'static str>,
 }
 
 impl MetricResult {
     /// Returns `true` if the metric differs without a known reason.
-    pub(super) fn is_fault(&self) -> bool {
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
         self.outcome == Outcome::Differs && self.known.is_none()
     }
 
@@ -42,7 +49,8 @@ impl MetricResult {
 }
 
 /// One case as lines.
-pub(super) fn lines(case: &Comparison) -> Vec<String> {
+#[must_use]
+pub fn lines(case: &Comparison) -> Vec<String> {
     let mut lines = Vec::new();
     if !case.quality_issues.is_empty() {
         lines.push(format!(
@@ -66,14 +74,16 @@ pub(super) fn lines(case: &Comparison) -> Vec<String> {
 }
 
 /// All cases as plain text.
-pub(super) fn text(all: &[Comparison]) -> String {
+#[must_use]
+pub fn text(all: &[Comparison]) -> String {
     let mut text: String = all.iter().flat_map(lines).map(|line| line + "\n").collect();
     text.push_str(&format!("simulator and lab: {}\n", counts(all)));
     text
 }
 
 /// Markdown tables, one for each group.
-pub(super) fn markdown(all: &[Comparison]) -> String {
+#[must_use]
+pub fn markdown(all: &[Comparison]) -> String {
     let mut text = String::new();
     let mut group = "";
     for case in all {
@@ -111,7 +121,8 @@ pub(super) fn markdown(all: &[Comparison]) -> String {
 }
 
 /// All cases as JSON.
-pub(super) fn json(all: &[Comparison]) -> Value {
+#[must_use]
+pub fn json(all: &[Comparison]) -> Value {
     let case = |case: &Comparison| {
         let metric = |result: &MetricResult| {
             let of = &result.metric;
@@ -157,7 +168,8 @@ fn values(kind: Kind, values: &[f64]) -> String {
 }
 
 /// A verdict as a number: a smaller number is better.
-pub(super) fn number(verdict: Verdict) -> f64 {
+#[must_use]
+pub fn number(verdict: Verdict) -> f64 {
     match verdict {
         Verdict::None => 0.0,
         Verdict::Pass => 1.0,

@@ -17,7 +17,8 @@ const RUNS: u32 = 5;
 
 /// A third of the full grid: each pair of values of any two of rate, round trip and buffer occurs equally often (a Latin square),
 /// shifted by one for each loss.
-pub(super) fn all() -> Vec<Case> {
+#[must_use]
+pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
     for cc in CONTROLS {
         for (l, loss) in LOSSES.into_iter().enumerate() {
