@@ -6,10 +6,10 @@ pub(crate) use recording::RecordingSink;
 
 use crate::control::{Event, RunControl};
 use crate::error::RunError;
-use netburn_fleet::{FleetError, Launcher, Options, Outcome, Phase, Watch};
 use netburn_lab::Lab;
 use netburn_linux::Monotonic;
 use netburn_record::{RunStatus, Sink};
+use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch};
 use netburn_units::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -20,7 +20,7 @@ pub(crate) fn run_agents(
     launcher: &mut dyn Launcher,
     mut recording: RecordingSink<'_>,
     control: &RunControl<'_>,
-    run: impl AsyncFnOnce(Options<'_>) -> Result<Outcome, FleetError>,
+    run: impl AsyncFnOnce(Options<'_>) -> Result<Outcome, ControllerError>,
 ) -> Result<RunStatus, RunError> {
     let lab = recording.lab();
     let outcome = wait(async {
@@ -53,7 +53,7 @@ pub(crate) fn run_agents(
     match outcome {
         Ok(outcome) if outcome.interrupted => Ok(RunStatus::Interrupted),
         Ok(_) => Ok(RunStatus::Complete),
-        Err(FleetError::Storage(error)) => Err(RunError::storage(&error)),
+        Err(ControllerError::Storage(error)) => Err(RunError::storage(&error)),
         Err(error) => Ok(RunStatus::Failed(error.to_string())),
     }
 }

@@ -1,8 +1,8 @@
 //! Control of runs: cancellation, progress and warnings.
 
-use netburn_fleet::Phase;
 use netburn_fleet::fleet_run::Participants;
 use netburn_record::Row;
+use netburn_run_control::Phase;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use std::path::Path;

@@ -6,9 +6,9 @@ use crate::environment::{PreparedRun, RunEnvironment};
 use crate::error::{RunError, Unsupported};
 use netburn_fleet::fleet_run::{self, Participants, Waiting, run_fleet, wait_for_members};
 use netburn_fleet::hub::State;
-use netburn_fleet::spool::is_run;
-use netburn_fleet::{FleetError, Options, ThisMachine};
 use netburn_record::{RunStatus, Sink};
+use netburn_run_control::spool::is_run;
+use netburn_run_control::{ControllerError, Options, ThisMachine};
 use netburn_scenario::{Environment, Plan};
 use netburn_units::{Duration, Seed};
 use std::io;
@@ -105,7 +105,7 @@ impl PreparedRun for RunOnFleet<'_> {
         };
         let run = async |options: Options<'_>| {
             // An absolute path, so that late results do not depend on the controller's working directory.
-            let folder = std::path::absolute(folder).map_err(FleetError::Storage)?;
+            let folder = std::path::absolute(folder).map_err(ControllerError::Storage)?;
             let options = fleet_run::Options {
                 state: fleet.state.clone(),
                 run: run_name(&folder, plan.seed, SystemTime::now()),
@@ -117,7 +117,7 @@ impl PreparedRun for RunOnFleet<'_> {
                 stop: options.stop,
             };
             run_fleet(plan, options).await.map_err(|error| match error {
-                FleetError::Storage(error) => FleetError::Storage(io::Error::other(format!(
+                ControllerError::Storage(error) => ControllerError::Storage(io::Error::other(format!(
                     "{error}; the agents keep their results, and deliver them when there is space"
                 ))),
                 other => other,

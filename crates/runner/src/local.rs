@@ -4,8 +4,8 @@ use crate::agents::{RecordingSink, run_agents};
 use crate::control::RunControl;
 use crate::environment::{PreparedRun, RunEnvironment};
 use crate::error::{RunError, Unsupported};
-use netburn_fleet::{ThisMachine, run_local};
 use netburn_record::{RunStatus, Sink};
+use netburn_run_control::{ThisMachine, run_local};
 use netburn_scenario::{Environment, Plan};
 use std::path::{Path, PathBuf};
 

@@ -3,10 +3,10 @@
 use super::fleet;
 use crate::lab;
 use crate::terminal::{eprint_message, stderr_colour};
-use netburn_fleet::Phase;
 use netburn_record::Sink;
 use netburn_report::sanitise::sanitise;
 use netburn_report::{Live, live};
+use netburn_run_control::Phase;
 use netburn_runner::Event;
 use std::sync::{Mutex, PoisonError};
 

@@ -1,10 +1,10 @@
 //! Starts agents and the server inside a lab.
 
-use netburn_fleet::join::{INHERITED, VARIABLE};
-use netburn_fleet::{Child, Join, Launcher};
 use netburn_lab::{Lab, LabProcess, ProcessExit, Program, address};
 use netburn_network::Endpoint;
 use netburn_record::Role;
+use netburn_run_control::join::{INHERITED, VARIABLE};
+use netburn_run_control::{Child, Join, Launcher};
 use std::fs::OpenOptions;
 use std::io;
 use std::net::IpAddr;
