@@ -8,7 +8,6 @@
 //! - [`endpoint`]: connections to the controller. [`discovery`]: controllers on the local network.
 //!   [`reachability`]: probe of a server before a run.
 //! - [`late`]: the controller's side of results that arrive after their run.
-//! - [`ssh`]: diagnosis of slow SSH logins.
 //! - [`page`]: the station page, which makes a browser a station. [`embedded`](mod@embedded): files in the
 //!   executable.
 
@@ -18,11 +17,10 @@ pub mod discovery;
 pub mod embedded;
 pub mod endpoint;
 pub mod fleet_run;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod hub;
 pub mod late;
 pub mod member;
 pub mod page;
 pub mod reachability;
-pub mod ssh;

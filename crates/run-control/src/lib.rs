@@ -15,7 +15,7 @@ pub mod controller;
 pub mod controller_session;
 pub mod document;
 pub mod error;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod join;
 pub mod launch;

@@ -20,6 +20,7 @@ mod read;
 mod tests;
 mod write;
 
+#[cfg(feature = "fuzz")]
 pub(crate) use read::Source;
 pub use read::{SpoolContent, SpoolReader};
 pub use write::Writer;

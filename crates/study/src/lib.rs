@@ -10,7 +10,7 @@
 pub mod conformance;
 pub mod crosscheck;
 pub mod experiment;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod sweep;
 pub mod validate;
