@@ -1,9 +1,7 @@
 //! `netburn lab`: programs at the stations of a modelled network.
 
-mod keyboard;
 mod output;
 mod record;
-mod servers;
 mod session;
 mod view;
 
@@ -14,6 +12,7 @@ use crate::run::program;
 use crate::runtime;
 use crate::terminal::eprint_message;
 use netburn_lab::packet::RejectReason;
+use netburn_lab::servers::Servers;
 use netburn_lab::{DeviceKind, ForwardingCounters, Lab, LabError, StartOptions};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
@@ -22,7 +21,6 @@ use netburn_report::sanitise::sanitise;
 use netburn_runner::open_lab;
 use netburn_scenario::{Environment, Plan};
 use output::Output;
-use servers::Servers;
 use session::{Command, Outcome, Session, warn};
 use std::collections::BTreeMap;
 use std::io;
@@ -157,7 +155,9 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     let mut servers = if args.no_servers {
         None
     } else {
-        Some(Servers::start(&lab, calls)?)
+        let warn = |text: &str| eprint_message(&format!("warning: {text}"));
+        let servers = Servers::start(&lab, &program()?, calls, warn);
+        Some(servers.map_err(|error| CliError::Failed(error.to_string()))?)
     };
     if !args.quiet {
         eprint_message(&format!(

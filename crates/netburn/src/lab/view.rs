@@ -2,8 +2,8 @@
 //!
 //! Output of programs scrolls above it. A separate process restores the terminal when this process ends for any reason.
 
-use super::keyboard::{Hand, KEYS, Key, Keys};
 use crate::exit::CliError;
+use netburn_lab::keyboard::{Hand, KEYS, Key, Keys};
 use netburn_lab::{Lab, StationSnapshot};
 use netburn_linux::terminal;
 use netburn_report::sanitise::sanitise;

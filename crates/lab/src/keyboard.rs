@@ -7,7 +7,7 @@ use netburn_scenario::plan::{ApSetting, Setting, StationSetting};
 use netburn_units::{BitRate, Dbm, Instant};
 
 /// Help on the keys, for the last line of the view.
-pub(super) const KEYS: &str =
+pub const KEYS: &str =
     "up/down station · left/right signal −/+ 3 dB · -/+ MCS · q queue of its access point · Ctrl-C ends";
 
 /// Change of a signal by one key press, in dB.
@@ -19,23 +19,28 @@ const SIGNAL: i32 = -60;
 
 /// A key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Key {
+pub enum Key {
+    /// Arrow up.
     Up,
+    /// Arrow down.
     Down,
+    /// Arrow left.
     Left,
+    /// Arrow right.
     Right,
+    /// Any other key, as its byte.
     Char(u8),
 }
 
 /// Parser of terminal input. Arrows are ESC [ and a letter (ECMA-48), or ESC O and a letter.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub struct Keys {
     pending: Vec<u8>,
 }
 
 impl Keys {
     /// Handles the next byte. Returns a key if the byte completes one.
-    pub(super) fn handle_byte(&mut self, byte: u8) -> Option<Key> {
+    pub fn handle_byte(&mut self, byte: u8) -> Option<Key> {
         match (self.pending.len(), byte) {
             (_, 0x1b) => {
                 self.pending = vec![byte];
@@ -68,7 +73,7 @@ impl Keys {
 
 /// Settings made with keys, and the selected station.
 #[derive(Debug)]
-pub(super) struct Hand {
+pub struct Hand {
     stations: Vec<Held>,
     /// Name and queue of each access point.
     aps: Vec<(String, QueueKind)>,
@@ -125,7 +130,8 @@ fn rates(network: &mut Network<()>, number: u16, name: &str) -> Vec<BitRate> {
 
 impl Hand {
     /// Returns `None` for a plan with an invalid network.
-    pub(super) fn new(plan: &Plan) -> Option<Hand> {
+    #[must_use]
+    pub fn new(plan: &Plan) -> Option<Hand> {
         let model = Network::<()>::new(plan).ok()?;
         let mut scratch = Network::<()>::new(plan).ok()?;
         let stations = plan.stations.iter().zip(0_u16..).map(|(station, number)| {
@@ -151,23 +157,26 @@ impl Hand {
     }
 
     /// Index of the station that keys change.
-    pub(super) const fn selected(&self) -> usize {
+    #[must_use]
+    pub const fn selected(&self) -> usize {
         self.selected
     }
 
     /// The queues of the access points as text.
-    pub(super) fn queues(&self) -> String {
+    #[must_use]
+    pub fn queues(&self) -> String {
         let each = self.aps.iter().map(|(name, queue)| format!("{name} {}", queue.name()));
         each.collect::<Vec<_>>().join(", ")
     }
 
     /// The MCS of a rate at a station; `None` if its link has no MCS with that rate.
-    pub(super) fn mcs_of(&self, number: usize, rate: BitRate) -> Option<u8> {
+    #[must_use]
+    pub fn mcs_of(&self, number: usize, rate: BitRate) -> Option<u8> {
         self.stations.get(number)?.mcs_of(rate)
     }
 
     /// Handles a key. Returns the setting to apply. `rate` is the rate of the last transmission to the selected station.
-    pub(super) fn handle_key(&mut self, key: Key, rate: Option<BitRate>) -> Option<Setting> {
+    pub fn handle_key(&mut self, key: Key, rate: Option<BitRate>) -> Option<Setting> {
         let last = self.stations.len().checked_sub(1)?;
         match key {
             Key::Up => self.selected = self.selected.saturating_sub(1),

@@ -5,14 +5,16 @@
 //! for, or one to iperf3's own port. That server listens at a port of its own, which answers the station in place of the one that
 //! it called. A server that you start at the port itself takes precedence.
 
-use crate::exit::CliError;
-use crate::terminal::eprint_message;
-use netburn_lab::{Lab, LabError, LabProcess, ProcessExit, Program, RefusalReply, RefusedConnection};
+use crate::error::LabError;
+use crate::program::{ProcessExit, Program};
+use crate::refused_connections::{RefusalReply, RefusedConnection};
+use crate::{Lab, LabProcess};
 use netburn_network::Endpoint;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
@@ -32,33 +34,52 @@ const OTHERS_STARTING: Duration = Duration::from_secs(1);
 /// Interval between checks whether a server listens.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// Error of the start of servers.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServersError {
+    /// The server can't be started in the lab.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// The system rejects a file or a thread.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
 /// The servers of a lab.
-pub(super) struct Servers {
+#[derive(Debug)]
+pub struct Servers {
     http: Option<LabProcess>,
     calls: JoinHandle<()>,
 }
 
 impl Servers {
-    /// Starts `netburn serve` and the thread that handles calls.
-    pub(super) fn start(lab: &Arc<Lab>, calls: Receiver<RefusedConnection>) -> Result<Servers, CliError> {
-        let failed = |error: io::Error| CliError::Failed(error.to_string());
+    /// Starts `netburn serve`, whose executable is `program`, and the thread that handles calls. Both call `warn` with warnings
+    /// for users.
+    ///
+    /// # Errors
+    /// The server or the thread can't be started.
+    pub fn start(
+        lab: &Arc<Lab>,
+        program: &Path,
+        calls: Receiver<RefusedConnection>,
+        warn: impl Fn(&str) + Send + 'static,
+    ) -> Result<Servers, ServersError> {
         let words = ["serve", "--listen", "0.0.0.0:80", "--listen", "[::]:80"].map(OsString::from);
-        let program = std::env::current_exe().map_err(failed)?;
-        let all = std::iter::once(program.into_os_string()).chain(words).collect();
-        let http = lab
-            .spawn(Endpoint::Server, quiet(all).map_err(failed)?)
-            .map_err(|error| CliError::Failed(error.to_string()))?;
+        let all = std::iter::once(program.as_os_str().to_owned()).chain(words).collect();
+        let http = lab.spawn(Endpoint::Server, quiet(all)?)?;
         if !listens_soon(lab, &http, 80) {
-            eprint_message("warning: netburn's server does not listen at port 80");
+            warn("netburn's server does not listen at port 80");
         }
         let answering = Answering {
             lab: Arc::clone(lab),
             started: Vec::new(),
             next: FIRST,
             missing: false,
+            warn: Box::new(warn),
         };
         let thread = std::thread::Builder::new().name("calls".to_owned());
-        let thread = thread.spawn(move || answering.answer(&calls)).map_err(failed)?;
+        let thread = thread.spawn(move || answering.answer(&calls))?;
         Ok(Servers {
             http: Some(http),
             calls: thread,
@@ -66,7 +87,7 @@ impl Servers {
     }
 
     /// Warning, once, that the server at port 80 has ended.
-    pub(super) fn warning(&mut self) -> Option<String> {
+    pub fn warning(&mut self) -> Option<String> {
         let ended = self.http.as_ref()?.ended()?;
         self.http = None;
         match ended {
@@ -77,7 +98,7 @@ impl Servers {
     }
 
     /// Ends the servers. The lab has stopped, so there are no more calls.
-    pub(super) fn finish(self) {
+    pub fn finish(self) {
         let _ = self.calls.join();
     }
 }
@@ -128,6 +149,7 @@ struct Answering {
     next: u16,
     /// iperf3 is missing, which is reported once.
     missing: bool,
+    warn: Box<dyn Fn(&str) + Send>,
 }
 
 impl Answering {
@@ -170,8 +192,8 @@ impl Answering {
                 Err(LabError::Program { error, .. }) => {
                     if !self.missing {
                         self.missing = true;
-                        eprint_message(&format!(
-                            "warning: no iperf3 answers at the server, because it can't be started: {error}"
+                        (self.warn)(&format!(
+                            "no iperf3 answers at the server, because it can't be started: {error}"
                         ));
                     }
                     return None;
