@@ -64,7 +64,7 @@ pub struct Evidence<'a> {
     pub complete: bool,
 }
 
-/// Holds what was reported against the limits. Each reason is one plain sentence with value and
+/// Compares the reported values with the limits. Each reason is one sentence with the value and the
 /// limit.
 #[must_use]
 pub fn self_check(evidence: &Evidence<'_>) -> Checked {
@@ -391,7 +391,7 @@ mod tests {
         });
         assert!(
             checked.self_check.ok && checked.quality_issues.is_empty(),
-            "it served nobody"
+            "the server had no requests"
         );
     }
 

@@ -79,7 +79,7 @@ impl RejectReason {
             RejectReason::Discovery => "discovery",
             RejectReason::Multicast => "multicast",
             RejectReason::Broadcast => "broadcast",
-            RejectReason::UnknownAddress => "nobody",
+            RejectReason::UnknownAddress => "unknown-address",
             RejectReason::Outside => "outside",
             RejectReason::Spoofed => "spoofed",
         }

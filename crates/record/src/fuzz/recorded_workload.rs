@@ -88,7 +88,7 @@ pub fn check_watched(bytes: &[u8]) {
     assert_eq!(rows.len(), before, "no row is repeated");
 }
 
-/// Holds rows against what happened.
+/// Compares rows with the operations of the workload.
 fn check_rows(rows: &[Row], direction: Direction, moved: u64, shown: usize) {
     let (mut counted, mut wrong_way, mut operations, mut startups) = (0, 0, 0, 0);
     let mut last = None;

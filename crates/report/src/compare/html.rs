@@ -218,7 +218,7 @@ fn picture(metric: &MetricComparison) -> String {
         Judgement::Better => "pass",
         Judgement::Worse => "fail",
         Judgement::Same => "quiet",
-        Judgement::CantTell => "doubt",
+        Judgement::CantTell => "inconclusive",
     };
     let mut out = format!(
         "<svg aria-hidden=\"true\" width=\"{WIDE}\" height=\"18\" viewBox=\"0 0 {WIDE} 18\" stroke=\"var(--{class})\" fill=\"var(--{class})\">"

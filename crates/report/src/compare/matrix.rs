@@ -172,7 +172,7 @@ impl Matrix {
         if let Some(needed) = self.comparisons.iter().find_map(Comparison::too_few) {
             lines.extend(wrap(
                 &format!(
-                    "Too few runs for so many metrics: {needed} runs of each variant are needed (--repeat {needed})."
+                    "Too few runs for the number of metrics: {needed} runs of each variant are needed (--repeat {needed})."
                 ),
                 width,
                 "  ",

@@ -125,10 +125,10 @@ fn other_environments_and_missing_stations_are_reported() {
             .text(100, false)
             .contains("different environments (lab, simulate)")
     );
-    let mut stranger = run("home", "simulate", 100.0, Some(200.0), 1.0);
-    stranger.stations[0].name = "desktop".to_owned();
+    let mut other_station = run("home", "simulate", 100.0, Some(200.0), 1.0);
+    other_station.stations[0].name = "desktop".to_owned();
     let comparison = Comparison::new(
-        side("new", vec![stranger; 8]),
+        side("new", vec![other_station; 8]),
         around("old", 100.0, 8),
         Options::default(),
     );
@@ -233,10 +233,10 @@ fn three_variants_are_ranked() {
 
 #[test]
 fn a_ranking_without_common_stations_has_warnings() {
-    let mut stranger = run("home", "lab", 100.0, Some(200.0), 1.0);
-    stranger.stations[0].name = "desktop".to_owned();
+    let mut other_station = run("home", "lab", 100.0, Some(200.0), 1.0);
+    other_station.stations[0].name = "desktop".to_owned();
     let ranking = Ranking::new(
-        vec![around("one", 100.0, 8), side("two", vec![stranger; 2])],
+        vec![around("one", 100.0, 8), side("two", vec![other_station; 2])],
         Options::default(),
     );
     assert!(!ranking.shares_a_station());
@@ -372,9 +372,9 @@ fn runs_with_the_same_seed_are_pairs() {
     assert!(text.contains("Same seeds: the runs are compared in pairs."), "{text}");
     assert!(text.contains("signed-rank test"), "{text}");
     assert_eq!(paired.json()["figures"][0]["test"], "signed-rank");
-    let strangers = Comparison::new(new(101), old(), Options::default());
-    assert!(strangers.pairing.pairs.is_empty());
-    assert_eq!(judged(&strangers, "latency_ms.p50"), Judgement::CantTell);
+    let other_seeds = Comparison::new(new(101), old(), Options::default());
+    assert!(other_seeds.pairing.pairs.is_empty());
+    assert_eq!(judged(&other_seeds, "latency_ms.p50"), Judgement::CantTell);
     // Seeds do not determine runs of other environments. A seed that occurs twice makes pairs
     // ambiguous.
     let lab = side(

@@ -71,7 +71,7 @@ impl Rows {
 }
 
 impl Row {
-    pub(super) fn of(rows: &Rows, run: u64, seed: u64, values: Vec<String>, summary: &Summary) -> Self {
+    pub(super) fn from_summary(rows: &Rows, run: u64, seed: u64, values: Vec<String>, summary: &Summary) -> Self {
         let mut found: BTreeMap<Column, MetricValue> = figures(summary).into_iter().collect();
         let figures = rows
             .columns

@@ -109,7 +109,7 @@ impl Default for Terms {
     fn default() -> Self {
         Self {
             consents: true,
-            operator: "whoever started netburn serve here".to_owned(),
+            operator: "the user who started netburn serve".to_owned(),
         }
     }
 }
