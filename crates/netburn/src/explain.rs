@@ -46,7 +46,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// What would help, simulated.
+/// Simulated remedies.
 fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventions, Option<Answers>), CliError> {
     if causes.is_empty() {
         return Ok((Interventions::default(), None));

@@ -70,7 +70,7 @@ pub enum Step {
     Done(Option<String>),
     /// The agent leaves.
     Leaves {
-        /// Whether it leaves before the end of its part.
+        /// True if it leaves before the end of its part.
         early: bool,
         /// Reason for people.
         reason: Option<String>,

@@ -125,7 +125,7 @@ pub struct ControlWelcome {
     pub token: String,
     /// Join addresses, best first.
     pub urls: Vec<String>,
-    /// Whether the fleet listens on this machine only. Then its servers do too.
+    /// True if the fleet listens on this machine only. Then its servers do too.
     #[serde(default)]
     pub loopback_only: bool,
 }

@@ -55,7 +55,7 @@ pub struct Setup {
     pub secret: Token,
     /// Join addresses, best first.
     pub urls: Vec<String>,
-    /// Whether it listens on this machine only.
+    /// True if it listens on this machine only.
     pub loopback_only: bool,
 }
 
@@ -71,7 +71,7 @@ pub enum ConnectionKind {
 /// Origin of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerInfo {
-    /// Whether the connection can't be intercepted: TLS, loopback or a Unix socket.
+    /// True if the connection can't be intercepted: TLS, loopback or a Unix socket.
     pub private: bool,
     /// Source address; `None`: over a Unix socket.
     pub address: Option<IpAddr>,

@@ -24,7 +24,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub struct Adapter {
     name: String,
     index: u32,
-    /// Whether the traffic is bound to the interface.
+    /// True if the traffic is bound to the interface.
     bound: bool,
     wifi: Result<(Nl80211, Events), String>,
 }

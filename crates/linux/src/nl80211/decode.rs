@@ -76,7 +76,7 @@ pub struct Survey {
     pub frequency_mhz: Option<u32>,
     /// Noise in dBm.
     pub noise_dbm: Option<i8>,
-    /// Whether the radio uses this channel.
+    /// True if the radio uses this channel.
     pub in_use: bool,
     /// Time for which the radio was on the channel.
     pub active_ms: Option<u64>,
@@ -113,7 +113,7 @@ pub enum Event {
         index: u32,
         /// Reason code (802.11-2020 table 9-49).
         reason: Option<u16>,
-        /// Whether the access point ended the association.
+        /// True if the access point ended the association.
         by_ap: bool,
     },
     /// The network changed its channel (`NL80211_CMD_CH_SWITCH_NOTIFY`).
@@ -139,13 +139,17 @@ pub fn interfaces(datagram: &[u8]) -> Vec<Interface> {
 /// Returns the stations in a datagram.
 #[must_use]
 pub fn stations(datagram: &[u8]) -> Vec<Station> {
-    attributes_of(datagram, command::NEW_STATION).map(Station::decode).collect()
+    attributes_of(datagram, command::NEW_STATION)
+        .map(Station::decode)
+        .collect()
 }
 
 /// Returns the surveys in a datagram.
 #[must_use]
 pub fn surveys(datagram: &[u8]) -> Vec<Survey> {
-    attributes_of(datagram, command::NEW_SURVEY_RESULTS).map(Survey::decode).collect()
+    attributes_of(datagram, command::NEW_SURVEY_RESULTS)
+        .map(Survey::decode)
+        .collect()
 }
 
 /// Returns the events in a datagram. Other events are skipped.

@@ -27,7 +27,7 @@ pub(crate) struct ValidateArgs {
     pub(crate) format: ValidateFormat,
 }
 
-/// How the result is written.
+/// Format of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum ValidateFormat {
     /// For people

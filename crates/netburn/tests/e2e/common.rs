@@ -261,7 +261,7 @@ impl Running {
         text(&self.stdout.so_far())
     }
 
-    /// Whether the process has exited.
+    /// True if the process has exited.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }

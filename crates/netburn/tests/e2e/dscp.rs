@@ -58,7 +58,7 @@ struct Flow {
     /// IP protocol number.
     protocol: u64,
     ports: (u64, u64),
-    /// Whether its sender sent first.
+    /// True if its sender sent first.
     asks: bool,
     counts: Counts,
 }

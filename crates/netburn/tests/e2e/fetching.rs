@@ -214,7 +214,7 @@ fn a_remote_server_is_not_load_tested_without_confirmation() {
         ip address add 192.0.2.1/24 dev near && ip link set near up
         far ip address add 192.0.2.2/24 dev far && far ip link set far up
         nsenter --target "$far" --net python3 -m http.server --bind 192.0.2.2 8000 >/dev/null 2>&1 & serving=$!
-        nsenter --target "$far" --net "$1" serve --listen 192.0.2.2:4480 --operator 'the far side' >/dev/null 2>&1 & serving="$serving $!"
+        nsenter --target "$far" --net "$1" serve --listen 192.0.2.2:4480 --operator 'the remote operator' >/dev/null 2>&1 & serving="$serving $!"
         for port in 8000 4480; do
             python3 -c '
 import socket, sys, time
@@ -232,7 +232,7 @@ for _ in range(200):
         assert!(ended.out().contains(said), "{}{}", ended.out(), ended.stderr);
     }
     assert!(
-        ended.stderr.contains("--yes") && ended.stderr.contains("the far side"),
+        ended.stderr.contains("--yes") && ended.stderr.contains("the remote operator"),
         "{}",
         ended.stderr
     );

@@ -132,14 +132,14 @@ fn a_rejection_is_printed_once_on_both_sides() {
             .unwrap()
             .contains("reader (beta): the run is too long")
     );
-    assert!(!run.stderr.contains("is gone"), "{}", run.stderr);
+    assert!(!run.stderr.contains("is lost"), "{}", run.stderr);
     let said = end(beta).stderr;
     assert_eq!(
         said.matches("rejected its part: the run is too long").count(),
         1,
         "{said}"
     );
-    assert!(said.contains(why) && !said.contains("is gone"), "{said}");
+    assert!(said.contains(why) && !said.contains("is lost"), "{said}");
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn vanishing(runtime: &tokio::runtime::Runtime, address: SocketAddr) {
     );
     std::thread::sleep(std::time::Duration::from_secs(3));
     watching.end();
-    let rows = told.try_recv().expect("it is told");
+    let rows = told.try_recv().expect("a row");
     let Some(Row::Event(event)) = rows.first() else {
         panic!("{rows:?}")
     };

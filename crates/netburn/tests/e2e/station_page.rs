@@ -159,7 +159,7 @@ fn a_browser_runs_all_four_workloads() {
     assert!(shown.contains("Web pages") && shown.contains("Upload"), "{shown}");
     assert!(!browser.run("return document.title").as_str().unwrap().contains("owned"));
     let kept = browser.run("return Object.keys(sessionStorage).filter(key => key.startsWith('netburn.run.'))");
-    assert_eq!(kept, serde_json::json!([]), "nothing of a run that is at home is kept");
+    assert_eq!(kept, serde_json::json!([]), "delivered results are deleted");
     assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 

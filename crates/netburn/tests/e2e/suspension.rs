@@ -77,7 +77,7 @@ fn a_suspended_server_makes_every_station_inconclusive() {
     }
 }
 
-/// No packet is queued at an idle interface that goes down for a moment. But its routes are gone afterwards.
+/// No packet is queued at an idle interface that goes down for a moment. But it has no routes afterwards.
 #[test]
 fn a_station_whose_interface_went_down_makes_the_run_inconclusive() {
     let bench = Bench::new();

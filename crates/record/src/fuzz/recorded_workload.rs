@@ -6,7 +6,7 @@ use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::config::BIN;
 use netburn_workload::{Action, Config, Direction, Failure, RequestId, Workload};
 
-/// The longest that time passes in one step: the machine falls due no more than a few hundred times in all.
+/// Maximum time of one step. It limits the number of timeouts of the machine to a few hundred.
 const STEP: Duration = Duration::from_millis(4);
 
 /// Reads bytes as inputs of a recorded workload: elapsed time, transferred bytes, finished objects,

@@ -1,4 +1,4 @@
-//! What the datagrams look like, version 1. Numbers are big-endian.
+//! Format of the datagrams, version 1. Numbers are big-endian.
 //!
 //! ```text
 //!  0  magic "NBRN"   4  version   5  kind   6  zero (2)

@@ -26,7 +26,7 @@ impl ClearScenario {
         }
     }
 
-    /// Whether the values of a station, reliable or not, are those of an undisturbed run.
+    /// True if the values of a station, reliable or not, are those of an undisturbed run.
     fn is_met_by(self, station: &serde_json::Value) -> bool {
         let workloads = station["workloads"].as_array().unwrap();
         workloads.iter().all(|workload| workload["verdict"] == self.verdict())

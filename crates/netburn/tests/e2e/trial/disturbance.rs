@@ -64,13 +64,13 @@ impl Disturbance {
         }
     }
 
-    /// Whether this disturbance applies to the environment. A fleet measures the existing network: an interface that
+    /// True if this disturbance applies to the environment. A fleet measures the existing network: an interface that
     /// goes down there is part of the result.
     pub(super) fn applies(self, environment: &str) -> bool {
         self != LinkDown || environment != "fleet"
     }
 
-    /// Whether it disturbs other programs on this machine.
+    /// True if it disturbs other programs on this machine.
     pub(super) fn is_machine_wide(self) -> bool {
         matches!(self, Load | RealTimeLoad)
     }

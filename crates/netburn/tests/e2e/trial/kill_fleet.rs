@@ -119,7 +119,7 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
             agents
                 .iter()
                 .flatten()
-                .map(Running::said)
+                .map(Running::stderr_so_far)
                 .collect::<Vec<_>>()
                 .join("---\n")
         };

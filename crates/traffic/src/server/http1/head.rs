@@ -15,7 +15,7 @@ pub(crate) struct Head<'b> {
     pub(crate) framing: Framing,
     /// State of the connection after the response.
     pub(crate) after: After,
-    /// Whether the client waits for `100 Continue` before it sends the body.
+    /// True if the client waits for `100 Continue` before it sends the body.
     pub(crate) expects_continue: bool,
 }
 
