@@ -169,7 +169,13 @@ fn terminals_get_sentences_without_log_lines() {
     let denied = "guest was rejected: wrong token";
     assert!(serve.contains(denied), "{serve}");
     for said in [&run.stderr, &alpha.stderr_so_far(), &serve] {
-        for mark in ["WARN", "INFO", "netburn_fleet"] {
+        for mark in [
+            "WARN",
+            "INFO",
+            "netburn_fleet",
+            "netburn_protocol",
+            "netburn_wifi_monitor",
+        ] {
             assert!(!said.contains(mark), "{mark}:\n{said}");
         }
     }

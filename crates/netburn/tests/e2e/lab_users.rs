@@ -24,8 +24,8 @@ impl Tun {
     /// The devices of the lab's stations in this case.
     const fn device(self) -> &'static str {
         match self {
-            Tun::Open => "stations have TUN devices",
-            Tun::Closed | Tun::Missing => "stations have Ethernet pairs",
+            Tun::Open => "stations use TUN devices",
+            Tun::Closed | Tun::Missing => "stations use Ethernet pairs",
         }
     }
 }
