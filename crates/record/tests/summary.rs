@@ -398,7 +398,7 @@ fn quality_issues_make_a_verdict_inconclusive() {
     );
     assert!(
         summary.stations[0].workloads[0].latency_ms.count > 0,
-        "the figures are shown"
+        "the values are shown"
     );
 
     let summary = run(&[], &RunStatus::Failed("the server did not start".into()));

@@ -329,20 +329,20 @@ fn talking(name: &str) -> Station {
     }
 }
 
-fn health(figure: f64) -> Health {
+fn health(value: f64) -> Health {
     Health {
         name: String::new(),
         role: Role::Agent,
         stations: Vec::new(),
-        lateness_us_p50: figure,
-        lateness_us_p99: figure,
-        lateness_us_max: figure,
+        lateness_us_p50: value,
+        lateness_us_p99: value,
+        lateness_us_max: value,
         lateness_count: 0,
         standstill_us_max: None,
         missed_sends: 0,
-        cpu: figure,
-        machine_busy: figure,
-        service_us_p99: figure,
+        cpu: value,
+        machine_busy: value,
+        service_us_p99: value,
         refused: 0,
         bytes_down: 0,
         bytes_up: 0,

@@ -15,10 +15,10 @@ fn compare(bench: &Bench, args: &[&str]) -> Ended {
     finish(bench.netburn(std::iter::once("compare").chain(args.iter().copied())))
 }
 
-fn judgement(document: &Value, figure: &str) -> String {
-    let figures = document["figures"].as_array().unwrap();
-    let found = figures.iter().find(|held| held["figure"] == figure);
-    found.unwrap_or_else(|| panic!("no {figure} in {document:#}"))["judgement"]
+fn judgement(document: &Value, metric: &str) -> String {
+    let metrics = document["metrics"].as_array().unwrap();
+    let found = metrics.iter().find(|held| held["metric"] == metric);
+    found.unwrap_or_else(|| panic!("no {metric} in {document:#}"))["judgement"]
         .as_str()
         .unwrap()
         .to_owned()
@@ -39,11 +39,11 @@ fn only_the_longer_wire_is_found() {
     assert_eq!(json["schema"], "netburn.comparison/1");
     // The round trip is 40 ms longer than before, when it was a little over 10 ms.
     let p50 = "stations.caller.workloads.probe.latency_ms.p50";
-    let held = json["figures"]
+    let held = json["metrics"]
         .as_array()
         .unwrap()
         .iter()
-        .find(|held| held["figure"] == p50)
+        .find(|held| held["metric"] == p50)
         .unwrap();
     let difference = held["difference"].as_f64().unwrap();
     assert!((39.5..40.5).contains(&difference), "{held}");

@@ -56,8 +56,8 @@ fn both_sides_are_drawn_in_one_chart() {
         "{titles}"
     );
     // Each metric has a chart, and a regression is also described in words.
-    assert_eq!(count("tbody svg"), count("#part-figures tbody tr"));
-    assert!(count("#part-figures .badge.fail") >= 2);
+    assert_eq!(count("tbody svg"), count("#part-metrics tbody tr"));
+    assert!(count("#part-metrics .badge.fail") >= 2);
     // On a phone, only elements that scroll by themselves are wider than the screen.
     let overflow = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert_eq!(overflow, 0);
@@ -108,10 +108,10 @@ fn the_metrics_fit_a_laptop_screen() {
     let browser = Browser::laptop(&bench);
     browser.open(&page(&bench, &["slow", "--against", "fast"], "compare.html"));
     browser.wait_for("Differences: server.link.delay 5 ms → 25 ms");
-    let sizes = "const box = document.querySelector('#part-figures .wide'); return [box.scrollWidth, box.clientWidth]";
+    let sizes = "const box = document.querySelector('#part-metrics .wide'); return [box.scrollWidth, box.clientWidth]";
     let sizes = browser.run(sizes);
     assert!(sizes[0].as_u64() <= sizes[1].as_u64(), "{sizes}");
-    let interval = browser.text_of("#part-figures tbody td:nth-child(8)");
+    let interval = browser.text_of("#part-metrics tbody td:nth-child(8)");
     assert!(interval.contains(" … ") || interval.contains(" to "), "{interval}");
 }
 
@@ -126,7 +126,7 @@ fn the_page_on_a_desktop() {
     let browser = Browser::desk(&bench);
     browser.open(&page(&bench, &["airtime", "--against", "fifo"], "compare.html"));
     browser.wait_for("Differences: ap.home.queue fifo → airtime");
-    let table = browser.text_of("#part-figures tbody");
+    let table = browser.text_of("#part-metrics tbody");
     assert!(table.contains("better") && table.contains("fast-1"), "{table}");
     browser.picture(&bench.picture("compare.png"));
     browser.prefer("dark");

@@ -155,9 +155,9 @@ fn lab_and_simulator_agree() {
     assert!(cases.len() >= 3, "{cases:#?}");
     for case in cases {
         let unreliable = !case["quality_issues"].as_array().unwrap().is_empty();
-        for figure in case["figures"].as_array().unwrap() {
-            assert_ne!(figure["outcome"], "differs", "{case:#}");
-            assert_eq!(figure["outcome"] == "unreliable", unreliable, "{case:#}");
+        for metric in case["metrics"].as_array().unwrap() {
+            assert_ne!(metric["outcome"], "differs", "{case:#}");
+            assert_eq!(metric["outcome"] == "unreliable", unreliable, "{case:#}");
         }
     }
 }

@@ -49,10 +49,10 @@ fn a_report_ends_with_causes_and_explain_lists_remedies() {
     assert_eq!(explained["causes"][0]["by"], serde_json::json!(["tablet"]));
     let fair = &explained["what_ifs"][0];
     assert_eq!(fair["set"], serde_json::json!({ "ap.home.queue": "airtime" }));
-    let figures = fair["figures"].as_array().unwrap();
-    let probe = figures
+    let metrics = fair["metrics"].as_array().unwrap();
+    let probe = metrics
         .iter()
-        .find(|f| f["figure"] == "stations.laptop.workloads.probe.latency_ms.p95")
+        .find(|f| f["metric"] == "stations.laptop.workloads.probe.latency_ms.p95")
         .unwrap();
     assert_eq!(probe["judgement"], "better");
     assert!(probe["value"].as_f64() < probe["baseline"].as_f64());

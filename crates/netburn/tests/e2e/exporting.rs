@@ -389,8 +389,8 @@ fn flent_plots_an_exported_run_and_netburn_imports_it() {
     near(&was["throughput_mbps"], &is["throughput_mbps"], "throughput");
     near(&was["idle_latency_ms"], &is["idle_latency_ms"], "idle");
     let (was, is) = (of(was, "probe"), of(is, "probe"));
-    for figure in ["p50", "p90", "p99", "max", "count"] {
-        near(&was["latency_ms"][figure], &is["latency_ms"][figure], figure);
+    for metric in ["p50", "p90", "p99", "max", "count"] {
+        near(&was["latency_ms"][metric], &is["latency_ms"][metric], metric);
     }
     // Text and JSON name the source of an import.
     let report = finish(bench.netburn(["report", "again"])).expect(0).out();

@@ -62,12 +62,12 @@ impl Machines {
         let row = table
             .lines()
             .find_map(|line| line.trim().strip_prefix(interface)?.strip_prefix(':'));
-        let figures: Vec<u64> = row
+        let counters: Vec<u64> = row
             .unwrap()
             .split_whitespace()
-            .map(|figure| figure.parse().unwrap())
+            .map(|counter| counter.parse().unwrap())
             .collect();
-        figures[0] + figures[8]
+        counters[0] + counters[8]
     }
 }
 

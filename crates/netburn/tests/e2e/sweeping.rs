@@ -235,8 +235,8 @@ fn a_change_of_several_keys_is_judged_for_each_station() {
         (&"station.*.queue".into(), &"fifo".into())
     );
     assert_eq!(judged["against"][0]["value"], "fq-codel");
-    let figures = judged["against"][0]["figures"].as_array().unwrap();
-    let of = |path: &str| figures.iter().find(|figure| figure["figure"] == path).unwrap();
+    let metrics = judged["against"][0]["metrics"].as_array().unwrap();
+    let of = |path: &str| metrics.iter().find(|metric| metric["metric"] == path).unwrap();
     for station in ["near", "far"] {
         let upload = of(&format!("stations.{station}.throughput_mbps"));
         let mbps = upload["baseline"].as_f64().unwrap();
@@ -251,7 +251,7 @@ fn a_change_of_several_keys_is_judged_for_each_station() {
         "{judged}"
     );
     let csv = fs::read_to_string(bench.path("queues/judged.csv")).unwrap();
-    assert_eq!(csv.split_terminator("\r\n").count(), 1 + figures.len());
+    assert_eq!(csv.split_terminator("\r\n").count(), 1 + metrics.len());
     let rates = fs::read_to_string(bench.path("rates/judged.csv")).unwrap();
     let slower = rates
         .split_terminator("\r\n")
@@ -263,10 +263,10 @@ fn a_change_of_several_keys_is_judged_for_each_station() {
 
 /// The metrics of a comparison's document, each with its judgement and its p-values.
 fn judgements(comparison: &serde_json::Value) -> Vec<(String, String, String)> {
-    let figures = comparison["figures"].as_array().unwrap().iter();
+    let metrics = comparison["metrics"].as_array().unwrap().iter();
     let text = |value: &serde_json::Value| value.to_string();
-    figures
-        .map(|f| (text(&f["figure"]), text(&f["judgement"]), text(&f["p_corrected"])))
+    metrics
+        .map(|f| (text(&f["metric"]), text(&f["judgement"]), text(&f["p_corrected"])))
         .collect()
 }
 

@@ -45,7 +45,7 @@ impl Comparison {
             let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&line));
         }
         body.push_str("</header>\n<main>\n");
-        body.push_str(&section("figures", "Metrics", &self.figures_html()));
+        body.push_str(&section("metrics", "Metrics", &self.figures_html()));
         body.push_str(&curves(&charts, &[these, against]));
         body.push_str("</main>\n");
         document(&title, &body, &charts)

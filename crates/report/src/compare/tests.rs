@@ -40,12 +40,12 @@ fn around(name: &str, around: f64, runs: usize) -> Side {
     )
 }
 
-fn judged(comparison: &Comparison, figure: &str) -> Judgement {
+fn judged(comparison: &Comparison, metric: &str) -> Judgement {
     let metric = comparison
         .metrics
         .iter()
-        .find(|metric| metric.key.path().ends_with(figure));
-    metric.unwrap_or_else(|| panic!("no {figure}")).answer.judgement
+        .find(|metric| metric.key.path().ends_with(metric));
+    metric.unwrap_or_else(|| panic!("no {metric}")).answer.judgement
 }
 
 #[test]
@@ -107,13 +107,13 @@ fn pages_that_never_end_are_worse_than_any() {
     assert_eq!(judged(&comparison, "latency_ms.p95"), Judgement::Worse);
     assert!(comparison.text(100, false).contains("never"));
     let json = comparison.json();
-    let figure = json["figures"]
+    let metric = json["metrics"]
         .as_array()
         .unwrap()
         .iter()
-        .find(|f| f["figure"].as_str().unwrap().ends_with("p95"))
+        .find(|f| f["metric"].as_str().unwrap().ends_with("p95"))
         .unwrap();
-    assert_eq!((&figure["value"], &figure["never"]), (&json!(null), &json!([0, 8])));
+    assert_eq!((&metric["value"], &metric["never"]), (&json!(null), &json!([0, 8])));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn one_seed_gives_one_comparison() {
             seed: netburn_units::Seed(seed),
             ..Options::default()
         };
-        Comparison::new(around("new", 103.0, 8), around("old", 100.0, 8), options).json()["figures"].clone()
+        Comparison::new(around("new", 103.0, 8), around("old", 100.0, 8), options).json()["metrics"].clone()
     };
     assert_eq!(make(1), make(1));
 }
@@ -341,11 +341,11 @@ fn constant_metrics_do_not_reduce_power() {
         assert!(!line(quiet).contains("higher in"), "{text}");
     }
     let json = comparison.json();
-    let effects = json["figures"]
+    let effects = json["metrics"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|figure| &figure["effect"]);
+        .map(|metric| &metric["effect"]);
     assert_eq!(effects.filter(|effect| effect.is_string()).count(), 2, "{json:#}");
     assert!(!text.contains("compared in pairs"), "{text}");
 }
@@ -371,7 +371,7 @@ fn runs_with_the_same_seed_are_pairs() {
     let text = paired.text(100, false);
     assert!(text.contains("Same seeds: the runs are compared in pairs."), "{text}");
     assert!(text.contains("signed-rank test"), "{text}");
-    assert_eq!(paired.json()["figures"][0]["test"], "signed-rank");
+    assert_eq!(paired.json()["metrics"][0]["test"], "signed-rank");
     let other_seeds = Comparison::new(new(101), old(), Options::default());
     assert!(other_seeds.pairing.pairs.is_empty());
     assert_eq!(judged(&other_seeds, "latency_ms.p50"), Judgement::CantTell);

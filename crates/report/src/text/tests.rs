@@ -4,8 +4,8 @@ use netburn_workload::Verdict;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn latency(count: u64, unbounded: u64, figures: [Option<f64>; 5]) -> Value {
-    let [p50, p95, p99, min, max] = figures;
+fn latency(count: u64, unbounded: u64, metrics: [Option<f64>; 5]) -> Value {
+    let [p50, p95, p99, min, max] = metrics;
     json!({ "count": count, "unbounded": unbounded, "min": min, "p50": p50, "p75": null, "p90": null, "p95": p95, "p99": p99, "max": max })
 }
 
