@@ -40,12 +40,12 @@ fn around(name: &str, around: f64, runs: usize) -> Side {
     )
 }
 
-fn judged(comparison: &Comparison, metric: &str) -> Judgement {
+fn judged(comparison: &Comparison, path: &str) -> Judgement {
     let metric = comparison
         .metrics
         .iter()
-        .find(|metric| metric.key.path().ends_with(metric));
-    metric.unwrap_or_else(|| panic!("no {metric}")).answer.judgement
+        .find(|metric| metric.key.path().ends_with(path));
+    metric.unwrap_or_else(|| panic!("no {path}")).answer.judgement
 }
 
 #[test]
