@@ -10,7 +10,7 @@ pub mod transcript;
 pub use findings::{Facts, Finding, findings};
 pub use transcript::{Phase, Step, Transcript};
 
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,7 @@ mod document;
 pub mod error;
 pub mod export;
 mod finish;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod header;
 pub mod health;

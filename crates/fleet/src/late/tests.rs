@@ -1,13 +1,13 @@
 //! Late results, from an agent's spool to the record.
 
 use super::*;
-use crate::spool;
 use netburn_protocol::messages::standing::proof;
 use netburn_protocol::messages::{Batch, Start};
 use netburn_record::Sink;
 use netburn_record::{
     Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run, RunStatus,
 };
+use netburn_run_control::spool;
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Instant;
 use netburn_workload::Config;
