@@ -190,7 +190,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(
         Err(error) => ended(&run, Some(error.to_string())),
     };
     let end = LateResultsEnd {
-        told: session.stop_requested_at.map(Instant::as_nanos),
+        stop_requested_at: session.stop_requested_at.map(Instant::as_nanos),
         ..end
     };
     session.record_end(&end);

@@ -93,7 +93,7 @@ pub fn check(bytes: &[u8]) {
                     run: "r".to_owned(),
                     error: None,
                     health: None,
-                    told: None,
+                    stop_requested_at: None,
                     proof: String::new(),
                 };
                 hub.handle_member(now, id, Ok(FromMember::LateResultsEnd(end)));

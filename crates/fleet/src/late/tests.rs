@@ -116,7 +116,7 @@ fn kept(folder: &SpoolFolder) {
         run: RUN.to_owned(),
         error: None,
         health: Some(report()),
-        told: None,
+        stop_requested_at: None,
         proof: String::new(),
     };
     writer.end(&end).unwrap();
