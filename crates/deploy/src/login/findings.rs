@@ -155,7 +155,7 @@ fn method(name: &str, accepted: bool) -> (String, String) {
             format!("HostbasedAuthentication no, {only}"),
         ),
         "password" => (
-            format!("a password is asked for {result}: PAM delays who failed, and people type"),
+            format!("the server asks for a password {result}: PAM delays failed logins, and typing takes time"),
             "use a key: ssh-copy-id".to_owned(),
         ),
         "publickey" => (

@@ -100,7 +100,7 @@ impl Transcript {
 }
 
 impl Step {
-    /// Name for people.
+    /// Human-readable name.
     #[must_use]
     pub fn name(&self) -> String {
         match self {

@@ -48,7 +48,7 @@ pub const NEWS_INTERVAL: Duration = Duration::from_millis(100);
 pub struct Setup {
     /// Name of the fleet.
     pub fleet: String,
-    /// Program and version, for people.
+    /// Program and version.
     pub version: String,
     /// Token of the fleet, for members.
     pub token: Token,

@@ -30,7 +30,7 @@ pub(crate) struct ValidateArgs {
 /// Format of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum ValidateFormat {
-    /// For people
+    /// Human-readable text
     #[default]
     Text,
     /// For scripts

@@ -72,7 +72,7 @@ pub enum Step {
     Leaves {
         /// True if it leaves before the end of its part.
         early: bool,
-        /// Reason for people.
+        /// Human-readable reason.
         reason: Option<String>,
     },
 }
@@ -158,7 +158,7 @@ impl Rejection {
 }
 
 impl Stage {
-    /// Description of the stage, for people.
+    /// Human-readable description of the stage.
     fn place(self) -> &'static str {
         match self {
             Stage::Unauthenticated => "before `hello`",

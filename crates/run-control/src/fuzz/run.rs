@@ -267,7 +267,7 @@ impl World {
                         ];
                         let note = row.kind == EventKind::Warning
                             && (row.text == "a note" || row.text.starts_with("datagrams do not reach the server"));
-                        assert!(own.contains(&row.kind) || note, "{row:?} is said by a participant");
+                        assert!(own.contains(&row.kind) || note, "{row:?} comes from an agent");
                     }
                     if let Row::Interval(row) = &row {
                         // 100 ms at 1 Tbit/s; 4 s of run, and a minute before and after.
