@@ -71,7 +71,7 @@ impl RowQueue {
         self.add(Item::Sync)
     }
 
-    /// Whether a requested sync has no result yet.
+    /// Returns whether a requested sync has no result yet.
     pub(crate) const fn is_syncing(&self) -> bool {
         self.syncing
     }
