@@ -4,7 +4,7 @@ use super::fields::{Access, Aggregation, Direction, Fields, Group, Tries};
 use super::watch::{Watch, Watched};
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig};
-use netburn_medium::config::{AdapterRate, Aql, QueueKind, QueueLimit, RateControl};
+use netburn_medium::config::{AdapterRate, Aql, QueueKind, QueueLimit};
 use netburn_medium::edca::{EdcaParameters, Timing};
 use netburn_medium::packet::{Ecn, NodeId};
 use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm, response};
@@ -186,7 +186,7 @@ fn link(fields: &Fields, group: &Group, to: usize) -> LinkConfig {
     LinkConfig {
         to,
         vector: vector(fields, group),
-        rate: RateChoice::from(RateControl::from(fields.rate_control)),
+        rate: RateChoice::from(fields.rate_control),
         snr_db: group.snr.or(fields.snr),
         limits: limits(fields, group),
     }
