@@ -96,7 +96,6 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
     }
     check_aggregation(section, standard, cx);
     let mut radio = Radio::new(name);
-    radio.standard = standard;
     if let Some(standard) = standard.filter(|_| !rated) {
         let default = RadioConfig::for_standard(band, standard);
         radio.width = Some(default.width);
@@ -104,6 +103,7 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
         radio.guard = Some(default.guard);
     }
     section.apply(&mut radio);
+    radio.standard = standard;
     radio
 }
 
