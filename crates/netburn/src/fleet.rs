@@ -8,13 +8,14 @@ mod list;
 mod qr;
 mod revoke;
 mod serve;
-mod ssh;
 
 use crate::args::{FleetArgs, FleetCommand};
 use crate::exit::{CliError, ExitStatus};
+use netburn_deploy::ssh::SshError;
 use netburn_fleet::control_client::{ControlClient, ControlError};
 use netburn_fleet::hub::State;
-use netburn_fleet::protocol::MAX_NAME;
+use netburn_protocol::messages::MAX_NAME;
+use netburn_runner::pool::processors;
 use tokio::runtime::Runtime;
 
 /// `netburn fleet …`.
@@ -47,8 +48,15 @@ pub(crate) fn unfound(error: ControlError) -> CliError {
     }
 }
 
+fn ssh_error(error: SshError) -> CliError {
+    match error {
+        SshError::InvalidHost(_) | SshError::NotInstalled => CliError::Usage(error.to_string()),
+        SshError::Folder(_) | SshError::Failed(_) => CliError::Failed(error.to_string()),
+    }
+}
+
 fn runtime() -> Result<Runtime, CliError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4);
+    let threads = processors().clamp(1, 4);
     crate::runtime::on(threads)
 }
 

@@ -6,7 +6,7 @@ mod util;
 
 use netburn_record::{
     Error, EventKind, EventRow, Health, LateResults, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, UnixTime,
-    merge_late_results,
+    merge_late_results, recover,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -389,14 +389,20 @@ fn each_rename_alone_leaves_the_new_record() {
         }
         std::fs::copy(old.join("run.json"), path.join("run.json")).unwrap();
         std::fs::copy(new.join("run.json"), path.join("amended").join("run.json")).unwrap();
-        let run = Run::open(&path).unwrap();
-        assert_eq!(
-            run.summary().stations[0].workloads[1].operations,
-            3000,
-            "after {renamed}"
-        );
-        assert_eq!(run.summarise().unwrap(), *run.summary());
-        assert!(!path.join("amended").exists() && !path.join("spool").exists());
+        for completed in [false, true] {
+            if completed {
+                assert!(!recover(&path).unwrap(), "the run itself was finished");
+            }
+            let run = Run::open(&path).unwrap();
+            assert_eq!(
+                run.summary().stations[0].workloads[1].operations,
+                3000,
+                "after {renamed}"
+            );
+            assert_eq!(run.summarise().unwrap(), *run.summary());
+            assert_eq!(path.join("amended").exists(), !completed);
+        }
+        assert!(!path.join("spool").exists());
     }
     // Without its `run.json`, the staging folder is ignored.
     let path = dir.path().join("torn");
@@ -464,7 +470,7 @@ fn rows_after_a_killed_run_do_not_count() {
     let dir = tempfile::tempdir().unwrap();
     let path = cut_after_20_s(&dir);
     let before = Run::open(&path).unwrap();
-    assert!(!before.summary().self_check.ok, "nobody said how well it measured");
+    assert!(!before.summary().self_check.ok, "no agent reported its health");
     assert!(before.summary().reasons[0].starts_with("`netburn run` was killed"));
     // Calls that end by 20 s, the one that is due at 19.98 s but ends at 20.01 s, and those that found no server.
     let failed = |number: u64| {

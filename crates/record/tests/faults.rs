@@ -8,7 +8,7 @@
 
 mod util;
 
-use netburn_record::{Error, Header, Recorder, Row, Run, RunStatus, Sink};
+use netburn_record::{Error, Header, Recorder, Row, Run, RunStatus, Sink, recover};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::{Config, Outcome, Verdict};
@@ -138,7 +138,7 @@ fn a_full_disk_is_reported_once_and_earlier_rows_remain() {
     assert!(kept > 1000 && kept < 20_000, "{kept}");
 }
 
-/// So many stations that their summary exceeds the file size limit, while their plan does not.
+/// 150 stations: their summary exceeds the file size limit, their plan does not.
 fn crowd() -> Header {
     let stations = (0..150).map(|n| station(&format!("s{n}"), &[("voip", Config::voip())]));
     header(Plan {
@@ -172,6 +172,7 @@ fn a_disk_that_fills_up_at_the_end_leaves_the_spool_and_no_half_record() {
         .collect();
     assert_eq!(left, ["spool"]);
     // There is space again.
+    assert!(recover(&path).unwrap());
     let run = Run::open(&path).unwrap();
     assert_eq!(rows_kept(&run), 10);
     assert_eq!(run.header(), &crowd());

@@ -27,7 +27,7 @@ mod enums;
 mod environment;
 mod estimate;
 mod file;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod goals;
 mod node;

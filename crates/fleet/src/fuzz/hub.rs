@@ -1,14 +1,15 @@
 //! Bytes as events of a [`Hub`].
 
-use crate::clock::Stamp;
-use crate::controller::{ConnectionId, Token};
 use crate::hub::control::{AcquireRun, ControlRequest, InviteMember, Open, ReleaseRun};
 use crate::hub::machine::{MAX_PENDING_CONNECTIONS, NEWS_INTERVAL};
 use crate::hub::{ConnectionKind, Hub, Output, PeerInfo, Setup};
 use crate::late::Part;
-use crate::protocol::Malformed;
-use crate::protocol::standing::{FromMember, Kind, LateResultsEnd, MemberInfo, Register, ToMember};
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::Malformed;
+use netburn_protocol::messages::standing::{FromMember, Kind, LateResultsEnd, MemberInfo, Register, ToMember};
+use netburn_protocol::token::Token;
 use netburn_record::Role;
+use netburn_run_control::controller::ConnectionId;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -61,7 +62,11 @@ pub fn check(bytes: &[u8]) {
             2 | 3 => {
                 knows = b & 1 == 0;
                 let register = Register {
-                    protocol: if b & 2 == 0 { crate::protocol::VERSION } else { 0 },
+                    protocol: if b & 2 == 0 {
+                        netburn_protocol::messages::VERSION
+                    } else {
+                        0
+                    },
                     name: format!("m{}", b >> 5),
                     token: if knows { "token" } else { "other" }.to_owned(),
                     version: String::new(),
@@ -88,14 +93,14 @@ pub fn check(bytes: &[u8]) {
                     run: "r".to_owned(),
                     error: None,
                     health: None,
-                    told: None,
+                    stop_requested_at: None,
                     proof: String::new(),
                 };
                 hub.handle_member(now, id, Ok(FromMember::LateResultsEnd(end)));
             }
             7 => {
                 let open = Open {
-                    protocol: crate::protocol::VERSION,
+                    protocol: netburn_protocol::messages::VERSION,
                     secret: if b & 1 == 0 { "secret" } else { "token" }.to_owned(),
                 };
                 hub.handle_operator(now, id, Ok(ControlRequest::Open(open)));
@@ -179,11 +184,11 @@ fn drain(
                 if let ToMember::Invite(invite) = &message {
                     assert!(proxied.contains(&invite.run), "a summons to a closed door");
                 }
-                assert!(open.contains_key(&id), "{message:?} to one who is gone");
+                assert!(open.contains_key(&id), "{message:?} to a closed connection");
             }
             Output::Proxy(run, _) => drop(proxied.insert(run)),
             Output::RunOver(run, _) => assert!(proxied.remove(&run), "over twice"),
-            Output::Tell(id, message) => assert!(open.contains_key(&id), "{message:?} to one who is gone"),
+            Output::Tell(id, message) => assert!(open.contains_key(&id), "{message:?} to a closed connection"),
             Output::Joined(name) => assert!(here.insert(name), "joined twice"),
             Output::Gone(name) => assert!(here.remove(&name), "gone and not here"),
             Output::Close(id) => assert!(open.remove(&id).is_some(), "closed twice"),

@@ -16,8 +16,8 @@
 //! ```
 
 use crate::late::Part;
-use crate::protocol::standing::MemberInfo;
-use crate::protocol::{Message, Refused};
+use netburn_protocol::messages::standing::MemberInfo;
+use netburn_protocol::messages::{Message, Refused};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ pub struct Open {
 /// See [`ControlRequest::Acquire`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcquireRun {
-    /// Name of the run: see [`is_run`](crate::spool::is_run).
+    /// Name of the run: see [`is_run`](netburn_run_control::spool::is_run).
     pub run: String,
     /// Loopback port to which connections to the run are proxied.
     pub port: u16,
@@ -117,7 +117,7 @@ pub struct RunAcquired {
 /// See [`ControlReply::Welcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControlWelcome {
-    /// Program and version, for people.
+    /// Program and version.
     pub version: String,
     /// Name of the fleet.
     pub fleet: String,
@@ -125,7 +125,7 @@ pub struct ControlWelcome {
     pub token: String,
     /// Join addresses, best first.
     pub urls: Vec<String>,
-    /// Whether the fleet listens on this machine only. Then its servers do too.
+    /// True if the fleet listens on this machine only. Then its servers do too.
     #[serde(default)]
     pub loopback_only: bool,
 }
@@ -144,7 +144,7 @@ pub struct MemberStatus {
     pub name: String,
     /// Description of the member.
     pub about: MemberInfo,
-    /// Program and version, for people.
+    /// Program and version.
     pub version: String,
     /// Source address; `None`: over a Unix socket of this machine.
     pub address: Option<std::net::IpAddr>,

@@ -7,15 +7,16 @@ mod rejection;
 pub use rejection::Rejection;
 
 use super::control::{ControlReply, ControlRequest, MemberStatus};
-use crate::clock::Stamp;
-use crate::controller::{ConnectionId, Token};
 use crate::late::Registration;
-use crate::protocol::standing::{
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::standing::{
     Discard, FromMember, Invite, Kind, LateResults, LateResultsEnd, MAX_PENDING_RUNS, MemberInfo, PendingResults,
     Register, Registered, ToMember,
 };
-use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused, RejectReason};
-use crate::spool;
+use netburn_protocol::messages::{self, Bye, MAX_TEXT, Malformed, Refused, RejectReason};
+use netburn_protocol::token::Token;
+use netburn_run_control::controller::ConnectionId;
+use netburn_run_control::spool;
 use netburn_traffic::limiter::Client;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -47,7 +48,7 @@ pub const NEWS_INTERVAL: Duration = Duration::from_millis(100);
 pub struct Setup {
     /// Name of the fleet.
     pub fleet: String,
-    /// Program and version, for people.
+    /// Program and version.
     pub version: String,
     /// Token of the fleet, for members.
     pub token: Token,
@@ -55,7 +56,7 @@ pub struct Setup {
     pub secret: Token,
     /// Join addresses, best first.
     pub urls: Vec<String>,
-    /// Whether it listens on this machine only.
+    /// True if it listens on this machine only.
     pub loopback_only: bool,
 }
 
@@ -71,7 +72,7 @@ pub enum ConnectionKind {
 /// Origin of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerInfo {
-    /// Whether the connection can't be intercepted: TLS, loopback or a Unix socket.
+    /// True if the connection can't be intercepted: TLS, loopback or a Unix socket.
     pub private: bool,
     /// Source address; `None`: over a Unix socket.
     pub address: Option<IpAddr>,

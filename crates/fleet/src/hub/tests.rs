@@ -5,14 +5,15 @@ use super::machine::{
     HELLO_TIMEOUT, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS_INTERVAL, SILENCE_TIMEOUT, STALE_AFTER,
 };
 use super::{ConnectionKind, Hub, Output, PeerInfo, Rejection, Setup, Wake};
-use crate::clock::Stamp;
-use crate::controller::{ConnectionId, Token};
 use crate::late::Part;
-use crate::protocol::standing::{
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::standing::{
     FromMember, Kind, LateResults, LateResultsEnd, MemberInfo, PendingResults, Register, ToMember,
 };
-use crate::protocol::{Batch, Message, VERSION};
+use netburn_protocol::messages::{Batch, Message, VERSION};
+use netburn_protocol::token::Token;
 use netburn_record::Role;
+use netburn_run_control::controller::ConnectionId;
 use netburn_units::Duration;
 use std::net::IpAddr;
 
@@ -371,7 +372,7 @@ fn an_invitation_reaches_its_member_now_and_after_a_reconnect() {
     rig.hub.handle_closed(rig.now, member);
     rig.outputs();
     let (reconnected, outputs) = rig.register("box", |_, _| {});
-    assert!(invited(&outputs, reconnected), "it is told once more");
+    assert!(invited(&outputs, reconnected), "the invitation is sent again");
     // A disconnected member is invited when it connects.
     assert_eq!(
         rejection(&rig.invite(operator, "r1", "tablet")),
@@ -517,8 +518,8 @@ fn a_failed_revocation_is_reported_and_disconnects_no_member() {
     rig.hub.handle_operator(rig.now, operator, Ok(ControlRequest::Revoke));
     rig.outputs();
     rig.hub.handle_no_token(operator, "the disk is full".to_owned());
-    let refused = crate::protocol::Refused {
-        code: crate::protocol::RejectReason::Other,
+    let refused = netburn_protocol::messages::Refused {
+        code: netburn_protocol::messages::RejectReason::Other,
         reason: "the disk is full".to_owned(),
     };
     assert_eq!(rig.outputs(), [Output::Tell(operator, ControlReply::Refused(refused))]);

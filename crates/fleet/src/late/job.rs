@@ -1,9 +1,9 @@
 //! Adding late results to a record.
 
 use super::pending_dir;
-use crate::protocol::standing::LateResultsEnd;
-use crate::spool;
+use netburn_protocol::messages::standing::LateResultsEnd;
 use netburn_record::{Error, Row, UnixTime, merge_late_results};
+use netburn_run_control::spool;
 use netburn_units::Instant;
 use std::collections::VecDeque;
 use std::io;
@@ -56,7 +56,7 @@ impl Job {
             came: self.received_at,
             health: self.end.health.as_ref(),
             error: self.end.error.as_deref(),
-            held: self.end.told.map(Instant::from_nanos),
+            held: self.end.stop_requested_at.map(Instant::from_nanos),
         };
         merge_late_results(&self.folder, &whose, &mut next).map(|amended| amended.added)
     }

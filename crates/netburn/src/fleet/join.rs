@@ -6,12 +6,12 @@ use crate::exit::{CliError, ExitStatus};
 use crate::signals::Signals;
 use crate::terminal::eprint_message;
 use netburn_fleet::discovery;
-use netburn_fleet::join_url::JoinUrl;
 use netburn_fleet::member::{Limits, Member, MemberError, MemberEvent, Settings};
-use netburn_fleet::protocol::standing::{MAX_LABELS, MemberInfo};
-use netburn_fleet::spool::SpoolFolder;
+use netburn_protocol::join_url::JoinUrl;
+use netburn_protocol::messages::standing::{MAX_LABELS, MemberInfo};
 use netburn_record::Role;
 use netburn_report::sanitise::sanitise;
+use netburn_run_control::spool::SpoolFolder;
 use std::collections::BTreeMap;
 
 /// `netburn fleet join`.
@@ -26,7 +26,7 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     if args.check {
         return check(settings);
     }
-    // Each operation under way needs a connection of the server or a socket of the agent.
+    // Each operation in progress needs a connection of the server or a socket of the agent.
     let _ = netburn_linux::raise_open_files();
     runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
@@ -92,7 +92,7 @@ fn settings(args: &JoinArgs) -> Result<Settings, CliError> {
         )));
     }
     if let Some(name) = &args.interface
-        && let Some(others) = netburn_fleet::interface::others_than(name)
+        && let Some(others) = netburn_wifi_monitor::interface::others_than(name)
     {
         return Err(CliError::Usage(format!(
             "--interface: unknown interface: found `{}`, expected one of {}",
@@ -150,7 +150,7 @@ fn whole(args: &JoinArgs) -> Result<JoinUrl, CliError> {
 
 fn parsed(text: &str) -> Result<JoinUrl, CliError> {
     text.parse()
-        .map_err(|error: netburn_fleet::join_url::ParseJoinUrlError| CliError::Usage(error.to_string()))
+        .map_err(|error: netburn_protocol::join_url::ParseJoinUrlError| CliError::Usage(error.to_string()))
 }
 
 /// The one fleet on the local network.

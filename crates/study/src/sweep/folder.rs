@@ -218,7 +218,13 @@ impl Folder {
                     rows.push(Row::impossible(&rows, run, values));
                 }
             } else if let Some(finished) = self.read(grid, run) {
-                rows.push(Row::of(&rows, run, finished.seed, finished.values, &finished.summary));
+                rows.push(Row::from_summary(
+                    &rows,
+                    run,
+                    finished.seed,
+                    finished.values,
+                    &finished.summary,
+                ));
             }
         }
         Ok(rows)
@@ -252,6 +258,7 @@ impl Folder {
 }
 
 /// Reads any bytes as files of a folder: `sweep.json`, a finished run. For fuzzing.
+#[cfg(feature = "fuzz")]
 pub(super) fn read_any(bytes: &[u8]) -> (bool, bool) {
     let identity = serde_json::from_slice::<Identity>(bytes).is_ok();
     (identity, serde_json::from_slice::<Finished>(bytes).is_ok())

@@ -1,0 +1,101 @@
+//! Lost connections and reconnects.
+
+use super::{Output, RunCoordinator, RunPhase, SILENCE_TIMEOUT};
+use crate::controller::protocol_state::{ConnectionId, Stage};
+use crate::controller::roster::State;
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::{Start, Stop, ToAgent};
+use netburn_record::EventKind;
+use netburn_units::Duration;
+
+impl RunCoordinator {
+    /// Marks an agent as disconnected. It may reconnect.
+    pub(super) fn mark_disconnected(&mut self, now: Stamp, index: usize, reason: &str) {
+        self.moved = true;
+        self.cancel_clock_sync(index);
+        let session = &mut self.roster.sessions[index];
+        let connection = session.connection();
+        session.protocol.interrupt();
+        session.state = State::Disconnected(now, reason.to_owned());
+        let name = session.label();
+        if let Some(id) = connection {
+            self.drop_connection(id);
+        }
+        self.outputs
+            .push_back(Output::Warn(format!("{name} is disconnected: {reason}")));
+    }
+
+    /// Handles the reconnect of an agent over connection `id`.
+    pub(super) fn handle_reconnect(&mut self, now: Stamp, id: ConnectionId, index: usize, since: Stamp, why: &str) {
+        let session = &self.roster.sessions[index];
+        let (agent, stage) = (session.is_agent(), session.protocol.stage());
+        let name = session.label();
+        let length = now.checked_since(since).unwrap_or_default();
+        self.outputs
+            .push_back(Output::Warn(format!("{name} reconnected after {}", short(length))));
+        if stage >= Stage::Started {
+            let text = format!("{name} was disconnected for {}: {why}", short(length));
+            let stations = self.roster.sessions[index].expected.stations.clone();
+            for station in stations {
+                self.event_of(since, length, Some(station), EventKind::Warning, text.clone());
+            }
+        }
+        match (&self.phase, stage) {
+            // The agent may have missed the start message, and may still be in time.
+            (RunPhase::Running(..) | RunPhase::Collecting(_) | RunPhase::Finishing(_), Stage::Started) => {
+                self.send_start(id, index);
+                let over = matches!(self.phase, RunPhase::Finishing(_)) && !agent;
+                let reason = if over {
+                    Some("the run is over".to_owned())
+                } else {
+                    self.stopped.clone().filter(|_| agent)
+                };
+                if let Some(reason) = reason {
+                    self.outputs.push_back(Output::Send(id, ToAgent::Stop(Stop { reason })));
+                }
+                self.silence_deadlines.insert((now.after(SILENCE_TIMEOUT), index));
+            }
+            (RunPhase::ClockSync(_), _) => self.restart_clock_sync(index),
+            (RunPhase::Finishing(_), _) if self.roster.sessions[index].before.is_some() => {
+                self.restart_clock_sync(index)
+            }
+            _ => {}
+        }
+    }
+
+    /// Sends the start time to an agent, on its own clock.
+    pub(super) fn send_start(&mut self, id: ConnectionId, index: usize) {
+        if let (Some(start), Some(estimate)) = (self.start, self.roster.sessions[index].before) {
+            let at = estimate.to_far(start).0;
+            self.outputs.push_back(Output::Send(id, ToAgent::Start(Start { at })));
+        }
+    }
+
+    /// Closes connections without messages for too long.
+    pub(super) fn check_silence(&mut self, now: Stamp) {
+        while let Some((_, index)) = self.silence_deadlines.first().copied().filter(|(at, _)| *at <= now) {
+            self.silence_deadlines.pop_first();
+            let session = &self.roster.sessions[index];
+            if session.connection().is_none() || session.protocol.stage() != Stage::Started {
+                continue;
+            }
+            let until = session.heard.after(SILENCE_TIMEOUT);
+            if until > now {
+                self.silence_deadlines.insert((until, index));
+                continue;
+            }
+            let (since, reason) = (session.heard, format!("no message for {SILENCE_TIMEOUT}"));
+            if self.setup.timeouts.allow_reconnect {
+                self.mark_disconnected(since, index, &reason)
+            } else {
+                self.mark_lost(now, index, &reason)
+            }
+        }
+    }
+}
+
+/// Rounds a duration down to 0.1 s, for messages.
+fn short(length: Duration) -> Duration {
+    let tenth = 100_000_000;
+    Duration::from_nanos(length.as_nanos() / tenth * tenth)
+}
