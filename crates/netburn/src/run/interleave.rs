@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_fewer_rounds_is_done_sooner() {
+    fn a_scenario_with_fewer_runs_ends_earlier() {
         let order = order(&[1, 3], Seed(1));
         assert_eq!(order.iter().filter(|place| **place == 0).count(), 1);
         assert_eq!(order[2..], [1, 1]);

@@ -59,7 +59,7 @@ fn bytes_and_requests_are_those_of_nginx_s_log() {
 }
 
 #[test]
-fn without_a_rate_one_page_follows_another_whatever_the_connections() {
+fn without_a_rate_pages_follow_each_other_for_any_number_of_connections() {
     let nginx = Process::nginx();
     nginx.object("object", 5000);
     for connections in [Connections::Keep, Connections::New] {

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_is_as_long_as_it_says() {
+    fn a_datagram_has_the_length_in_its_header() {
         let packet = CapturedPacket {
             at: Instant::ZERO,
             from: Endpoint::Station(0),
