@@ -95,9 +95,9 @@ impl Sshd {
             .unwrap();
         let until = Instant::now() + Duration::from_secs(30);
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            let told = || std::fs::read_to_string(at("log")).unwrap_or_default();
-            assert!(child.try_wait().unwrap().is_none(), "sshd ended: {}", told());
-            assert!(Instant::now() < until, "sshd doesn't listen: {}", told());
+            let log_text = || std::fs::read_to_string(at("log")).unwrap_or_default();
+            assert!(child.try_wait().unwrap().is_none(), "sshd ended: {}", log_text());
+            assert!(Instant::now() < until, "sshd doesn't listen: {}", log_text());
             std::thread::sleep(Duration::from_millis(10));
         }
         Sshd {
