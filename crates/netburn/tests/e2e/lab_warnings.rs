@@ -101,7 +101,7 @@ fn a_truncated_capture_ends_with_a_complete_packet() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let script =
-        "mkdir full && mount -t tmpfs -o size=128k tmpfs full && \"$@\"; status=$?; cp -r full kept; exit $status";
+        "mkdir full && mount -t tmpfs -o size=128k tmpfs full && \"$@\"; status=$?; cp -r full saved; exit $status";
     let load = ["curl", "--silent", "--output", "/dev/null", "http://server/bytes/1MiB"];
     let args = [
         &["lab", "small.toml", "--pcap", "full", "--at", "caller", "--"][..],
