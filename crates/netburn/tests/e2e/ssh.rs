@@ -241,7 +241,7 @@ fn a_host_that_rejects_all_users_is_reported() {
     );
     let config = sshd.config.to_str().unwrap();
     let ended = finish(bench.netburn(["fleet", "check", "there", "--ssh-config", config])).expect(3);
-    assert!(ended.out().contains("no login without a question"), "{}", ended.out());
+    assert!(ended.out().contains("no login without user input"), "{}", ended.out());
     let ended = finish(bench.netburn(["fleet", "check", "-oProxyCommand=true"]));
     assert_ne!(ended.code(), 0, "an option was used as a host");
 }

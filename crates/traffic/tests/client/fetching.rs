@@ -81,7 +81,7 @@ fn python_s_server_is_fetched_from() {
     let (_, report, _) = run(&options, CancelToken::never());
     assert!(report.finished > 0);
     assert_eq!(report.page_mean, Some(12_345.0));
-    assert!(report.broken.is_empty(), "{:?}", report.broken);
+    assert!(report.failures.is_empty(), "{:?}", report.failures);
 }
 
 #[test]
@@ -175,7 +175,11 @@ fn a_cancelled_fetch_returns_a_report() {
     });
     let (_, report, _) = run(&options, stop);
     stopping.join().unwrap();
-    assert!(report.finished > 0 && report.broken.is_empty(), "{:?}", report.broken);
+    assert!(
+        report.finished > 0 && report.failures.is_empty(),
+        "{:?}",
+        report.failures
+    );
 }
 
 #[test]
