@@ -171,7 +171,7 @@ fn a_login_has_phases_and_an_existing_connection_is_faster() {
     let ended =
         finish(bench.netburn(["fleet", "check", "there", "--ssh-config", sshd.config.to_str().unwrap()])).expect(0);
     assert!(
-        ended.out().contains("over a connection that is there"),
+        ended.out().contains("over an existing connection"),
         "{}",
         ended.out()
     );
