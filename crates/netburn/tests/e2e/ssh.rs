@@ -170,11 +170,7 @@ fn a_login_has_phases_and_an_existing_connection_is_faster() {
     assert_eq!(accepted, 2 * tries, "{}", sshd.log());
     let ended =
         finish(bench.netburn(["fleet", "check", "there", "--ssh-config", sshd.config.to_str().unwrap()])).expect(0);
-    assert!(
-        ended.out().contains("over an existing connection"),
-        "{}",
-        ended.out()
-    );
+    assert!(ended.out().contains("over an existing connection"), "{}", ended.out());
 }
 
 #[test]
