@@ -221,10 +221,10 @@ fn header(plan: &Plan, environment: Environment) -> Header {
 fn write(recorder: Recorder, status: RunStatus, control: &RunControl<'_>) -> Result<Recorded, RunError> {
     control.report(Event::Writing);
     let (tell, written) = channel();
-    let ending = status.clone();
+    let end = status.clone();
     std::thread::spawn(move || {
         // The receiver is dropped after an abort.
-        let _ = tell.send(recorder.finish(&ending));
+        let _ = tell.send(recorder.finish(&end));
     });
     let run = loop {
         match written.recv_timeout(ABORT_CHECK) {
