@@ -18,7 +18,7 @@ use parquet::data_type::ByteArray;
 pub(crate) trait Table: Sized {
     /// The table's name; its file is `NAME.parquet`.
     const NAME: &'static str;
-    /// Its columns, in order.
+    /// Columns, in order.
     const COLUMNS: &'static [Column];
     /// The columns that it once had, each list a beginning of today's by name: files with them are still read, and what
     /// they lack is missing.
