@@ -61,7 +61,7 @@ impl Plan {
             };
             found.add(!self.aps.is_empty(), reason, || "ap.*".to_owned());
             found.add(!self.networks.is_empty(), reason, || "network.*".to_owned());
-            let set: Vec<SetKeys> = self.stations.iter().map(SetKeys::of_station).collect();
+            let set: Vec<SetKeys> = self.stations.iter().map(SetKeys::for_station).collect();
             for key in StationSection::keys().iter().filter(|key| key.of_air()) {
                 let any = set.iter().any(|set| set.contains(key));
                 found.add(any, reason, || format!("station.*.{}", key.name));
