@@ -13,7 +13,7 @@ use netburn_fleet::protocol::{
 use netburn_fleet::transport::Channel;
 use netburn_fleet::{Join, Options, Outcome, Phase, Watch, run_local, server_main};
 use netburn_linux::Monotonic;
-use netburn_record::{Clock, Environment, EventKind, Header, Health, Host, OperationRow, Recorder, Role, Row, Sink};
+use netburn_record::{Clock, Detail, Environment, Header, Health, Host, OperationRow, Recorder, Role, Row, Sink};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, Outcome as PartEnd};
@@ -481,10 +481,11 @@ impl Sink for Counting {
                 self.admission_limit += 1;
                 self.first.get_or_insert_with(time::Instant::now);
             }
-            Row::Event(event) if event.kind == EventKind::Clock => {
-                let clock: Clock = serde_json::from_str(&event.text).expect("a clock");
-                self.clocks.retain(|before| before.name != clock.name);
-                self.clocks.push(clock);
+            Row::Event(event) => {
+                if let Detail::Clock(clock) = &event.detail {
+                    self.clocks.retain(|before| before.name != clock.name);
+                    self.clocks.push((**clock).clone());
+                }
             }
             _ => {}
         }

@@ -11,7 +11,7 @@
 //! - [`regular`]: opening files of run folders.
 //! - [`run_set`]: several runs of one plan. [`runs`]: list of run folders.
 //! - [`health`], [`self_check`](mod@self_check): health reports of agents and servers, and the
-//!   check of their limits.
+//!   check of their limits. [`quality_issue`]: reasons for which results are unreliable.
 //! - [`lab_health`]: health report of the lab. [`standstill`]: times in which a thread did not run
 //!   although it should have.
 //! - [`export`]: other tools' formats: CSV, JSON, Parquet, flent, JUnit, OpenMetrics.
@@ -33,6 +33,7 @@ pub mod header;
 pub mod health;
 pub mod import;
 pub mod lab_health;
+pub mod quality_issue;
 pub mod recorded_workload;
 pub mod recorder;
 pub mod regular;
@@ -51,9 +52,10 @@ pub use error::Error;
 pub use header::{Environment, Header, Host, RunStatus, Source};
 pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};
 pub use lab_health::{LabHealth, Stopped};
+pub use quality_issue::QualityIssue;
 pub use recorded_workload::RecordedWorkload;
 pub use recorder::{Recorder, make_folder};
-pub use row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OperationRow, Row, Side, Sink};
+pub use row::{AirRow, ConnectionRow, Detail, EventKind, EventRow, IntervalRow, OperationRow, Row, Side, Sink};
 pub use row::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 pub use run::Run;
 pub use run_set::{RunSet, pool};

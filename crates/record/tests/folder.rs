@@ -13,7 +13,7 @@ use netburn_workload::{Outcome, Verdict};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use util::{any_row, good_rows, header, ms, operation, plan};
+use util::{any_row, good_rows, header, ms, operation, plan, sentences};
 
 fn record(path: &Path, rows: &[Row], ending: &RunStatus) -> Run {
     let mut recorder = Recorder::create(path, header(plan())).unwrap();
@@ -106,7 +106,7 @@ fn opening_finishes_the_folder_of_a_killed_controller() {
     let summary = run.summary();
     assert_eq!(summary.verdict, Verdict::Inconclusive);
     assert_eq!(
-        summary.reasons,
+        sentences(&summary.reasons),
         ["`netburn run` was killed before it could finish the record (after 1 min of 1 min)"]
     );
     assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
@@ -127,7 +127,7 @@ fn a_truncated_spool_loses_its_last_row_and_reports_it() {
     leave(&path, &rows, 3);
     let run = Run::open(&path).unwrap();
     assert_eq!(rows_of(&run), rows[..1]);
-    let reason = &run.summary().reasons[0];
+    let reason = run.summary().reasons[0].to_string();
     assert!(
         reason.contains("bytes of its spool are incomplete (after 300 ms of 1 min)"),
         "{reason}"
@@ -144,7 +144,7 @@ fn an_active_folder_is_not_opened() {
     let run = recorder.finish(&RunStatus::Interrupted).unwrap();
     assert_eq!(run.count("operations"), 1);
     assert_eq!(
-        Run::open(&path).unwrap().summary().reasons,
+        sentences(&Run::open(&path).unwrap().summary().reasons),
         ["the run was interrupted before the load began"]
     );
 }
@@ -519,7 +519,7 @@ fn a_long_event_text_is_truncated() {
             at: ms(1),
             length: 0,
             kind: EventKind::Warning,
-            text,
+            detail: text.into(),
         })
     };
     let run = record(

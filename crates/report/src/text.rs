@@ -141,7 +141,11 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
 
 /// Reasons for which the run as a whole could not be measured.
 fn run_reasons(summary: &Summary, colour: bool) -> Vec<String> {
-    let reasons: Vec<String> = summary.reasons.iter().map(|reason| sanitise(reason)).collect();
+    let reasons: Vec<String> = summary
+        .reasons
+        .iter()
+        .map(|reason| sanitise(&reason.to_string()))
+        .collect();
     if reasons.is_empty() {
         Vec::new()
     } else {

@@ -264,7 +264,7 @@ impl World {
                             EventKind::ServerLost,
                             EventKind::Rejected,
                         ];
-                        let note = row.kind == EventKind::Warning && row.text == "a note";
+                        let note = row.kind == EventKind::Warning && row.detail.text() == "a note";
                         assert!(own.contains(&row.kind) || note, "{row:?} is said by a participant");
                     }
                     if let Row::Interval(row) = &row {
@@ -310,7 +310,7 @@ fn forged(what: u8, batch: &mut Batch) {
             at: Instant::from_nanos(i64::MIN),
             length: u64::MAX,
             kind: [EventKind::Incomplete, EventKind::Warning, EventKind::Roam][usize::from(what % 3)],
-            text: "the server was lost: it says so".to_owned(),
+            detail: "the server was lost: it says so".into(),
         }),
     };
     batch.push(&row);

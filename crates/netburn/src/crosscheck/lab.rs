@@ -16,8 +16,8 @@ use crate::run;
 use crate::terminal::{eprint_message, print_stdout};
 use cases::Case;
 use judge::{Kind, Metric, Outcome};
-use netburn_record::Summary;
 use netburn_record::summary::WorkloadSummary;
+use netburn_record::{QualityIssue, Summary};
 use netburn_scenario::{Document, Environment, Plan, load};
 use page::{Comparison, MetricResult};
 use std::path::Path;
@@ -117,7 +117,7 @@ fn plan(case: &Case, environment: Environment) -> Result<(Plan, Vec<String>), Cl
 
 /// Measures a case in both environments. Returns its metrics and the quality issues of the lab.
 fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Metric>, Vec<String>), CliError> {
-    let unaccepted = |issues| unaccepted_issues(args, issues);
+    let unaccepted = |issues: &[QualityIssue]| unaccepted_issues(args, issues);
     let tries = if args.quick { QUICK_TRIES } else { TRIES };
     let (plan, _) = plan(case, Environment::Lab)?;
     let plan = Plan {
@@ -129,8 +129,9 @@ fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Met
             let simulated = flow::simulated(&plan, flows)?;
             let (mut lab, mut quality_issues) = (Vec::new(), Vec::new());
             for _ in 0..tries {
-                (lab, quality_issues) = flow::in_lab(&plan, flows)?;
-                quality_issues = unaccepted(quality_issues);
+                let measured = flow::in_lab(&plan, flows)?;
+                (lab, quality_issues) = (measured.goodput_mbps, measured.flow_issues);
+                quality_issues.extend(unaccepted(&measured.lab_issues));
                 if quality_issues.is_empty() {
                     break;
                 }
@@ -148,7 +149,7 @@ fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Met
             let simulated = run::run_plan(&plan, Environment::Simulate, &folder.join("simulate"))?;
             let mut lab = run::run_plan(&plan, Environment::Lab, &folder.join("lab"))?;
             for _ in 1..tries {
-                if unaccepted(lab.self_check.reasons.clone()).is_empty() {
+                if unaccepted(&lab.self_check.reasons).is_empty() {
                     break;
                 }
                 lab = run::run_plan(&plan, Environment::Lab, &folder.join("lab"))?;
@@ -158,7 +159,7 @@ fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Met
                 metrics.retain(|metric| metric.kind == Kind::Goodput);
                 metrics.iter_mut().for_each(|metric| metric.kind = Kind::Wire);
             }
-            (metrics, unaccepted(lab.self_check.reasons))
+            (metrics, unaccepted(&lab.self_check.reasons))
         }
     })
 }

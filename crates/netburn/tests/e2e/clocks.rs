@@ -67,7 +67,9 @@ fn warnings(fleet: &Fleet) -> Vec<String> {
     let mut said = Vec::new();
     let run = Run::open(&fleet.bench.path("kept")).unwrap();
     run.rows(&mut |row| match row {
-        Row::Event(event) if event.kind == EventKind::Warning && !event.text.contains("Wi-Fi") => said.push(event.text),
+        Row::Event(event) if event.kind == EventKind::Warning && !event.detail.text().contains("Wi-Fi") => {
+            said.push(event.detail.text().into_owned())
+        }
         _ => {}
     })
     .unwrap();

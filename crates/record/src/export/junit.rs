@@ -84,8 +84,8 @@ enum CaseResult {
 
 /// Returns true if the run could be measured.
 fn whole(summary: &Summary) -> Suite {
-    let mut reasons = summary.reasons.clone();
-    reasons.extend(summary.self_check.reasons.iter().cloned());
+    let reasons = summary.reasons.iter().chain(&summary.self_check.reasons);
+    let reasons: Vec<String> = reasons.map(ToString::to_string).collect();
     Suite {
         name: summary.scenario.clone(),
         cases: vec![Case {

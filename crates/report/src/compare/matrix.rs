@@ -120,9 +120,15 @@ impl Matrix {
     /// Text of a cell: `worse: p95 ms +12 %`.
     #[must_use]
     pub fn words(&self, cell: &Cell) -> String {
-        let Some(place) = cell.figure else {
-            return cell.judgement.name().to_owned();
-        };
+        match self.detail(cell) {
+            Some(detail) => format!("{}: {detail}", cell.judgement.name()),
+            None => cell.judgement.name().to_owned(),
+        }
+    }
+
+    /// Metric behind a cell's judgement, with its difference; `None` without such a metric.
+    pub(super) fn detail(&self, cell: &Cell) -> Option<String> {
+        let place = cell.figure?;
         let metric = &self.comparisons[cell.comparison].metrics[place];
         let by = match metric.share() {
             Some(of) if metric.key.quantity.unit() != super::Unit::Share => share(Some(of), metric.key.quantity.unit()),
@@ -131,7 +137,7 @@ impl Matrix {
                 super::format::signed(metric.contrast().difference, metric.key.quantity.unit())
             ),
         };
-        format!("{}: {}{by}", cell.judgement.name(), metric_name(&metric.key, false))
+        Some(format!("{}{by}", metric_name(&metric.key, false)))
     }
 
     /// Lines of about `width` columns, with colours if `colour`. Each comparison has a number and a

@@ -19,7 +19,7 @@ fn run(scenario: &str, environment: &str, p50: f64, p95: Option<f64>, met: f64) 
                 "operations": 100, "goal_misses": 0, "failures": 0, "unfinished": 0, "throughput_mbps": 3.4,
                 "latency_ms": { "count": 100, "min": 1.0, "p50": p50, "p75": p50, "p90": p50, "p95": p95, "p99": null, "max": 900.0,
                                 "unbounded": unbounded * 10 },
-                "goals": [ { "goal": "page load ≤ 500 ms", "met": met, "excess": 1.0, "verdict": "pass" } ] } ] } ],
+                "goals": [ { "goal": "page load ≤ 500 ms", "kind": "latency", "met": met, "excess": 1.0, "verdict": "pass" } ] } ] } ],
         "repeats": [], "intervals": {} }))
     .unwrap()
 }

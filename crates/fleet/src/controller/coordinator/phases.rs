@@ -8,7 +8,7 @@ use crate::controller::roster::{AgentSession, State};
 use crate::document;
 use crate::local::{FleetError, Phase};
 use crate::protocol::{Assign, Bye, Stop, ToAgent};
-use netburn_record::EventKind;
+use netburn_record::{Clock, EventKind};
 use netburn_units::Duration;
 
 /// Maximum number of agents that have an assignment and are not ready yet.
@@ -235,18 +235,17 @@ impl RunCoordinator {
     /// Records the clock of each agent.
     fn record_clocks(&mut self, now: Stamp) {
         let zero = self.start.unwrap_or(now);
-        let reports: Vec<String> = self
+        let reports: Vec<Clock> = self
             .roster
             .sessions
             .iter()
             .filter_map(|p| {
                 let stations = names(&self.setup, &p.expected.stations);
-                let report = p.comparison()?.report(&p.expected.name, stations, zero);
-                Some(serde_json::to_string(&report).expect("plain fields"))
+                Some(p.comparison()?.report(&p.expected.name, stations, zero))
             })
             .collect();
-        for text in reports {
-            self.event(now, None, EventKind::Clock, text);
+        for clock in reports {
+            self.event(now, None, EventKind::Clock, clock);
         }
     }
 

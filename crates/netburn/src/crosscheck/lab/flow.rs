@@ -7,6 +7,7 @@ use netburn_lab::{LabProcess, Program, address};
 use netburn_linux::Monotonic;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Endpoint, Network, Output};
+use netburn_record::QualityIssue;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -85,8 +86,18 @@ pub(super) fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, CliError>
     Ok(arrived.into_iter().map(|bytes| mbps(bytes, flows.span)).collect())
 }
 
-/// Goodput of each flow in the lab in Mbit/s, and the quality issues.
-pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>), CliError> {
+/// Measurement of flows in the lab.
+pub(super) struct LabFlows {
+    /// Goodput of each flow in Mbit/s.
+    pub(super) goodput_mbps: Vec<f64>,
+    /// Problems of the flows themselves, without duplicates in a row.
+    pub(super) flow_issues: Vec<String>,
+    /// Problems of the lab.
+    pub(super) lab_issues: Vec<QualityIssue>,
+}
+
+/// Measures the flows in the lab.
+pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<LabFlows, CliError> {
     let lab = lab::open(plan)?;
     lab.start(Monotonic::now())
         .map_err(|error| CliError::Failed(error.to_string()))?;
@@ -130,21 +141,24 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
         let to = SocketAddr::new(IpAddr::V4(address::v4(receiver)), PORT + station);
         senders.push(run(sender, words(&[&"flow", &"send", &to, &flows.rate, &all]))?);
     }
-    let (mut arrived, mut quality_issues) = (Vec::new(), Vec::new());
+    let (mut arrived, mut flow_issues) = (Vec::new(), Vec::new());
     for (_, output) in &mut receivers {
         let [bytes, dropped] = numbers(output)?;
         arrived.push(mbps(bytes, flows.span));
-        quality_issues.extend(unread(dropped));
+        flow_issues.extend(unread(dropped));
     }
     for (_, output) in &mut senders {
         let [skipped, not_taken, due] = numbers(output)?;
-        quality_issues.extend(skipped_too_many(skipped, due));
+        flow_issues.extend(skipped_too_many(skipped, due));
         // The queue of a station is bounded, so refused datagrams are expected in the uplink.
-        quality_issues.extend(refused(not_taken, due).filter(|_| !flows.up));
+        flow_issues.extend(refused(not_taken, due).filter(|_| !flows.up));
     }
-    quality_issues.extend(lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT));
-    quality_issues.dedup();
-    Ok((arrived, quality_issues))
+    flow_issues.dedup();
+    Ok(LabFlows {
+        goodput_mbps: arrived,
+        flow_issues,
+        lab_issues: lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT),
+    })
 }
 
 /// Reads the counters that an endpoint prints at its end.

@@ -71,14 +71,13 @@ impl Matrix {
             for cell in &row.cells {
                 let _ = match cell {
                     Some(cell) => {
-                        let words = self.words(cell);
-                        let rest = words.split_once(": ").map_or("", |(_, rest)| rest);
+                        let detail = self.detail(cell).unwrap_or_default();
                         write!(
                             out,
                             "<td><a href=\"#part-c-{}\">{}</a> {}</td>",
                             cell.comparison + 1,
                             badge(cell.judgement, cell.judgement.name()),
-                            escaped(rest)
+                            escaped(&detail)
                         )
                     }
                     None => write!(out, "<td>–</td>"),
