@@ -1,7 +1,7 @@
 //! Access control: the host name of a request, the key, and requests of other sites.
 
 use hyper::header::{AUTHORIZATION, COOKIE, HOST, HeaderMap};
-use netburn_fleet::controller::Token;
+use netburn_protocol::token::Token;
 use ring::hmac;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 

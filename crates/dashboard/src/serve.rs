@@ -5,7 +5,7 @@ use crate::routes::Dashboard;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use netburn_fleet::controller::Token;
+use netburn_protocol::token::Token;
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

@@ -7,12 +7,12 @@
 use netburn_fleet::agent::{self, AgentOptions, AgentPolicy, Part};
 use netburn_fleet::controller_session::dial::SingleConnection;
 use netburn_fleet::launch::{Child, Launcher};
-use netburn_fleet::protocol::{
-    self, Batch, Done, HealthMessage, Hello, MAX_TO_AGENT, Pong, Progress, Ready, Rows, ToAgent, ToController,
-};
-use netburn_fleet::transport::Channel;
 use netburn_fleet::{Join, Options, Outcome, Phase, Watch, run_local, server_main};
 use netburn_linux::Monotonic;
+use netburn_protocol::messages::{
+    self, Batch, Done, HealthMessage, Hello, MAX_TO_AGENT, Pong, Progress, Ready, Rows, ToAgent, ToController,
+};
+use netburn_protocol::transport::Channel;
 use netburn_record::{Clock, Detail, Environment, Header, Health, Host, OperationRow, Recorder, Role, Row, Sink};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
@@ -348,7 +348,7 @@ async fn one(line: &str) -> Option<()> {
     let now = move || clock.elapsed().as_nanos() as i64;
     let mut channel = Channel::connect(&url, MAX_TO_AGENT).await.ok()?;
     let hello = Hello {
-        protocol: protocol::VERSION,
+        protocol: messages::VERSION,
         role: Role::Agent,
         name,
         token,

@@ -1,7 +1,7 @@
 //! Assignment of members to stations.
 
 use crate::hub::control::MemberStatus;
-use crate::protocol::standing::Kind;
+use netburn_protocol::messages::standing::Kind;
 use netburn_record::Role;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
@@ -187,7 +187,7 @@ fn augment(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::standing::MemberInfo;
+    use netburn_protocol::messages::standing::MemberInfo;
     use netburn_scenario::{Document, Environment};
 
     fn plan(stations: &str) -> Plan {

@@ -5,10 +5,10 @@ use crate::hub::control::{
     AcquireRun, ControlReply, ControlRequest, ControlWelcome, MAX_CONTROL_MESSAGE, MemberStatus, Members, Open,
 };
 use crate::hub::{CONTROL, ControllerInfo, State, StateError};
-use crate::join_url::{JoinUrl, Place};
-use crate::own_clock::to_std;
-use crate::protocol::{self, Malformed};
-use crate::transport::{Channel, ChannelError};
+use netburn_protocol::join_url::{JoinUrl, Place};
+use netburn_protocol::messages::{self, Malformed};
+use netburn_protocol::own_clock::to_std;
+use netburn_protocol::transport::{Channel, ChannelError};
 use netburn_units::Duration;
 use tokio::time::timeout;
 
@@ -76,7 +76,7 @@ impl ControlClient {
             })?;
         let mut channel = channel;
         let open = Open {
-            protocol: protocol::VERSION,
+            protocol: messages::VERSION,
             secret: controller_info.secret,
         };
         channel.sender.message(&ControlRequest::Open(open)).await?;

@@ -15,5 +15,5 @@ mod shell;
 
 pub use coordinator::{Output, RunCoordinator, Setup, Timeouts, Wake};
 pub use protocol_state::ConnectionId;
-pub use roster::{Device, Expected, Token};
+pub use roster::{Device, Expected};
 pub(crate) use shell::{Controller, RunIo};

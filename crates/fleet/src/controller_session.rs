@@ -21,12 +21,14 @@ pub use shutdown::ShutdownSignal;
 
 use crate::join::Join;
 use crate::local::FleetError;
-use crate::own_clock::{OwnClock, to_std};
-use crate::protocol::standing::LateResultsEnd;
-use crate::protocol::{self, Done, HealthMessage, Pong, Progress, RejectReason, ToAgent, ToController, Welcome};
 use connection::{Connection, Incoming};
 use dial::Dial;
 use netburn_linux::clock::suspended;
+use netburn_protocol::messages::standing::LateResultsEnd;
+use netburn_protocol::messages::{
+    self, Done, HealthMessage, Pong, Progress, RejectReason, ToAgent, ToController, Welcome,
+};
+use netburn_protocol::own_clock::{OwnClock, to_std};
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_traffic::clock::RunClock;
 use netburn_units::Duration;
@@ -196,9 +198,9 @@ impl<D: Dial> ControllerSession<D> {
     }
 
     /// Converts the time of `start` to this process's clock.
-    pub(crate) fn start_time(&self, start: protocol::Start) -> StartTime {
+    pub(crate) fn start_time(&self, start: messages::Start) -> StartTime {
         let outside = || StartTime::Rejected(Some("the start is outside the range of this clock".to_owned()));
-        let at = self.clock.when(crate::clock::Stamp(start.at));
+        let at = self.clock.when(netburn_protocol::clock::Stamp(start.at));
         at.map_or_else(outside, StartTime::At)
     }
 

@@ -5,9 +5,9 @@
 //! nor the fingerprint: a false announcement could contain a false fingerprint, too.
 
 use crate::hub::Controller;
-use crate::join_url::{JoinUrl, Place};
-use crate::own_clock::to_std;
 use mdns_sd::{ServiceDaemon, ServiceEvent, ServiceInfo};
+use netburn_protocol::join_url::{JoinUrl, Place};
+use netburn_protocol::own_clock::to_std;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

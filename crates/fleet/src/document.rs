@@ -1,7 +1,7 @@
 //! Serialized plans in messages to agents and the server.
 
 use crate::local::FleetError;
-use crate::protocol::MAX_TO_AGENT;
+use netburn_protocol::messages::MAX_TO_AGENT;
 use netburn_scenario::Plan;
 use serde_json::{Map, Value};
 

@@ -1,9 +1,9 @@
 //! Connections of members and operators to a fleet's controller.
 
 use crate::hub::RUN;
-use crate::join_url::{JoinUrl, Place};
-use crate::own_clock::to_std;
-use crate::transport::{Channel, ChannelError};
+use netburn_protocol::join_url::{JoinUrl, Place};
+use netburn_protocol::own_clock::to_std;
+use netburn_protocol::transport::{Channel, ChannelError};
 use netburn_scenario::plan::Http;
 use netburn_traffic::client::{Trust, tls};
 use netburn_units::Duration;

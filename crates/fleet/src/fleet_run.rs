@@ -7,7 +7,7 @@ pub use wait_for_members::{WaitError, Waiting, wait_for_members};
 
 use crate::assign::{Assignment, needs_datagrams};
 use crate::controller::coordinator::Timeouts;
-use crate::controller::{Controller, Device, Expected, RunIo, Setup, Token};
+use crate::controller::{Controller, Device, Expected, RunIo, Setup};
 use crate::document;
 use crate::hub::State;
 use crate::hub::control::{AcquireRun, InviteMember};
@@ -15,7 +15,8 @@ use crate::join::Join;
 use crate::late::Part;
 use crate::launch::Launcher;
 use crate::local::{FleetError, Outcome, SHUTDOWN_GRACE, UNCAPPED, Watch, terminate};
-use crate::protocol::standing::{MemberInfo, proof};
+use netburn_protocol::messages::standing::{MemberInfo, proof};
+use netburn_protocol::token::Token;
 use netburn_record::{Role, Sink};
 use netburn_scenario::plan::Station;
 use netburn_scenario::{Environment, Plan};

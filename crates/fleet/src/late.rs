@@ -18,12 +18,12 @@ mod tests;
 pub use intake::{Intake, Rejection};
 pub use job::{Job, JobResult};
 
-use crate::protocol::standing::{
-    Discard, LateAck, LateResults, LateResultsEnd, PendingResults, RequestResults, ToMember,
-};
-use crate::protocol::{self, Refused};
 use crate::spool::{SpoolFolder, SpoolHeader, Writer, is_run};
 use deferred::{DeferredNoSpace, is_full};
+use netburn_protocol::messages::standing::{
+    Discard, LateAck, LateResults, LateResultsEnd, PendingResults, RequestResults, ToMember,
+};
+use netburn_protocol::messages::{self, Refused};
 use netburn_record::UnixTime;
 use netburn_record::allowance::Allowance;
 use netburn_scenario::Plan;
@@ -62,7 +62,7 @@ pub struct Part {
     pub member: String,
     /// Stations that it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
-    /// Required [`proof`](crate::protocol::standing::proof) of the results; `None`: none.
+    /// Required [`proof`](netburn_protocol::messages::standing::proof) of the results; `None`: none.
     #[serde(default)]
     pub proof: Option<String>,
     /// Maximum number of bytes of late results; `None`: [`DEFAULT_MAX_BYTES`].
@@ -336,7 +336,7 @@ impl LateCollector {
             return Some(refused(&refusal));
         }
         let end = LateResultsEnd {
-            error: end.error.map(|error| protocol::shorten(error, protocol::MAX_TEXT)),
+            error: end.error.map(|error| messages::shorten(error, messages::MAX_TEXT)),
             ..end
         };
         if matches!(deliveries.store, Store::Complete) {
@@ -474,7 +474,7 @@ impl Delivery {
                 name: name.to_owned(),
                 ..SpoolHeader::default()
             };
-            self.store = Store::Open(Writer::create(room, &about, protocol::Start { at: 0 })?);
+            self.store = Store::Open(Writer::create(room, &about, messages::Start { at: 0 })?);
         }
         match &mut self.store {
             Store::Open(writer) => Ok(writer),
@@ -542,6 +542,6 @@ fn begin(registration: &Registration, part: &Part) -> io::Result<Delivery> {
 
 fn refused(refusal: &Rejection) -> ToMember {
     let code = refusal.code();
-    let reason = protocol::shorten(refusal.to_string(), protocol::MAX_TEXT);
+    let reason = messages::shorten(refusal.to_string(), messages::MAX_TEXT);
     ToMember::Refused(Refused { code, reason })
 }

@@ -1,4 +1,4 @@
-//! Controller, agents, protocol and clock synchronisation: several stations that start at the same instant.
+//! Controller and agents: several stations that start at the same instant.
 //!
 //! Modules, from the top:
 //!
@@ -11,45 +11,34 @@
 //!   [`control_client`]: commands of the operator.
 //! - [`spool`]: rows on an agent's disk until they are delivered. [`late`]: the controller's side of
 //!   results that arrive after their run.
-//! - [`wifi`]: recording of a station's Wi-Fi link.
 //! - [`launch`]: starting of agents and servers.
 //! - [`ssh`]: diagnosis of slow SSH logins.
-//! - [`protocol`]: messages. [`transport`]: WebSocket and byte stream framing.
 //! - [`page`]: the station page, which makes a browser a station. [`embedded`](mod@embedded): files in the
 //!   executable.
-//! - [`clock`]: estimation of the offset between two clocks, with an error bound.
 
 pub mod agent;
 pub mod assign;
-pub mod clock;
 pub mod control_client;
 pub mod controller;
 pub mod controller_session;
 pub mod discovery;
 mod document;
-mod duplex;
 pub mod embedded;
 pub mod endpoint;
 pub mod fleet_run;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod hub;
-pub mod interface;
 pub mod join;
-pub mod join_url;
 pub mod late;
 pub mod launch;
 pub mod local;
 pub mod member;
-mod own_clock;
 pub mod page;
-pub mod protocol;
 pub mod reachability;
 pub mod server;
 pub mod spool;
 pub mod ssh;
-pub mod transport;
-pub mod wifi;
 
 pub use join::{Join, agent_main, server_main};
 pub use launch::{Child, Launcher, ThisMachine};

@@ -1,11 +1,12 @@
 //! One run of a plan with all agents and the server as processes on this machine.
 
-use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts, Token};
+use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts};
 use crate::document;
 use crate::join::Join;
 use crate::launch::{Child, Launcher};
-use crate::own_clock::to_std;
-use crate::protocol::RejectReason;
+use netburn_protocol::messages::RejectReason;
+use netburn_protocol::own_clock::to_std;
+use netburn_protocol::token::Token;
 use netburn_record::{Health, Role, Sink};
 use netburn_scenario::{Environment, Plan};
 use netburn_units::{BitRate, Duration, Instant};

@@ -18,17 +18,20 @@ use crate::controller_session::dial::Dial;
 use crate::endpoint::{ConnectError, ControllerEndpoint, SocketAddrs};
 use crate::hub::{JOIN, RUN};
 use crate::join::Join;
-use crate::join_url::JoinUrl;
 use crate::local::FleetError;
-use crate::own_clock::to_std;
-use crate::protocol::standing::{FromMember, Invite, MAX_TO_MEMBER, MemberInfo, Register, Registered, ToMember};
-use crate::protocol::{self, MAX_TO_AGENT, RejectReason};
+use crate::server;
 use crate::spool::{self, SpoolFolder};
-use crate::transport::{Channel, Receiver, Sender};
-use crate::{join_url, server};
 use current_run::{CurrentRun, wait_for_run_end};
 use futures_util::FutureExt;
 use late::Deliveries;
+use netburn_protocol::join_url;
+use netburn_protocol::join_url::JoinUrl;
+use netburn_protocol::messages::standing::{
+    FromMember, Invite, MAX_TO_MEMBER, MemberInfo, Register, Registered, ToMember,
+};
+use netburn_protocol::messages::{self, MAX_TO_AGENT, RejectReason};
+use netburn_protocol::own_clock::to_std;
+use netburn_protocol::transport::{Channel, Receiver, Sender};
 use netburn_record::Role;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::PORT;
@@ -243,7 +246,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         };
         let Channel { receiver, mut sender } = channel;
         let register = FromMember::Register(Register {
-            protocol: protocol::VERSION,
+            protocol: messages::VERSION,
             name: self.settings.name.clone(),
             token: self.token.clone(),
             version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -358,8 +361,8 @@ impl<N> Member<N> {
     /// Results that the member offers, including those of the current run. It offers results only once per
     /// connection, and a restarted controller does not know that run. They are delivered after the end of
     /// the part.
-    fn pending_results(&self) -> Vec<protocol::standing::PendingResults> {
-        let current = self.current.as_ref().map(|current| protocol::standing::PendingResults {
+    fn pending_results(&self) -> Vec<messages::standing::PendingResults> {
+        let current = self.current.as_ref().map(|current| messages::standing::PendingResults {
             run: current.run.clone(),
             name: current.name.clone(),
             messages: 0,
@@ -369,7 +372,7 @@ impl<N> Member<N> {
         let all = current
             .into_iter()
             .chain(before.filter(|pending_results| !under_way(&pending_results.run)));
-        all.take(protocol::standing::MAX_PENDING_RUNS).collect()
+        all.take(messages::standing::MAX_PENDING_RUNS).collect()
     }
 }
 

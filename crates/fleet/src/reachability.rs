@@ -1,7 +1,7 @@
 //! Probe of a server before the run: reachability and consent.
 
-use crate::join_url;
-use crate::protocol::Reach;
+use netburn_protocol::join_url;
+use netburn_protocol::messages::Reach;
 use netburn_scenario::plan::Http;
 use netburn_traffic::client::{Method, Page, Target, request};
 use netburn_traffic::consent::fleet::{FleetKey, QUERY};

@@ -24,7 +24,7 @@ pub(crate) use read::Source;
 pub use read::{SpoolContent, SpoolReader};
 pub(crate) use write::Writer;
 
-use crate::protocol::standing::{MAX_PENDING_RUNS, PendingResults};
+use netburn_protocol::messages::standing::{MAX_PENDING_RUNS, PendingResults};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -35,7 +35,7 @@ const MAGIC: &[u8; 8] = b"nbagent\n";
 /// Newest version of the file format.
 const VERSION: u32 = 1;
 /// Maximum length of a payload: that of a message, with some margin.
-const MAX_PAYLOAD: usize = crate::protocol::MAX_TO_CONTROLLER + 1024;
+const MAX_PAYLOAD: usize = netburn_protocol::messages::MAX_TO_CONTROLLER + 1024;
 /// Length, kind and CRC of a frame, in bytes.
 const OVERHEAD: usize = 4 + 1 + 4;
 /// File name suffix.
@@ -65,7 +65,7 @@ pub struct SpoolHeader {
     pub name: String,
     /// Names of its stations.
     pub stations: Vec<String>,
-    /// Proof of the part: see [`standing::proof`](crate::protocol::standing::proof).
+    /// Proof of the part: see [`standing::proof`](netburn_protocol::messages::standing::proof).
     #[serde(default)]
     pub proof: String,
 }

@@ -1,8 +1,8 @@
 //! The station page's modules, in node: their own tests, their messages against the schema, and their state
 //! machine against the agents'.
 
-use netburn_fleet::protocol::standing::FromMember;
-use netburn_fleet::protocol::{Message, ToController};
+use netburn_protocol::messages::standing::FromMember;
+use netburn_protocol::messages::{Message, ToController};
 use netburn_scenario::{Document, Environment};
 use netburn_units::{Duration, Instant, Stream};
 use netburn_workload::{Action, Connection, Failure, Outcome, RequestId, Wake, Workload};

@@ -1,6 +1,8 @@
 //! Cost and accuracy of the lab: `cargo bench -p netburn-lab`, on an idle machine.
-//! | Arguments behind `--` select cases by name: `-- idle wire`.
-//! | The program also runs inside the lab: `flow send …` and `flow receive …`.
+//!
+//! Arguments behind `--` select cases by name: `-- idle wire`.
+//!
+//! The program also runs inside the lab: `flow send …` and `flow receive …`.
 
 #[cfg(target_os = "linux")]
 #[path = "forward/cases.rs"]

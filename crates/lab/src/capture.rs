@@ -1,6 +1,7 @@
 //! Captures of the packets at each endpoint and of the modelled channel, as pcapng (draft-ietf-opsawg-pcapng) for
 //! Wireshark and tshark.
-//! | An endpoint's file contains whole IP packets with complete checksums. Each has the time at which it left its
+//!
+//! An endpoint's file contains whole IP packets with complete checksums. Each has the time at which it left its
 //! kernel or arrived there. The file of the channel contains one 802.11 data frame header per PPDU behind a radiotap
 //! header. The frame's original length is the length of the PSDU. The MAC addresses identify the nodes: 02:00:00:00
 //! followed by the node's number.

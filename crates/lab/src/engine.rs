@@ -1,5 +1,6 @@
 //! The forwarding thread: drives a [`Switch`] in real time.
-//! | The thread sleeps until a file is readable or shortly before the next event, and then spins. The switch uses model
+//!
+//! The thread sleeps until a file is readable or shortly before the next event, and then spins. The switch uses model
 //! time: an event happens at its due time in the model, even if the thread runs late. Lateness therefore shifts single
 //! deliveries and never accumulates.
 

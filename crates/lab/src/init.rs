@@ -1,6 +1,7 @@
 //! The helper process: it isolates itself in namespaces, creates the nodes, and is the ancestor of all processes in the
 //! lab.
-//! | The helper forks an init process of a PID namespace. All processes of the lab, including daemons, therefore end
+//!
+//! The helper forks an init process of a PID namespace. All processes of the lab, including daemons, therefore end
 //! with it. It exits when its control socket is closed.
 
 pub mod message;

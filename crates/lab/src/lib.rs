@@ -1,9 +1,11 @@
 //! Runs programs with the kernel's TCP over a modelled access point, on one Linux machine, without Wi-Fi hardware and
 //! without root.
-//! | Every station and the server is a network namespace whose device ends in the lab. Packets that a kernel sends pass
+//!
+//! Every station and the server is a network namespace whose device ends in the lab. Packets that a kernel sends pass
 //! through [`netburn_network::Network`] in real time, the same model that the simulator uses, and are delivered to the
 //! receiving kernel.
-//! | Layers from bottom to top:
+//!
+//! Layers from bottom to top:
 //! | - [`packet`]: segmentation of bursts, coalescing of packets, ECN marks and checksums.
 //! - [`credit`]: limit of the bytes that a kernel hands over, so that TCP Small Queues keep working.
 //! - [`backpressure`]: mechanisms that enforce this limit.
@@ -13,7 +15,8 @@
 //! - [`Switch`]: the network between kernels, without clock and I/O.
 //! - [`Lab`]: the nodes, the forwarding thread and the programs.
 //! - [`init`]: the helper process that creates the namespaces and is the ancestor of all processes in them.
-//! | On other systems than Linux, all but the last two are available, and [`Lab::open`] returns
+//!
+//! On other systems than Linux, all but the last two are available, and [`Lab::open`] returns
 //! [`LabError::Unsupported`].
 
 mod active_flows;

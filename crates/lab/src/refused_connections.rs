@@ -1,5 +1,6 @@
 //! Connections that the server's kernel refuses, and the redirection to servers that are started for them.
-//! | The server's kernel refuses a connection with a reset. The switch holds the reset back and reports a
+//!
+//! The server's kernel refuses a connection with a reset. The switch holds the reset back and reports a
 //! [`RefusedConnection`]. Its [`RefusalReply`] decides whether the station receives the reset, the SYN is delivered
 //! again, or the connection is redirected to another port. Accepted connections are neither changed nor delayed. A
 //! server that listens at the original port has precedence.

@@ -1,5 +1,6 @@
 //! Raw frames of one Ethernet interface (packet(7)). Linux only.
-//! | Used with an Ethernet pair (veth(4)) where TUN devices are unavailable. The other interface of the pair is in
+//!
+//! Used with an Ethernet pair (veth(4)) where TUN devices are unavailable. The other interface of the pair is in
 //! another network namespace. Frames have the same `virtio_net_hdr` (PACKET_VNET_HDR), so checksums and segmentation
 //! are also left to the reader.
 

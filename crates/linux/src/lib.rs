@@ -1,5 +1,6 @@
 //! Safe wrappers of kernel interfaces: timers, socket options, TCP_INFO, sendfile, processor time, namespaces.
-//! | All `unsafe` code of netburn is in this crate. Facilities that other crates use on all systems have a fallback: it
+//!
+//! All `unsafe` code of netburn is in this crate. Facilities that other crates use on all systems have a fallback: it
 //! does the same more slowly, or returns [`Unsupported`](std::io::ErrorKind::Unsupported).
 //! | - [`clock`]: [`Monotonic`], the kernel's monotonic clock as an integer that all processes of a machine share.
 //! - [`timer`]: [`Timer`], with microsecond resolution. tokio's timers have a resolution of 1 ms.
@@ -13,7 +14,8 @@
 //! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in windows of 1 s.
 //! - [`terminal`]: key input without line editing, and restoring a terminal.
 //! - [`process`]: child processes that end with their parent, and the limit of open files.
-//! | The following modules exist on Linux only: `namespace` (user, network, mount and PID namespaces), `tun` (TUN
+//!
+//! The following modules exist on Linux only: `namespace` (user, network, mount and PID namespaces), `tun` (TUN
 //! devices), `ethernet` (raw frames of an interface), `route` (interfaces, addresses, routes, qdiscs), `diag` (state of
 //! TCP connections), `sockets` (list of TCP sockets), `offload` (offload features of an interface), `raw` (raw sockets
 //! below IP), `scm_rights` (messages with file descriptors), `poller` (files and an absolute timeout on one thread).

@@ -151,7 +151,8 @@ mod imp {
     impl Map {
         /// Maps a memfd that only this module can access: it has no name, and its file never leaves [`Memory`]. There
         /// is at most one writable mapping, and none after sealing.
-        /// | The mapping starts at a multiple of [`HUGE_PAGE`]. Otherwise the kernel cannot use huge pages.
+        ///
+        /// The mapping starts at a multiple of [`HUGE_PAGE`]. Otherwise the kernel cannot use huge pages.
         fn new(file: &File, length: usize, protection: libc::c_int) -> io::Result<Self> {
             let space = Space::reserve(length.checked_add(HUGE_PAGE).ok_or(io::ErrorKind::OutOfMemory)?)?;
             let ahead = space.start.as_ptr().align_offset(HUGE_PAGE);

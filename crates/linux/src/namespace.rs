@@ -1,5 +1,6 @@
 //! User, network, mount, UTS and PID namespaces (namespaces(7)).
-//! | After [`isolate`], a process can set up devices, addresses and mounts without changing the host's. All of them end
+//!
+//! After [`isolate`], a process can set up devices, addresses and mounts without changing the host's. All of them end
 //! with the last process or descriptor that refers to the namespaces. Linux only.
 
 use crate::process::{check, limit_open_files};

@@ -4,7 +4,8 @@ use std::io;
 
 /// Has the kernel end this process when its parent ends (PR_SET_PDEATHSIG, SIGTERM). `parent` is the expected parent
 /// process.
-/// | The kernel sends the signal when the parent *thread* that started this process ends.
+///
+/// The kernel sends the signal when the parent *thread* that started this process ends.
 /// | # Errors
 /// [`NotFound`](io::ErrorKind::NotFound) when `parent` is no longer the parent;
 /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.

@@ -1,5 +1,6 @@
 //! TUN devices: network interfaces whose other side is a file.
-//! | Each read returns one packet that the host sent. Each write is one packet that the host receives. A
+//!
+//! Each read returns one packet that the host sent. Each write is one packet that the host receives. A
 //! `virtio_net_hdr` (virtio 1.2, 5.1.6) before it describes the work that is left: checksums, and the segmentation of a
 //! packet of up to 64 KiB. Linux only.
 

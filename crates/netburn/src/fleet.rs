@@ -14,7 +14,7 @@ use crate::args::{FleetArgs, FleetCommand};
 use crate::exit::{CliError, ExitStatus};
 use netburn_fleet::control_client::{ControlClient, ControlError};
 use netburn_fleet::hub::State;
-use netburn_fleet::protocol::MAX_NAME;
+use netburn_protocol::messages::MAX_NAME;
 use tokio::runtime::Runtime;
 
 /// `netburn fleet …`.

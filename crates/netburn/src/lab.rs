@@ -76,7 +76,7 @@ fn tried(plan: &Plan) -> Result<Lab, LabError> {
 pub(crate) fn announce(lab: &Lab) {
     // One of the notes explains the replacement.
     if lab.device() == DeviceKind::Tun {
-        eprint_message(&format!("stations have {}", lab.device()));
+        eprint_message(&format!("stations use {}", lab.device()));
     }
     for note in lab.notes() {
         eprint_message(&format!("note: {}", sanitise(note)));

@@ -37,7 +37,7 @@ fn described(plan: &Plan, environment: Environment, width: usize) -> String {
 pub(crate) fn schema(args: &SchemaArgs) -> Result<ExitStatus, CliError> {
     let schema = match args.name {
         SchemaName::Scenario => document(&netburn_scenario::json_schema()),
-        SchemaName::Protocol => document(&netburn_fleet::protocol::schema()),
+        SchemaName::Protocol => document(&netburn_protocol::messages::schema()),
     };
     print_stdout(&schema)?;
     Ok(ExitStatus::Success)

@@ -7,7 +7,7 @@ use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_fleet::hub::advertised;
-use netburn_fleet::join_url::{JoinUrl, ParseJoinUrlError, is_token};
+use netburn_protocol::join_url::{JoinUrl, ParseJoinUrlError, is_token};
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::{Addresses, Limits, MAX_OBJECT, Server, ServerConfig, ServerError, Terms};
 use netburn_traffic::tls::Identity;

@@ -1,5 +1,6 @@
 //! The consent document of a server at `/.well-known/netburn`.
-//! | Load tests against servers without their operator's permission are attacks. In this document a netburn server
+//!
+//! Load tests against servers without their operator's permission are attacks. In this document a netburn server
 //! states that it accepts load tests, and its operator. A client reads it before it sends load to another machine. A
 //! server of a fleet proves its membership to clients of the fleet: see [`fleet`].
 

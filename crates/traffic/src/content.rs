@@ -8,7 +8,8 @@ use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 
 /// Period of the content: byte `n` of every object is byte `n mod PERIOD` of the pool.
-/// | It is longer than the windows of all compression methods used by HTTP and tunnels, so that none finds a
+///
+/// It is longer than the windows of all compression methods used by HTTP and tunnels, so that none finds a
 /// repetition. Deflate has a window of 32 KiB (RFC 1951), Brotli at most 16 MiB − 16 (RFC 7932 §9.1), Zstandard over
 /// HTTP at most 8 MiB (RFC 9659), LZ4 64 KiB. Archivers with larger windows (`zstd --long`, `xz -9`) do find it.
 pub const PERIOD: usize = 16 << 20;

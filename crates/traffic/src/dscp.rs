@@ -1,6 +1,7 @@
 //! Query parameters that request properties of the response's packets: the DSCP, `?dscp=40`, and the congestion
 //! control, `?cc=bbr`.
-//! | Stations mark the packets that they send. Only the server can mark those that stations receive. The request
+//!
+//! Stations mark the packets that they send. Only the server can mark those that stations receive. The request
 //! contains the DSCP because marks may be changed in the network, because the server's system may not report them, and
 //! because pages in a browser cannot set any.
 

@@ -155,7 +155,7 @@ fn fingerprint(text: &str) -> Option<[u8; 32]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::ServerAddress;
+    use netburn_protocol::messages::ServerAddress;
     use netburn_workload::Wake;
 
     #[test]

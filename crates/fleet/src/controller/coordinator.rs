@@ -13,10 +13,10 @@ mod tests;
 use super::ports::Ports;
 use super::protocol_state::{ConnectionId, ProtocolState, Rejection, Stage};
 use super::roster::{AgentSession, Expected, Roster, State};
-use crate::clock::Stamp;
 use crate::local::{FleetError, Outcome, Phase};
-use crate::protocol::{self, Malformed, Stop, ToAgent, ToController};
 use clock_sync::ClockSync;
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::{self, Malformed, Stop, ToAgent, ToController};
 use netburn_record::Row;
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, Duration, Instant};
@@ -342,7 +342,7 @@ impl RunCoordinator {
             let taken = session.protocol.rows();
             if taken > session.acknowledged {
                 session.acknowledged = taken;
-                let ack = protocol::Ack { sequence: taken };
+                let ack = messages::Ack { sequence: taken };
                 self.outputs.push_back(Output::Send(id, ToAgent::Ack(ack)));
             }
         }

@@ -1,7 +1,7 @@
 //! Allowed messages of one session.
 
-use crate::clock::{Exchange, Stamp};
-use crate::protocol::{self, Batch, Hello, Malformed, Ping, Pong, Ready, RejectReason, ToController};
+use netburn_protocol::clock::{Exchange, Stamp};
+use netburn_protocol::messages::{self, Batch, Hello, Malformed, Ping, Pong, Ready, RejectReason, ToController};
 use netburn_record::Health;
 
 /// Number of a connection.
@@ -86,14 +86,14 @@ pub enum Rejection {
     /// The protocol versions differ.
     #[error(
         "protocol version mismatch: remote {theirs}, local {}; use the same netburn version on all devices",
-        protocol::VERSION
+        messages::VERSION
     )]
     Version {
         /// Version of the peer.
         theirs: u32,
     },
     /// The name is invalid.
-    #[error("invalid name: expected 1 to {} letters, digits and `-`", protocol::MAX_NAME)]
+    #[error("invalid name: expected 1 to {} letters, digits and `-`", messages::MAX_NAME)]
     Name,
     /// The token is wrong.
     #[error("wrong token")]
@@ -131,7 +131,7 @@ pub enum Rejection {
     },
     /// Rows that the sender can't report.
     #[error("{0}")]
-    Row(#[from] protocol::WrongRow),
+    Row(#[from] messages::WrongRow),
     /// A server's `ready` without an address, or an agent's with one.
     #[error("invalid `ready`: expected an address from a server, and none from an agent")]
     Address,
@@ -282,10 +282,10 @@ impl ProtocolState {
         let out_of_order = |message| Err(Rejection::OutOfOrder { message, stage });
         match message {
             ToController::Hello(hello) if stage == Stage::Unauthenticated => {
-                if hello.protocol != protocol::VERSION {
+                if hello.protocol != messages::VERSION {
                     return Err(Rejection::Version { theirs: hello.protocol });
                 }
-                if !protocol::is_name(&hello.name) {
+                if !messages::is_name(&hello.name) {
                     return Err(Rejection::Name);
                 }
                 Ok(Step::Joins(hello))

@@ -1,6 +1,6 @@
 //! Limit on the message rate of an agent.
 
-use crate::clock::Stamp;
+use netburn_protocol::clock::Stamp;
 use netburn_units::Duration;
 
 /// Maximum burst, in messages: those that an agent collected while disconnected.

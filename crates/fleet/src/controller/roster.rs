@@ -3,63 +3,17 @@
 use super::coordinator::Setup;
 use super::protocol_state::{ConnectionId, ProtocolState, Rejection, Stage};
 use super::rate::MessageRate;
-use crate::clock::{Comparison, Estimate, Stamp};
-use crate::protocol::{Hello, ServerAddress};
+use netburn_protocol::clock::{Comparison, Estimate, Stamp};
+use netburn_protocol::messages::{Hello, ServerAddress};
+use netburn_protocol::token::Token;
 use netburn_record::allowance::Allowance;
 use netburn_record::{Health, Role};
 use netburn_units::Duration;
-use ring::digest;
-use ring::rand::{SecureRandom, SystemRandom};
 use std::collections::BTreeMap;
-use std::io;
 
 /// Minimum silence after which a reconnect replaces the old connection. A running agent sends a message
 /// every 250 ms.
 pub const MIN_REPLACE_SILENCE: Duration = Duration::from_secs(1);
-
-/// Secret that admits an agent or a server.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
-
-impl Token {
-    /// Creates a token of 256 random bits.
-    ///
-    /// # Errors
-    /// If the system returns no random numbers.
-    pub fn random() -> io::Result<Token> {
-        let mut bytes = [0; 32];
-        SystemRandom::new()
-            .fill(&mut bytes)
-            .map_err(|_| io::Error::other("the system returned no random numbers"))?;
-        Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
-    }
-
-    /// Creates a token from a known text.
-    #[must_use]
-    pub fn known(text: &str) -> Token {
-        Token(text.to_owned())
-    }
-
-    /// Returns the text, which only the agent may receive.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-
-    /// Returns whether `text` equals the token. Compares digests, so that the time does not depend on the
-    /// token.
-    #[must_use]
-    pub fn admits(&self, text: &str) -> bool {
-        let of = |text: &str| digest::digest(&digest::SHA256, text.as_bytes());
-        of(&self.0).as_ref() == of(text).as_ref()
-    }
-}
-
-impl std::fmt::Debug for Token {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Token(…)")
-    }
-}
 
 /// An agent or server that is expected in the run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,13 +2,13 @@
 
 use super::coordinator::{Output, RunCoordinator, Setup};
 use super::protocol_state::ConnectionId;
-use crate::clock::Stamp;
-use crate::duplex;
 use crate::launch::Child;
 use crate::local::{FleetError, Outcome, Watch};
-use crate::own_clock::{OwnClock, to_std};
-use crate::protocol::{MAX_TO_CONTROLLER, Malformed, Message, ToAgent, ToController};
-use crate::transport::{Channel, ChannelError};
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::duplex;
+use netburn_protocol::messages::{MAX_TO_CONTROLLER, Malformed, Message, ToAgent, ToController};
+use netburn_protocol::own_clock::{OwnClock, to_std};
+use netburn_protocol::transport::{Channel, ChannelError};
 use netburn_record::Sink;
 use netburn_units::Duration;
 use std::collections::BTreeMap;

@@ -1,12 +1,12 @@
 //! One connection to the controller, from `hello` to its end.
 
 use super::dial::{ANSWER_TIMEOUT, Dial};
-use crate::clock::Stamp;
 use crate::join::Join;
 use crate::local::FleetError;
-use crate::own_clock::{OwnClock, to_std};
-use crate::protocol::{self, Bye, Hello, Malformed, ToAgent, ToController, Welcome};
-use crate::transport::{Receiver, Sender};
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::{self, Bye, Hello, Malformed, ToAgent, ToController, Welcome};
+use netburn_protocol::own_clock::{OwnClock, to_std};
+use netburn_protocol::transport::{Receiver, Sender};
 use netburn_units::Duration;
 use std::time::Instant;
 use tokio::sync::mpsc;
@@ -57,7 +57,7 @@ impl Connection {
             writer: Some(writer),
         };
         let hello = Hello {
-            protocol: protocol::VERSION,
+            protocol: messages::VERSION,
             role: join.role,
             name: join.name.clone(),
             token: join.token.clone(),
@@ -70,7 +70,7 @@ impl Connection {
         match timeout(to_std(ANSWER_TIMEOUT), connection.incoming.recv()).await {
             Ok(Some((_, Ok(ToAgent::Welcome(welcome))))) => Ok((connection, welcome)),
             Ok(Some((_, Ok(ToAgent::Refused(refused))))) => {
-                let protocol::Refused { code, reason } = refused;
+                let messages::Refused { code, reason } = refused;
                 Err(FleetError::Rejected { code, reason })
             }
             Ok(Some((_, Ok(ToAgent::Bye(bye))))) => Err(FleetError::Join(bye_reason(bye))),
@@ -131,7 +131,7 @@ async fn write_loop(
     while let Some(message) = queue.recv().await {
         let message = match message {
             // The time in the queue must not count as network delay.
-            ToController::Pong(pong) => ToController::Pong(protocol::Pong {
+            ToController::Pong(pong) => ToController::Pong(messages::Pong {
                 sent: clock.now().0,
                 ..pong
             }),

@@ -2,9 +2,9 @@
 
 use crate::join::{INHERITED, Join};
 use crate::local::FleetError;
-use crate::own_clock::to_std;
-use crate::protocol::MAX_TO_AGENT;
-use crate::transport::Channel;
+use netburn_protocol::messages::MAX_TO_AGENT;
+use netburn_protocol::own_clock::to_std;
+use netburn_protocol::transport::Channel;
 use netburn_units::Duration;
 use tokio::time::timeout;
 

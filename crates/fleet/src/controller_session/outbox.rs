@@ -1,9 +1,9 @@
 //! Rows between measurement and acknowledgement: batched into numbered messages, which are kept until the
 //! controller acknowledges them.
 
-use crate::protocol::standing::LateResultsEnd;
-use crate::protocol::{Batch, Rows};
 use crate::spool::Writer;
+use netburn_protocol::messages::standing::LateResultsEnd;
+use netburn_protocol::messages::{Batch, Rows};
 use netburn_record::Row;
 use std::collections::VecDeque;
 use std::fs::File;

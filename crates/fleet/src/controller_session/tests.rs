@@ -4,11 +4,12 @@
 use super::dial::{Dial, Reconnecting};
 use super::outbox::Outbox;
 use crate::agent::{self, AcceptAll, AgentOptions, PartEnd};
-use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts, Token};
+use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts};
 use crate::join::Join;
 use crate::local::{FleetError, Outcome, Watch};
 use crate::server;
 use crate::spool::{self, SpoolFolder, SpoolHeader, Writer};
+use netburn_protocol::token::Token;
 use netburn_record::{Detail, EventKind, EventRow, Health, IntervalRow, Role, Row, Sink};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Duration, Instant};
@@ -455,7 +456,7 @@ fn rows_beyond_a_full_disk_are_sent_again_from_memory() {
         stations: vec![],
         proof: String::new(),
     };
-    let writer = Writer::create(&folder, &about, crate::protocol::Start { at: 0 }).unwrap();
+    let writer = Writer::create(&folder, &about, netburn_protocol::messages::Start { at: 0 }).unwrap();
     let mut outbox = Outbox::spooled(writer);
     let mut errors = 0;
     for number in 1..=6 {
@@ -488,7 +489,7 @@ fn rows_beyond_a_full_disk_are_sent_again_from_memory() {
 fn reconnecting_is_limited_in_time() {
     struct Nobody;
     impl Dial for Nobody {
-        async fn dial(&mut self) -> Result<crate::transport::Channel, FleetError> {
+        async fn dial(&mut self) -> Result<netburn_protocol::transport::Channel, FleetError> {
             Err(FleetError::Join("no listener".to_owned()))
         }
     }
@@ -500,7 +501,7 @@ fn reconnecting_is_limited_in_time() {
         stations: vec![],
         proof: String::new(),
     };
-    drop(Writer::create(&folder, &about, crate::protocol::Start { at: 0 }).unwrap());
+    drop(Writer::create(&folder, &about, netburn_protocol::messages::Start { at: 0 }).unwrap());
     let options = || AgentOptions {
         shutdown: Default::default(),
         run: "r".to_owned(),

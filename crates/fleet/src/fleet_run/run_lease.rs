@@ -4,7 +4,7 @@ use crate::control_client::{ControlClient, ControlError};
 use crate::hub::State;
 use crate::hub::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, ReleaseRun};
 use crate::local::FleetError;
-use crate::own_clock::to_std;
+use netburn_protocol::own_clock::to_std;
 use netburn_units::Duration;
 use std::collections::BTreeSet;
 use tokio::sync::oneshot;

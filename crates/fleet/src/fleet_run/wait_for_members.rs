@@ -5,7 +5,7 @@ use crate::assign::assign;
 use crate::control_client::{ControlClient, ControlError};
 use crate::hub::State;
 use crate::hub::control::MemberStatus;
-use crate::own_clock::to_std;
+use netburn_protocol::own_clock::to_std;
 use netburn_record::{Role, UnixTime};
 use netburn_scenario::Plan;
 use netburn_units::Duration;

@@ -1,13 +1,14 @@
 //! Bytes as events of a [`Hub`].
 
-use crate::clock::Stamp;
-use crate::controller::{ConnectionId, Token};
+use crate::controller::ConnectionId;
 use crate::hub::control::{AcquireRun, ControlRequest, InviteMember, Open, ReleaseRun};
 use crate::hub::machine::{MAX_PENDING_CONNECTIONS, NEWS_INTERVAL};
 use crate::hub::{ConnectionKind, Hub, Output, PeerInfo, Setup};
 use crate::late::Part;
-use crate::protocol::Malformed;
-use crate::protocol::standing::{FromMember, Kind, LateResultsEnd, MemberInfo, Register, ToMember};
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::Malformed;
+use netburn_protocol::messages::standing::{FromMember, Kind, LateResultsEnd, MemberInfo, Register, ToMember};
+use netburn_protocol::token::Token;
 use netburn_record::Role;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +62,11 @@ pub fn check(bytes: &[u8]) {
             2 | 3 => {
                 knows = b & 1 == 0;
                 let register = Register {
-                    protocol: if b & 2 == 0 { crate::protocol::VERSION } else { 0 },
+                    protocol: if b & 2 == 0 {
+                        netburn_protocol::messages::VERSION
+                    } else {
+                        0
+                    },
                     name: format!("m{}", b >> 5),
                     token: if knows { "token" } else { "other" }.to_owned(),
                     version: String::new(),
@@ -95,7 +100,7 @@ pub fn check(bytes: &[u8]) {
             }
             7 => {
                 let open = Open {
-                    protocol: crate::protocol::VERSION,
+                    protocol: netburn_protocol::messages::VERSION,
                     secret: if b & 1 == 0 { "secret" } else { "token" }.to_owned(),
                 };
                 hub.handle_operator(now, id, Ok(ControlRequest::Open(open)));

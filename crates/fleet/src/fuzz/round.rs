@@ -1,12 +1,13 @@
 //! Bytes as events of a run: messages of agents and unauthenticated peers, and time.
 
-use crate::clock::Stamp;
 use crate::controller::coordinator::{Setup, Timeouts};
-use crate::controller::{ConnectionId, Expected, Output, RunCoordinator, Token};
-use crate::protocol::{
+use crate::controller::{ConnectionId, Expected, Output, RunCoordinator};
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::{
     self, Batch, Bye, Done, HealthMessage, Hello, Malformed, Pong, Progress, Reach, Ready, Rows, ServerAddress,
     ToAgent, ToController,
 };
+use netburn_protocol::token::Token;
 use netburn_record::{EventKind, EventRow, Health, IntervalRow, Role, Row};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{BitRate, Duration, Instant};
@@ -172,7 +173,7 @@ impl World {
                     (Role::Agent, "s"),
                 ][usize::from(detail) % 4];
                 ToController::Hello(Hello {
-                    protocol: protocol::VERSION + u32::from(detail >= 250),
+                    protocol: messages::VERSION + u32::from(detail >= 250),
                     role,
                     name: name.to_owned(),
                     token: if detail >= 240 { "x" } else { "t" }.to_owned(),

@@ -2,7 +2,7 @@
 
 use super::admission_limit::Ticket;
 use super::machine::{MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT};
-use crate::own_clock::to_std;
+use netburn_protocol::own_clock::to_std;
 use netburn_traffic::limiter::Client;
 use netburn_units::Duration;
 use std::collections::BTreeMap;

@@ -16,8 +16,8 @@
 //! ```
 
 use crate::late::Part;
-use crate::protocol::standing::MemberInfo;
-use crate::protocol::{Message, Refused};
+use netburn_protocol::messages::standing::MemberInfo;
+use netburn_protocol::messages::{Message, Refused};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

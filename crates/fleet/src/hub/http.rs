@@ -4,7 +4,6 @@ use super::admission::{Accepted, Bytes as Stream, HEAD_TIMEOUT, PeerAddr};
 use super::admission_limit::Ticket;
 use super::http_handler::{self, HttpHandler, ResponseBody};
 use crate::embedded;
-use crate::own_clock::to_std;
 use crate::page;
 use crate::spool::is_run;
 use bytes::Bytes;
@@ -16,6 +15,7 @@ use hyper::header::{
 use hyper::upgrade::Upgraded;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use netburn_protocol::own_clock::to_std;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -7,15 +7,16 @@ mod rejection;
 pub use rejection::Rejection;
 
 use super::control::{ControlReply, ControlRequest, MemberStatus};
-use crate::clock::Stamp;
-use crate::controller::{ConnectionId, Token};
+use crate::controller::ConnectionId;
 use crate::late::Registration;
-use crate::protocol::standing::{
+use crate::spool;
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::standing::{
     Discard, FromMember, Invite, Kind, LateResults, LateResultsEnd, MAX_PENDING_RUNS, MemberInfo, PendingResults,
     Register, Registered, ToMember,
 };
-use crate::protocol::{self, Bye, MAX_TEXT, Malformed, Refused, RejectReason};
-use crate::spool;
+use netburn_protocol::messages::{self, Bye, MAX_TEXT, Malformed, Refused, RejectReason};
+use netburn_protocol::token::Token;
 use netburn_traffic::limiter::Client;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -1,7 +1,7 @@
 //! Proxying of a connection to the process that holds its run, without parsing.
 
-use crate::own_clock::to_std;
-use crate::transport::ChannelError;
+use netburn_protocol::own_clock::to_std;
+use netburn_protocol::transport::ChannelError;
 use netburn_units::Duration;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

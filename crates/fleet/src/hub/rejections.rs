@@ -3,7 +3,7 @@
 //!
 //! A client can be rejected any number of times. A line for each would hide everything else in the log.
 
-use crate::clock::Stamp;
+use netburn_protocol::clock::Stamp;
 use netburn_traffic::limiter::Client;
 use netburn_units::Duration;
 use std::collections::BTreeMap;

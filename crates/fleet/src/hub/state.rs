@@ -4,7 +4,7 @@
 //! While a controller runs, it also contains `controller.sock`, `controller.json` and a lock on
 //! `controller.lock`.
 
-use crate::join_url::{is_token, new_token};
+use netburn_protocol::join_url::{is_token, new_token};
 use netburn_traffic::tls::Identity;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};

@@ -5,13 +5,14 @@ use super::machine::{
     HELLO_TIMEOUT, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS_INTERVAL, SILENCE_TIMEOUT, STALE_AFTER,
 };
 use super::{ConnectionKind, Hub, Output, PeerInfo, Rejection, Setup, Wake};
-use crate::clock::Stamp;
-use crate::controller::{ConnectionId, Token};
+use crate::controller::ConnectionId;
 use crate::late::Part;
-use crate::protocol::standing::{
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::standing::{
     FromMember, Kind, LateResults, LateResultsEnd, MemberInfo, PendingResults, Register, ToMember,
 };
-use crate::protocol::{Batch, Message, VERSION};
+use netburn_protocol::messages::{Batch, Message, VERSION};
+use netburn_protocol::token::Token;
 use netburn_record::Role;
 use netburn_units::Duration;
 use std::net::IpAddr;
@@ -517,8 +518,8 @@ fn a_failed_revocation_is_reported_and_disconnects_no_member() {
     rig.hub.handle_operator(rig.now, operator, Ok(ControlRequest::Revoke));
     rig.outputs();
     rig.hub.handle_no_token(operator, "the disk is full".to_owned());
-    let refused = crate::protocol::Refused {
-        code: crate::protocol::RejectReason::Other,
+    let refused = netburn_protocol::messages::Refused {
+        code: netburn_protocol::messages::RejectReason::Other,
         reason: "the disk is full".to_owned(),
     };
     assert_eq!(rig.outputs(), [Output::Tell(operator, ControlReply::Refused(refused))]);

@@ -1,7 +1,7 @@
 //! Late results without space on the disk, which are retried at intervals.
 
 use super::{Job, LateCollector, Rejection, Store, refused};
-use crate::protocol::standing::{PendingResults, ToMember};
+use netburn_protocol::messages::standing::{PendingResults, ToMember};
 use std::io;
 
 /// Interval of retries, in calls of [`LateCollector::sync`].

@@ -1,9 +1,9 @@
 //! Checks of late results. Pure.
 
 use super::{DEFAULT_MAX_BYTES, Part};
-use crate::controller::Token;
-use crate::protocol::standing::{LateResults, LateResultsEnd};
-use crate::protocol::{RejectReason, Rows, WrongRow};
+use netburn_protocol::messages::standing::{LateResults, LateResultsEnd};
+use netburn_protocol::messages::{RejectReason, Rows, WrongRow};
+use netburn_protocol::token::Token;
 
 /// Received messages of one part of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]

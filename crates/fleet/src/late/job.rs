@@ -1,8 +1,8 @@
 //! Adding late results to a record.
 
 use super::pending_dir;
-use crate::protocol::standing::LateResultsEnd;
 use crate::spool;
+use netburn_protocol::messages::standing::LateResultsEnd;
 use netburn_record::{Error, Row, UnixTime, merge_late_results};
 use netburn_units::Instant;
 use std::collections::VecDeque;

@@ -1,9 +1,9 @@
 //! Late results, from an agent's spool to the record.
 
 use super::*;
-use crate::protocol::standing::proof;
-use crate::protocol::{Batch, Start};
 use crate::spool;
+use netburn_protocol::messages::standing::proof;
+use netburn_protocol::messages::{Batch, Start};
 use netburn_record::Sink;
 use netburn_record::{
     Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, QualityIssue, Recorder, Role, Row, Run,
@@ -111,7 +111,7 @@ fn kept(folder: &SpoolFolder) {
     for message in 0..10 {
         let rows: Vec<Row> = (0..10).map(|n| row(1, message * 10 + n)).collect();
         let sequence = message as u64 + 1;
-        let rows = protocol::Rows {
+        let rows = messages::Rows {
             sequence,
             batch: batch(&rows),
         };
@@ -301,7 +301,7 @@ fn late_results_are_limited_to_the_maximum_of_the_part() {
     let look = r#"{"connections":[[1,0,1,0,4294967295,1,1,1,1,1,1,"station"]]}"#;
     let one: Batch = serde_json::from_str(look).unwrap();
     let rows = one.into_rows(|_| true, false).unwrap();
-    let flood = batch(&vec![rows[0].clone(); protocol::MAX_BATCH_ROWS]);
+    let flood = batch(&vec![rows[0].clone(); messages::MAX_BATCH_ROWS]);
     let kept = || {
         let file = pending_dir(&dir.path().join("run")).path().join("tv.spool");
         file.metadata().unwrap().len()
@@ -325,7 +325,7 @@ fn late_results_are_limited_to_the_maximum_of_the_part() {
         matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("exceed the maximum")),
         "{acked:?}"
     );
-    let (least, max_bytes) = (MOST, MOST + protocol::MAX_TO_CONTROLLER as u64);
+    let (least, max_bytes) = (MOST, MOST + messages::MAX_TO_CONTROLLER as u64);
     assert!((least..max_bytes).contains(&kept()), "{}", kept());
     // Nor after another connection.
     late_results.offer("kitchen", &spool::pending(&spooled));

@@ -1,8 +1,8 @@
 //! Reading of a spool.
 
 use super::{Kind, MAGIC, MAX_PAYLOAD, OVERHEAD, SpoolFolder, SpoolHeader, VERSION};
-use crate::protocol::standing::{self, LateResultsEnd};
-use crate::protocol::{Rows, shorten};
+use netburn_protocol::messages::standing::{self, LateResultsEnd};
+use netburn_protocol::messages::{Rows, shorten};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 

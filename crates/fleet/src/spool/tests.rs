@@ -1,8 +1,8 @@
 //! Truncated and damaged spools.
 
 use super::*;
-use crate::protocol::standing::LateResultsEnd;
-use crate::protocol::{Batch, Rows, Start};
+use netburn_protocol::messages::standing::LateResultsEnd;
+use netburn_protocol::messages::{Batch, Rows, Start};
 use netburn_record::{IntervalRow, Row};
 use netburn_units::Instant;
 use proptest::prelude::*;

@@ -2,8 +2,8 @@
 
 use super::read::{Source, SpoolContent};
 use super::{Kind, MAGIC, SpoolFolder, SpoolHeader, VERSION};
-use crate::protocol::standing::LateResultsEnd;
-use crate::protocol::{Rows, Start};
+use netburn_protocol::messages::standing::LateResultsEnd;
+use netburn_protocol::messages::{Rows, Start};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

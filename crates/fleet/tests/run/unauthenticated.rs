@@ -2,9 +2,9 @@
 
 use crate::support::{Memory, Told, four_uses, never, run};
 use crate::threads::Threads;
-use netburn_fleet::protocol::{self, Bye, Hello, Pong, Progress, Ready, Rows, ToAgent, ToController};
-use netburn_fleet::transport::{Channel, ChannelError};
 use netburn_fleet::{FleetError, Join};
+use netburn_protocol::messages::{self, Bye, Hello, Pong, Progress, Ready, Rows, ToAgent, ToController};
+use netburn_protocol::transport::{Channel, ChannelError};
 use netburn_record::{EventKind, Role};
 use netburn_units::Instant;
 use std::io::{Read, Write};
@@ -21,7 +21,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 fn hello(join: &Join) -> Hello {
     Hello {
-        protocol: protocol::VERSION,
+        protocol: messages::VERSION,
         role: join.role,
         name: join.name.clone(),
         token: join.token.clone(),
@@ -33,7 +33,7 @@ fn hello(join: &Join) -> Hello {
 /// Sends one message, and returns the reason of its rejection.
 fn refused(url: &str, message: &str) -> String {
     block_on(async {
-        let mut channel = Channel::connect(url, protocol::MAX_TO_AGENT).await.unwrap();
+        let mut channel = Channel::connect(url, messages::MAX_TO_AGENT).await.unwrap();
         channel.sender.text(message.to_owned()).await.unwrap();
         let reason = match channel.receiver.message().await.unwrap().unwrap() {
             ToAgent::Refused(refused) => refused.reason,
@@ -61,7 +61,7 @@ fn mischief(join: &Join) -> Vec<String> {
         .trim_end_matches('/')
         .parse()
         .unwrap();
-    let say = |hello: Hello| refused(&join.url, &protocol::Message::to_text(&ToController::Hello(hello)));
+    let say = |hello: Hello| refused(&join.url, &messages::Message::to_text(&ToController::Hello(hello)));
     let mut reasons = vec![
         say(Hello {
             token: "0".repeat(64),
@@ -144,7 +144,7 @@ fn unauthenticated_peers_are_rejected_and_the_run_continues() {
 /// Joins correctly, and then sends arbitrary messages.
 fn babbler(join: &Join) -> Result<(), FleetError> {
     block_on(async {
-        let mut channel = Channel::connect(&join.url, protocol::MAX_TO_AGENT).await.unwrap();
+        let mut channel = Channel::connect(&join.url, messages::MAX_TO_AGENT).await.unwrap();
         channel.sender.message(&ToController::Hello(hello(join))).await.unwrap();
         let mut begun = false;
         while let Ok(Ok(message)) = channel.receiver.message::<ToAgent>().await {
@@ -162,7 +162,7 @@ fn babbler(join: &Join) -> Result<(), FleetError> {
                 // Answers each rejection with the next unexpected message.
                 ToAgent::Refused(_) if begun => ToController::Rows(Rows {
                     sequence: 77,
-                    batch: protocol::Batch::default(),
+                    batch: messages::Batch::default(),
                 }),
                 _ => continue,
             };
@@ -204,7 +204,7 @@ fn an_agent_that_floods_is_lost_and_the_others_continue() {
 /// Joins, and leaves when it receives its assignment.
 fn deserter(join: &Join) -> Result<(), FleetError> {
     block_on(async {
-        let mut channel = Channel::connect(&join.url, protocol::MAX_TO_AGENT).await.unwrap();
+        let mut channel = Channel::connect(&join.url, messages::MAX_TO_AGENT).await.unwrap();
         channel.sender.message(&ToController::Hello(hello(join))).await.unwrap();
         while let Ok(Ok(message)) = channel.receiver.message::<ToAgent>().await {
             if matches!(message, ToAgent::Assign(_)) {

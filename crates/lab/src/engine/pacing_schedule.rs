@@ -1,5 +1,6 @@
 //! Schedule for sampling the pacing rates of a station's connections (sock_diag).
-//! | The number of bytes that a connection may have in flight below TCP depends on its pacing rate. In slow start, this
+//!
+//! The number of bytes that a connection may have in flight below TCP depends on its pacing rate. In slow start, this
 //! rate doubles every round trip. Young connections are therefore sampled more often. With an old rate, the lab would
 //! allow more or fewer bytes than TCP Small Queues.
 
@@ -15,7 +16,8 @@ const SPACING: Duration = Duration::from_micros(250);
 const YOUNG: Duration = Duration::from_secs(1);
 
 /// Next sampling time of each station.
-/// | Invariants:
+///
+/// Invariants:
 /// | - Two samples are at least [`SPACING`] apart.
 /// - A station is due as soon as one of its connections starts to send.
 /// - A due station waits for at most one sample of each other station.

@@ -1,5 +1,6 @@
 //! Differences of Ethernet pairs: 14 bytes before each packet, and offsets that include them.
-//! | Addresses are not resolved. All nodes have the same address, which is source and destination of every frame.
+//!
+//! Addresses are not resolved. All nodes have the same address, which is source and destination of every frame.
 
 use super::header::{self, NEEDS_CHECKSUM, VnetHeader};
 

@@ -1,9 +1,11 @@
 //! Coalescing of consecutive packets for the receiving kernel, as its own GRO does: one write instead of dozens, and
 //! one acknowledgement for an aggregate.
-//! | The following are coalesced:
+//!
+//! The following are coalesced:
 //! | - TCP segments with consecutive sequence numbers and otherwise equal headers
 //! - datagrams of one flow with the same length; the last may be shorter
-//! | All other packets pass unchanged. Packets are never reordered.
+//!
+//! All other packets pass unchanged. Packets are never reordered.
 
 use super::burst::{Burst, Segment, make_headers};
 use super::checksum;

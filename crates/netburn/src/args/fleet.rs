@@ -11,7 +11,7 @@ pub(crate) use join::{JoinArgs, Label, LimitsArgs};
 use super::Format;
 use super::serve::Listen;
 use clap::{Args, Subcommand};
-use netburn_fleet::protocol::is_name;
+use netburn_protocol::messages::is_name;
 use std::path::PathBuf;
 
 /// Manage real devices that are the stations of a run

@@ -9,7 +9,7 @@ use crate::args::DeployArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::terminal::eprint_message;
 use elf::{Elf, Machine};
-use netburn_fleet::join_url::{JoinUrl, Place};
+use netburn_protocol::join_url::{JoinUrl, Place};
 use netburn_report::sanitise::sanitise;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn others_join_where_they_can() {
-        let token = netburn_fleet::join_url::new_token().unwrap();
+        let token = netburn_protocol::join_url::new_token().unwrap();
         assert!(reachable(&format!("http://192.168.1.5:4484/#{token}")).is_ok());
         assert!(reachable("http://192.168.1.5:4484/").is_err(), "without a token");
         assert!(reachable(&format!("unix:/run/x.sock#{token}")).is_err());

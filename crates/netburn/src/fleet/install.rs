@@ -5,7 +5,7 @@ mod unit;
 use crate::args::{JoinArgs, Label};
 use crate::exit::{CliError, ExitStatus};
 use crate::terminal::eprint_message;
-use netburn_fleet::join_url::JoinUrl;
+use netburn_protocol::join_url::JoinUrl;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -6,10 +6,10 @@ use crate::exit::{CliError, ExitStatus};
 use crate::signals::Signals;
 use crate::terminal::eprint_message;
 use netburn_fleet::discovery;
-use netburn_fleet::join_url::JoinUrl;
 use netburn_fleet::member::{Limits, Member, MemberError, MemberEvent, Settings};
-use netburn_fleet::protocol::standing::{MAX_LABELS, MemberInfo};
 use netburn_fleet::spool::SpoolFolder;
+use netburn_protocol::join_url::JoinUrl;
+use netburn_protocol::messages::standing::{MAX_LABELS, MemberInfo};
 use netburn_record::Role;
 use netburn_report::sanitise::sanitise;
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ fn settings(args: &JoinArgs) -> Result<Settings, CliError> {
         )));
     }
     if let Some(name) = &args.interface
-        && let Some(others) = netburn_fleet::interface::others_than(name)
+        && let Some(others) = netburn_wifi_monitor::interface::others_than(name)
     {
         return Err(CliError::Usage(format!(
             "--interface: unknown interface: found `{}`, expected one of {}",
@@ -150,7 +150,7 @@ fn whole(args: &JoinArgs) -> Result<JoinUrl, CliError> {
 
 fn parsed(text: &str) -> Result<JoinUrl, CliError> {
     text.parse()
-        .map_err(|error: netburn_fleet::join_url::ParseJoinUrlError| CliError::Usage(error.to_string()))
+        .map_err(|error: netburn_protocol::join_url::ParseJoinUrlError| CliError::Usage(error.to_string()))
 }
 
 /// The one fleet on the local network.

@@ -6,7 +6,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::terminal::print_stdout;
 use netburn_fleet::hub::control::MemberStatus;
-use netburn_fleet::protocol::standing::Kind;
+use netburn_protocol::messages::standing::Kind;
 use netburn_record::Role;
 use netburn_report::sanitise::sanitise;
 use serde_json::json;
@@ -147,7 +147,7 @@ mod tests {
     /// A line is short for the longest values that a member may send: 16 labels of 129 characters, 64 runs.
     #[test]
     fn long_values_of_a_member_are_shortened() {
-        use netburn_fleet::protocol::standing::MemberInfo;
+        use netburn_protocol::messages::standing::MemberInfo;
         let label = |number: usize| (format!("{number:064}"), "v".repeat(64));
         let member = MemberStatus {
             name: "n".repeat(64),

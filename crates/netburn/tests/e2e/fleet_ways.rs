@@ -165,7 +165,13 @@ fn terminals_hold_sentences_and_no_logs() {
     let denied = "guest was rejected: wrong token";
     assert!(serve.contains(denied), "{serve}");
     for said in [&run.stderr, &alpha.said(), &serve] {
-        for mark in ["WARN", "INFO", "netburn_fleet"] {
+        for mark in [
+            "WARN",
+            "INFO",
+            "netburn_fleet",
+            "netburn_protocol",
+            "netburn_wifi_monitor",
+        ] {
             assert!(!said.contains(mark), "{mark}:\n{said}");
         }
     }

@@ -2,12 +2,12 @@
 //! namespaces of the test's own: two Ethernet pairs lead to one server.
 
 use crate::common::{Bench, is_root};
-use netburn_fleet::wifi::Adapter;
 use netburn_record::{EventKind, Row};
 use netburn_traffic::client::{Method, Page, RequestError, Target, request};
 use netburn_traffic::clock::RunClock;
 use netburn_traffic::drive::{CancelHandle, Idle, baseline};
 use netburn_units::Duration;
+use netburn_wifi_monitor::Adapter;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::Arc;

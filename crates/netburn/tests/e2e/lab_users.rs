@@ -24,8 +24,8 @@ impl Tun {
     /// What the lab's devices are then.
     const fn device(self) -> &'static str {
         match self {
-            Tun::Open => "stations have TUN devices",
-            Tun::Closed | Tun::Missing => "stations have Ethernet pairs",
+            Tun::Open => "stations use TUN devices",
+            Tun::Closed | Tun::Missing => "stations use Ethernet pairs",
         }
     }
 }

@@ -4,7 +4,8 @@
 //! - [`exchange`]: request, response and observer.
 //! - [`head`], [`h1`]: HTTP/1.1. [`h2`]: HTTP/2.
 //! - `upload`: content of uploads. [`simple`]: single requests.
-//! | All types stay on one thread.
+//!
+//! All types stay on one thread.
 
 pub mod exchange;
 #[doc(hidden)]

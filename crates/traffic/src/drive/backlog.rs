@@ -1,5 +1,6 @@
 //! Detection of driver overload, from the time that a ready task waits for its turn.
-//! | When more operations are due than one processor can run, each new operation delays all others, and open
+//!
+//! When more operations are due than one processor can run, each new operation delays all others, and open
 //! connections accumulate until nothing finishes in time. An overloaded driver therefore starts no new operations until
 //! its task queue is short.
 

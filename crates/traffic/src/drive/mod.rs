@@ -38,7 +38,8 @@ const WINDOW: Duration = Duration::from_secs(1);
 const TURN: Duration = Duration::from_millis(5);
 
 /// Drives `loads` until all are settled or `stop` is cancelled, and sends `rows` in batches several times a second.
-/// | All work runs on the thread that polls this future, which is not `Send`. The thread should have no other tasks:
+///
+/// All work runs on the thread that polls this future, which is not `Send`. The thread should have no other tasks:
 /// see [`on_thread`].
 /// | # Panics
 /// When no timer can be created because too many files are open.

@@ -68,7 +68,8 @@ impl FetchError {
 }
 
 /// Measures. Calls `second` after every second.
-/// | Cancelling `stop` ends the measurement at once, with a report of the results so far.
+///
+/// Cancelling `stop` ends the measurement at once, with a report of the results so far.
 /// | # Errors
 /// [`FetchError::Machine`] when this machine provides no thread or timer. Errors of the server are in the report.
 pub async fn run(

@@ -1,9 +1,9 @@
 //! Clock synchronisation with many agents: a few at a time, each with short exchanges in sequence.
 
 use super::{CLOCK_SYNC_TIMEOUT, EXCHANGES, Output, PING_GAP, RunCoordinator};
-use crate::clock::{self, Estimate, Stamp};
 use crate::controller::roster::State;
-use crate::protocol::ToAgent;
+use netburn_protocol::clock::{self, Estimate, Stamp};
+use netburn_protocol::messages::ToAgent;
 use netburn_units::Duration;
 use std::collections::{BTreeSet, VecDeque};
 

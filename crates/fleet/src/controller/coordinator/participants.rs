@@ -1,10 +1,10 @@
 //! Messages of agents, of the server and of unauthenticated connections.
 
 use super::{Connection, MAX_REJECTED_ROWS, Output, RunCoordinator, RunPhase, Setup};
-use crate::clock::Stamp;
 use crate::controller::protocol_state::{ConnectionId, Rejection, Stage, Step};
 use crate::controller::roster::{Admission, State};
-use crate::protocol::{self, Bye, Reach, Ready, Refused, ToAgent, Welcome};
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::{self, Bye, Reach, Ready, Refused, ToAgent, Welcome};
 use netburn_record::amend;
 use netburn_record::{Detail, EventKind, EventRow, Health, Moved, QualityIssue, Role, Row, Side};
 use netburn_units::{Duration, Instant};
@@ -51,7 +51,7 @@ impl RunCoordinator {
         }
         session.protocol.welcome();
         let welcome = Welcome {
-            protocol: protocol::VERSION,
+            protocol: messages::VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             last_sequence: session.protocol.rows(),
         };
@@ -63,11 +63,11 @@ impl RunCoordinator {
         self.outputs.push_back(Output::Send(id, ToAgent::Welcome(welcome)));
         if acknowledged > 0 {
             // Earlier acknowledgements may not have arrived.
-            let ack = protocol::Ack { sequence: acknowledged };
+            let ack = messages::Ack { sequence: acknowledged };
             self.outputs.push_back(Output::Send(id, ToAgent::Ack(ack)));
         }
         if server {
-            let serve = protocol::Serve {
+            let serve = messages::Serve {
                 plan: self.setup.document.clone(),
                 rate_bps: self.setup.rate.as_bps(),
             };
@@ -96,7 +96,7 @@ impl RunCoordinator {
                 self.take_rows(at, index, rows);
             }
             Step::Again => {
-                let ack = protocol::Ack {
+                let ack = messages::Ack {
                     sequence: session.acknowledged,
                 };
                 self.outputs.push_back(Output::Send(id, ToAgent::Ack(ack)));
@@ -107,7 +107,7 @@ impl RunCoordinator {
             Step::Done(Some(error)) => {
                 let bye = Bye {
                     code: None,
-                    reason: Some(protocol::shorten(error.clone(), protocol::MAX_TEXT)),
+                    reason: Some(messages::shorten(error.clone(), messages::MAX_TEXT)),
                 };
                 self.outputs.push_back(Output::Send(id, ToAgent::Bye(bye)));
                 self.mark_lost(at, index, &error);
@@ -133,7 +133,7 @@ impl RunCoordinator {
         }
         session.own_server = ready.own_server;
         let notes = ready.notes.into_iter().take(MAX_NOTES);
-        session.notes = notes.map(|note| protocol::shorten(note, protocol::MAX_TEXT)).collect();
+        session.notes = notes.map(|note| messages::shorten(note, messages::MAX_TEXT)).collect();
         if session.own_server && session.is_agent() {
             session.notes.push(OWN_SERVER_NOTE.to_owned());
         }
@@ -277,7 +277,7 @@ impl RunCoordinator {
             }
         };
         let code = refusal.code();
-        let reason = protocol::shorten(refusal.to_string(), protocol::MAX_TEXT);
+        let reason = messages::shorten(refusal.to_string(), messages::MAX_TEXT);
         self.outputs.push_back(Output::Refused(who, refusal));
         self.outputs.push_back(Output::Send(
             id,
@@ -336,7 +336,7 @@ impl RunCoordinator {
             State::Disconnected(since, why) => (*since, format!("{why}, and it did not reconnect")),
             _ => (now, reason.to_owned()),
         };
-        let reason = protocol::shorten(reason, protocol::MAX_TEXT);
+        let reason = messages::shorten(reason, messages::MAX_TEXT);
         session.state = State::Lost(reason.clone());
         if let Some(id) = connection {
             self.drop_connection(id);

@@ -2,12 +2,12 @@
 
 use super::participants::names;
 use super::{RunCoordinator, RunPhase, SILENCE_TIMEOUT, START_LEAD, STOPPED_COLLECT_TIMEOUT};
-use crate::clock::Stamp;
 use crate::controller::protocol_state::Stage;
 use crate::controller::roster::{AgentSession, State};
 use crate::document;
 use crate::local::{FleetError, Phase};
-use crate::protocol::{Assign, Bye, Stop, ToAgent};
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::{Assign, Bye, Stop, ToAgent};
 use netburn_record::{Clock, EventKind};
 use netburn_units::Duration;
 

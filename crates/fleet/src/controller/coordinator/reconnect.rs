@@ -1,10 +1,10 @@
 //! Lost connections and reconnects.
 
 use super::{Output, RunCoordinator, RunPhase, SILENCE_TIMEOUT};
-use crate::clock::Stamp;
 use crate::controller::protocol_state::{ConnectionId, Stage};
 use crate::controller::roster::State;
-use crate::protocol::{Start, Stop, ToAgent};
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::{Start, Stop, ToAgent};
 use netburn_record::EventKind;
 use netburn_units::Duration;
 

@@ -5,8 +5,10 @@ mod rejected;
 mod timeouts;
 
 use super::*;
-use crate::controller::Token;
-use crate::protocol::{Batch, Done, HealthMessage, Hello, Message, Ping, Pong, Progress, Ready, Rows, ServerAddress};
+use netburn_protocol::messages::{
+    Batch, Done, HealthMessage, Hello, Message, Ping, Pong, Progress, Ready, Rows, ServerAddress,
+};
+use netburn_protocol::token::Token;
 use netburn_record::{Clock, EventKind, Health, IntervalRow, Role};
 use netburn_scenario::{Station, StationWorkload};
 use netburn_workload::Config;
@@ -39,7 +41,7 @@ const UNAUTHENTICATED: ConnectionId = ConnectionId(9);
 
 fn hello(role: Role, name: &str) -> ToController {
     ToController::Hello(Hello {
-        protocol: protocol::VERSION,
+        protocol: messages::VERSION,
         role,
         name: name.to_owned(),
         token: "secret".to_owned(),
@@ -473,7 +475,7 @@ fn out_of_order_messages_change_nothing_until_there_are_too_many() {
     rig.say(LAPTOP, rows(1, 1));
     assert_eq!(
         rig.refused.last(),
-        Some(&Rejection::Row(protocol::WrongRow::ForeignStation(1)))
+        Some(&Rejection::Row(messages::WrongRow::ForeignStation(1)))
     );
     rig.say(
         LAPTOP,
@@ -510,7 +512,7 @@ fn an_agent_reports_nothing_of_the_whole_run() {
         let before = rig.rows.len();
         let text = r#"{"type":"rows","sequence":1,"batch":{"events":[[null,null,1000000000,0,"lost","it rains"]]}}"#;
         rig.say(id, ToController::from_text(text).unwrap());
-        assert_eq!(rig.refused, [Rejection::Row(protocol::WrongRow::NoStation)]);
+        assert_eq!(rig.refused, [Rejection::Row(messages::WrongRow::NoStation)]);
         assert_eq!(rig.rows.len(), before);
         // Other messages are accepted as before.
         rig.say(TV, rows(1, 1));

@@ -5,7 +5,7 @@ use super::*;
 impl Hub {
     /// Checks a registration.
     pub(super) fn admit(&self, now: Stamp, id: ConnectionId, register: &Register) -> Result<(), Rejection> {
-        if register.protocol != protocol::VERSION {
+        if register.protocol != messages::VERSION {
             return Err(Rejection::Version {
                 theirs: register.protocol,
             });
@@ -17,14 +17,14 @@ impl Hub {
         if register.about.kind == Kind::Process && !self.connections[&id].peer_info.private {
             return Err(Rejection::NotEncrypted);
         }
-        if !protocol::is_name(&register.name) {
+        if !messages::is_name(&register.name) {
             return Err(Rejection::Name);
         }
         let texts = register.version.len() <= MAX_TEXT && register.pending.len() <= MAX_PENDING_RUNS;
         let runs = register
             .pending
             .iter()
-            .all(|w| spool::is_run(&w.run) && protocol::is_name(&w.name));
+            .all(|w| spool::is_run(&w.run) && messages::is_name(&w.name));
         if !texts || !runs || !register.about.is_sound() {
             return Err(Rejection::InvalidMemberInfo);
         }
@@ -63,7 +63,7 @@ impl Hub {
         self.members.insert(name.clone(), id);
         let joined = name.clone();
         let welcome = Registered {
-            protocol: protocol::VERSION,
+            protocol: messages::VERSION,
             version: self.setup.version.clone(),
             fleet: self.setup.fleet.clone(),
         };
@@ -116,7 +116,7 @@ impl Hub {
         let peer: String = peer
             .chars()
             .filter(|c| !c.is_control())
-            .take(protocol::MAX_NAME)
+            .take(messages::MAX_NAME)
             .collect();
         self.outputs.push_back(Output::Refused(peer, address, rejection));
         if exhausted {

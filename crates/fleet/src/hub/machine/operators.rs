@@ -34,7 +34,7 @@ impl Hub {
     }
 
     fn open(&mut self, id: ConnectionId, open: &Open) -> Result<(), Rejection> {
-        if open.protocol != protocol::VERSION {
+        if open.protocol != messages::VERSION {
             return Err(Rejection::Version { theirs: open.protocol });
         }
         if !self.setup.secret.admits(&open.secret) {
@@ -116,7 +116,7 @@ impl Hub {
             name,
             token,
         } = invite;
-        let named = protocol::is_name(&member) && protocol::is_name(&name) && token.len() <= MAX_TEXT;
+        let named = messages::is_name(&member) && messages::is_name(&name) && token.len() <= MAX_TEXT;
         let acquired = self.runs.get_mut(&run).filter(|acquired| acquired.operator == id);
         let Some(acquired) = acquired.filter(|acquired| named && acquired.invites.len() < MAX_MEMBERS) else {
             return Err(Rejection::Run(run));

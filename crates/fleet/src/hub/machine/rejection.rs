@@ -11,7 +11,7 @@ pub enum Rejection {
     /// The protocol versions differ.
     #[error(
         "protocol version mismatch: remote {theirs}, local {}; use the same netburn version on all devices",
-        protocol::VERSION
+        messages::VERSION
     )]
     Version {
         /// Version of the peer.
@@ -24,7 +24,7 @@ pub enum Rejection {
     #[error("agents must use TLS: join with the complete address that `netburn fleet serve` prints")]
     NotEncrypted,
     /// The name is invalid.
-    #[error("invalid name: expected 1 to {} letters, digits and `-`", protocol::MAX_NAME)]
+    #[error("invalid name: expected 1 to {} letters, digits and `-`", messages::MAX_NAME)]
     Name,
     /// The description is too long, or a label is invalid.
     #[error("the agent's description is too long or a label is invalid")]

@@ -3,7 +3,7 @@
 use super::name;
 use clap::Args;
 use netburn_fleet::member::Hours;
-use netburn_fleet::protocol::is_name;
+use netburn_protocol::messages::is_name;
 use netburn_units::{BitRate, ByteSize, Duration};
 use std::str::FromStr;
 

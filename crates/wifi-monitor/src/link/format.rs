@@ -1,6 +1,6 @@
 //! Rows of samples, and texts of events.
 
-use crate::wifi::sample::Sample;
+use crate::sample::Sample;
 use netburn_linux::nl80211::{Channel, Generation, Rate, Station};
 use netburn_record::{Bssid, LinkRow, Modulation, Phy};
 use netburn_units::Instant;

@@ -15,7 +15,7 @@ const LINGER_TIMEOUT: Duration = Duration::from_millis(200);
 /// Runs a channel: passes each received text to `on_message`, and sends the items of `queue`, serialized by
 /// `serialize`. Returns the reason when the peer closes or fails, when `on_message` returns an error, or when
 /// `queue` is closed. After closing from here, reads on for a moment if `linger` returns a permission.
-pub(crate) async fn run_connection<T, L, H: Future<Output = Result<(), String>>>(
+pub async fn run_connection<T, L, H: Future<Output = Result<(), String>>>(
     channel: Channel,
     mut queue: mpsc::Receiver<T>,
     serialize: impl Fn(T) -> String,

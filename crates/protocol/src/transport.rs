@@ -3,7 +3,7 @@
 //! Both check the length of a message before they allocate memory for it, so that an announced gigabyte
 //! costs nothing.
 
-use crate::protocol::{Malformed, Message};
+use crate::messages::{Malformed, Message};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use std::io;

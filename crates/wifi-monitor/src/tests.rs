@@ -328,7 +328,7 @@ fn a_disappeared_interface_is_reported() {
 /// Output of an independent encoder for five drivers, in sequence.
 #[test]
 fn a_recording_becomes_rows() {
-    let text = include_str!("../../../linux/tests/nl80211/encoded.wifi");
+    let text = include_str!("../../linux/tests/nl80211/encoded.wifi");
     let entries = recording::read(text).unwrap();
     let rows = replay(&entries, 4);
     let links: Vec<&LinkRow> = rows
@@ -362,7 +362,7 @@ fn a_missing_interface_is_an_error_and_one_without_wifi_a_note() {
 
 #[test]
 fn any_sequence_of_events_is_handled() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/wifi");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/link");
     let mut count = 0;
     for file in std::fs::read_dir(folder).unwrap() {
         fuzz::check(&std::fs::read(file.unwrap().path()).unwrap());

@@ -1,6 +1,6 @@
 //! Texts as messages.
 
-use crate::protocol::{Message, ToAgent, ToController};
+use crate::messages::{Message, ToAgent, ToController};
 
 /// A message is equal after serializing and parsing it; its rows are accepted or rejected.
 ///

@@ -364,7 +364,8 @@ pub fn schema() -> serde_json::Value {
 }
 
 /// Truncates `text` to at most `limit` bytes, at a character boundary.
-pub(crate) fn shorten(mut text: String, limit: usize) -> String {
+#[must_use]
+pub fn shorten(mut text: String, limit: usize) -> String {
     if text.len() > limit {
         let end = (0..=limit).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
         text.truncate(end);

@@ -4,8 +4,10 @@
 //! - [`link`]: the state machine: samples, events and counters in, rows out. Pure. [`sample`]: samples of a
 //!   link; `rates`: detection of rate collapses.
 //! - [`adapter`]: the interface of the traffic, and the thread that samples it.
+//! - [`interface`]: network interfaces of this device, by name.
 
 pub mod adapter;
+pub mod interface;
 pub mod link;
 mod rates;
 pub mod sample;

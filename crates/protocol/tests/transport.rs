@@ -1,7 +1,7 @@
 //! Messages over every transport, and invalid data.
 
-use netburn_fleet::protocol::{Message, Ping, Stop, ToAgent, ToController};
-use netburn_fleet::transport::{Channel, ChannelError};
+use netburn_protocol::messages::{Message, Ping, Stop, ToAgent, ToController};
+use netburn_protocol::transport::{Channel, ChannelError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 
