@@ -127,7 +127,7 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
         reasons
             .iter()
             .take(MAX_REASONS)
-            .map(|reason| format!("- {}", sanitise(reason))),
+            .map(|reason| format!("- {}", sanitise(&reason.to_string()))),
     );
     if reasons.len() > MAX_REASONS {
         lines.push(format!("- and {} more with --format json", reasons.len() - MAX_REASONS));

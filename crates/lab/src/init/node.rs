@@ -267,7 +267,7 @@ fn apply_backpressure(spec: Backpressure, route: &mut Route, index: u32, notes: 
 /// Sends into a TUN device that is not read, and measures how many packets are queued and dropped. Moves this thread
 /// into a new network namespace.
 pub(super) fn probe() -> io::Result<Probe> {
-    let (_namespace, mut route) = network().map_err(|(_, error)| error)?;
+    let (_namespace, mut route) = network().map_err(|failed| failed.error)?;
     let name = "probe";
     let tun = Tun::new(name, false)?;
     let index = Route::index(name)?;
