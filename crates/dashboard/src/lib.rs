@@ -13,7 +13,7 @@
 pub mod auth;
 mod body;
 pub mod files;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod index;
 pub mod live;

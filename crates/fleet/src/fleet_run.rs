@@ -6,18 +6,19 @@ mod wait_for_members;
 pub use wait_for_members::{WaitError, Waiting, wait_for_members};
 
 use crate::assign::{Assignment, needs_datagrams};
-use crate::controller::coordinator::Timeouts;
-use crate::controller::{Controller, Device, Expected, RunIo, Setup};
-use crate::document;
 use crate::hub::State;
 use crate::hub::control::{AcquireRun, InviteMember};
-use crate::join::Join;
 use crate::late::Part;
-use crate::launch::Launcher;
-use crate::local::{FleetError, Outcome, SHUTDOWN_GRACE, UNCAPPED, Watch, terminate};
 use netburn_protocol::messages::standing::{MemberInfo, proof};
 use netburn_protocol::token::Token;
 use netburn_record::{Role, Sink};
+use netburn_run_control::controller::coordinator::Timeouts;
+use netburn_run_control::controller::{Controller, Device, Expected, RunIo, Setup, UNCAPPED};
+use netburn_run_control::document;
+use netburn_run_control::join::Join;
+use netburn_run_control::launch::Launcher;
+use netburn_run_control::launch::{SHUTDOWN_GRACE, terminate};
+use netburn_run_control::{ControllerError, Outcome, Watch};
 use netburn_scenario::plan::Station;
 use netburn_scenario::{Environment, Plan};
 use netburn_traffic::server::PORT;
@@ -73,7 +74,7 @@ pub struct Options<'a> {
 ///
 /// # Errors
 /// If there is no result, or rows can't be stored.
-pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, FleetError> {
+pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, ControllerError> {
     let Options {
         state,
         run,
@@ -86,7 +87,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
     } = options;
     let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let address = controller.address()?;
-    let invitations = Invitations::new(plan, &participants).map_err(FleetError::Listen)?;
+    let invitations = Invitations::new(plan, &participants).map_err(ControllerError::Listen)?;
     let server_token = invitations.expected[0].token.reveal().to_owned();
     let document = document::from_plan(plan)?;
     let setup = Setup {
@@ -136,7 +137,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Fle
             },
             fleet: Some(participants.token.clone()),
         };
-        let child = launcher.spawn(&join).map_err(|source| FleetError::Launch {
+        let child = launcher.spawn(&join).map_err(|source| ControllerError::Launch {
             name: join.name,
             source,
         })?;

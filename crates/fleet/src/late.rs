@@ -18,7 +18,6 @@ mod tests;
 pub use intake::{Intake, Rejection};
 pub use job::{Job, JobResult};
 
-use crate::spool::{SpoolFolder, SpoolHeader, Writer, is_run};
 use deferred::{DeferredNoSpace, is_full};
 use netburn_protocol::messages::standing::{
     Discard, LateAck, LateResults, LateResultsEnd, PendingResults, RequestResults, ToMember,
@@ -26,6 +25,7 @@ use netburn_protocol::messages::standing::{
 use netburn_protocol::messages::{self, Refused};
 use netburn_record::UnixTime;
 use netburn_record::allowance::Allowance;
+use netburn_run_control::spool::{SpoolFolder, SpoolHeader, Writer, is_run};
 use netburn_scenario::Plan;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -501,7 +501,7 @@ fn pending_dir(folder: &Path) -> SpoolFolder {
 fn clear(folder: &Path, name: &str) {
     let room = pending_dir(folder);
     // A remaining file would be found to be in the record.
-    let _ = crate::spool::remove(&room, name);
+    let _ = netburn_run_control::spool::remove(&room, name);
     let _ = std::fs::remove_dir(room.path());
 }
 
@@ -521,7 +521,7 @@ fn begin(registration: &Registration, part: &Part) -> io::Result<Delivery> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         // The header is damaged; the member still has all results.
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            crate::spool::remove(&room, &part.name)?;
+            netburn_run_control::spool::remove(&room, &part.name)?;
             None
         }
         Err(error) => return Err(error),

@@ -30,8 +30,7 @@ mod device;
 #[cfg(target_os = "linux")]
 mod engine;
 mod error;
-#[cfg(target_os = "linux")]
-#[doc(hidden)]
+#[cfg(all(feature = "fuzz", target_os = "linux"))]
 pub mod fuzz;
 #[cfg(target_os = "linux")]
 mod helper;

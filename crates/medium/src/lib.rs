@@ -23,7 +23,7 @@ pub mod air;
 pub mod config;
 pub mod edca;
 pub mod error;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod packet;
 pub mod phy;

@@ -26,7 +26,7 @@ mod backhaul;
 mod change;
 mod delivery_bound;
 mod error;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod hop;
 mod layout;

@@ -11,7 +11,7 @@
 
 pub mod clock;
 pub mod duplex;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod join_url;
 pub mod messages;

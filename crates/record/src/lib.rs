@@ -5,7 +5,8 @@
 //!   environment.
 //! - [`header`]: information that exists before the first row. [`utc`]: wall-clock time.
 //! - [`spool`]: rows of an active run on disk, in frames that survive a crash at any byte.
-//! - [`recorder`]: folder of an active run. [`run`]: folder of a finished run, with Parquet tables.
+//! - [`recorder`]: folder of an active run. [`run`]: reads a folder, finished or not.
+//!   [`recover`](mod@recover): completes the record of an interrupted run on disk.
 //! - [`allowance`]: limits on the rows that one agent or server may add.
 //! - [`amend`]: late results, merged into a finished run.
 //! - [`regular`]: opening files of run folders.
@@ -27,7 +28,8 @@ mod document;
 pub mod error;
 pub mod export;
 mod finish;
-#[doc(hidden)]
+mod folder;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod header;
 pub mod health;
@@ -36,6 +38,7 @@ pub mod lab_health;
 pub mod quality_issue;
 pub mod recorded_workload;
 pub mod recorder;
+pub mod recover;
 pub mod regular;
 pub mod row;
 pub mod run;
@@ -45,6 +48,7 @@ pub mod self_check;
 pub mod spool;
 pub mod standstill;
 pub mod summary;
+mod tables;
 pub mod utc;
 
 pub use amend::{Amended, LateResults, merge_late_results};
@@ -55,6 +59,7 @@ pub use lab_health::{LabHealth, Stopped};
 pub use quality_issue::QualityIssue;
 pub use recorded_workload::RecordedWorkload;
 pub use recorder::{Recorder, make_folder};
+pub use recover::recover;
 pub use row::{AirRow, ConnectionRow, Detail, EventKind, EventRow, IntervalRow, OperationRow, Row, Side, Sink};
 pub use row::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 pub use run::Run;

@@ -26,7 +26,7 @@ mod encode;
 mod enums;
 mod environment;
 mod estimate;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod goals;
 mod node;

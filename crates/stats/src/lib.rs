@@ -27,7 +27,7 @@ pub mod contrast;
 pub mod distribution;
 pub mod effect;
 pub mod fairness;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod judge;
 pub mod pairs;

@@ -8,7 +8,7 @@
 
 pub mod crosscheck;
 pub mod experiment;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod pool;
 pub mod sweep;

@@ -49,7 +49,7 @@ pub mod config;
 pub mod congestion;
 mod endpoint;
 mod event;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod gso;
 mod info;

@@ -19,7 +19,7 @@
 )]
 
 mod distance;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod power;
 mod probability;

@@ -14,7 +14,7 @@ pub mod sample;
 
 pub use adapter::{Adapter, AdapterMonitor};
 
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 #[cfg(test)]
 mod tests;

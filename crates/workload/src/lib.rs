@@ -19,7 +19,7 @@
 
 pub mod config;
 pub mod deadlines;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod judge;
 pub mod machine;

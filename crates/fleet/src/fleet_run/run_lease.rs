@@ -3,8 +3,8 @@
 use crate::control_client::{ControlClient, ControlError};
 use crate::hub::State;
 use crate::hub::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, ReleaseRun};
-use crate::local::FleetError;
 use netburn_protocol::own_clock::to_std;
+use netburn_run_control::ControllerError;
 use netburn_units::Duration;
 use std::collections::BTreeSet;
 use tokio::sync::oneshot;
@@ -26,16 +26,16 @@ impl RunLease {
     /// Acquires the run and invites its members, now and after each reconnect.
     ///
     /// # Errors
-    /// [`FleetError::Busy`] if a member is in another run.
+    /// [`ControllerError::Busy`] if a member is in another run.
     pub(super) async fn begin(
         state: State,
         acquire: AcquireRun,
         invites: Vec<InviteMember>,
-    ) -> Result<RunLease, FleetError> {
+    ) -> Result<RunLease, ControllerError> {
         let (over, released) = oneshot::channel();
         let run = acquire.run.clone();
         let control = match acquire_run(&state, &acquire, &invites).await {
-            Err(ControlError::Refused(reason)) => return Err(FleetError::Busy(reason)),
+            Err(ControlError::Refused(reason)) => return Err(ControllerError::Busy(reason)),
             first => first,
         };
         let task = tokio::spawn(keep(state, acquire, invites, released, control));

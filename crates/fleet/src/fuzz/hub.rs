@@ -1,6 +1,5 @@
 //! Bytes as events of a [`Hub`].
 
-use crate::controller::ConnectionId;
 use crate::hub::control::{AcquireRun, ControlRequest, InviteMember, Open, ReleaseRun};
 use crate::hub::machine::{MAX_PENDING_CONNECTIONS, NEWS_INTERVAL};
 use crate::hub::{ConnectionKind, Hub, Output, PeerInfo, Setup};
@@ -10,6 +9,7 @@ use netburn_protocol::messages::Malformed;
 use netburn_protocol::messages::standing::{FromMember, Kind, LateResultsEnd, MemberInfo, Register, ToMember};
 use netburn_protocol::token::Token;
 use netburn_record::Role;
+use netburn_run_control::controller::ConnectionId;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;

@@ -5,7 +5,6 @@ use super::admission_limit::Ticket;
 use super::http_handler::{self, HttpHandler, ResponseBody};
 use crate::embedded;
 use crate::page;
-use crate::spool::is_run;
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::header::{
@@ -16,6 +15,7 @@ use hyper::upgrade::Upgraded;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use netburn_protocol::own_clock::to_std;
+use netburn_run_control::spool::is_run;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;

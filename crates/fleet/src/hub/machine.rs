@@ -7,9 +7,7 @@ mod rejection;
 pub use rejection::Rejection;
 
 use super::control::{ControlReply, ControlRequest, MemberStatus};
-use crate::controller::ConnectionId;
 use crate::late::Registration;
-use crate::spool;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::standing::{
     Discard, FromMember, Invite, Kind, LateResults, LateResultsEnd, MAX_PENDING_RUNS, MemberInfo, PendingResults,
@@ -17,6 +15,8 @@ use netburn_protocol::messages::standing::{
 };
 use netburn_protocol::messages::{self, Bye, MAX_TEXT, Malformed, Refused, RejectReason};
 use netburn_protocol::token::Token;
+use netburn_run_control::controller::ConnectionId;
+use netburn_run_control::spool;
 use netburn_traffic::limiter::Client;
 use netburn_units::Duration;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

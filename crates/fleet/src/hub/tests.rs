@@ -5,7 +5,6 @@ use super::machine::{
     HELLO_TIMEOUT, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS_INTERVAL, SILENCE_TIMEOUT, STALE_AFTER,
 };
 use super::{ConnectionKind, Hub, Output, PeerInfo, Rejection, Setup, Wake};
-use crate::controller::ConnectionId;
 use crate::late::Part;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::standing::{
@@ -14,6 +13,7 @@ use netburn_protocol::messages::standing::{
 use netburn_protocol::messages::{Batch, Message, VERSION};
 use netburn_protocol::token::Token;
 use netburn_record::Role;
+use netburn_run_control::controller::ConnectionId;
 use netburn_units::Duration;
 use std::net::IpAddr;
 

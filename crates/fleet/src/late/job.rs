@@ -1,9 +1,9 @@
 //! Adding late results to a record.
 
 use super::pending_dir;
-use crate::spool;
 use netburn_protocol::messages::standing::LateResultsEnd;
 use netburn_record::{Error, Row, UnixTime, merge_late_results};
+use netburn_run_control::spool;
 use netburn_units::Instant;
 use std::collections::VecDeque;
 use std::io;

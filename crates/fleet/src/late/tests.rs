@@ -1,7 +1,6 @@
 //! Late results, from an agent's spool to the record.
 
 use super::*;
-use crate::spool;
 use netburn_protocol::messages::standing::proof;
 use netburn_protocol::messages::{Batch, Start};
 use netburn_record::Sink;
@@ -9,6 +8,7 @@ use netburn_record::{
     Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, QualityIssue, Recorder, Role, Row, Run,
     RunStatus,
 };
+use netburn_run_control::spool;
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::Instant;
 use netburn_workload::Config;

@@ -6,16 +6,16 @@ use super::*;
 pub(super) struct CurrentRun {
     pub(super) run: String,
     pub(super) name: String,
-    pub(super) task: JoinHandle<Result<PartEnd, FleetError>>,
+    pub(super) task: JoinHandle<Result<PartEnd, AgentError>>,
     pub(super) shutdown: watch::Sender<bool>,
 }
 
 /// Waits for the end of the current run; forever if there is none.
-pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (String, Result<PartEnd, FleetError>) {
+pub(super) async fn wait_for_run_end(current: &mut Option<CurrentRun>) -> (String, Result<PartEnd, AgentError>) {
     match current {
         Some(CurrentRun { run, task, .. }) => {
             let handle_run_end = task.await;
-            let handle_run_end = handle_run_end.unwrap_or_else(|error| Err(FleetError::Assignment(error.to_string())));
+            let handle_run_end = handle_run_end.unwrap_or_else(|error| Err(AgentError::Failed(error)));
             (run.clone(), handle_run_end)
         }
         None => std::future::pending().await,
@@ -38,11 +38,11 @@ struct RunDialer {
 }
 
 impl Dial for RunDialer {
-    async fn dial(&mut self) -> Result<Channel, FleetError> {
+    async fn dial(&mut self) -> Result<Channel, AgentError> {
         let opened = self.endpoint.open(&self.path, MAX_TO_AGENT).await;
         let (channel, _) = opened.map_err(|error| match error {
-            ConnectError::UnknownPath { .. } => FleetError::UnknownRun,
-            error => FleetError::Join(error.to_string()),
+            ConnectError::UnknownPath { .. } => AgentError::UnknownRun,
+            error => AgentError::Join(error.to_string()),
         })?;
         Ok(channel)
     }
@@ -120,7 +120,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
     }
 
     /// Handles the end of the current run.
-    pub(super) fn handle_run_end(&mut self, (run, handle_run_end): (String, Result<PartEnd, FleetError>)) {
+    pub(super) fn handle_run_end(&mut self, (run, handle_run_end): (String, Result<PartEnd, AgentError>)) {
         self.current = None;
         let how = match &handle_run_end {
             Ok(PartEnd::Delivered) => "over, its results are delivered".to_owned(),

@@ -1,7 +1,7 @@
 //! Delivery of late results over the member's standing connection.
 
-use crate::spool::{self, SpoolFolder, SpoolReader};
 use netburn_protocol::messages::standing::FromMember;
+use netburn_run_control::spool::{self, SpoolFolder, SpoolReader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -147,8 +147,8 @@ impl Deliveries {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spool::{SpoolHeader, Writer};
     use netburn_protocol::messages::{Batch, Rows, Start};
+    use netburn_run_control::spool::{SpoolHeader, Writer};
 
     fn sequence(message: Option<FromMember>) -> u64 {
         match message {

@@ -2,12 +2,12 @@
 
 use super::limits::Limits;
 use super::rate_budget::RateBudget;
-use crate::agent::{AgentPolicy, Part};
 use crate::endpoint::SocketAddrs;
 use crate::reachability::{self, ProbeResult};
 use netburn_linux::clock::local_hour;
 use netburn_protocol::messages::Ready;
 use netburn_record::Row;
+use netburn_run_control::agent::{AgentPolicy, Part};
 use netburn_traffic::client::Total;
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::PORT;

@@ -81,7 +81,7 @@ impl Hub {
     /// Creates an Ethernet pair between the hub and this thread's namespace, where the interface is called `name`.
     /// Returns the lab's side.
     fn connect(&mut self, name: &str, there: &OwnedFd) -> Result<Frames, NodeError> {
-        let at = |error| ("create an Ethernet pair", error);
+        let at = |error| NodeError::at("create an Ethernet pair")(error);
         self.pairs += 1;
         let ours = format!("pair{}", self.pairs);
         self.route.add_pair(&ours, name, there.as_fd()).map_err(at)?;

@@ -11,7 +11,7 @@ pub mod anonymizer;
 pub mod attribute;
 pub mod decode;
 mod format;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod message;
 pub mod rate;

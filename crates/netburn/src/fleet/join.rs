@@ -7,11 +7,11 @@ use crate::signals::Signals;
 use crate::terminal::eprint_message;
 use netburn_fleet::discovery;
 use netburn_fleet::member::{Limits, Member, MemberError, MemberEvent, Settings};
-use netburn_fleet::spool::SpoolFolder;
 use netburn_protocol::join_url::JoinUrl;
 use netburn_protocol::messages::standing::{MAX_LABELS, MemberInfo};
 use netburn_record::Role;
 use netburn_report::sanitise::sanitise;
+use netburn_run_control::spool::SpoolFolder;
 use std::collections::BTreeMap;
 
 /// `netburn fleet join`.

@@ -6,9 +6,9 @@ use crate::fleet::{state, unfound};
 use crate::terminal::eprint_message;
 use netburn_fleet::fleet_run::{self, Participants, WaitError, Waiting, run_fleet, wait_for_members};
 use netburn_fleet::hub::State;
-use netburn_fleet::spool::is_run;
-use netburn_fleet::{FleetError, Options, Outcome};
 use netburn_report::sanitise::sanitise;
+use netburn_run_control::spool::is_run;
+use netburn_run_control::{ControllerError, Options, Outcome};
 use netburn_scenario::{Environment, Plan, decimal};
 use netburn_units::{BitRate, ByteSize, Duration, Seed};
 use std::cell::Cell;
@@ -75,7 +75,7 @@ impl FleetTarget {
         cast: Participants,
         folder: &Path,
         options: Options<'_>,
-    ) -> Result<Outcome, FleetError> {
+    ) -> Result<Outcome, ControllerError> {
         let Options {
             launcher,
             sinks,
@@ -83,7 +83,7 @@ impl FleetTarget {
             stop,
         } = options;
         // An absolute path, so that late results do not depend on the controller's working directory.
-        let folder = std::path::absolute(folder).map_err(FleetError::Storage)?;
+        let folder = std::path::absolute(folder).map_err(ControllerError::Storage)?;
         let options = fleet_run::Options {
             state: self.state.clone(),
             run: run_name(&folder, plan.seed, SystemTime::now()),

@@ -1,14 +1,14 @@
 //! A fleet run inside a lab: agents at the stations, a server, and rows of the lab in the same record.
 
 use super::screen::Screen;
-use netburn_fleet::join::{INHERITED, VARIABLE};
-use netburn_fleet::{Child, Join, Launcher, Phase, Watch};
 use netburn_lab::{Lab, LabProcess, ProcessExit, Program, address};
 use netburn_linux::links::Links;
 use netburn_linux::{Monotonic, interface};
 use netburn_network::Endpoint;
 use netburn_record::{Detail, Environment, EventKind, EventRow, QualityIssue, Recorder, Role, Row, Sink};
 use netburn_report::sanitise::sanitise;
+use netburn_run_control::join::{INHERITED, VARIABLE};
+use netburn_run_control::{Child, Join, Launcher, Phase, Watch};
 use netburn_units::{Duration, Instant};
 use std::fs::OpenOptions;
 use std::io;

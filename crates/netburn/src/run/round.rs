@@ -10,10 +10,10 @@ use crate::runtime;
 use crate::signals::Signals;
 use crate::terminal::{eprint_message, stderr_colour};
 use netburn_fleet::fleet_run::Participants;
-use netburn_fleet::{FleetError, Launcher, Options, Outcome, ThisMachine, Watch, run_local};
 use netburn_lab::Lab;
 use netburn_record::{Environment, Header, Host, Recorder, Run, RunSet, RunStatus, Sink, UnixTime};
 use netburn_report::Live;
+use netburn_run_control::{ControllerError, Launcher, Options, Outcome, ThisMachine, Watch, run_local};
 use netburn_scenario::Plan;
 use std::path::{Path, PathBuf};
 use tokio::sync::watch;
@@ -202,7 +202,7 @@ async fn one(
     let ending = match outcome {
         Ok(outcome) if outcome.interrupted => RunStatus::Interrupted,
         Ok(_) => RunStatus::Complete,
-        Err(FleetError::Storage(error)) => {
+        Err(ControllerError::Storage(error)) => {
             screen.finish();
             let more = match environment {
                 Environment::Fleet => "; the agents keep their results, and deliver them when there is space",
@@ -237,7 +237,7 @@ async fn measured(
     program: &Path,
     screen: &Screen,
     signals: &mut Signals,
-) -> Result<Result<Outcome, FleetError>, Aborted> {
+) -> Result<Result<Outcome, ControllerError>, Aborted> {
     let (stop, stopped) = watch::channel(false);
     let mut launcher = ThisMachine {
         program: program.to_owned(),

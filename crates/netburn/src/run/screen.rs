@@ -1,8 +1,8 @@
 //! The live view, fed by the progress of the run and by its rows.
 
-use netburn_fleet::{Phase, Watch};
 use netburn_record::{Row, Sink};
 use netburn_report::{Live, live};
+use netburn_run_control::{Phase, Watch};
 use netburn_units::{Duration, Instant};
 use std::cell::RefCell;
 use std::io;

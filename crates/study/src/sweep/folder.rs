@@ -252,6 +252,7 @@ impl Folder {
 }
 
 /// Reads any bytes as files of a folder: `sweep.json`, a finished run. For fuzzing.
+#[cfg(feature = "fuzz")]
 pub(super) fn read_any(bytes: &[u8]) -> (bool, bool) {
     let identity = serde_json::from_slice::<Identity>(bytes).is_ok();
     (identity, serde_json::from_slice::<Finished>(bytes).is_ok())

@@ -13,7 +13,7 @@ mod columns;
 mod csv;
 mod estimate;
 mod folder;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod grid;
 mod json;

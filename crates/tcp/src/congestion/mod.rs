@@ -14,7 +14,7 @@
 
 mod bbr;
 mod cubic;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod hystart;
 pub mod rate;

@@ -8,7 +8,7 @@
 //! All types stay on one thread.
 
 pub mod exchange;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod h1;
 pub mod h2;

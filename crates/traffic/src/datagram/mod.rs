@@ -8,7 +8,7 @@
 //! - [`prober`]: the client.
 
 pub mod echo;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod prober;
 pub mod wire;

@@ -10,7 +10,7 @@ mod connection;
 mod date;
 mod echo;
 mod flow;
-#[doc(hidden)]
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod handle;
 mod http1;

@@ -1,0 +1,377 @@
+//! An agent: drives the stations of its assignment.
+
+mod part;
+
+pub use part::Part;
+
+pub use crate::controller_session::ShutdownSignal;
+use crate::controller_session::dial::Dial;
+use crate::controller_session::outbox::Outbox;
+use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, StartTime, bye_reason};
+use crate::error::AgentError;
+use crate::join::Join;
+use crate::spool::{SpoolContent, SpoolFolder, SpoolHeader, Writer};
+use netburn_linux::{CpuMonitor, Monotonic, Sampler};
+use netburn_protocol::messages::standing::{LateResultsEnd, proof};
+use netburn_protocol::messages::{Assign, Ready, ToAgent, ToController};
+use netburn_protocol::own_clock::to_std;
+use netburn_record::{EventKind, Row};
+use netburn_scenario::Plan;
+use netburn_traffic::client::{Target, Trust};
+use netburn_traffic::clock::RunClock;
+use netburn_traffic::drive::{self, CancelHandle, DriveReport, Idle, Load};
+use netburn_units::{Duration, Instant};
+use netburn_wifi_monitor::Adapter;
+use netburn_workload::{Kind, Workload};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Time between the end of the baseline and the start of the load, so that the last answers arrive before
+/// the load; at most a quarter of the baseline.
+const QUIET_BEFORE_START: Duration = Duration::from_millis(200);
+/// Maximum time from now to the start, in addition to the baseline. The owner's limits on hours and length
+/// are checked at the assignment, so the start must be soon after.
+const MAX_LEAD: Duration = Duration::from_secs(60);
+/// Maximum number of assignments in one run: one per connection before the start. Each probes the server.
+const MAX_ASSIGNMENTS: u32 = 64;
+
+/// Runs one agent: connects as described by `join` over a connection of `dial`, measures and delivers the
+/// rows. After a lost connection it continues to measure, reconnects and sends the unacknowledged rows.
+///
+/// If there is a spool of this run, this agent was killed during the run. Then it does not measure and only
+/// delivers the spool.
+///
+/// # Errors
+/// If the controller rejects the agent, if the agent can't do its part, or if it loses the controller and
+/// has no stored rows.
+pub async fn run<D: Dial, T: AgentPolicy>(
+    dial: D,
+    join: &Join,
+    options: AgentOptions<T>,
+) -> Result<PartEnd, AgentError> {
+    let AgentOptions {
+        run,
+        spool,
+        reconnect_timeout,
+        mut policy,
+        mut shutdown,
+    } = options;
+    if let (Some(folder), Some(reconnect_timeout)) = (&spool, reconnect_timeout)
+        && let Ok((writer, spooled)) = Writer::resume(folder, &run)
+    {
+        return deliver_spooled(dial, join, reconnect_timeout, writer, spooled).await;
+    }
+    let mut session = ControllerSession::connect(dial, join, reconnect_timeout).await?;
+    let (mut part, mut adapter, mut assignments) = (None, None, 0);
+    // After a reconnect before the start the controller repeats the assignment.
+    let (start, part) = loop {
+        let heard = tokio::select! {
+            heard = session.recv() => heard?,
+            () = shutdown.requested() => {
+                let left = Some(LEFT_BY_OWNER.to_owned());
+                return session.finish(ended(&run, left)).await.map(|()| PartEnd::Delivered);
+            }
+        };
+        match heard {
+            ToAgent::Assign(_) if assignments == MAX_ASSIGNMENTS => {
+                let error = format!("it was assigned more than {MAX_ASSIGNMENTS} times");
+                return session
+                    .finish(ended(&run, Some(error)))
+                    .await
+                    .map(|()| PartEnd::Delivered);
+            }
+            ToAgent::Assign(assign) => match prepare(&assign, &mut policy, reconnect_timeout.is_some()).await {
+                Ok((agreed, found, ready)) => {
+                    assignments += 1;
+                    part = Some(agreed);
+                    adapter = found;
+                    session.send(ToController::Ready(ready)).await;
+                }
+                Err(error) => {
+                    return session
+                        .finish(ended(&run, Some(error)))
+                        .await
+                        .map(|()| PartEnd::Delivered);
+                }
+            },
+            ToAgent::Start(start) if part.is_some() => break (start, part.expect("it is")),
+            ToAgent::Stop(_) => return session.finish(ended(&run, None)).await.map(|()| PartEnd::Delivered),
+            ToAgent::Bye(bye) => return Err(AgentError::RunEnded(bye_reason(bye))),
+            _ => {}
+        }
+    };
+    let zero = match session.start_time(start) {
+        StartTime::At(zero) => zero,
+        StartTime::Rejected(error) => return session.finish(ended(&run, error)).await.map(|()| PartEnd::Delivered),
+    };
+    if let Err(error) = startable(zero, std::time::Instant::now(), part.plan.baseline) {
+        return session
+            .finish(ended(&run, Some(error)))
+            .await
+            .map(|()| PartEnd::Delivered);
+    }
+    let clock = RunClock::starting_at(zero);
+    session.set_stations(&part.stations);
+    if let Some(folder) = &spool {
+        let about = SpoolHeader {
+            run: run.clone(),
+            name: join.name.clone(),
+            stations: part.names(),
+            proof: proof(&join.token),
+        };
+        match Writer::create(folder, &about, start) {
+            Ok(writer) => session.outbox = Outbox::spooled(writer),
+            Err(error) => {
+                let what = format!("results can't be stored on the agent's disk ({error}); they are kept in memory");
+                tracing::warn!("{what}");
+                session.tell(clock, EventKind::Warning, &what);
+            }
+        }
+    }
+    let watch = Sampler::new().and_then(CpuMonitor::start);
+    let zero = Monotonic::from(zero);
+    let (tell, mut rows) = mpsc::unbounded_channel();
+    let (stopper, stop) = CancelHandle::new();
+    let idling = part.until().map(|until| {
+        let (tell, stop) = (tell.clone(), stop.clone());
+        tokio::spawn(drive::baseline(part.idle(), until, part.plan.seed, clock, tell, stop))
+    });
+    let watching = match adapter.map(|adapter| adapter.watch(part.stations.clone(), clock, tell.clone())) {
+        Some(Ok(watching)) => watching,
+        Some(Err(error)) => {
+            tracing::warn!(%error, "the interface can't be sampled");
+            None
+        }
+        None => None,
+    };
+    let loads = part.loads();
+    let driving = tokio::spawn(async move {
+        let report = drive::on_thread(loads, clock, tell, stop).await;
+        if let Some(watching) = watching {
+            let _ = tokio::task::spawn_blocking(|| watching.end()).await;
+        }
+        report
+    });
+    let mut stopped = None;
+    let check = |rows: &[Row]| {
+        let reason = policy.check(rows, clock.now())?;
+        stopped.get_or_insert_with(|| reason.clone());
+        Some(reason)
+    };
+    let attended = session
+        .run(&mut rows, clock, || stopper.stop(), check, &mut shutdown)
+        .await;
+    if shutdown.is_requested() {
+        stopped.get_or_insert_with(|| LEFT_BY_OWNER.to_owned());
+    }
+    if attended.is_err() {
+        stopper.stop();
+        if !session.outbox.is_kept() {
+            let lost = session.outbox.pending();
+            tracing::warn!(lost, "rows that the controller has not acknowledged are lost");
+            return attended.map(|()| PartEnd::Delivered);
+        }
+        // Store the remaining rows of the workloads on disk.
+        session.store_remaining(&mut rows).await;
+    }
+    if let Some(idling) = idling
+        && let Ok(Err(error)) = idling.await
+    {
+        tracing::warn!(%error, "idle latency could not be measured");
+    }
+    let end = match driving.await.map_err(std::io::Error::other).and_then(|report| report) {
+        Ok(report) => {
+            let busy = watch.map_or(0.0, |watch| machine_busy(&watch, zero));
+            LateResultsEnd {
+                health: Some(part.health(&join.name, &report, busy)),
+                ..ended(&run, stopped)
+            }
+        }
+        Err(error) => ended(&run, Some(error.to_string())),
+    };
+    let end = LateResultsEnd {
+        told: session.stop_requested_at.map(Instant::as_nanos),
+        ..end
+    };
+    session.record_end(&end);
+    match attended {
+        Ok(()) => finish(session, end).await,
+        Err(error) => {
+            tracing::info!(%error, "the results are kept on this disk");
+            Ok(PartEnd::Spooled)
+        }
+    }
+}
+
+/// Options of an agent.
+#[derive(Debug, Clone)]
+pub struct AgentOptions<T = AcceptAll> {
+    /// Name of the run, for the spool.
+    pub run: String,
+    /// Folder of the spool; `None`: rows are kept in memory.
+    pub spool: Option<SpoolFolder>,
+    /// Time limit for reconnecting before the start and after the end of the part. During the run there is
+    /// none. `None`: no reconnect.
+    pub reconnect_timeout: Option<Duration>,
+    /// Policy for the part.
+    pub policy: T,
+    /// Owner's request to stop. The agent delivers its rows first.
+    pub shutdown: ShutdownSignal,
+}
+
+impl Default for AgentOptions {
+    /// One connection, no spool, no limits: for an agent on the controller's machine.
+    fn default() -> Self {
+        AgentOptions {
+            run: String::new(),
+            spool: None,
+            reconnect_timeout: None,
+            policy: AcceptAll,
+            shutdown: ShutdownSignal::default(),
+        }
+    }
+}
+
+/// Device-side policy: may reject or restrict an assignment before the agent reports ready, and may stop it
+/// during the run.
+pub trait AgentPolicy: Send {
+    /// Reviews an assignment. May change the server and the way to reach it, and describes the result.
+    ///
+    /// # Errors
+    /// Reason for rejecting the assignment, for people.
+    fn review(&mut self, part: &mut Part) -> impl Future<Output = Result<Ready, String>> + Send {
+        let _ = part;
+        async { Ok(Ready::default()) }
+    }
+
+    /// Checks measured rows at the run time `now`. Returns the reason to stop, if any, which is recorded.
+    fn check(&mut self, rows: &[Row], now: Instant) -> Option<String> {
+        let _ = (rows, now);
+        None
+    }
+}
+
+/// Accepts every assignment.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AcceptAll;
+
+impl AgentPolicy for AcceptAll {}
+
+/// End of an agent's part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartEnd {
+    /// The controller has all rows.
+    Delivered,
+    /// The controller was not found; the rows are in the spool.
+    Spooled,
+}
+
+/// Reports the end of the part, and waits for `bye`.
+async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> Result<PartEnd, AgentError> {
+    let kept = session.outbox.is_kept();
+    match session.finish(end).await {
+        Ok(()) => Ok(PartEnd::Delivered),
+        Err(
+            error @ (AgentError::ControllerLost(_)
+            | AgentError::RunEnded(_)
+            | AgentError::UnknownRun
+            | AgentError::Rejected { .. }),
+        ) if kept => {
+            tracing::info!(%error, "the results are kept on this disk");
+            Ok(PartEnd::Spooled)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Delivers the spool of an agent that was killed.
+async fn deliver_spooled<D: Dial>(
+    dial: D,
+    join: &Join,
+    reconnect_timeout: Duration,
+    writer: Writer,
+    spooled: SpoolContent,
+) -> Result<PartEnd, AgentError> {
+    tracing::info!(messages = spooled.messages, "delivering the spooled results");
+    let end = spooled.end.unwrap_or_else(|| {
+        let error = "it ended before its part was done, and was started again".to_owned();
+        ended(&spooled.about.run, Some(error))
+    });
+    let session = ControllerSession::resume(dial, join, reconnect_timeout, Outbox::spooled(writer));
+    match finish(session, end).await {
+        // The spool is delivered. The early end of the part is reported there and is no error here.
+        Err(AgentError::Declined(_) | AgentError::EndedEarly(_)) => Ok(PartEnd::Delivered),
+        ended => ended,
+    }
+}
+
+fn ended(run: &str, error: Option<String>) -> LateResultsEnd {
+    LateResultsEnd {
+        run: run.to_owned(),
+        error,
+        ..LateResultsEnd::default()
+    }
+}
+
+/// Creates a part from an assignment and reviews it. On a `real` network it also finds the interface.
+async fn prepare(
+    assign: &Assign,
+    policy: &mut impl AgentPolicy,
+    real: bool,
+) -> Result<(Part, Option<Adapter>, Ready), String> {
+    let mut part = Part::from_assignment(assign)?;
+    let mut ready = policy.review(&mut part).await?;
+    part.prepare_content().await;
+    let target = &part.target;
+    let adapter = if real {
+        Some(Adapter::find(target.interface.as_deref(), target.address.ip())?)
+    } else {
+        None
+    };
+    ready
+        .notes
+        .extend(adapter.as_ref().and_then(Adapter::note).map(str::to_owned));
+    Ok((part, adapter, ready))
+}
+
+/// Checks whether a run can begin at `zero`, with this baseline before it.
+fn startable(zero: std::time::Instant, now: std::time::Instant, baseline: Duration) -> Result<(), String> {
+    let most = baseline.checked_add(MAX_LEAD).unwrap_or(baseline);
+    match zero.checked_duration_since(now) {
+        None => Err("it reconnected after the start".to_owned()),
+        Some(ahead) if ahead > to_std(most) => Err(format!(
+            "the start is {} s ahead: at most {most} is allowed",
+            ahead.as_secs()
+        )),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Mean busy share of the machine since `zero`, 0 to 1.
+fn machine_busy(watch: &CpuMonitor, zero: Monotonic) -> f64 {
+    let windows = watch.windows();
+    let shares = windows.iter().filter(|w| w.end > zero).map(|w| w.machine_busy);
+    match shares.clone().count() {
+        0 => 0.0,
+        count => shares.sum::<f64>() / count as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_lies_ahead_and_not_far() {
+        let now = std::time::Instant::now();
+        let at = |millis: u64| now + std::time::Duration::from_millis(millis);
+        let baseline = Duration::from_secs(5);
+        assert_eq!(startable(at(5_300), now, baseline), Ok(()));
+        assert_eq!(startable(at(65_000), now, baseline), Ok(()));
+        let late = startable(now, at(1), baseline).unwrap_err();
+        assert_eq!(late, "it reconnected after the start");
+        // With a start many hours after the assignment, the owner's hours would have no effect.
+        let far = startable(at(6 * 3_600_000), now, baseline).unwrap_err();
+        assert_eq!(far, "the start is 21600 s ahead: at most 65 s is allowed");
+    }
+}

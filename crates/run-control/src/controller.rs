@@ -1,0 +1,19 @@
+//! The controller of one run: agents, allowed messages and phases.
+//!
+//! - [`coordinator`]: the whole run as one state machine. [`roster`]: expected agents and their sessions.
+//!   [`protocol_state`]: allowed messages of one session.
+//! - [`rate`]: limit on the message rate.
+//! - [`ports`]: assignment of the server's connection samples to stations.
+//! - `shell`: sockets, timers and sinks.
+
+pub mod coordinator;
+pub mod ports;
+pub mod protocol_state;
+pub mod rate;
+pub mod roster;
+mod shell;
+
+pub use coordinator::{Output, RunCoordinator, Setup, Timeouts, UNCAPPED, Wake};
+pub use protocol_state::ConnectionId;
+pub use roster::{Device, Expected};
+pub use shell::{Controller, RunIo};

@@ -1,0 +1,149 @@
+//! One connection to the controller, from `hello` to its end.
+
+use super::dial::{ANSWER_TIMEOUT, Dial};
+use crate::error::AgentError;
+use crate::join::Join;
+use netburn_protocol::clock::Stamp;
+use netburn_protocol::messages::{self, Bye, Hello, Malformed, ToAgent, ToController, Welcome};
+use netburn_protocol::own_clock::{OwnClock, to_std};
+use netburn_protocol::transport::{Receiver, Sender};
+use netburn_units::Duration;
+use std::time::Instant;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// Maximum number of received messages in the queue.
+const MAX_INCOMING: usize = 16;
+/// Maximum number of messages to send in the queue.
+const MAX_OUTGOING: usize = 16;
+/// Time limit for sending one message: the maximum length, 1 MiB, at 0.3 Mbit/s.
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time limit for closing.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A message with its time of arrival, or the reason for the end of the connection.
+pub(super) type Incoming = (Stamp, Result<ToAgent, String>);
+
+/// A connection after `welcome`.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) incoming: mpsc::Receiver<Incoming>,
+    pub(super) outgoing: mpsc::Sender<ToController>,
+    /// Time of the last received message.
+    pub(super) heard: Instant,
+    reader: JoinHandle<()>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Connection {
+    /// Opens a connection, sends `hello` and waits for `welcome`.
+    pub(super) async fn open(
+        dial: &mut impl Dial,
+        join: &Join,
+        reconnect: bool,
+        clock: OwnClock,
+    ) -> Result<(Connection, Welcome), AgentError> {
+        let channel = dial.dial().await?;
+        let (tell, incoming) = mpsc::channel(MAX_INCOMING);
+        let (outgoing, queue) = mpsc::channel(MAX_OUTGOING);
+        let reader = tokio::spawn(read_loop(channel.receiver, clock, tell.clone()));
+        let writer = tokio::spawn(write_loop(channel.sender, queue, clock, tell));
+        let mut connection = Connection {
+            incoming,
+            outgoing,
+            heard: Instant::now(),
+            reader,
+            writer: Some(writer),
+        };
+        let hello = Hello {
+            protocol: messages::VERSION,
+            role: join.role,
+            name: join.name.clone(),
+            token: join.token.clone(),
+            version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
+            reconnect,
+        };
+        let gone = || AgentError::Join("the controller closed the connection".to_owned());
+        let said = connection.outgoing.send(ToController::Hello(hello)).await;
+        said.map_err(|_| gone())?;
+        match timeout(to_std(ANSWER_TIMEOUT), connection.incoming.recv()).await {
+            Ok(Some((_, Ok(ToAgent::Welcome(welcome))))) => Ok((connection, welcome)),
+            Ok(Some((_, Ok(ToAgent::Refused(refused))))) => {
+                let messages::Refused { code, reason } = refused;
+                Err(AgentError::Rejected { code, reason })
+            }
+            Ok(Some((_, Ok(ToAgent::Bye(bye))))) => Err(AgentError::Join(bye_reason(bye))),
+            Ok(Some((_, Ok(_)))) => Err(AgentError::Join("unexpected message before `welcome`".to_owned())),
+            Ok(Some((_, Err(reason)))) => Err(AgentError::Join(reason)),
+            Ok(None) => Err(gone()),
+            Err(_) => Err(AgentError::Join(format!("no answer for {ANSWER_TIMEOUT}"))),
+        }
+    }
+
+    /// Closes the connection after all queued messages are sent.
+    pub(super) async fn close(mut self) {
+        let (unheard, _) = mpsc::channel(1);
+        self.outgoing = unheard;
+        if let Some(writer) = self.writer.take() {
+            let _ = timeout(to_std(CLOSE_TIMEOUT), writer).await;
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.reader.abort();
+        if let Some(writer) = &self.writer {
+            writer.abort();
+        }
+    }
+}
+
+/// Reason of a `bye`.
+pub(crate) fn bye_reason(bye: Bye) -> String {
+    bye.reason.unwrap_or_else(|| "no reason given".to_owned())
+}
+
+/// Receives messages and stamps them at once, independent of other load.
+async fn read_loop(mut receiver: Receiver, clock: OwnClock, tell: mpsc::Sender<Incoming>) {
+    loop {
+        let heard: Result<Result<ToAgent, Malformed>, _> = receiver.message().await;
+        let at = clock.now();
+        let (news, last) = match heard {
+            Ok(Ok(message)) => (Ok(message), false),
+            Ok(Err(malformed)) => (Err(malformed.to_string()), true),
+            Err(error) => (Err(error.to_string()), true),
+        };
+        if tell.send((at, news)).await.is_err() || last {
+            return;
+        }
+    }
+}
+
+/// Sends queued messages, independent of other load.
+async fn write_loop(
+    mut sender: Sender,
+    mut queue: mpsc::Receiver<ToController>,
+    clock: OwnClock,
+    tell: mpsc::Sender<Incoming>,
+) {
+    while let Some(message) = queue.recv().await {
+        let message = match message {
+            // The time in the queue must not count as network delay.
+            ToController::Pong(pong) => ToController::Pong(messages::Pong {
+                sent: clock.now().0,
+                ..pong
+            }),
+            message => message,
+        };
+        let failed = match timeout(to_std(SEND_TIMEOUT), sender.message(&message)).await {
+            Ok(Ok(())) => continue,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("sending a message took longer than {SEND_TIMEOUT}"),
+        };
+        let _ = tell.send((clock.now(), Err(failed))).await;
+        return;
+    }
+    sender.close().await;
+}

@@ -1,0 +1,119 @@
+//! Reconnecting to the controller.
+
+use super::*;
+
+impl<D: Dial> ControllerSession<D> {
+    /// Handles a lost connection: starts to reconnect, if allowed.
+    pub(super) fn handle_connection_lost(&mut self, why: String) -> Result<News, AgentError> {
+        let Link::Up(_, dial) = std::mem::replace(&mut self.link, Link::Gone) else {
+            return Err(AgentError::ControllerLost(why));
+        };
+        if self.reconnect_timeout.is_none() {
+            return Err(AgentError::ControllerLost(why));
+        }
+        tracing::info!(why, "connection to the controller lost; reconnecting");
+        self.link = Link::Down {
+            since: Instant::now(),
+            search: self.search(dial, self.jittered(MIN_RETRY_DELAY)),
+            delay: MIN_RETRY_DELAY * 2,
+            why,
+        };
+        Ok(News::Nothing)
+    }
+
+    /// Handles the end of an attempt.
+    pub(super) fn found(
+        &mut self,
+        dial: D,
+        found: Result<(Connection, Welcome), AgentError>,
+    ) -> Result<News, AgentError> {
+        match found {
+            Ok((connection, welcome)) => {
+                tracing::info!(welcome.last_sequence, "reconnected to the controller");
+                self.link = Link::Up(Box::new(connection), dial);
+                self.run_unknown = None;
+                self.outbox.rewind(welcome.last_sequence);
+                Ok(News::Reconnected)
+            }
+            // Another attempt would give the same result, unless the controller has not noticed the end of
+            // the old connection.
+            Err(AgentError::Rejected { code, reason }) if code != RejectReason::NameTaken => {
+                self.link = Link::Gone;
+                Err(AgentError::Rejected { code, reason })
+            }
+            Err(error) => {
+                let run_unknown = matches!(error, AgentError::UnknownRun);
+                let since = *self.run_unknown.get_or_insert_with(Instant::now);
+                if !run_unknown {
+                    self.run_unknown = None;
+                } else if since.elapsed() > to_std(RUN_UNKNOWN_TIMEOUT) {
+                    self.link = Link::Gone;
+                    return Err(AgentError::UnknownRun);
+                }
+
+                let (now, next) = match &self.link {
+                    Link::Down { since, delay, .. } => (*since, *delay),
+                    Link::Up(..) | Link::Gone => (Instant::now(), MIN_RETRY_DELAY),
+                };
+                self.link = Link::Down {
+                    since: now,
+                    search: self.search(dial, self.jittered(next)),
+                    delay: (next * 2).min(if run_unknown {
+                        RUN_UNKNOWN_TIMEOUT / 3
+                    } else {
+                        MAX_RETRY_DELAY
+                    }),
+                    why: error.to_string(),
+                };
+                Ok(News::Nothing)
+            }
+        }
+    }
+
+    /// Tries to connect after `delay`.
+    pub(super) fn search(&self, mut dial: D, delay: Duration) -> Search<D> {
+        let (join, clock) = (self.join.clone(), self.clock);
+        Box::pin(async move {
+            tokio::time::sleep(to_std(delay)).await;
+            let found = Connection::open(&mut dial, &join, true, clock).await;
+            (dial, found)
+        })
+    }
+
+    /// Random delay of 75 to 125 % of `delay`, so that agents do not all reconnect at once.
+    fn jittered(&self, delay: Duration) -> Duration {
+        let dice = self.clock.now().0.unsigned_abs() / 1000 % 1024;
+        Duration::from_nanos(delay.as_nanos() / 4 * 3 + delay.as_nanos() / 2 / 1024 * dice)
+    }
+
+    /// Ends a silent connection, and a search that took too long. A search ends only before the start and
+    /// after the end of the part; during the run it continues.
+    pub(super) fn check_connection(&mut self, over: Option<Instant>) -> Result<(), AgentError> {
+        let Some(reconnect_timeout) = self.reconnect_timeout else {
+            return Ok(());
+        };
+        match &self.link {
+            Link::Up(connection, _) => {
+                let limit = match self.outbox.pending() {
+                    0 => FINAL_ACK_TIMEOUT,
+                    _ => ACK_TIMEOUT,
+                };
+                if over.is_some() && connection.heard.elapsed() > to_std(limit)
+                    || self.outbox.is_owed() && connection.heard.elapsed() > to_std(ACK_TIMEOUT)
+                {
+                    self.handle_connection_lost(format!("no message for {limit}"))?;
+                }
+                Ok(())
+            }
+            Link::Down { since, why, .. } => {
+                let since = over.map_or(*since, |over| over.max(*since));
+                if since.elapsed() > to_std(reconnect_timeout) && (over.is_some() || !self.running) {
+                    Err(AgentError::ControllerLost(why.clone()))
+                } else {
+                    Ok(())
+                }
+            }
+            Link::Gone => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,519 @@
+//! Agents that lose their connection, their process or their controller during a run, with real traffic on
+//! loopback.
+
+use super::dial::{Dial, Reconnecting};
+use super::outbox::Outbox;
+use crate::agent::{self, AcceptAll, AgentOptions, PartEnd};
+use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts};
+use crate::error::{AgentError, ControllerError};
+use crate::join::Join;
+use crate::progress::{Outcome, Watch};
+use crate::server;
+use crate::spool::{self, SpoolFolder, SpoolHeader, Writer};
+use netburn_protocol::token::Token;
+use netburn_record::{Detail, EventKind, EventRow, Health, IntervalRow, Role, Row, Sink};
+use netburn_scenario::{Document, Plan};
+use netburn_units::{BitRate, Duration, Instant};
+use std::collections::BTreeSet;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use tokio::sync::{oneshot, watch};
+
+/// Two calls per station, 4 s long.
+fn plan(stations: &[&str]) -> Plan {
+    let mut text = "duration = \"4 s\"\nbaseline = \"0 s\"\nwarmup = \"0 s\"\ndrain = \"1 s\"\n".to_owned();
+    for station in stations {
+        text.push_str(&format!("[station.{station}]\nworkload = \"voip\"\n"));
+    }
+    Document::from_toml("test.toml", &text).unwrap().resolve().unwrap()
+}
+
+#[derive(Default)]
+struct Memory(Vec<Row>);
+
+impl Sink for Memory {
+    fn put(&mut self, row: &Row) -> io::Result<()> {
+        self.0.push(row.clone());
+        Ok(())
+    }
+}
+
+impl Memory {
+    fn calls(&self, of: u16) -> Vec<u64> {
+        let calls = self.0.iter().filter_map(|row| match row {
+            Row::Operation(row) if row.station == of => Some(row.operation.sequence),
+            _ => None,
+        });
+        calls.collect()
+    }
+
+    fn events(&self, kind: EventKind) -> Vec<&EventRow> {
+        let events = self.0.iter().filter_map(|row| match row {
+            Row::Event(event) if event.kind == kind => Some(event),
+            _ => None,
+        });
+        events.collect()
+    }
+}
+
+/// Executes actions at given run times.
+#[derive(Default)]
+struct Acts(Vec<(Instant, Box<dyn FnOnce()>)>);
+
+impl Watch for Acts {
+    fn tick(&mut self, now: Instant) {
+        while self.0.first().is_some_and(|(at, _)| *at <= now) {
+            let (_, act) = self.0.remove(0);
+            act();
+        }
+    }
+}
+
+/// A network between an agent and its controller that can be cut, and may be slow.
+struct Between {
+    address: SocketAddr,
+    streams: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Between {
+    /// Forwards to `controller`, with a maximum rate in bytes per second in each direction.
+    fn new(controller: SocketAddr, rate: Option<usize>) -> Between {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let streams = Arc::new(Mutex::new(Vec::new()));
+        let all = Arc::clone(&streams);
+        // Ends with the process: no agent connects after the end of a test.
+        std::thread::spawn(move || {
+            for near in listener.incoming().map_while(Result::ok) {
+                let Ok(far) = TcpStream::connect(controller) else {
+                    continue;
+                };
+                for (from, to) in [(&near, &far), (&far, &near)] {
+                    let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+                    std::thread::spawn(move || carry(from, to, rate));
+                }
+                all.lock().unwrap().extend([near, far]);
+            }
+        });
+        Between { address, streams }
+    }
+
+    fn url(&self) -> String {
+        format!("ws://{}/", self.address)
+    }
+}
+
+fn cut(streams: &Mutex<Vec<TcpStream>>) {
+    for stream in streams.lock().unwrap().drain(..) {
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream, rate: Option<usize>) {
+    let mut bytes = vec![0; rate.map_or(1 << 16, |rate| rate / 50)];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if let Some(rate) = rate {
+            std::thread::sleep(std::time::Duration::from_secs_f64(count as f64 / rate as f64));
+        }
+        if to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Both);
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(future)
+}
+
+fn join(url: &str, role: Role, name: &str) -> Join {
+    Join {
+        url: url.to_owned(),
+        token: "t".to_owned(),
+        role,
+        name: name.to_owned(),
+        parent: None,
+        listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        fleet: None,
+    }
+}
+
+type Life = JoinHandle<Result<PartEnd, AgentError>>;
+
+/// An agent of a fleet in a thread; it is killed when its `death` arrives.
+fn agent(url: String, name: &'static str, folder: &SpoolFolder, death: Option<oneshot::Receiver<()>>) -> Life {
+    let folder = folder.clone();
+    std::thread::spawn(move || {
+        let join = join(&url, Role::Agent, name);
+        let options = AgentOptions {
+            shutdown: Default::default(),
+            run: "r".to_owned(),
+            spool: Some(folder),
+            reconnect_timeout: Some(Duration::from_secs(1)),
+            policy: AcceptAll,
+        };
+        let living = agent::run(Reconnecting::new(&join), &join, options);
+        block_on(async {
+            tokio::select! {
+                ended = living => ended,
+                () = come(death) => Err(AgentError::ControllerLost("dead".to_owned())),
+            }
+        })
+    })
+}
+
+/// Waits until `what` is sent; forever without a sender.
+async fn come(what: Option<oneshot::Receiver<()>>) {
+    match what {
+        Some(what) => what.await.unwrap(),
+        None => std::future::pending().await,
+    }
+}
+
+/// Runs a coordinator with a server, until the end of the run or of `until`.
+async fn hold(
+    controller: Controller,
+    plan: &Plan,
+    memory: &mut Memory,
+    acts: &mut Acts,
+    until: Option<oneshot::Receiver<()>>,
+) -> Option<Result<Outcome, ControllerError>> {
+    let url = format!("ws://{}/", controller.address().unwrap());
+    let serving = std::thread::spawn(move || {
+        let join = join(&url, Role::Server, "server");
+        block_on(server::run(
+            Reconnecting::new(&join),
+            &join,
+            None,
+            super::ShutdownSignal::default(),
+        ))
+    });
+    let expected = |name: &str, role: Role, stations: Vec<u16>| Expected {
+        name: name.to_owned(),
+        role,
+        token: Token::known("t"),
+        stations,
+        datagrams: false,
+        device: Default::default(),
+    };
+    let mut all = vec![expected("server", Role::Server, vec![])];
+    all.extend(
+        plan.stations
+            .iter()
+            .zip(0..)
+            .map(|(station, number)| expected(&station.name, Role::Agent, vec![number])),
+    );
+    let setup = Setup {
+        plan: plan.clone(),
+        document: plan.to_json(),
+        rate: BitRate::from_mbps(100),
+        expected: all,
+        timeouts: Timeouts::for_fleet(Duration::from_secs(10)),
+    };
+    let (_keep, stop) = watch::channel(false);
+    let mut sinks: Vec<&mut dyn Sink> = vec![memory];
+    let io = RunIo {
+        sinks: &mut sinks,
+        watch: acts,
+        stop,
+        children: &mut [],
+    };
+    let outcome = tokio::select! {
+        outcome = controller.run(setup, io) => Some(outcome),
+        () = come(until) => None,
+    };
+    // Non-blocking, because this thread closes the connections that the run dropped.
+    let served = tokio::task::spawn_blocking(move || serving.join().unwrap())
+        .await
+        .unwrap();
+    assert!(served.is_ok() || outcome.is_none(), "{served:?}");
+    outcome
+}
+
+async fn listening() -> (Controller, SocketAddr) {
+    let controller = Controller::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
+        .await
+        .unwrap();
+    let address = controller.address().unwrap();
+    (controller, address)
+}
+
+/// Each operation once, from the first to the last.
+fn whole(calls: &[u64]) {
+    let all: BTreeSet<u64> = calls.iter().copied().collect();
+    assert_eq!(all.len(), calls.len(), "none twice: {calls:?}");
+    assert_eq!(
+        all.last().map_or(0, |last| last + 1),
+        all.len() as u64,
+        "none is missing: {calls:?}"
+    );
+}
+
+#[test]
+fn a_connection_that_is_cut_costs_no_row() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = SpoolFolder::new(dir.path().join("spool"));
+    let plan = plan(&["phone"]);
+    let (mut memory, mut acts) = (Memory::default(), Acts::default());
+    block_on(async {
+        let (controller, address) = listening().await;
+        let between = Between::new(address, None);
+        let phone = agent(between.url(), "phone", &folder, None);
+        for ms in [1000, 2500] {
+            let streams = Arc::clone(&between.streams);
+            acts.0.push((Instant::from_millis(ms), Box::new(move || cut(&streams))));
+        }
+        let outcome = hold(controller, &plan, &mut memory, &mut acts, None)
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(outcome.lost, []);
+        assert_eq!(outcome.health.len(), 2);
+        assert_eq!(phone.join().unwrap().unwrap(), PartEnd::Delivered);
+    });
+    let calls = memory.calls(0);
+    whole(&calls);
+    assert!(
+        (29..=31).contains(&calls.len()),
+        "one every 131 ms in 4 s: {}",
+        calls.len()
+    );
+    let away = memory.events(EventKind::Warning);
+    assert_eq!(
+        away.iter()
+            .filter(|event| event.detail.text().contains("phone was disconnected for"))
+            .count(),
+        2,
+        "{away:?}"
+    );
+    assert_eq!(spool::pending(&folder), []);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn an_agent_without_controller_finishes_and_keeps_its_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = SpoolFolder::new(dir.path().join("spool"));
+    let plan = plan(&["phone"]);
+    let (mut memory, mut acts) = (Memory::default(), Acts::default());
+    let phone = block_on(async {
+        let (controller, address) = listening().await;
+        let phone = agent(format!("ws://{address}/"), "phone", &folder, None);
+        let (end, until) = oneshot::channel();
+        acts.0
+            .push((Instant::from_millis(1500), Box::new(move || end.send(()).unwrap())));
+        let held = hold(controller, &plan, &mut memory, &mut acts, Some(until));
+        assert!(held.await.is_none());
+        phone
+    });
+    assert_eq!(phone.join().unwrap().unwrap(), PartEnd::Spooled);
+    let waiting = spool::pending(&folder);
+    assert_eq!((waiting.len(), &*waiting[0].run, &*waiting[0].name), (1, "r", "phone"));
+    let mut late = spool::SpoolReader::open(&folder, "r", 1).unwrap();
+    let mut kept = Memory::default();
+    while let Some(message) = late.next().unwrap() {
+        kept.0
+            .extend(message.batch.into_rows(|station| station == 0, false).unwrap());
+    }
+    let calls = kept.calls(0);
+    whole(&calls);
+    // The server ended with the run: later operations failed, and are recorded.
+    assert!((29..=31).contains(&calls.len()), "{}", calls.len());
+    assert!(calls.len() > memory.calls(0).len());
+    assert!(late.end().error.is_none() && late.end().health.is_some());
+}
+
+#[test]
+fn a_restarted_agent_delivers_its_spool() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = SpoolFolder::new(dir.path().join("spool"));
+    let plan = plan(&["phone", "tv"]);
+    let (mut memory, mut acts) = (Memory::default(), Acts::default());
+    let again = Arc::new(Mutex::new(None));
+    block_on(async {
+        let (controller, address) = listening().await;
+        let url = format!("ws://{address}/");
+        let (die, death) = oneshot::channel();
+        let phone = agent(url.clone(), "phone", &folder, Some(death));
+        acts.0
+            .push((Instant::from_millis(2000), Box::new(move || die.send(()).unwrap())));
+        let tv = agent(url.clone(), "tv", &SpoolFolder::new(dir.path().join("other")), None);
+        let (folder, place) = (folder.clone(), Arc::clone(&again));
+        let restart = move || *place.lock().unwrap() = Some(agent(url, "phone", &folder, None));
+        acts.0.push((Instant::from_millis(3800), Box::new(restart)));
+        let outcome = hold(controller, &plan, &mut memory, &mut acts, None)
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(outcome.lost.len(), 1, "{:?}", outcome.lost);
+        assert!(outcome.lost[0].1.contains("started again"), "{:?}", outcome.lost);
+        assert!(phone.join().unwrap().is_err());
+        assert_eq!(tv.join().unwrap().unwrap(), PartEnd::Delivered);
+    });
+    let again = again.lock().unwrap().take().unwrap();
+    assert_eq!(again.join().unwrap().unwrap(), PartEnd::Delivered);
+    whole(&memory.calls(0));
+    assert!(!memory.calls(0).is_empty() && memory.calls(0).len() < 29);
+    whole(&memory.calls(1));
+    assert_eq!(spool::pending(&folder), []);
+}
+
+#[test]
+fn agents_on_a_slow_link_deliver_all_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = plan(&["near", "far"]);
+    let (mut memory, mut acts) = (Memory::default(), Acts::default());
+    block_on(async {
+        let (controller, address) = listening().await;
+        let between = Between::new(address, Some(20_000));
+        let near = agent(
+            format!("ws://{address}/"),
+            "near",
+            &SpoolFolder::new(dir.path().join("near")),
+            None,
+        );
+        let far = agent(between.url(), "far", &SpoolFolder::new(dir.path().join("far")), None);
+        let outcome = hold(controller, &plan, &mut memory, &mut acts, None)
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(outcome.lost, []);
+        for life in [near, far] {
+            assert_eq!(life.join().unwrap().unwrap(), PartEnd::Delivered);
+        }
+    });
+    for station in [0, 1] {
+        whole(&memory.calls(station));
+        assert!((29..=31).contains(&memory.calls(station).len()));
+    }
+    let health: Vec<Health> = memory
+        .events(EventKind::Health)
+        .iter()
+        .filter_map(|event| match &event.detail {
+            Detail::Health(report) => Some((**report).clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(health.len(), 3);
+}
+
+#[test]
+fn without_a_disk_results_are_kept_in_memory_and_this_is_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    // A file at the path of the folder.
+    std::fs::write(dir.path().join("file"), "").unwrap();
+    let folder = SpoolFolder::new(dir.path().join("file"));
+    let plan = plan(&["phone"]);
+    let (mut memory, mut acts) = (Memory::default(), Acts::default());
+    block_on(async {
+        let (controller, address) = listening().await;
+        let between = Between::new(address, None);
+        let phone = agent(between.url(), "phone", &folder, None);
+        let streams = Arc::clone(&between.streams);
+        acts.0
+            .push((Instant::from_millis(1500), Box::new(move || cut(&streams))));
+        let outcome = hold(controller, &plan, &mut memory, &mut acts, None)
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(outcome.lost, []);
+        assert_eq!(phone.join().unwrap().unwrap(), PartEnd::Delivered);
+    });
+    whole(&memory.calls(0));
+    let said = memory.events(EventKind::Warning);
+    assert_eq!(
+        said.iter()
+            .filter(|event| event.detail.text().contains("they are kept in memory"))
+            .count(),
+        1,
+        "{said:?}"
+    );
+}
+
+fn row(number: u64) -> Row {
+    Row::Interval(IntervalRow {
+        station: 0,
+        workload: 0,
+        at: Instant::from_nanos(number as i64),
+        bytes_down: number,
+        bytes_up: 0,
+    })
+}
+
+/// The disk is full after three messages. Unacknowledged messages are sent again from disk and from memory.
+#[test]
+fn rows_beyond_a_full_disk_are_sent_again_from_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = SpoolFolder::new(dir.path());
+    let about = SpoolHeader {
+        run: "r".to_owned(),
+        name: "a".to_owned(),
+        stations: vec![],
+        proof: String::new(),
+    };
+    let writer = Writer::create(&folder, &about, netburn_protocol::messages::Start { at: 0 }).unwrap();
+    let mut outbox = Outbox::spooled(writer);
+    let mut errors = 0;
+    for number in 1..=6 {
+        if number == 4 {
+            outbox.fill_disk();
+        }
+        outbox.put(&row(number));
+        errors += usize::from(outbox.seal().is_err());
+    }
+    assert_eq!(errors, 1, "said once");
+    let drain = |outbox: &mut Outbox| {
+        let mut got = Vec::new();
+        while let Some(rows) = outbox.take_next().unwrap() {
+            got.push(rows.sequence);
+        }
+        got
+    };
+    assert_eq!(drain(&mut outbox), [1, 2, 3, 4, 5, 6]);
+    outbox.acknowledged(1);
+    outbox.rewind(2);
+    assert_eq!(drain(&mut outbox), [3, 4, 5, 6]);
+    outbox.acknowledged(6);
+    assert_eq!(outbox.pending(), 0);
+    outbox.rewind(6);
+    assert_eq!(drain(&mut outbox), [0u64; 0]);
+}
+
+/// An unanswered connection attempt is given up, before the start and after the end.
+#[test]
+fn reconnecting_is_limited_in_time() {
+    struct Nobody;
+    impl Dial for Nobody {
+        async fn dial(&mut self) -> Result<netburn_protocol::transport::Channel, AgentError> {
+            Err(AgentError::Join("no listener".to_owned()))
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let folder = SpoolFolder::new(dir.path());
+    let about = SpoolHeader {
+        run: "r".to_owned(),
+        name: "a".to_owned(),
+        stations: vec![],
+        proof: String::new(),
+    };
+    drop(Writer::create(&folder, &about, netburn_protocol::messages::Start { at: 0 }).unwrap());
+    let options = || AgentOptions {
+        shutdown: Default::default(),
+        run: "r".to_owned(),
+        spool: Some(folder.clone()),
+        reconnect_timeout: Some(Duration::from_millis(300)),
+        policy: AcceptAll,
+    };
+    let join = join("ws://127.0.0.1:1/", Role::Agent, "a");
+    let ended = block_on(agent::run(Nobody, &join, options()));
+    assert_eq!(ended.unwrap(), PartEnd::Spooled);
+    assert_eq!(spool::pending(&folder).len(), 1);
+    spool::remove(&folder, "r").unwrap();
+    assert!(block_on(agent::run(Nobody, &join, options())).is_err());
+}

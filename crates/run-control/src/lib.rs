@@ -1,0 +1,33 @@
+//! One run: its controller, its agents and its server, in one process or in several.
+//!
+//! Modules, from the top:
+//!
+//! - [`run_local`]: one run of a plan, with all agents and the server as processes on this machine.
+//! - [`controller`]: the controller of one run: a state machine, and its I/O with sockets and timers.
+//! - [`process`]: main functions of the processes that the controller starts. [`agent`], [`server`]: what these
+//!   processes do. [`controller_session`]: their connection to the controller, with reconnects.
+//! - [`launch`]: starting of agents and servers. [`join`]: the connection parameters that they get.
+//! - [`spool`]: rows on an agent's disk until they are delivered. [`document`]: plans in messages.
+//! - [`progress`]: phases and outcome of a run. [`error`](mod@error): errors of the controller and of agents.
+
+pub mod agent;
+pub mod controller;
+pub mod controller_session;
+pub mod document;
+pub mod error;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
+pub mod join;
+pub mod launch;
+pub mod local;
+pub mod process;
+pub mod progress;
+pub mod server;
+pub mod spool;
+
+pub use error::{AgentError, ControllerError};
+pub use join::Join;
+pub use launch::{Child, Launcher, ThisMachine};
+pub use local::{Options, run_local};
+pub use process::{agent_main, server_main};
+pub use progress::{Outcome, Phase, Watch};

@@ -1,0 +1,50 @@
+//! Progress and outcome of a run.
+
+use netburn_record::Health;
+use netburn_units::{Duration, Instant};
+
+/// Phase of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// Agents and the server start and join.
+    Joining,
+    /// Preparation and clock synchronisation.
+    Clocks,
+    /// Measurement of the idle latency.
+    Baseline,
+    /// Load.
+    Running,
+    /// No new operations; running ones may finish.
+    Draining,
+    /// Delivery of the remaining results.
+    Collecting,
+}
+
+/// Receiver of progress reports.
+pub trait Watch {
+    /// A phase begins. `left` is its expected length.
+    fn phase(&mut self, phase: Phase, left: Duration) {
+        let _ = (phase, left);
+    }
+
+    /// The run time, at the beginning of each phase from the baseline on, and about ten times a second.
+    fn tick(&mut self, now: Instant) {
+        let _ = now;
+    }
+
+    /// A warning for the user. It is also recorded.
+    fn warn(&mut self, text: &str) {
+        let _ = text;
+    }
+}
+
+/// Outcome of a run. Everything that affects the verdict is also recorded.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Whether the run was ended early from outside.
+    pub interrupted: bool,
+    /// Lost agents and servers, each with the reason.
+    pub lost: Vec<(String, String)>,
+    /// Self-reports on the measurement.
+    pub health: Vec<Health>,
+}

@@ -1,0 +1,149 @@
+//! Spool: rows on an agent's disk until the holder of the run has all of them.
+//!
+//! One file per run, `RUN.spool`, appended to and synced once a second:
+//!
+//! ```text
+//! file  = "nbagent\n"  version: u32  frame*       header first, then start, rows in the order of their numbers, end
+//! frame = length: u32  kind: u8  payload: length bytes of JSON  crc: u32
+//! ```
+//!
+//! Integers are little-endian. The CRC is CRC-32 (IEEE 802.3, as in zlib) over length, kind and payload. A
+//! reader stops at the first incomplete or invalid frame and keeps everything before it. Therefore a file
+//! survives `kill -9` and power loss at any byte. The file contains no token; its proof only allows the
+//! delivery of these results.
+//!
+//! - [`pending`], [`SpoolReader`], [`remove`]: delivery of results after the run.
+//! - `write`, `read`: the file format.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+#[cfg(feature = "fuzz")]
+pub(crate) use read::Source;
+pub use read::{SpoolContent, SpoolReader};
+pub use write::Writer;
+
+use netburn_protocol::messages::standing::{MAX_PENDING_RUNS, PendingResults};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// First bytes of a spool.
+const MAGIC: &[u8; 8] = b"nbagent\n";
+/// Newest version of the file format.
+const VERSION: u32 = 1;
+/// Maximum length of a payload: that of a message, with some margin.
+const MAX_PAYLOAD: usize = netburn_protocol::messages::MAX_TO_CONTROLLER + 1024;
+/// Length, kind and CRC of a frame, in bytes.
+const OVERHEAD: usize = 4 + 1 + 4;
+/// File name suffix.
+const SUFFIX: &str = ".spool";
+/// Maximum length of the name of a run, in bytes.
+pub const MAX_RUN_NAME: usize = 128;
+
+/// Kind of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Header = 0,
+    Start = 1,
+    Rows = 2,
+    End = 3,
+}
+
+/// Folder of spools. Each member needs its own; members that share one would deliver each other's results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpoolFolder(PathBuf);
+
+/// Header of a spool.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SpoolHeader {
+    /// Name of the run.
+    pub run: String,
+    /// Name of the agent in the run.
+    pub name: String,
+    /// Names of its stations.
+    pub stations: Vec<String>,
+    /// Proof of the part: see [`standing::proof`](netburn_protocol::messages::standing::proof).
+    #[serde(default)]
+    pub proof: String,
+}
+
+impl SpoolFolder {
+    /// Uses this folder. It is created with the first spool.
+    #[must_use]
+    pub fn new(path: impl Into<PathBuf>) -> SpoolFolder {
+        SpoolFolder(path.into())
+    }
+
+    /// Path of the folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Path of the spool of a run.
+    fn file(&self, run: &str) -> io::Result<PathBuf> {
+        if is_run(run) {
+            Ok(self.0.join(format!("{run}{SUFFIX}")))
+        } else {
+            Err(io::Error::other(format!("`{run}` is not a valid run name")))
+        }
+    }
+
+    /// Names of the runs with a spool, sorted.
+    fn runs(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let mut runs: Vec<String> = names
+            .filter_map(|name| Some(name.strip_suffix(SUFFIX)?.to_owned()))
+            .filter(|run| is_run(run))
+            .collect();
+        runs.sort();
+        runs
+    }
+}
+
+/// Returns whether `text` is a valid name of a run: 1 to 128 letters, digits, `-`, `_` and `.`, not
+/// beginning with `.`. Such a name is a valid file name on all systems and has no directory part.
+#[must_use]
+pub fn is_run(text: &str) -> bool {
+    (1..=MAX_RUN_NAME).contains(&text.len())
+        && !text.starts_with('.')
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+}
+
+/// Runs with results to deliver, oldest name first, at most [`MAX_PENDING_RUNS`]. Omits spools that an
+/// agent has open or whose header is damaged.
+#[must_use]
+pub fn pending(folder: &SpoolFolder) -> Vec<PendingResults> {
+    let all = folder.runs().into_iter().filter_map(|run| {
+        let late = SpoolReader::open(folder, &run, 1).ok()?;
+        Some(PendingResults {
+            name: late.about().name.clone(),
+            messages: late.messages(),
+            run,
+        })
+    });
+    all.take(MAX_PENDING_RUNS).collect()
+}
+
+/// Deletes the spool of a run after its delivery. A missing file is no error.
+///
+/// # Errors
+/// If the file can't be deleted, or an agent has it open.
+pub fn remove(folder: &SpoolFolder, run: &str) -> io::Result<()> {
+    let path = folder.file(run)?;
+    match File::open(&path) {
+        Ok(file) => {
+            file.try_lock()?;
+            std::fs::remove_file(path)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
