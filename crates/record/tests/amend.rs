@@ -152,11 +152,14 @@ fn complete_late_results_are_judged_like_others() {
     let warned = events(&run, EventKind::Warning);
     assert_eq!(warned.len(), 2);
     assert!(
-        warned[0].text.starts_with("agent laptop was lost: the connection"),
+        warned[0]
+            .detail
+            .text()
+            .starts_with("agent laptop was lost: the connection"),
         "{warned:?}"
     );
     assert_eq!(warned[0].at, ms(1234));
-    assert!(warned[1].text.contains("arrived at 2026-"), "{warned:?}");
+    assert!(warned[1].detail.text().contains("arrived at 2026-"), "{warned:?}");
     // The same as without the loss, except for the two warnings.
     let other = dir.path().join("never-lost");
     let mut recorder = Recorder::create(&other, header(plan())).unwrap();
@@ -507,7 +510,8 @@ fn rows_after_a_killed_run_do_not_count() {
     let said = events(&run, EventKind::Warning);
     assert!(
         said.iter().any(|event| event
-            .text
+            .detail
+            .text()
             .contains("2001 rows from after the end of the run are excluded")),
         "{said:?}"
     );

@@ -182,7 +182,7 @@ impl<'a> RecordingSink<'a> {
             self.quality_issues.push(QualityIssue::InterfaceDown { station: None });
         }
         for name in self.lab.map(Lab::interfaces_down).unwrap_or_default() {
-            let station = Some(name);
+            let station = Some(name.to_owned());
             self.quality_issues.push(QualityIssue::InterfaceDown { station });
         }
     }
