@@ -46,7 +46,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// What would help, simulated.
+/// Simulated remedies.
 fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventions, Option<Answers>), CliError> {
     if causes.is_empty() {
         return Ok((Interventions::default(), None));
@@ -55,7 +55,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
         Ok(plan) => plan,
         Err(why) => {
             let proposed = Interventions {
-                without: vec![format!("What would help can't be simulated: {why}")],
+                not_simulated: vec![format!("What would help can't be simulated: {why}")],
                 ..Interventions::default()
             };
             return Ok((proposed, None));
@@ -99,7 +99,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
         Err(AnswerError::Stopped) => Err(CliError::Failed("interrupted".to_owned())),
         Err(error) => {
             let proposed = Interventions {
-                without: vec![format!("What would help can't be simulated: {error}.")],
+                not_simulated: vec![format!("What would help can't be simulated: {error}.")],
                 ..Interventions::default()
             };
             Ok((proposed, None))

@@ -18,7 +18,7 @@ pub const LATENESS_US: f64 = 10_000.0;
 /// The share of operations that may be missed because the generator was too late: a tenth of the 1 % that a pass
 /// allows.
 pub const MISSED_SENDS: f64 = 0.001;
-/// Processor time of a participant's busiest thread as a share of one core. Above it, it may be what is measured.
+/// Processor time of an agent's busiest thread as a share of one core. Above it, it may be what is measured.
 pub const CPU: f64 = 0.95;
 /// Limit of the machine's busy share. Above it, all processes wait for a processor.
 pub const MACHINE_BUSY: f64 = 0.98;
@@ -61,7 +61,7 @@ pub struct Evidence<'a> {
     pub standstill: Duration,
     /// Implausible reports: station, and reason.
     pub reports: &'a [(&'a str, &'a QualityIssue)],
-    /// True if the run ended as planned, so that every participant had the time to report.
+    /// True if the run ended as planned, so that every agent had the time to report.
     pub complete: bool,
 }
 
@@ -110,10 +110,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         if !one_machine && at_least(health.machine_busy, MACHINE_BUSY) {
             add_issue(
                 stations,
-                busy(
-                    format!("the machine of {}", participant_label(health)),
-                    health.machine_busy,
-                ),
+                busy(format!("the machine of {}", agent_label(health)), health.machine_busy),
             );
         }
     }
@@ -177,7 +174,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
 
 /// Problems of one agent or server.
 fn reasons(health: &Health, standstill: Duration) -> Vec<QualityIssue> {
-    let who = || participant_label(health);
+    let who = || agent_label(health);
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LATENESS_US) {
         reasons.push(QualityIssue::StartDelay {
@@ -229,7 +226,7 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<QualityIssue> {
 }
 
 /// Label of an agent or server in messages.
-fn participant_label(health: &Health) -> String {
+fn agent_label(health: &Health) -> String {
     match health.role {
         Role::Agent => format!("agent {}", health.name),
         Role::Server if health.name == "server" => "the server".to_owned(),
@@ -347,7 +344,7 @@ mod tests {
         });
         assert!(
             checked.self_check.ok && checked.quality_issues.is_empty(),
-            "it served nobody"
+            "the server had no requests"
         );
     }
 

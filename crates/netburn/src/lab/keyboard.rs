@@ -68,7 +68,7 @@ impl Keys {
 
 /// Settings made with keys, and the selected station.
 #[derive(Debug)]
-pub(super) struct Hand {
+pub(super) struct KeyboardControl {
     stations: Vec<Held>,
     /// Name and queue of each access point.
     aps: Vec<(String, QueueKind)>,
@@ -123,9 +123,9 @@ fn rates(network: &mut Network<()>, number: u16, name: &str) -> Vec<BitRate> {
     rates
 }
 
-impl Hand {
+impl KeyboardControl {
     /// Returns `None` for a plan with an invalid network.
-    pub(super) fn new(plan: &Plan) -> Option<Hand> {
+    pub(super) fn new(plan: &Plan) -> Option<KeyboardControl> {
         let model = Network::<()>::new(plan).ok()?;
         let mut scratch = Network::<()>::new(plan).ok()?;
         let stations = plan.stations.iter().zip(0_u16..).map(|(station, number)| {
@@ -142,7 +142,7 @@ impl Hand {
                 rates: rates(&mut scratch, number, &station.name),
             }
         });
-        Some(Hand {
+        Some(KeyboardControl {
             stations: stations.collect(),
             aps: plan.aps.iter().map(|ap| (ap.name.clone(), ap.queue)).collect(),
             selected: 0,
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(keys(b"\x1b[1;5C\x1b[H\x1b[3~\x1bx\x1b\x1b[Aq"), [Right, Up, Char(b'q')]);
     }
 
-    fn hand() -> Hand {
+    fn control() -> KeyboardControl {
         let text = r#"
             [ap.home]
             [ap.home.radio.5g]
@@ -259,21 +259,21 @@ mod tests {
             mcs = 6
             workload = "probe"
         "#;
-        Hand::new(&Document::from_toml("s.toml", text).unwrap().resolve().unwrap()).unwrap()
+        KeyboardControl::new(&Document::from_toml("s.toml", text).unwrap().resolve().unwrap()).unwrap()
     }
 
-    fn pressed(hand: &mut Hand, bytes: &[u8]) -> Vec<String> {
+    fn pressed(control: &mut KeyboardControl, bytes: &[u8]) -> Vec<String> {
         let keys = keys(bytes).into_iter();
-        keys.filter_map(|key| hand.handle_key(key, None))
+        keys.filter_map(|key| control.handle_key(key, None))
             .map(|setting| setting.to_string())
             .collect()
     }
 
     #[test]
     fn keys_become_settings() {
-        let mut hand = hand();
+        let mut control = control();
         assert_eq!(
-            pressed(&mut hand, b"\x1b[D\x1b[D\x1b[C"),
+            pressed(&mut control, b"\x1b[D\x1b[D\x1b[C"),
             [
                 "station.near.signal = \"-43 dBm\"",
                 "station.near.signal = \"-46 dBm\"",
@@ -282,21 +282,21 @@ mod tests {
         );
         // Beyond the last there is none. MCS 7 is the fastest of 802.11n.
         assert_eq!(
-            pressed(&mut hand, b"\x1b[B\x1b[B++-"),
+            pressed(&mut control, b"\x1b[B\x1b[B++-"),
             ["station.fixed.mcs = 7", "station.fixed.mcs = 6"]
         );
-        assert_eq!(pressed(&mut hand, b"\x1b[D"), ["station.fixed.signal = \"-60 dBm\""]);
-        assert_eq!(pressed(&mut hand, b"qx"), ["ap.home.queue = \"pfifo-fast\""]);
-        assert_eq!(hand.queues(), "home pfifo-fast");
-        assert_eq!(pressed(&mut hand, b"qqqqq").len(), 5);
-        assert_eq!(hand.queues(), "home fifo");
+        assert_eq!(pressed(&mut control, b"\x1b[D"), ["station.fixed.signal = \"-60 dBm\""]);
+        assert_eq!(pressed(&mut control, b"qx"), ["ap.home.queue = \"pfifo-fast\""]);
+        assert_eq!(control.queues(), "home pfifo-fast");
+        assert_eq!(pressed(&mut control, b"qqqqq").len(), 5);
+        assert_eq!(control.queues(), "home fifo");
     }
 
     /// 802.11n with two streams in 40 MHz and a guard interval of 400 ns: 30 to 300 Mbit/s (802.11-2020, table 19-32).
     #[test]
     fn an_mcs_is_next_to_the_rate_that_is_used() {
         let rate = |mbps| Some(BitRate::from_mbps(mbps));
-        let mut one = hand();
+        let mut one = control();
         let rates: Vec<u64> = one.stations[0]
             .rates
             .iter()
@@ -310,27 +310,31 @@ mod tests {
             ),
             (Some(4), None)
         );
-        let set = |hand: &mut Hand, key, rate| hand.handle_key(Key::Char(key), rate).map(|setting| setting.to_string());
+        let set = |control: &mut KeyboardControl, key, rate| {
+            control
+                .handle_key(Key::Char(key), rate)
+                .map(|setting| setting.to_string())
+        };
         assert_eq!(set(&mut one, b'-', rate(180)).unwrap(), "station.near.mcs = 3");
         // From here on the MCS is known.
         assert_eq!(set(&mut one, b'-', rate(300)).unwrap(), "station.near.mcs = 2");
         // A rate between two, as with one stream.
-        assert_eq!(set(&mut hand(), b'+', rate(65)).unwrap(), "station.near.mcs = 2");
-        assert_eq!(set(&mut hand(), b'-', rate(65)).unwrap(), "station.near.mcs = 1");
-        assert_eq!(set(&mut hand(), b'+', rate(300)), None);
-        assert_eq!(set(&mut hand(), b'-', rate(30)), None);
+        assert_eq!(set(&mut control(), b'+', rate(65)).unwrap(), "station.near.mcs = 2");
+        assert_eq!(set(&mut control(), b'-', rate(65)).unwrap(), "station.near.mcs = 1");
+        assert_eq!(set(&mut control(), b'+', rate(300)), None);
+        assert_eq!(set(&mut control(), b'-', rate(30)), None);
         // Before the first transmission, the rate that the signal permits counts.
-        assert_eq!(set(&mut hand(), b'-', None).unwrap(), "station.near.mcs = 6");
+        assert_eq!(set(&mut control(), b'-', None).unwrap(), "station.near.mcs = 6");
     }
 
     #[test]
     fn signals_and_rates_have_ends() {
-        let mut hand = hand();
-        let all = pressed(&mut hand, &b"\x1b[C".repeat(20));
+        let mut control = control();
+        let all = pressed(&mut control, &b"\x1b[C".repeat(20));
         assert_eq!(all.last().unwrap(), "station.near.signal = \"0 dBm\"");
-        let all = pressed(&mut hand, &b"\x1b[D".repeat(60));
+        let all = pressed(&mut control, &b"\x1b[D".repeat(60));
         assert_eq!(all.last().unwrap(), "station.near.signal = \"-110 dBm\"");
-        let all = pressed(&mut hand, &b"-".repeat(20));
+        let all = pressed(&mut control, &b"-".repeat(20));
         assert_eq!(all.len(), 7);
         assert_eq!(all.last().unwrap(), "station.near.mcs = 0");
     }

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Volume from which netburn asks for confirmation.
-const MUCH: ByteSize = ByteSize::from_bytes(10_000_000_000);
+const CONFIRM_THRESHOLD: ByteSize = ByteSize::from_bytes(10_000_000_000);
 /// Assumed rate if nothing limits it, for an estimate: faster than most links at home.
 const WIRE: BitRate = BitRate::from_mbps(10_000);
 
@@ -168,7 +168,7 @@ fn estimate(plan: &Plan) -> ByteSize {
 
 /// Asks for confirmation of a large volume.
 pub(super) fn confirm_volume(plan: &Plan, yes: bool) -> Result<(), CliError> {
-    if yes || estimate(plan) <= MUCH {
+    if yes || estimate(plan) <= CONFIRM_THRESHOLD {
         return Ok(());
     }
     let much = format!("this may move {}", most(plan));
@@ -219,6 +219,6 @@ mod tests {
             said.contains("nothing in the scenario bounds it, at 10 Gbit/s up to 18."),
             "{said}"
         );
-        assert!(estimate(&greedy) > MUCH);
+        assert!(estimate(&greedy) > CONFIRM_THRESHOLD);
     }
 }

@@ -42,7 +42,7 @@ pub struct Cell {
     /// The station's worst judgement; better if nothing is worse.
     pub judgement: Judgement,
     /// Index of the metric with the largest difference in that comparison.
-    pub figure: Option<usize>,
+    pub metric: Option<usize>,
 }
 
 impl Matrix {
@@ -102,7 +102,7 @@ impl Matrix {
     fn badness(&self, row: &Row) -> f64 {
         let cells = row.cells.iter().flatten().map(|cell| {
             let metric = cell
-                .figure
+                .metric
                 .map(|place| &self.comparisons[cell.comparison].metrics[place]);
             let share = metric
                 .map_or(0.0, |metric| metric.share().map_or(1.0, f64::abs))
@@ -128,7 +128,7 @@ impl Matrix {
 
     /// Metric behind a cell's judgement, with its difference; `None` without such a metric.
     pub(super) fn detail(&self, cell: &Cell) -> Option<String> {
-        let place = cell.figure?;
+        let place = cell.metric?;
         let metric = &self.comparisons[cell.comparison].metrics[place];
         let by = match metric.share() {
             Some(of) if metric.key.quantity.unit() != super::Unit::Share => share(Some(of), metric.key.quantity.unit()),
@@ -178,7 +178,7 @@ impl Matrix {
         if let Some(needed) = self.comparisons.iter().find_map(Comparison::too_few) {
             lines.extend(wrap(
                 &format!(
-                    "Too few runs for so many metrics: {needed} runs of each variant are needed (--repeat {needed})."
+                    "Too few runs for the number of metrics: {needed} runs of each variant are needed (--repeat {needed})."
                 ),
                 width,
                 "  ",
@@ -246,7 +246,7 @@ fn cell(of: &Comparison, comparison: usize, variant: usize, station: Option<&str
         variant,
         comparison,
         judgement,
-        figure: largest.map(|(place, _)| place),
+        metric: largest.map(|(place, _)| place),
     }
 }
 

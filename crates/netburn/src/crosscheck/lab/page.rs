@@ -115,11 +115,11 @@ pub(super) fn json(all: &[Comparison]) -> Value {
     let case = |case: &Comparison| {
         let metric = |result: &MetricResult| {
             let of = &result.metric;
-            json!({ "figure": of.name, "simulate": of.simulator, "lab": of.lab, "outcome": result.word(),
+            json!({ "metric": of.name, "simulate": of.simulator, "lab": of.lab, "outcome": result.word(),
                     "why": result.known })
         };
         json!({ "case": case.name, "runs": case.runs, "quality_issues": case.quality_issues,
-                "figures": case.results.iter().map(metric).collect::<Vec<_>>() })
+                "metrics": case.results.iter().map(metric).collect::<Vec<_>>() })
     };
     Value::Array(all.iter().map(case).collect())
 }
@@ -135,7 +135,7 @@ fn counts(all: &[Comparison]) -> String {
         0 => String::new(),
         unreliable => format!("; {unreliable} more are unreliable"),
     };
-    format!("{counted} metrics, of which {faults} differ without a known reason{besides}")
+    format!("{counted} metrics; {faults} differ without a known reason{besides}")
 }
 
 /// Median, and the range if there are several values.

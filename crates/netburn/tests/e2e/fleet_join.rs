@@ -1,17 +1,17 @@
-//! Other ways to be a fleet: TLS with a certificate of one's own, a server elsewhere, a device whose disk is full, and
-//! what people read in their terminals.
+//! Other ways to join a fleet: TLS with your own certificate, a remote server, a device with a full disk, and the text
+//! on terminals.
 
 use crate::common::{LOOPBACK_UP, finish, start, station};
 use crate::fleet::{Fleet, on_fleet, operations, summary};
 use std::process::Command;
 
-/// A second address on loopback's interface, which is no loopback address (netdevice(7), SIOCSIFADDR).
+/// Adds a second address to the loopback device that is no loopback address (netdevice(7), SIOCSIFADDR).
 const FAR: &str = "python3 -c 'import fcntl, socket, struct
 address = socket.inet_aton(\"10.9.8.7\")
 request = struct.pack(\"16sH2s4s8x\", b\"lo:1\", socket.AF_INET, bytes(2), address)
 fcntl.ioctl(socket.socket(), 0x8916, request)' &&";
 
-/// Asks for the page in the clear, and says what came, and where it leads.
+/// Requests the page over plain HTTP, and prints the status and the redirect.
 const ASK: &str = "python3 -c 'import http.client
 asked = http.client.HTTPConnection(\"10.9.8.7\", 4484)
 asked.request(\"GET\", \"/\")
@@ -19,7 +19,7 @@ answer = asked.getresponse()
 print(answer.status, answer.getheader(\"location\"))' >&3";
 
 #[test]
-fn with_a_certificate_devices_come_over_tls_and_plain_http_is_sent_there() {
+fn with_a_certificate_agents_use_tls_and_plain_http_is_redirected() {
     let fleet = Fleet::new();
     let made = Command::new("openssl")
         .args([
@@ -66,18 +66,20 @@ fn with_a_certificate_devices_come_over_tls_and_plain_http_is_sent_there() {
     ]
     .concat();
     let mut serve = start(fleet.with_state("secure", &arguments));
-    serve.wait_for("the address", |serve| serve.printed().contains('\n'));
-    let url = serve.printed().lines().next().unwrap().to_owned();
-    // No fingerprint: the system's roots vouch for it.
+    serve.wait_for("the address", |serve| serve.stdout_so_far().contains('\n'));
+    let url = serve.stdout_so_far().lines().next().unwrap().to_owned();
+    // No fingerprint: the system's root certificates verify the certificate.
     assert!(url.starts_with("https://localhost:") && !url.contains('.'), "{url}");
     let mut trusting = fleet.joining("x", &url, &[]);
     trusting.env("SSL_CERT_FILE", fleet.bench.path("chain.pem"));
     let mut agent = start(trusting);
-    agent.wait_for("the agent to join", |agent| agent.said().contains("is in the fleet"));
+    agent.wait_for("the agent to join", |agent| {
+        agent.stderr_so_far().contains("is in the fleet")
+    });
     let said = finish(fleet.joining("y", &url, &[])).expect(2).stderr;
     assert!(said.contains("certificate"), "{said}");
     drop((agent, serve));
-    // A device elsewhere that asks for the page in the clear is sent to where it is safe.
+    // A remote device that requests the page over plain HTTP is redirected to HTTPS.
     let script = format!(
         "{LOOPBACK_UP} {FAR} {{ \"$@\" & serve=$!; for try in $(seq 100); do sleep 0.3; {ASK} && break; done; \
          kill $serve; wait; }} 3>&1 >/dev/null"
@@ -102,7 +104,7 @@ fn with_a_certificate_devices_come_over_tls_and_plain_http_is_sent_there() {
 }
 
 #[test]
-fn another_machine_serves() {
+fn another_machine_runs_the_server() {
     let fleet = Fleet::new();
     let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
     let said = finish(fleet.run(&["--server", "nas", "--wait", "100ms"]))
@@ -114,15 +116,15 @@ fn another_machine_serves() {
     for name in ["caller", "reader"] {
         assert!((29..=31).contains(&operations(&found, name)), "{found:#}");
     }
-    nas.wait_for("the end of its part", |nas| {
-        nas.said().contains("results are delivered")
+    nas.wait_for("the end of its workload", |nas| {
+        nas.stderr_so_far().contains("results are delivered")
     });
 }
 
 #[test]
-fn an_agent_whose_disk_is_full_measures_on_in_its_memory() {
+fn an_agent_with_a_full_disk_keeps_rows_in_memory() {
     let fleet = Fleet::new();
-    // 1,000 probes a second are some 60 kB of rows a second.
+    // 1,000 probes a second are about 60 kB of rows a second.
     fleet.bench.write(
         "often.toml",
         "duration = \"8 s\"\nbaseline = \"500 ms\"\n[station.alpha]\nworkload = \"often\"\n\
@@ -133,10 +135,12 @@ fn an_agent_whose_disk_is_full_measures_on_in_its_memory() {
     let mut command = fleet.bench.inside(&["--mount"], script, join);
     command.env("NETBURN_STATE", fleet.bench.path("full"));
     let mut agent = start(command);
-    agent.wait_for("the agent to join", |agent| agent.said().contains("is in the fleet"));
+    agent.wait_for("the agent to join", |agent| {
+        agent.stderr_so_far().contains("is in the fleet")
+    });
     let run = on_fleet("often.toml", "kept");
     let found = summary(&finish(fleet.command(&run)));
-    // A thousand a second, less what a busy machine misses.
+    // A thousand a second, without those that a busy machine did not start.
     assert!(operations(&found, "alpha") >= 6000, "{found:#}");
     assert_eq!(station(&found, "alpha")["workloads"][0]["unfinished"], 0, "{found:#}");
     let said = fleet.bench.events("kept");
@@ -148,7 +152,7 @@ fn an_agent_whose_disk_is_full_measures_on_in_its_memory() {
 }
 
 #[test]
-fn terminals_hold_sentences_and_no_logs() {
+fn terminals_get_sentences_without_log_lines() {
     let fleet = Fleet::new();
     let (alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
     let (base, fingerprint) = (
@@ -161,10 +165,10 @@ fn terminals_hold_sentences_and_no_logs() {
     run.wait_for_load();
     beta.signal("KILL");
     let run = run.finish().expect(3);
-    let serve = fleet.serve.as_ref().unwrap().said();
+    let serve = fleet.serve.as_ref().unwrap().stderr_so_far();
     let denied = "guest was rejected: wrong token";
     assert!(serve.contains(denied), "{serve}");
-    for said in [&run.stderr, &alpha.said(), &serve] {
+    for said in [&run.stderr, &alpha.stderr_so_far(), &serve] {
         for mark in [
             "WARN",
             "INFO",
@@ -175,13 +179,13 @@ fn terminals_hold_sentences_and_no_logs() {
             assert!(!said.contains(mark), "{mark}:\n{said}");
         }
     }
-    // What is to be copied is on a line of its own, below everything that is large.
+    // The URL to copy is on a line of its own, below the QR code.
     let command = format!("\n  netburn fleet join '{}'\n", fleet.url());
     assert!(serve.contains(&command), "{serve}");
-    // A new token is told like the first.
+    // A new token is printed in the same form.
     finish(fleet.command(&["fleet", "revoke"])).expect(0);
     let mut serve = fleet.serve;
     serve.as_mut().unwrap().wait_for("the new address", |serve| {
-        serve.said().matches("  netburn fleet join 'http").count() == 2
+        serve.stderr_so_far().matches("  netburn fleet join 'http").count() == 2
     });
 }

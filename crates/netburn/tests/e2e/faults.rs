@@ -1,4 +1,4 @@
-//! What happens when somebody is killed, gone, full, or a stranger.
+//! Faults of a run: killed processes, a full disk, an unauthenticated connection, no network.
 
 use crate::common::{Bench, LOOPBACK_UP, finish, one_station, signal, start, station, text};
 use netburn_record::{EventKind, Row, Run, RunStatus};
@@ -9,7 +9,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Two stations that call.
+/// A scenario of two stations that call.
 fn two_calls(seconds: u64) -> String {
     format!(
         "{}\n[station.two]\nworkload = \"voip\"\n",
@@ -17,14 +17,14 @@ fn two_calls(seconds: u64) -> String {
     )
 }
 
-/// The rows of a kept run.
+/// The operations in the record of a run.
 fn rows(path: &Path) -> Vec<Row> {
     let mut rows = Vec::new();
     Run::open(path).unwrap().rows(&mut |row| rows.push(row)).unwrap();
     rows
 }
 
-/// How many of a station's own operations came of something.
+/// The number of finished operations of a station.
 fn finished(rows: &[Row], number: u16) -> usize {
     let of = |row: &&Row| {
         matches!(row, Row::Operation(o) if o.station == number && o.workload == 0
@@ -34,14 +34,14 @@ fn finished(rows: &[Row], number: u16) -> usize {
 }
 
 #[test]
-fn a_server_that_dies_is_counted_and_the_run_ends_in_time() {
+fn the_run_ends_on_schedule_after_its_server_died() {
     let bench = Bench::new();
     bench.write("calls.toml", one_station("voip", 20, 5));
     let begun = Instant::now();
     let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(1));
-    signal(run.participants("serve")[0], "KILL");
+    signal(run.processes_with_subcommand("serve")[0], "KILL");
     let ended = run.finish().expect(3);
     assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
     let summary = ended.json();
@@ -55,13 +55,13 @@ fn a_server_that_dies_is_counted_and_the_run_ends_in_time() {
 }
 
 #[test]
-fn an_agent_that_is_killed_makes_its_station_inconclusive_and_keeps_its_rows() {
+fn a_killed_agent_makes_its_station_inconclusive_and_its_rows_stay() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(5));
     let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
-    let agents = run.participants("agent");
+    let agents = run.processes_with_subcommand("agent");
     assert_eq!(agents.len(), 2, "{agents:?}");
     signal(agents[0], "KILL");
     let summary = run.finish().expect(3).json();
@@ -82,7 +82,7 @@ fn an_agent_that_is_killed_makes_its_station_inconclusive_and_keeps_its_rows() {
     );
     assert_eq!(gone["verdict"], "inconclusive", "{summary:#}");
     assert!(!gone["reasons"].as_array().unwrap().is_empty(), "{summary:#}");
-    // What it did in the two seconds is there, and the other one went on to the end: 5 s / 131 ms are 38 calls.
+    // The record has the rows of its two seconds. The other station ran to the end: 5 s / 131 ms are 38 calls.
     assert!((5..36).contains(&finished(&rows, lost)), "{}", finished(&rows, lost));
     assert!(
         left["workloads"][0]["operations"].as_u64().unwrap() >= 37,
@@ -91,20 +91,20 @@ fn an_agent_that_is_killed_makes_its_station_inconclusive_and_keeps_its_rows() {
 }
 
 #[test]
-fn a_controller_that_is_killed_leaves_every_spooled_row() {
+fn a_killed_controller_leaves_every_spooled_row() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(30));
     let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(4));
-    // Somebody who looks too early is told so.
+    // `report` of a run in progress prints that it is still being recorded.
     let early = finish(bench.netburn(["report", "kept"])).expect(2);
     assert!(early.stderr.contains("still being recorded"), "{}", early.stderr);
     run.signal("KILL");
     run.finish().expect(128 + 9);
     let spooled = std::fs::metadata(bench.path("kept").join("spool")).unwrap().len();
     assert!(!bench.path("kept").join("run.json").exists());
-    // A list says what it is and changes nothing.
+    // `runs` lists the run as unfinished and changes nothing.
     let list = finish(bench.netburn(["runs", "."])).expect(0).out();
     assert!(list.contains("unfinished") && list.contains("netburn report"), "{list}");
     assert!(!bench.path("kept").join("run.json").exists());
@@ -126,18 +126,18 @@ fn a_controller_that_is_killed_leaves_every_spooled_row() {
     assert_eq!(report["verdict"], "inconclusive", "{report:#}");
     assert!(!report["reasons"].as_array().unwrap().is_empty(), "{report:#}");
     let rows = rows(&bench.path("kept"));
-    // 4 s less the second that may not have been synced yet: 3 s / 131 ms.
+    // 4 s without the last second, which may not have been synced: 3 s / 131 ms.
     for number in [0, 1] {
         assert!(finished(&rows, number) >= 20, "{} rows of {spooled} bytes", rows.len());
     }
     let again = finish(bench.netburn(["report", "kept", "--format", "json"]))
         .expect(0)
         .json();
-    assert_eq!(report, again, "a second look says the same");
+    assert_eq!(report, again, "the second report is the same");
 }
 
 #[test]
-fn ctrl_c_keeps_what_there_is() {
+fn ctrl_c_saves_the_rows_so_far() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(60));
     let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json", "--check"]));
@@ -162,26 +162,28 @@ fn ctrl_c_keeps_what_there_is() {
 }
 
 #[test]
-fn ctrl_c_before_the_load_ends_it_too() {
+fn ctrl_c_before_the_load_ends_the_run() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(60));
     let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
-    run.wait_for("a beginning", |run| run.said().contains("synchronising clocks"));
+    run.wait_for("a beginning", |run| {
+        run.stderr_so_far().contains("synchronising clocks")
+    });
     run.signal_group("INT");
     let ended = run.finish().expect(3);
     assert_eq!(ended.json()["verdict"], "inconclusive", "{}", ended.out());
 }
 
 #[test]
-fn ctrl_c_twice_aborts_and_leaves_a_folder_that_can_be_finished() {
+fn a_second_ctrl_c_aborts_and_report_finishes_the_folder() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(60));
     let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept"]));
     run.wait_for_load();
-    // With the server stopped nothing can end in peace.
-    signal(run.participants("serve")[0], "STOP");
+    // While the server is stopped, the run can't end normally.
+    signal(run.processes_with_subcommand("serve")[0], "STOP");
     run.signal("INT");
-    run.wait_for("an answer", |run| run.said().contains("stopping"));
+    run.wait_for("an answer", |run| run.stderr_so_far().contains("stopping"));
     run.signal("INT");
     let ended = run.finish().expect(3);
     assert!(ended.stderr.contains("netburn report"), "{}", ended.stderr);
@@ -189,9 +191,9 @@ fn ctrl_c_twice_aborts_and_leaves_a_folder_that_can_be_finished() {
 }
 
 #[test]
-fn a_full_disk_is_said_once_and_leaves_no_half_written_record() {
+fn a_full_disk_is_reported_once_and_leaves_no_partial_record() {
     let bench = Bench::new();
-    // 1000 probes a second are some 60 kB of rows a second.
+    // 1000 probes a second are about 60 kB of rows a second.
     bench.write(
         "probes.toml",
         format!(
@@ -212,7 +214,7 @@ fn a_full_disk_is_said_once_and_leaves_no_half_written_record() {
 }
 
 #[test]
-fn a_disk_that_is_full_from_the_start() {
+fn a_disk_that_is_full_at_the_start_is_an_error() {
     let bench = Bench::new();
     bench.write("calls.toml", one_station("voip", 20, 5));
     let script = "mkdir full && mount -t tmpfs -o size=4k tmpfs full && head -c 4096 /dev/zero >full/all; \"$@\"";
@@ -221,7 +223,7 @@ fn a_disk_that_is_full_from_the_start() {
 }
 
 #[test]
-fn strangers_on_the_control_port_change_nothing() {
+fn unauthenticated_connections_to_the_controller_do_not_disturb_a_run() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(15));
     let mut run = start(bench.netburn(["run", "calls.toml", "--format", "json", "-v"]));
@@ -244,7 +246,7 @@ fn strangers_on_the_control_port_change_nothing() {
     let mut page = Vec::new();
     let _ = browser.take(4096).read_to_end(&mut page);
     assert!(!page.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&page));
-    // The right words without the token.
+    // A valid message with a wrong token.
     let mut guest = dial();
     let upgrade = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                    Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n";
@@ -276,8 +278,8 @@ fn strangers_on_the_control_port_change_nothing() {
 }
 
 #[test]
-fn without_a_network_it_says_so() {
-    // In a network namespace whose loopback is down nobody can join.
+fn a_run_without_a_network_prints_the_reason() {
+    // In a network namespace whose loopback device is down, no agent can join.
     let bench = Bench::new();
     bench.write("calls.toml", one_station("voip", 20, 2));
     let down = finish(bench.inside(&["--net"], "exec \"$@\"", ["run", "calls.toml"]));
@@ -287,7 +289,7 @@ fn without_a_network_it_says_so() {
     assert!(up.out().starts_with("local:"), "{}{}", up.out(), up.stderr);
 }
 
-/// The TCP ports that a process listens at on 127.0.0.1 (proc(5), `/proc/net/tcp`).
+/// The TCP ports on which a process listens on 127.0.0.1 (proc(5), `/proc/net/tcp`).
 fn listening(pid: u32) -> Vec<u16> {
     let sockets: Vec<String> = std::fs::read_dir(format!("/proc/{pid}/fd"))
         .unwrap()

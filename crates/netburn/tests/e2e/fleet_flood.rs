@@ -1,20 +1,21 @@
-//! A controller under a storm of connections, and of wrong tokens.
+//! A controller under a flood of connections, and of wrong tokens.
 
 use crate::common::Running;
 use crate::fleet::Fleet;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-/// As many connections as the storm has.
-const STORM: usize = 1600;
-/// 1,024 that stand at the doors, as many that have opened a conversation, 256 that are sent away; and the program's own.
-const MOST: usize = 2304 + 64;
+/// Connections of the flood.
+const FLOOD: usize = 1600;
+/// 1,024 unauthenticated connections, 1,024 unfinished handshakes, 256 that are being closed, and the program's own
+/// files.
+const MAX_FILES: usize = 2304 + 64;
 
-/// The beginning of a conversation that is never held.
-const HALF: &str = "GET /join HTTP/1.1\r\nHost: fleet\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+/// The first half of a WebSocket handshake.
+const HALF_HANDSHAKE: &str = "GET /join HTTP/1.1\r\nHost: fleet\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
 
-/// Resident memory of a process, in KiB.
+/// Resident memory of a process in KiB.
 fn resident(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -31,7 +32,7 @@ fn at(fleet: &Fleet) -> SocketAddr {
 }
 
 #[test]
-fn a_storm_of_connections_is_bounded_and_what_it_took_is_given_back() {
+fn a_flood_of_connections_is_bounded_and_its_memory_is_freed() {
     let mut fleet = Fleet::new();
     let address = at(&fleet);
     let serve = fleet.serve.as_mut().unwrap();
@@ -40,11 +41,11 @@ fn a_storm_of_connections_is_bounded_and_what_it_took_is_given_back() {
     let threads: Vec<_> = (0..4)
         .map(|_| {
             std::thread::spawn(move || -> Vec<TcpStream> {
-                (0..STORM / 4)
+                (0..FLOOD / 4)
                     .map(|_| {
                         let mut stream = TcpStream::connect(address).unwrap();
-                        // It may be sent away while we still write.
-                        let _ = stream.write_all(HALF.as_bytes());
+                        // The server may close the connection during the write.
+                        let _ = stream.write_all(HALF_HANDSHAKE.as_bytes());
                         stream
                     })
                     .collect()
@@ -58,33 +59,33 @@ fn a_storm_of_connections_is_bounded_and_what_it_took_is_given_back() {
     }
     let held: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     largest = largest.max(resident(id));
-    assert!(most <= MOST, "{most} files");
+    assert!(most <= MAX_FILES, "{most} files");
     drop(held);
     serve.wait_for("the connections to be gone", |_| open_files(id) < 64);
-    // Each conversation has 16 KiB to read into.
+    // Each connection has a read buffer of 16 KiB.
     let took = largest - before;
     assert!(took > 4 << 10, "{took} KiB");
     if cfg!(target_env = "gnu") {
         let kept = |id| resident(id).saturating_sub(before);
-        serve.wait_for("its memory to be given back", |_| kept(id) < took / 2);
+        serve.wait_for("the release of its memory", |_| kept(id) < took / 2);
     }
     let alpha = fleet.agent("alpha", &[]);
-    assert!(alpha.said().contains("is in the fleet"));
+    assert!(alpha.stderr_so_far().contains("is in the fleet"));
 }
 
-/// Says who it is, with a token that isn't the fleet's, and reads until it is sent away.
+/// Sends a hello with a wrong token, and reads until the server closes the connection.
 fn guess(address: SocketAddr, name: &str) {
     let mut stream = TcpStream::connect(address).unwrap();
     let text = format!(
         r#"{{"type":"register","protocol":1,"name":"{name}","token":"guess","version":"v","about":{{"role":"agent","kind":"browser","system":"s"}}}}"#
     );
     assert!((126..65_536).contains(&text.len()));
-    // A whole text, masked with zeros (RFC 6455 §5.2).
+    // A complete text frame, masked with zeros (RFC 6455 §5.2).
     let mut frame = vec![0x81, 0x80 | 126];
     frame.extend((text.len() as u16).to_be_bytes());
     frame.extend([0; 4]);
     frame.extend(text.as_bytes());
-    stream.write_all(HALF.as_bytes()).unwrap();
+    stream.write_all(HALF_HANDSHAKE.as_bytes()).unwrap();
     stream.write_all(&frame).unwrap();
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -93,22 +94,22 @@ fn guess(address: SocketAddr, name: &str) {
 }
 
 #[test]
-fn a_flood_of_wrong_tokens_is_a_few_lines() {
+fn a_flood_of_wrong_tokens_logs_a_few_lines() {
     let mut fleet = Fleet::new();
     let address = at(&fleet);
     for number in 0..40 {
         guess(address, &format!("guest-{number}"));
     }
-    let denied = |serve: &Running| serve.said().matches("was rejected").count();
+    let denied = |serve: &Running| serve.stderr_so_far().matches("was rejected").count();
     let serve = fleet.serve.as_mut().unwrap();
     serve.wait_for("the first of them", |serve| denied(serve) == 5);
     for number in 0..5 {
         let line = format!("guest-{number} was rejected: wrong token");
-        assert!(serve.said().contains(&line), "{}", serve.said());
+        assert!(serve.stderr_so_far().contains(&line), "{}", serve.stderr_so_far());
     }
-    // Who comes after them is told, and they still aren't.
+    // A later wrong token still gets a rejection, and the log stays short.
     let _alpha = fleet.agent("alpha", &[]);
     let serve = fleet.serve.as_mut().unwrap();
-    serve.wait_for("the newcomer", |serve| serve.said().contains("+ alpha"));
-    assert_eq!(denied(serve), 5, "{}", serve.said());
+    serve.wait_for("the newcomer", |serve| serve.stderr_so_far().contains("+ alpha"));
+    assert_eq!(denied(serve), 5, "{}", serve.stderr_so_far());
 }

@@ -1,19 +1,19 @@
-//! Places apart: namespaces of a test's own, in which commands of it run.
+//! Namespaces of a test, in which its commands run.
 
 use crate::common::{Bench, Running, is_root, start};
 use std::process::Command;
 
-/// Namespaces, held until this is dropped.
-pub(crate) struct Place {
+/// Namespaces, which exist until this is dropped.
+pub(crate) struct Namespaces {
     holder: Running,
     kinds: Vec<String>,
     dir: std::path::PathBuf,
 }
 
-impl Place {
-    /// New namespaces of these kinds (`--net`, `--mount`, as of unshare(1)), in which `script` has been run as root in the bench's
-    /// folder.
-    pub(crate) fn new(bench: &Bench, kinds: &[&str], script: &str) -> Place {
+impl Namespaces {
+    /// Creates namespaces of these kinds (`--net`, `--mount`, as for unshare(1)), and runs `script` there as root in
+    /// the bench's folder.
+    pub(crate) fn new(bench: &Bench, kinds: &[&str], script: &str) -> Namespaces {
         // Without the right to unshare, a user namespace gives it.
         let mut all = if is_root() { Vec::new() } else { vec!["--user"] };
         all.extend(kinds);
@@ -22,11 +22,11 @@ impl Place {
             command.arg("--map-root-user");
         }
         command.args(&all);
-        Place::held(bench, command, script, all)
+        Namespaces::held(bench, command, script, all)
     }
 
-    /// The same within these, of which it shares what it has no own of.
-    pub(crate) fn within(&self, bench: &Bench, kinds: &[&str], script: &str) -> Place {
+    /// Creates namespaces within these. Kinds that are not given are shared.
+    pub(crate) fn within(&self, bench: &Bench, kinds: &[&str], script: &str) -> Namespaces {
         let mut command = self.entering();
         command.arg("unshare").args(kinds);
         let all = self.kinds.iter().map(String::as_str);
@@ -34,31 +34,31 @@ impl Place {
             .iter()
             .copied()
             .filter(|kind| !self.kinds.iter().any(|own| own == kind));
-        Place::held(bench, command, script, all.chain(more).collect())
+        Namespaces::held(bench, command, script, all.chain(more).collect())
     }
 
-    fn held(bench: &Bench, mut command: Command, script: &str, kinds: Vec<&str>) -> Place {
+    fn held(bench: &Bench, mut command: Command, script: &str, kinds: Vec<&str>) -> Namespaces {
         let dir = bench.path(".");
-        // It ends by itself if nobody lives to end it.
+        // The process ends by itself if the test was killed.
         let held = format!("set -e; cd \"$0\"; {script}\necho ready; exec sleep 300");
         command.args(["--", "sh", "-c", &held]).arg(&dir);
         let kinds = kinds.into_iter().map(str::to_owned).collect();
         let mut holder = start(bench.prepared(command));
-        holder.wait_for("the place", |holder| holder.printed().contains("ready"));
-        Place { holder, kinds, dir }
+        holder.wait_for("the namespaces", |holder| holder.stdout_so_far().contains("ready"));
+        Namespaces { holder, kinds, dir }
     }
 
-    /// The process that holds them.
+    /// The process that keeps them open.
     pub(crate) fn id(&self) -> u32 {
         self.holder.id()
     }
 
-    /// `netburn` in there.
+    /// `netburn` in these namespaces.
     pub(crate) fn netburn(&self, bench: &Bench, args: &[&str]) -> Command {
         self.command(bench, env!("CARGO_BIN_EXE_netburn"), args)
     }
 
-    /// Any command in there, in the bench's folder.
+    /// Any command in these namespaces, in the bench's folder.
     pub(crate) fn command(&self, bench: &Bench, program: &str, args: &[&str]) -> Command {
         let mut command = self.entering();
         command.args(["sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(&self.dir);
@@ -66,7 +66,7 @@ impl Place {
         bench.prepared(command)
     }
 
-    /// Has a script run in there.
+    /// Runs a script in these namespaces.
     pub(crate) fn run(&self, bench: &Bench, script: &str) -> String {
         let ended = crate::common::finish(self.command(bench, "sh", &["-ec", script])).expect(0);
         ended.out()

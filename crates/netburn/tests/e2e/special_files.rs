@@ -1,4 +1,4 @@
-//! What is no file in the place of one: said at once, by every command that reads runs.
+//! FIFOs, devices and directories instead of files: every command that reads runs reports an error at once.
 
 use crate::common::{Bench, finish};
 use std::os::unix::fs::symlink;
@@ -6,7 +6,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
-/// Puts something else in the place of a file.
+/// Replaces a file by something else.
 fn replace(path: &Path, kind: &str) {
     let _ = std::fs::remove_file(path);
     match kind {
@@ -19,7 +19,7 @@ fn replace(path: &Path, kind: &str) {
 }
 
 #[test]
-fn no_command_waits_for_what_is_no_file() {
+fn commands_do_not_block_on_special_files() {
     let bench = Bench::new();
     let short = ["--set", "duration=4 s", "--set", "warmup=0 s"];
     bench.simulate("four-uses", "runs/good", &short);
@@ -36,7 +36,7 @@ fn no_command_waits_for_what_is_no_file() {
         let run = format!("runs/odd-{number}");
         let folder = bench.path(&run);
         std::fs::create_dir(&folder).unwrap();
-        // A run under way, or several of them, has no `run.json`.
+        // A run in progress and a run set have no `run.json`.
         if !["spool", "repeats"].contains(&file) {
             for entry in std::fs::read_dir(bench.path("runs/good")).unwrap() {
                 let from = entry.unwrap().path();
@@ -45,7 +45,7 @@ fn no_command_waits_for_what_is_no_file() {
         }
         replace(&folder.join(file), kind);
         let said = format!("{run}/{file}: found {kind}, expected a regular file");
-        // Of a record whose columns can't be read there is the summary.
+        // If the tables of a record can't be read, the summary is shown.
         let partly = file.ends_with(".parquet");
         let commands: [(&[&str], i32); 4] = [
             (&["report", &run], if partly { 0 } else { 2 }),

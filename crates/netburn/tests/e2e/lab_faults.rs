@@ -1,4 +1,4 @@
-//! Machines that permit no lab or little of it, and what is left of one, on the host and in its network.
+//! Machines that permit no lab or only part of it, and traces of a lab on the host and in its network.
 
 use crate::common::{Bench, LOOPBACK_UP, SMALL, finish, is_root, signal, start};
 use std::process::Command;
@@ -13,7 +13,7 @@ fn bench() -> Bench {
 const ON_LAB: [&str; 4] = ["run", "small.toml", "--on", "lab"];
 const TRUE: [&str; 6] = ["lab", "small.toml", "--at", "caller", "--", "true"];
 
-/// One paragraph says why, and what would do in its place.
+/// Checks that one paragraph contains the reason and the alternative.
 fn refused(ended: &crate::common::Ended) {
     assert_eq!(ended.status.code(), Some(2), "{ended:?}");
     let why: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("no lab")).collect();
@@ -26,12 +26,12 @@ fn refused(ended: &crate::common::Ended) {
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
 }
 
-/// No more user namespaces in this one, and no right to go without.
+/// Forbids further user namespaces, and takes the capabilities that could replace them.
 const NO_NAMESPACES: &str =
     "echo 0 >/proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all \"$@\"";
 
 #[test]
-fn without_user_namespaces_there_is_no_lab_and_it_says_why() {
+fn a_machine_without_user_namespaces_has_no_lab_and_the_reason_is_printed() {
     let bench = bench();
     let flags = ["--user", "--map-root-user"];
     let flags = if is_root() { &flags[..] } else { &[] };
@@ -41,15 +41,15 @@ fn without_user_namespaces_there_is_no_lab_and_it_says_why() {
     let ended = finish(bench.inside(flags, NO_NAMESPACES, ["doctor"]));
     let text = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert!(text.contains("sudo sysctl -w user.max_user_namespaces="), "{text}");
-    // The simulator is there all the same.
+    // The simulator still works.
     let ended = finish(bench.inside(flags, NO_NAMESPACES, ["run", "small.toml", "--on", "simulate"]));
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
 }
 
 #[test]
-fn a_limit_on_network_namespaces_is_named_and_so_is_the_line_that_lifts_it() {
+fn a_limit_on_network_namespaces_is_named_with_the_command_that_lifts_it() {
     let bench = bench();
-    // The limit holds below the namespace in which it is set.
+    // The limit applies below the namespace in which it is set.
     let script = "echo 0 >/proc/sys/user/max_net_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all \"$@\"";
     let flags = ["--user", "--map-root-user"];
     let flags = if is_root() { &flags[..] } else { &[] };
@@ -62,8 +62,8 @@ fn a_limit_on_network_namespaces_is_named_and_so_is_the_line_that_lifts_it() {
     assert!(ended.out().contains(line), "{}", ended.out());
 }
 
-/// What a container's filter of system calls does: unshare(2) is not permitted (seccomp(2), classic BPF; 272 and 97 are its numbers
-/// on x86-64 and elsewhere).
+/// The system call filter of a container: unshare(2) is not permitted (seccomp(2), classic BPF; its number is 272 on
+/// x86-64 and 97 elsewhere).
 const FILTERED: &str = "
 import ctypes, os, platform, struct, sys
 number = 272 if platform.machine() == 'x86_64' else 97
@@ -78,7 +78,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 ";
 
 #[test]
-fn in_a_container_that_forbids_namespaces_it_says_why() {
+fn a_container_that_forbids_namespaces_has_no_lab_and_the_reason_is_printed() {
     let bench = bench();
     let filtered = |args: &[&str]| {
         let mut command = Command::new("python3");
@@ -88,7 +88,7 @@ fn in_a_container_that_forbids_namespaces_it_says_why() {
     refused(&filtered(&ON_LAB));
     refused(&filtered(&TRUE));
     let text = String::from_utf8(filtered(&["doctor"]).stdout).unwrap();
-    // Ubuntu's own restriction is named first.
+    // A restriction of Ubuntu's own comes first.
     let lines = [
         "--security-opt seccomp=unconfined",
         "apparmor_restrict_unprivileged_userns=0",
@@ -110,7 +110,7 @@ fn a_container_that_permits_namespaces_has_a_lab() {
 }
 
 #[test]
-fn no_other_program_is_needed() {
+fn the_lab_needs_no_other_program() {
     let bench = bench();
     let mut command = bench.netburn(&TRUE[..5]);
     command
@@ -119,7 +119,7 @@ fn no_other_program_is_needed() {
     let ended = finish(command);
     assert!(ended.status.success(), "{ended:?}");
     assert!(ended.stdout.starts_with(b"netburn "), "{ended:?}");
-    // A program that isn't there is the one thing that is missed, as shells say it.
+    // Only the missing program is reported, with the status that shells use.
     let mut command = bench.netburn(TRUE);
     command.env("PATH", "/nowhere");
     let ended = finish(command).expect(127);
@@ -127,19 +127,19 @@ fn no_other_program_is_needed() {
 }
 
 #[test]
-fn a_commands_end_is_told_whatever_it_leaves_behind() {
+fn the_exit_status_of_a_command_does_not_wait_for_its_daemons() {
     let bench = bench();
     let at = |script: &str| finish(bench.netburn([&TRUE[..5], &["sh", "-c", script]].concat()));
-    // Its daemon has closed what it had, and goes with the lab all the same: finish() looks.
+    // Its daemon has closed its streams and ends with the lab, which finish() checks.
     assert_eq!(
         at("setsid sleep 600 </dev/null >/dev/null 2>&1 & exit 5").status.code(),
         Some(5)
     );
-    // As shells say it: 128 and the signal.
+    // As in shells: 128 plus the signal's number.
     assert_eq!(at("kill -KILL $$").status.code(), Some(137));
 }
 
-/// What can be seen from here of what a lab could leave: interfaces, mounts, named network namespaces.
+/// Visible traces of a lab on the host: interfaces, mounts and named network namespaces.
 pub(crate) fn host() -> [String; 3] {
     let interfaces = std::fs::read_to_string("/proc/net/dev").unwrap();
     let names = interfaces.lines().skip(2).filter_map(|line| line.split(':').next());
@@ -154,7 +154,7 @@ pub(crate) fn host() -> [String; 3] {
 }
 
 #[test]
-fn a_lab_that_is_killed_at_any_instant_leaves_nothing() {
+fn a_lab_that_is_killed_at_any_instant_leaves_no_traces() {
     let bench = bench();
     let temporary = bench.path("temporary");
     std::fs::create_dir(&temporary).unwrap();
@@ -163,7 +163,7 @@ fn a_lab_that_is_killed_at_any_instant_leaves_nothing() {
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     let mut random = seed | 1;
     for round in 0..12 {
-        // xorshift (Marsaglia, 2003): an instant of the first second, more often an early one.
+        // xorshift (Marsaglia, 2003): an instant of the first second, mostly an early one.
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
@@ -173,7 +173,7 @@ fn a_lab_that_is_killed_at_any_instant_leaves_nothing() {
         let running = start(command);
         std::thread::sleep(wait);
         running.signal("KILL");
-        // It waits until no process of ours is left.
+        // This waits until no process of the test is left.
         let ended = running.finish();
         assert!(!ended.status.success(), "seed {seed}, after {wait:?}: {ended:?}");
         assert_eq!(
@@ -182,7 +182,7 @@ fn a_lab_that_is_killed_at_any_instant_leaves_nothing() {
             "seed {seed}, after {wait:?}"
         );
     }
-    // Others on this machine may have been at work, too, but not for long.
+    // Other programs on this machine may have added interfaces for a short time.
     let until = Instant::now() + Duration::from_secs(20);
     while host() != before {
         assert!(Instant::now() < until, "seed {seed}: {:?} was {before:?}", host());
@@ -190,25 +190,25 @@ fn a_lab_that_is_killed_at_any_instant_leaves_nothing() {
     }
 }
 
-/// It is no fault of the input, nor a machine that permits no lab.
+/// The exit status is neither that of wrong input nor that of a machine without a lab.
 #[test]
-fn a_run_whose_lab_is_killed_while_it_opens_could_not_be_measured() {
+fn a_run_whose_lab_is_killed_during_its_start_was_not_measured() {
     let bench = bench();
     let mut run = start(bench.netburn(ON_LAB));
     let mut helper = Vec::new();
     run.wait_for("the helper", |run| {
-        helper = run.participants("lab-init");
+        helper = run.processes_with_subcommand("lab-init");
         !helper.is_empty()
     });
     signal(helper[0], "KILL");
     run.finish().expect(3);
 }
 
-/// A host with an address, a way out and somebody who listens, looked at before, during and after.
+/// A host with an address, a route and a listening server, examined before, during and after.
 const HOST: &str = r#"
 look() {
     ip -d link; ip addr; ip -4 route show table all; ip -6 route show table all; ip rule; ip -6 rule
-    # A kernel without nf_tables has no rules, and says so each time.
+    # A kernel without nf_tables has no rules, and reports that each time.
     nft list ruleset 2>&1 || true; ip netns list 2>/dev/null
     grep -r . /proc/sys/net/ipv4 /proc/sys/net/ipv6/conf /proc/sys/net/core 2>/dev/null | sort
 }
@@ -231,7 +231,7 @@ time.sleep(600)' &
 listener=$!
 trap 'kill $listener' EXIT
 while [ ! -e listening ]; do sleep 0.05; done
-# An interface is given its addresses over IPv6 in its own time.
+# An interface gets its IPv6 addresses after a while.
 sleep 3
 look >before
 "$@" || { echo "status $?" >&2; exit 1; }
@@ -239,7 +239,7 @@ look >after
 diff before during >&2 && diff before after >&2
 "#;
 
-/// What a station tries to reach, and what its host looks like from its outside meanwhile.
+/// Addresses that a station tries to reach. Meanwhile the host is examined from outside.
 const REACH: &str = "
 import socket, subprocess
 reached = []
@@ -260,10 +260,10 @@ print('reached', reached, 'and', socket.create_connection(('server', 80), 9).get
 ";
 
 #[test]
-fn the_hosts_network_is_neither_touched_nor_reached() {
+fn the_host_network_is_neither_changed_nor_reached() {
     let bench = bench();
     bench.write("reach.py", REACH);
-    // While programs run, the host is looked at from where it is.
+    // While programs run, the host is examined from its own namespace.
     let look = HOST.split("set -e").next().unwrap();
     let script = format!("{LOOPBACK_UP} true; {HOST}").replace(
         "\"$@\" ||",

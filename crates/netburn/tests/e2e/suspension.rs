@@ -1,4 +1,4 @@
-//! Runs and labs in which a process stands still, for a reason that no scheduler knows: SIGSTOP.
+//! Runs and labs in which SIGSTOP suspends a process. Schedulers have no record of this.
 
 use crate::clocks::Clocks;
 use crate::common::{Bench, LOOPBACK_UP, Running, SMALL, is_root, signal, start};
@@ -6,17 +6,17 @@ use serde_json::Value;
 use std::process::Command;
 use std::time::Duration;
 
-/// Longer than any limit of a standstill, and shorter than any time limit between the processes.
+/// Longer than any limit of a suspension, and shorter than any timeout between the processes.
 const STOP: Duration = Duration::from_millis(400);
 
-/// Stops a process for [`STOP`].
+/// Suspends a process for [`STOP`].
 fn stop(pid: u32) {
     signal(pid, "STOP");
     std::thread::sleep(STOP);
     signal(pid, "CONT");
 }
 
-/// Runs the small scenario in the lab, and stops one of its processes while the load runs. The run's `run.json`.
+/// Runs the small scenario in the lab, and suspends one of its processes during the load. Returns `run.json`.
 fn run_with_stop(whom: impl Fn(&Running) -> u32) -> Value {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
@@ -29,13 +29,13 @@ fn run_with_stop(whom: impl Fn(&Running) -> u32) -> Value {
 }
 
 #[track_caller]
-fn doubted(run: &Value, station: usize, reason: &str) {
+fn expect_unreliable(run: &Value, station: usize, reason: &str) {
     let found = &run["summary"]["stations"][station];
     assert_eq!(found["verdict"], "inconclusive", "{found:#}");
     assert!(found["reasons"].to_string().contains(reason), "{found:#}");
 }
 
-/// A standstill of the stop's length, but for how often a thread looks.
+/// Checks a suspension's length, within the polling interval of a thread.
 #[track_caller]
 fn as_long(micros: &Value) {
     let millis = micros.as_f64().unwrap() / 1e3;
@@ -43,10 +43,10 @@ fn as_long(micros: &Value) {
 }
 
 #[test]
-fn a_lab_that_stands_still_makes_its_run_inconclusive() {
+fn a_suspended_lab_makes_its_run_inconclusive() {
     let run = run_with_stop(Running::id);
     for station in [0, 1] {
-        doubted(&run, station, "the lab had ");
+        expect_unreliable(&run, station, "the lab had ");
     }
     as_long(&run["lab"]["standstill_us_max"]);
     assert!(run["lab"]["standstills"].as_u64().unwrap() >= 1, "{run:#}");
@@ -54,37 +54,37 @@ fn a_lab_that_stands_still_makes_its_run_inconclusive() {
 }
 
 #[test]
-fn an_agent_that_stands_still_makes_its_station_inconclusive() {
-    let run = run_with_stop(|run| run.participants("agent")[0]);
+fn a_suspended_agent_makes_its_station_inconclusive() {
+    let run = run_with_stop(|run| run.processes_with_subcommand("agent")[0]);
     let health = run["health"].as_array().unwrap();
     let stood = |of: &&Value| of["standstill_us_max"].as_f64().unwrap() > 370_000.0;
     let stood: Vec<&Value> = health.iter().filter(stood).collect();
     assert_eq!(stood.len(), 1, "{health:#?}");
     let name = stood[0]["name"].as_str().unwrap();
     let station = usize::from(name == "reader");
-    doubted(&run, station, &format!("agent {name} had a standstill of "));
-    // The helper process is its parent, and was told.
+    expect_unreliable(&run, station, &format!("agent {name} had a standstill of "));
+    // Its parent is the helper process, which is informed.
     let stopped = &run["lab"]["stopped"][0];
     assert_eq!(stopped["station"], name, "{stopped}");
     as_long(&stopped["us"]);
 }
 
 #[test]
-fn a_server_that_stands_still_makes_every_station_inconclusive() {
-    let run = run_with_stop(|run| run.participants("serve")[0]);
+fn a_suspended_server_makes_every_station_inconclusive() {
+    let run = run_with_stop(|run| run.processes_with_subcommand("serve")[0]);
     for station in [0, 1] {
-        doubted(&run, station, "the server had a standstill of ");
+        expect_unreliable(&run, station, "the server had a standstill of ");
     }
 }
 
-/// Nothing waits on an idle interface that goes down for a moment, but its routes are gone afterwards.
+/// No packet is queued at an idle interface that goes down for a moment. But it has no routes afterwards.
 #[test]
-fn a_station_whose_interface_was_taken_down_makes_the_run_inconclusive() {
+fn a_station_whose_interface_went_down_makes_the_run_inconclusive() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let mut run = start(bench.netburn(["run", "small.toml", "--on", "lab", "--out", "run"]));
     run.wait_for_load();
-    let agent = run.participants("agent")[0].to_string();
+    let agent = run.processes_with_subcommand("agent")[0].to_string();
     let mut inside = Command::new("nsenter");
     inside.args(["--target", &agent, "--net"]);
     if !is_root() {
@@ -95,14 +95,14 @@ fn a_station_whose_interface_was_taken_down_makes_the_run_inconclusive() {
     run.finish().expect(3);
     let run = serde_json::from_slice(&std::fs::read(bench.path("run/run.json")).unwrap()).unwrap();
     for station in [0, 1] {
-        doubted(&run, station, "was taken down during the run");
+        expect_unreliable(&run, station, "was taken down during the run");
     }
     let reasons = run["summary"]["self_check"]["reasons"].to_string();
     assert_eq!(reasons.matches("was taken down").count(), 1, "{reasons}");
 }
 
 #[test]
-fn a_run_whose_loopback_was_taken_down_is_inconclusive() {
+fn a_run_whose_loopback_device_went_down_is_inconclusive() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let blink = "( until [ -e blink ]; do sleep 0.05; done; ip link set lo down; ip link set lo up ) &";
@@ -114,12 +114,12 @@ fn a_run_whose_loopback_was_taken_down_is_inconclusive() {
     run.finish().expect(3);
     let run = serde_json::from_slice(&std::fs::read(bench.path("run/run.json")).unwrap()).unwrap();
     for station in [0, 1] {
-        doubted(&run, station, "the loopback interface was taken down during the run");
+        expect_unreliable(&run, station, "the loopback interface was taken down during the run");
     }
 }
 
 #[test]
-fn a_lab_says_that_it_stood_still_while_programs_ran() {
+fn a_lab_reports_that_it_was_suspended_while_programs_ran() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let ping = [
@@ -136,7 +136,7 @@ fn a_lab_says_that_it_stood_still_while_programs_ran() {
         "server",
     ];
     let mut lab = start(bench.netburn(ping));
-    lab.wait_for("the first answer", |lab| lab.printed().contains("bytes from"));
+    lab.wait_for("the first answer", |lab| lab.stdout_so_far().contains("bytes from"));
     stop(lab.id());
     let ended = lab.finish().expect(0);
     assert!(
@@ -148,9 +148,9 @@ fn a_lab_says_that_it_stood_still_while_programs_ran() {
     );
 }
 
-/// A machine that is suspended: its clock stands still, so nothing that looks at it alone can tell.
+/// A suspended machine: its clock stops as well, so the clock alone does not show it.
 #[test]
-fn a_lab_says_that_the_machine_was_suspended() {
+fn a_lab_reports_that_the_machine_was_suspended() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let clocks = Clocks::new(&bench);
@@ -165,9 +165,9 @@ fn a_lab_says_that_the_machine_was_suspended() {
         "echo up; sleep 3",
     ];
     let mut command = bench.netburn(words);
-    clocks.rule(&bench, &mut command);
+    clocks.apply_to(&bench, &mut command);
     let mut lab = start(command);
-    lab.wait_for("the command", |lab| lab.printed().contains("up"));
+    lab.wait_for("the command", |lab| lab.stdout_so_far().contains("up"));
     signal(lab.id(), "STOP");
     std::thread::sleep(Duration::from_secs(1));
     clocks.slept(1_000_000_000);

@@ -3,10 +3,10 @@
 use crate::browser::Browser;
 use crate::common::{Bench, finish, house};
 
-/// A station's, a file's and a folder's name may come from anywhere.
+/// Names of stations, files and folders are untrusted input.
 const HOSTILE: &str = "<img src=x onerror=alert(1)>";
 
-/// A house whose title and question would do harm as markup.
+/// A scenario whose title and question contain markup.
 fn hostile() -> Bench {
     let bench = Bench::new();
     let head = format!("title = {HOSTILE:?}\nquestion = \"</script><b id=bold>?\"\n");
@@ -22,9 +22,9 @@ fn page(bench: &Bench, args: &[&str], name: &str) -> String {
 }
 
 #[test]
-fn the_page_shows_both_sides_over_each_other() {
+fn both_sides_are_drawn_in_one_chart() {
     let bench = hostile();
-    // A folder's name is a side's name.
+    // The name of a side is that of its folder.
     bench.recorded("<b id=bold>new", "25 ms", 8);
     bench.recorded("old", "5 ms", 8);
     let url = page(&bench, &["<b id=bold>new", "--against", "old"], "compare.html");
@@ -40,7 +40,7 @@ fn the_page_shows_both_sides_over_each_other() {
             .unwrap()
     };
     assert_eq!(count("#bold, img"), 0, "names are text");
-    // Latency of two uses and one station's throughput, each drawn and each with its table.
+    // Latency of two workloads and throughput of one station, each with a chart and a table.
     assert_eq!(
         (
             count("figure[data-chart]"),
@@ -55,17 +55,17 @@ fn the_page_shows_both_sides_over_each_other() {
         titles.starts_with("caller, voip: latency by percentile | caller, probe: latency"),
         "{titles}"
     );
-    // Every figure has its picture, and what is worse says so in words.
-    assert_eq!(count("tbody svg"), count("#part-figures tbody tr"));
-    assert!(count("#part-figures .badge.fail") >= 2);
-    // Nothing sticks out of a phone's screen but what scrolls by itself.
+    // Each metric has a chart, and a regression is also described in words.
+    assert_eq!(count("tbody svg"), count("#part-metrics tbody tr"));
+    assert!(count("#part-metrics .badge.fail") >= 2);
+    // On a phone, only elements that scroll by themselves are wider than the screen.
     let overflow = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert_eq!(overflow, 0);
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
 #[test]
-fn rankings_and_matrices_are_pages_too() {
+fn rankings_and_matrices_are_pages() {
     let bench = hostile();
     for (folder, delay) in [
         ("all/calm/base", "5 ms"),
@@ -92,12 +92,12 @@ fn rankings_and_matrices_are_pages_too() {
         browser.run("return document.querySelectorAll('#part-standings tbody tr').length"),
         3
     );
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
-/// No column of the figures is beyond the page's own: nobody has to find a scroll bar for the interval.
+/// All columns of the table are within the page: no scrolling is needed to see the interval.
 #[test]
-fn the_figures_fit_a_laptops_screen() {
+fn the_metrics_fit_a_laptop_screen() {
     let bench = Bench::new();
     for (folder, delay) in [("fast", "5 ms"), ("slow", "25 ms")] {
         let set = format!("server.link.delay={delay}");
@@ -108,16 +108,16 @@ fn the_figures_fit_a_laptops_screen() {
     let browser = Browser::laptop(&bench);
     browser.open(&page(&bench, &["slow", "--against", "fast"], "compare.html"));
     browser.wait_for("Differences: server.link.delay 5 ms → 25 ms");
-    let sizes = "const box = document.querySelector('#part-figures .wide'); return [box.scrollWidth, box.clientWidth]";
+    let sizes = "const box = document.querySelector('#part-metrics .wide'); return [box.scrollWidth, box.clientWidth]";
     let sizes = browser.run(sizes);
     assert!(sizes[0].as_u64() <= sizes[1].as_u64(), "{sizes}");
-    let interval = browser.text_of("#part-figures tbody td:nth-child(8)");
+    let interval = browser.text_of("#part-metrics tbody td:nth-child(8)");
     assert!(interval.contains(" … ") || interval.contains(" to "), "{interval}");
 }
 
-/// What the documentation shows.
+/// The pictures of the documentation.
 #[test]
-fn the_page_at_a_desk() {
+fn the_page_on_a_desktop() {
     let bench = Bench::new();
     for queue in ["fifo", "airtime"] {
         let set = format!("ap.home.queue=\"{queue}\"");
@@ -126,11 +126,11 @@ fn the_page_at_a_desk() {
     let browser = Browser::desk(&bench);
     browser.open(&page(&bench, &["airtime", "--against", "fifo"], "compare.html"));
     browser.wait_for("Differences: ap.home.queue fifo → airtime");
-    let table = browser.text_of("#part-figures tbody");
+    let table = browser.text_of("#part-metrics tbody");
     assert!(table.contains("better") && table.contains("fast-1"), "{table}");
     browser.picture(&bench.picture("compare.png"));
     browser.prefer("dark");
     browser.run("document.documentElement.style.scrollBehavior = 'auto'; document.querySelector('#part-curves').scrollIntoView()");
     browser.picture(&bench.picture("compare-dark.png"));
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }

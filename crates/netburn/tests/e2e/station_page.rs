@@ -1,4 +1,4 @@
-//! The station page in a real browser, as a station of real runs: nothing but the address is needed.
+//! The station page in a real browser, as a station of real runs. It needs only the URL.
 
 use crate::browser::Browser;
 use crate::common::{Bench, Ended, Running, finish, start, station};
@@ -6,14 +6,14 @@ use netburn_record::{EventKind, Row, Run};
 use serde_json::Value;
 use std::time::Duration;
 
-/// A fleet on loopback, and whom it has.
-struct House {
+/// A fleet on loopback, and its browsers.
+struct PageFleet {
     bench: Bench,
     controller: Running,
 }
 
-impl House {
-    fn new() -> House {
+impl PageFleet {
+    fn new() -> PageFleet {
         let bench = Bench::new();
         let command = bench.with_state(
             "state",
@@ -28,16 +28,16 @@ impl House {
             ],
         );
         let mut controller = start(command);
-        controller.wait_for("the address to join", |run| run.printed().contains('#'));
-        House { bench, controller }
+        controller.wait_for("the address to join", |run| run.stdout_so_far().contains('#'));
+        PageFleet { bench, controller }
     }
 
-    /// The address to join.
+    /// The join URL.
     fn url(&self) -> String {
-        self.controller.printed().lines().next().unwrap().to_owned()
+        self.controller.stdout_so_far().lines().next().unwrap().to_owned()
     }
 
-    /// The address without the key.
+    /// The URL without the key.
     fn bare(&self) -> String {
         self.url().split('#').next().unwrap().to_owned()
     }
@@ -53,7 +53,7 @@ impl House {
         browser
     }
 
-    /// A run of this scenario, under way.
+    /// Starts a run of this scenario.
     fn run(&self, scenario: &str) -> Running {
         self.bench.write("page.toml", scenario);
         start(self.bench.with_state(
@@ -73,7 +73,7 @@ impl House {
     }
 }
 
-/// One station, `phone`, with these uses on a server of so many Mbit/s.
+/// A station `phone` with these workloads, and a server with a limit of `mbit` Mbit/s.
 fn scenario(title: &str, uses: &str, seconds: u64, mbps: u64) -> String {
     format!(
         "title = {title:?}\nduration = \"{seconds} s\"\nbaseline = \"1 s\"\ndrain = \"3 s\"\n\
@@ -81,7 +81,7 @@ fn scenario(title: &str, uses: &str, seconds: u64, mbps: u64) -> String {
     )
 }
 
-/// The workload of that name.
+/// The workload with this name.
 #[track_caller]
 fn workload<'a>(station: &'a Value, name: &str) -> &'a Value {
     let list = station["workloads"].as_array().unwrap();
@@ -90,7 +90,7 @@ fn workload<'a>(station: &'a Value, name: &str) -> &'a Value {
         .unwrap_or_else(|| panic!("no {name} in {station:#}"))
 }
 
-/// The record's events: kind, length in ns and text.
+/// Events of the record: kind, length in ns and text.
 fn events(bench: &Bench) -> Vec<(EventKind, u64, String)> {
     let mut events = Vec::new();
     let run = Run::open(&bench.path("record")).unwrap();
@@ -105,16 +105,16 @@ fn events(bench: &Bench) -> Vec<(EventKind, u64, String)> {
 
 fn ended(run: Running) -> Ended {
     let ended = run.finish();
-    // 0: measured; 3: measured, and doubted: on a busy machine timers are late.
+    // 0: measured. 3: measured, but unreliable: timers are late on a busy machine.
     assert!(matches!(ended.code(), 0 | 3), "{}\n{}", ended.out(), ended.stderr);
     ended
 }
 
 #[test]
-fn a_browser_does_all_four_uses() {
-    let house = House::new();
+fn a_browser_runs_all_four_workloads() {
+    let house = PageFleet::new();
     let browser = house.joined("phone");
-    // A name is shown as it is written, whatever it would be as markup.
+    // A name with markup is shown as text.
     let title = "<img src=x onerror=\"document.title='owned'\">Four uses & one phone";
     let uses = r#"["browsing", "4kstream", "voip", "upload"]"#;
     let run = house.run(&scenario(title, uses, 12, 60));
@@ -153,30 +153,30 @@ fn a_browser_does_all_four_uses() {
         said("6 connections to one host") && said("clock steps by"),
         "{events:?}"
     );
-    // What the page says of its own is what the summary says, as far as that knows it.
+    // The values on the page are those of the summary, as far as the page has them.
     browser.wait_for("Done");
     let shown = browser.text();
     assert!(shown.contains("Web pages") && shown.contains("Upload"), "{shown}");
     assert!(!browser.run("return document.title").as_str().unwrap().contains("owned"));
     let kept = browser.run("return Object.keys(sessionStorage).filter(key => key.startsWith('netburn.run.'))");
-    assert_eq!(kept, serde_json::json!([]), "nothing of a run that is at home is kept");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(kept, serde_json::json!([]), "delivered results are deleted");
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
 #[test]
-fn a_page_in_the_background_and_a_reload_are_in_the_record() {
-    let house = House::new();
+fn background_time_and_a_reload_are_recorded() {
+    let house = PageFleet::new();
     let browser = house.joined("phone");
     let run = house.run(&scenario("Away and back", "\"voip\"", 30, 20));
     browser.wait_for("within 150");
-    browser.look_elsewhere(Duration::from_secs(1));
+    browser.show_other_tab(Duration::from_secs(1));
     browser.wait_for("was in the background");
     browser.reload();
     browser.wait_for("not started");
     let ended = ended(run);
     let summary = ended.json();
     let calls = workload(station(&summary, "phone"), "voip");
-    // 30 s of a call every 131.072 ms: each is there once, those of the gap as misses.
+    // 30 s of a call every 131.072 ms: all are in the record, those of the gap as misses.
     let operations = calls["operations"].as_u64().unwrap();
     assert!((227..=229).contains(&operations), "{calls:#}");
     assert!(calls["goal_misses"].as_u64().unwrap() >= 1, "{calls:#}");
@@ -187,15 +187,15 @@ fn a_page_in_the_background_and_a_reload_are_in_the_record() {
             .find(|(kind, _, text)| *kind == EventKind::Warning && text.contains(what));
         found.unwrap_or_else(|| panic!("no {what}: {events:?}")).1
     };
-    // How long is the page's own clock's to say, which hears of it a little late; its arithmetic is tested beside it.
+    // The page's own clock measures the length, slightly late. A unit test checks the arithmetic.
     assert!(lasted("was in the background") > 0, "{events:?}");
     assert!(lasted("was reloaded") > 0, "{events:?}");
     browser.wait_for("Done");
 }
 
 #[test]
-fn a_run_that_is_killed_lets_the_page_go_and_what_it_measured_comes_home() {
-    let house = House::new();
+fn a_killed_run_frees_the_page_and_its_results_are_delivered() {
+    let house = PageFleet::new();
     let browser = house.joined("phone");
     let mut run = house.run(&scenario("Killed", "\"voip\"", 60, 20));
     run.wait_for_load();
@@ -203,7 +203,7 @@ fn a_run_that_is_killed_lets_the_page_go_and_what_it_measured_comes_home() {
     std::thread::sleep(Duration::from_secs(3));
     run.signal("KILL");
     run.finish().expect(128 + 9);
-    // Nobody touches the page: it says what happened, brings home what it has, and waits.
+    // Without any input, the page shows the reason, delivers its results, and waits.
     browser.wait_for(
         "The last run ended early: the process of this run has ended. All results of this device were delivered.",
     );
@@ -217,23 +217,23 @@ fn a_run_that_is_killed_lets_the_page_go_and_what_it_measured_comes_home() {
     assert!(calls["operations"].as_u64().unwrap() >= 4, "{phone:#}");
     assert_eq!(calls["failures"], 0, "{phone:#}");
     let kept = browser.run("return Object.keys(sessionStorage).filter(key => key.startsWith('netburn.run.'))");
-    assert_eq!(kept, serde_json::json!([]), "what is at home is kept here no longer");
-    // It is there for the next.
+    assert_eq!(kept, serde_json::json!([]), "delivered results are deleted");
+    // It is available to the next run.
     house.bench.write("page.toml", scenario("The next", "\"voip\"", 2, 20));
     let next = ["run", "page.toml", "--on", "fleet", "--format", "json", "--out", "next"];
     let next = ended(start(house.bench.with_state("state", &next))).json();
     let calls = workload(station(&next, "phone"), "voip");
     // A call every 131 ms.
     assert!((13..=16).contains(&calls["operations"].as_u64().unwrap()), "{next:#}");
-    // The browser says itself that it looked for the run in vain.
-    let complaints = browser.complaints();
+    // The browser logs its failed requests for the run.
+    let complaints = browser.console_errors();
     let others: Vec<&String> = complaints.iter().filter(|text| !text.contains("/run/")).collect();
     assert_eq!(others, Vec::<&String>::new());
 }
 
 #[test]
-fn who_has_no_right_key_is_told_so_plainly() {
-    let house = House::new();
+fn a_missing_or_wrong_key_is_explained_on_the_page() {
+    let house = PageFleet::new();
     let browser = Browser::start(&house.bench);
     browser.open(&house.bare());
     browser.wait_for("key is missing from this address");
@@ -242,30 +242,30 @@ fn who_has_no_right_key_is_told_so_plainly() {
     assert_eq!(
         browser.run("return location.hash"),
         "",
-        "the key is taken out of the address"
+        "the page removes the key from the URL"
     );
-    browser.write("#station-name", "<b>nobody</b>");
+    browser.write("#station-name", "<b>tablet</b>");
     browser.click("form button");
     browser.wait_for("letters, digits");
-    browser.write("#station-name", "nobody");
+    browser.write("#station-name", "tablet");
     browser.click("form button");
     browser.wait_for("not valid for this fleet");
     assert_eq!(browser.text_of("h1"), "Wrong key");
-    // With the right one it is let in, and is known after a reload.
+    // With the correct key it is admitted, and a reload keeps the key.
     browser.open(&house.url());
     browser.wait_for("Join");
-    assert!(browser.run("return document.querySelector('#station-name').value") == "nobody");
+    assert!(browser.run("return document.querySelector('#station-name').value") == "tablet");
     browser.click("form button");
     browser.wait_for("Waiting for a run");
     browser.reload();
     browser.wait_for("Waiting for a run");
     let list = finish(house.bench.with_state("state", &["fleet", "list", "--format", "json"])).expect(0);
-    assert!(list.out().contains("nobody"), "{}", list.out());
+    assert!(list.out().contains("tablet"), "{}", list.out());
 }
 
 #[test]
-fn the_page_as_it_looks() {
-    let house = House::new();
+fn the_page_in_all_states() {
+    let house = PageFleet::new();
     let browser = Browser::start(&house.bench);
     browser.prefer("light");
     browser.open(&house.url());
@@ -283,7 +283,7 @@ fn the_page_as_it_looks() {
     browser.prefer("dark");
     browser.wait_for("within 500");
     browser.picture(&house.bench.picture("station-running.png"));
-    // Nothing is wider than the phone.
+    // No element is wider than the screen.
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
     ended(run);
     browser.wait_for("Done");
@@ -292,8 +292,8 @@ fn the_page_as_it_looks() {
 }
 
 #[test]
-fn a_browser_downloads_and_promises_no_verdict() {
-    let house = House::new();
+fn a_browser_downloads_and_the_page_promises_no_verdict() {
+    let house = PageFleet::new();
     let browser = house.joined("phone");
     let run = house.run(&scenario("A download", r#"["download", "voip"]"#, 6, 40));
     browser.wait_for("Done");
@@ -305,7 +305,7 @@ fn a_browser_downloads_and_promises_no_verdict() {
     );
     let summary = ended(run).json();
     let phone = station(&summary, "phone");
-    // 40 Mbit/s for 6 s, less the beginning and what the calls take, and what a busy machine's browser can't; never more.
+    // 40 Mbit/s for 6 s, minus the start, the calls and the limits of a browser on a busy machine; never more.
     let rate = workload(phone, "download")["throughput_mbps"].as_f64().unwrap();
     assert!(rate > 1.0 && rate <= 41.0, "{summary:#}");
     let list = finish(house.bench.with_state("state", &["fleet", "list"])).out();

@@ -1,12 +1,11 @@
-//! Which packets carry a use's priority, as a capture of the loopback device has them, and which congestion control sends them,
-//! as `ss` has it.
+//! The DSCP of packets, captured on the loopback device, and the congestion control of connections, as `ss` prints it.
 
 use crate::common::{Bench, LOOPBACK_UP, finish};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Captures the loopback device until it is told to end and no more comes, then writes what each flow's packets carried: packets and
-/// bytes of payload for each value of the field of IPv4's TOS and IPv6's traffic class.
+/// Captures the loopback device until SIGTERM and an idle period. Then it prints packets and payload bytes of each
+/// flow, for each value of IPv4's TOS field or IPv6's traffic class.
 const CAPTURE: &str = r#"
 import json, signal, socket, struct
 flows = {}
@@ -50,16 +49,16 @@ while True:
 json.dump([{"protocol": p, "from": f, "to": t, **flow} for (p, f, t), flow in flows.items()], open("flows", "w"))
 "#;
 
-/// Packets and bytes of payload by the field's value.
+/// Packets and payload bytes by the field's value.
 type Counts = BTreeMap<u8, (u64, u64)>;
 
-/// What one end of a connection or pair of ports sent.
+/// One direction of a connection or of a pair of UDP ports.
 #[derive(Debug)]
 struct Flow {
-    /// IP's number of the protocol.
+    /// IP protocol number.
     protocol: u64,
     ports: (u64, u64),
-    /// Whether it spoke first.
+    /// True if its sender sent first.
     asks: bool,
     counts: Counts,
 }
@@ -67,8 +66,8 @@ struct Flow {
 const TCP: u64 = 6;
 const UDP: u64 = 17;
 
-/// What moves on the loopback device of a network namespace of its own while `script` runs there, `"$@"` being netburn
-/// with these arguments.
+/// The flows on the loopback device of a new network namespace while `script` runs there. `"$@"` is netburn with these
+/// arguments.
 fn captured(script: &str, files: &[(&str, &str)], args: &[&str]) -> Vec<Flow> {
     let bench = Bench::new();
     bench.write("capture.py", CAPTURE);
@@ -93,7 +92,7 @@ fn captured(script: &str, files: &[(&str, &str)], args: &[&str]) -> Vec<Flow> {
     flows.iter().map(flow).collect()
 }
 
-/// What came back to those who asked marked with `field`: to how many, and what their answers were marked with.
+/// The answers to requests with the value `field`: the number of flows, and the values of their answers.
 fn answers(flows: &[Flow], protocol: u64, field: u8) -> (u64, Counts) {
     let (mut count, mut answered) = (0, Counts::new());
     let asking = |flow: &&Flow| flow.protocol == protocol && flow.asks && flow.counts.contains_key(&field);
@@ -111,7 +110,7 @@ fn answers(flows: &[Flow], protocol: u64, field: u8) -> (u64, Counts) {
     (count, answered)
 }
 
-const USES: &str = r#"
+const WORKLOADS: &str = r#"
 duration = "2 s"
 baseline = "500 ms"
 drain = "1 s"
@@ -138,18 +137,18 @@ kind = "probe"
 priority = "voice"
 "#;
 
-/// RFC 2474: the DSCP is the six upper bits of the field, the lower two are ECN's.
+/// RFC 2474: the DSCP is the upper six bits of the field. The lower two are ECN.
 const BACKGROUND: u8 = 8 << 2;
 const VIDEO: u8 = 40 << 2;
 const VOICE: u8 = 48 << 2;
 
 #[test]
-fn what_a_server_answers_carries_the_priority_too() {
+fn answers_of_a_server_have_the_priority_of_the_request() {
     for server in ["http = \"1.1\"", "http = \"2\"", "http = \"2\"\ntls = true"] {
-        let uses = USES.replace("[server]", &format!("[server]\n{server}"));
-        let run = ["run", "uses.toml", "--on", "local", "--seed", "1"];
-        let flows = captured("\"$@\"", &[("uses.toml", &uses)], &run);
-        // With the bytes of content that came at the least.
+        let workloads = WORKLOADS.replace("[server]", &format!("[server]\n{server}"));
+        let run = ["run", "workloads.toml", "--on", "local", "--seed", "1"];
+        let flows = captured("\"$@\"", &[("workloads.toml", &workloads)], &run);
+        // For each value, the minimum of content bytes.
         for (field, content) in [(VOICE, 10 * 16_384), (VIDEO, 2 * 10 * 20_480), (BACKGROUND, 0)] {
             let (count, got) = answers(&flows, TCP, field);
             let (packets, bytes) = got.get(&field).copied().unwrap_or_default();
@@ -157,14 +156,14 @@ fn what_a_server_answers_carries_the_priority_too() {
                 count > 0 && packets >= 10 && bytes >= content,
                 "{server} {field}: {got:?}"
             );
-            // The priority comes with the first request. Before it the server sends the handshake, in TLS with content, and
-            // the settings of HTTP/2. Acknowledgements without content don't count here: how many come before the server
-            // has parsed the request's head depends on how much of an upload arrives meanwhile.
+            // The first request contains the priority. Before it the server sends the handshake (with content in TLS)
+            // and the settings of HTTP/2. Acknowledgements without content don't count: an upload determines how many
+            // of them the server sends before it has parsed the request's head.
             for (other, (_, bytes)) in got.iter().filter(|(other, _)| **other != field) {
                 let ahead = if server.contains("tls") { 2_000 } else { 100 };
                 assert!(*other == 0 && *bytes <= ahead * count, "{server} {field}: {got:?}");
             }
-            // At most a receive window arrives before the head is parsed, and each upload is several windows long.
+            // At most one receive window arrives before the head is parsed. Each upload is several windows long.
             let early = got.get(&0).map_or(0, |(packets, _)| *packets);
             assert!(
                 field != BACKGROUND || packets > early,
@@ -172,12 +171,12 @@ fn what_a_server_answers_carries_the_priority_too() {
             );
         }
         let (count, got) = answers(&flows, UDP, VOICE);
-        // Every 50 ms one of 64 bytes; but for the welcome all are echoes of what wished.
+        // One of 64 bytes every 50 ms. All except the welcome are echoes of requests with a DSCP.
         assert!(
             count == 1 && got[&VOICE].0 >= 20 && got[&0].0 <= 2 && got.len() == 2,
             "{got:?}"
         );
-        // Nobody else's is marked, and what has no priority is answered so.
+        // Other flows are not marked, and requests without a priority get answers without one.
         let plain: u64 = flows.iter().filter_map(|flow| Some(flow.counts.get(&0)?.1)).sum();
         assert!(plain > 10 * 16_384, "{flows:?}");
         let marks: Vec<u8> = flows.iter().flat_map(|flow| flow.counts.keys().copied()).collect();
@@ -189,11 +188,11 @@ fn what_a_server_answers_carries_the_priority_too() {
 }
 
 #[test]
-fn a_wish_holds_for_its_request_and_only_six_bits_can_be_wished() {
-    // Over IPv6 where there is such a thing.
+fn a_requested_dscp_applies_to_its_request_and_has_six_bits() {
+    // Over IPv6 if the system has it.
     let has_v6 = std::fs::exists("/proc/net/if_inet6").unwrap_or(false);
     let address = if has_v6 { "[::1]:4480" } else { "127.0.0.1:4480" };
-    // One connection: a wish, none, one that there is none of.
+    // One connection: a request with a DSCP, one without, and one with an invalid DSCP.
     let script = "\"$@\" & serving=$!
 ask() { curl --silent --fail --noproxy '*' --output /dev/null \"$@\"; }
 until ask 'http://ADDRESS/'; do kill -0 $serving || exit 1; sleep 0.05; done
@@ -210,7 +209,7 @@ kill $serving; wait $serving; true";
     let marked = |flow: &&Flow| flow.ports.0 == 4480 && flow.counts.contains_key(&(63 << 2));
     let got = &flows.iter().find(marked).unwrap_or_else(|| panic!("{flows:?}")).counts;
     let (marked, plain) = (got[&(63 << 2)].1, got[&0].1);
-    // Heads of answers are some 200 bytes.
+    // Response headers have about 200 bytes.
     assert!(
         (50_000..51_000).contains(&marked) && (70_000..71_500).contains(&plain),
         "{got:?}"
@@ -218,10 +217,10 @@ kill $serving; wait $serving; true";
     assert_eq!(got.len(), 2, "{got:?}");
 }
 
-/// Both ends of a workload's connections have the congestion control that it names; others have the system's.
+/// Both ends of a workload's connections use its congestion control. Other connections use the system's default.
 #[test]
-fn a_workloads_congestion_control_is_that_of_both_ends() {
-    const USES: &str = r#"
+fn both_ends_use_the_congestion_control_of_the_workload() {
+    const WORKLOADS: &str = r#"
 duration = "3 s"
 baseline = "200 ms"
 drain = "1 s"
@@ -242,13 +241,16 @@ cc = "reno"
 "#;
     for server in ["http = \"1.1\"", "http = \"2\"\ntls = true"] {
         let bench = Bench::new();
-        bench.write("uses.toml", USES.replace("[server]", &format!("[server]\n{server}")));
+        bench.write(
+            "workloads.toml",
+            WORKLOADS.replace("[server]", &format!("[server]\n{server}")),
+        );
         let script = format!(
             "{LOOPBACK_UP} true || exit\n\"$@\" & running=$!\n\
              while kill -0 $running 2>/dev/null; do echo look; ss -HtinO state established; sleep 0.05; done >looks\n\
              wait $running"
         );
-        let run = ["run", "uses.toml", "--on", "local", "--seed", "1"];
+        let run = ["run", "workloads.toml", "--on", "local", "--seed", "1"];
         let ended = finish(bench.inside(&["--net"], &script, run));
         assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
         let looks = std::fs::read_to_string(bench.path("looks")).unwrap();
@@ -256,17 +258,18 @@ cc = "reno"
             let lines = look
                 .lines()
                 .map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
-            // Received, sent, here, there, and what else the kernel knows, with the congestion control among it.
+            // Columns: receive queue, send queue, local and remote address, then other values, including the congestion
+            // control.
             let reno = lines.filter(|words| words.contains(&"reno"));
             let ends: Vec<(String, String)> = reno.map(|words| (words[2].to_owned(), words[3].to_owned())).collect();
             ends.iter()
                 .filter(|(here, there)| ends.contains(&(there.clone(), here.clone())))
                 .count()
         });
-        // Two workloads with a connection each, seen from both ends.
+        // Two workloads with one connection each, seen from both ends.
         assert_eq!(both.max(), Some(4), "{server}: {looks}");
         let usual = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").unwrap();
-        // The controller's own connections.
+        // Connections of the controller.
         assert!(
             looks.split_ascii_whitespace().any(|word| word == usual.trim()),
             "{usual}: {looks}"
@@ -274,10 +277,10 @@ cc = "reno"
     }
 }
 
-/// In the lab the route names a congestion control; a workload's own one goes before it, at both ends.
+/// In the lab the route sets a congestion control. The workload's setting has precedence at both ends.
 #[test]
-fn a_workloads_congestion_control_holds_in_the_lab() {
-    const USES: &str = r#"
+fn the_congestion_control_of_a_workload_overrides_that_of_the_route() {
+    const WORKLOADS: &str = r#"
 duration = "3 s"
 baseline = "200 ms"
 drain = "1 s"
@@ -296,8 +299,8 @@ interval = "100 ms"
 cc = "reno"
 "#;
     let bench = Bench::new();
-    bench.write("uses.toml", USES);
-    // The programs that descend from the run, in whose network namespaces the kernel is asked.
+    bench.write("workloads.toml", WORKLOADS);
+    // `ss` runs in the network namespaces of the run's descendant processes.
     let script = "\"$@\" & running=$!
 while kill -0 $running 2>/dev/null; do
     for pid in $(ps -eo pid=,ppid= | awk -v top=$running '
@@ -309,11 +312,11 @@ while kill -0 $running 2>/dev/null; do
     sleep 0.1
 done >looks
 wait $running";
-    let run = ["run", "uses.toml", "--on", "lab", "--seed", "1"];
+    let run = ["run", "workloads.toml", "--on", "lab", "--seed", "1"];
     let ended = finish(bench.inside(&["--ipc"], script, run));
     assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
     let looks = std::fs::read_to_string(bench.path("looks")).unwrap();
-    // Received, sent, here, there, and what else the kernel knows.
+    // Columns: receive queue, send queue, local and remote address, then other values.
     let lines = looks
         .lines()
         .map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
@@ -326,7 +329,7 @@ wait $running";
             end.1 += 1
         }
     }
-    // The station has it once it has connected, the server once it has read a request.
+    // The station has it after connecting, the server after it has read a request.
     for end in ["198.18.1.0", "198.18.0.1"] {
         let most = ends.get(end).is_some_and(|(reno, other)| reno > other);
         assert!(most, "{end}: {ends:?}: {looks}");

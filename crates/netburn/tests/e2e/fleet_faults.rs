@@ -1,4 +1,4 @@
-//! A fleet on its bad days: two runs at once, runs that are killed, agents that refuse, leave and come back.
+//! Faults on a fleet: concurrent runs, killed runs, agents that reject, leave and reconnect.
 
 use crate::common::{finish, start, station};
 use crate::fleet::{Fleet, end, operations, summary, token};
@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 #[test]
-fn two_runs_do_not_have_the_same_members() {
+fn concurrent_runs_use_different_members() {
     let fleet = Fleet::new();
     let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
     let mut first = start(fleet.run(&["--out", "first", "--set", "duration=\"10 s\""]));
@@ -23,7 +23,7 @@ fn two_runs_do_not_have_the_same_members() {
         assert!(refused.stderr.contains(text), "{text}: {}", refused.stderr);
     }
     assert!(!fleet.bench.path("second").exists(), "nothing was measured");
-    // With more patience it waits for its turn.
+    // With a longer timeout, the run waits until the members are free.
     let second = finish(fleet.run(&["--out", "second"]));
     assert!(
         second.stderr.contains("waiting up to 1 min: alpha is in the run"),
@@ -31,7 +31,7 @@ fn two_runs_do_not_have_the_same_members() {
         second.stderr
     );
     let (first, second) = (summary(&first.finish()), summary(&second));
-    // Voice frames every 131 ms for 10 s and for 4 s: neither lost any to the other.
+    // A call every 131 ms for 10 s and for 4 s: neither run lost calls to the other.
     for name in ["caller", "reader"] {
         assert!((75..=77).contains(&operations(&first, name)), "{first:#}");
         assert!((29..=31).contains(&operations(&second, name)), "{second:#}");
@@ -39,7 +39,7 @@ fn two_runs_do_not_have_the_same_members() {
 }
 
 #[test]
-fn what_is_measured_after_the_run_was_killed_does_not_count() {
+fn results_measured_after_the_run_was_killed_do_not_count() {
     let fleet = Fleet::new();
     let (mut alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
     let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"40 s\""]));
@@ -49,7 +49,7 @@ fn what_is_measured_after_the_run_was_killed_does_not_count() {
     run.finish().expect(128 + 9);
     let report = || {
         let ended = finish(fleet.command(&["report", "kept", "--format", "json"]));
-        // The controller may be adding to it at this moment.
+        // The controller may be adding results at this moment.
         (ended.code() == 0).then(|| ended.json())
     };
     if let Some(early) = report().filter(|early| early["reasons"].to_string().contains("before it could finish")) {
@@ -61,13 +61,13 @@ fn what_is_measured_after_the_run_was_killed_does_not_count() {
             "{early:#}"
         );
     }
-    alpha.wait_for("the end of its part", |agent| {
+    alpha.wait_for("the end of its workload", |agent| {
         agent
-            .said()
+            .stderr_so_far()
             .contains("its results are kept until the controller requests them")
     });
-    alpha.wait_for("its results to be home", |agent| {
-        agent.said().contains("were delivered")
+    alpha.wait_for("the delivery of its results", |agent| {
+        agent.stderr_so_far().contains("were delivered")
     });
     let mut found = None;
     alpha.wait_for("the report", |_| {
@@ -77,21 +77,21 @@ fn what_is_measured_after_the_run_was_killed_does_not_count() {
     let found = found.unwrap();
     assert_eq!(found["verdict"], "inconclusive", "{found:#}");
     let calls = &station(&found, "caller")["workloads"][0];
-    // Three seconds at least; and nothing of the time in which there was no server.
+    // At least three seconds, and no rows of the time without a server.
     assert!(operations(&found, "caller") >= 15, "{found:#}");
     assert_eq!(
         (&calls["failures"], &calls["unfinished"]),
         (&0.into(), &0.into()),
         "{found:#}"
     );
-    // Who was in it is free for another.
+    // The members of the killed run are free for another.
     let next = summary(&finish(fleet.run(&["--wait", "30s"])));
     assert!(operations(&next, "caller") >= 29, "{next:#}");
 }
 
-/// Members that are in the middle of the run when they find the new controller, which has never heard of who held it.
+/// The members are in the middle of the run when they connect to the new controller, which has no record of that run.
 #[test]
-fn results_of_a_killed_run_come_home_to_a_controller_that_was_killed_too() {
+fn results_of_a_killed_run_reach_a_restarted_controller() {
     let mut fleet = Fleet::new();
     let (mut alpha, mut beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
     let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"40 s\""]));
@@ -104,8 +104,8 @@ fn results_of_a_killed_run_come_home_to_a_controller_that_was_killed_too() {
     serve.finish().expect(128 + 9);
     fleet.serve(&at.to_string());
     for agent in [&mut alpha, &mut beta] {
-        agent.wait_for("its results to be home", |agent| {
-            agent.said().contains("were delivered")
+        agent.wait_for("the delivery of its results", |agent| {
+            agent.stderr_so_far().contains("were delivered")
         });
     }
     let found = finish(fleet.command(&["report", "kept", "--format", "json"]))
@@ -117,7 +117,7 @@ fn results_of_a_killed_run_come_home_to_a_controller_that_was_killed_too() {
 }
 
 #[test]
-fn whoever_refuses_says_so_once_on_both_sides() {
+fn a_rejection_is_printed_once_on_both_sides() {
     let fleet = Fleet::new();
     fleet.bench.write(
         "one.toml",
@@ -132,18 +132,18 @@ fn whoever_refuses_says_so_once_on_both_sides() {
             .unwrap()
             .contains("reader (beta): the run is too long")
     );
-    assert!(!run.stderr.contains("is gone"), "{}", run.stderr);
+    assert!(!run.stderr.contains("is lost"), "{}", run.stderr);
     let said = end(beta).stderr;
     assert_eq!(
         said.matches("rejected its part: the run is too long").count(),
         1,
         "{said}"
     );
-    assert!(said.contains(why) && !said.contains("is gone"), "{said}");
+    assert!(said.contains(why) && !said.contains("is lost"), "{said}");
 }
 
 #[test]
-fn ctrl_c_of_an_agent_brings_home_what_it_has_and_is_told_at_once() {
+fn ctrl_c_of_an_agent_delivers_its_results_and_is_reported_at_once() {
     let fleet = Fleet::new();
     let (_alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
     let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"8 s\""]));
@@ -154,20 +154,23 @@ fn ctrl_c_of_an_agent_brings_home_what_it_has_and_is_told_at_once() {
         beta.contains("ending its part in") && beta.contains("its results so far are delivered"),
         "{beta}"
     );
-    assert!(!run.said().contains("waiting for the last"), "long before the end");
+    assert!(
+        !run.stderr_so_far().contains("waiting for the last"),
+        "long before the end"
+    );
     run.wait_for("the news", |run| {
-        run.said()
+        run.stderr_so_far()
             .contains("agent reader (beta) was lost: stopped by its owner")
     });
     let found = summary(&run.finish());
     assert_eq!(station(&found, "reader")["verdict"], "inconclusive", "{found:#}");
-    // Two seconds of eight, of a voice frame every 131 ms.
+    // Two seconds of eight, with a call every 131 ms.
     assert!((12..45).contains(&operations(&found, "reader")), "{found:#}");
     assert!((59..=62).contains(&operations(&found, "caller")), "{found:#}");
 }
 
 #[test]
-fn an_agent_that_is_killed_comes_back_with_what_it_had_or_without() {
+fn a_killed_agent_reconnects_with_or_without_its_spool() {
     let fleet = Fleet::new();
     let (alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
     let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"10 s\""]));
@@ -177,12 +180,12 @@ fn an_agent_that_is_killed_comes_back_with_what_it_had_or_without() {
         agent.signal("KILL");
         agent.finish().expect(128 + 9);
     }
-    // One has its spool, the other comes from a disk that was wiped.
+    // One agent has its spool. The disk of the other was wiped.
     let _alpha = fleet.agent("alpha", &[]);
     std::fs::remove_dir_all(fleet.bench.path("beta")).unwrap();
     let _beta = fleet.agent("beta", &[]);
     run.wait_for("the news of both", |run| {
-        let said = run.said();
+        let said = run.stderr_so_far();
         said.contains("agent caller (alpha) was lost: it ended before its part was done, and was started again")
             && said.contains("agent reader (beta) was lost: it was restarted without its rows")
     });
@@ -192,12 +195,16 @@ fn an_agent_that_is_killed_comes_back_with_what_it_had_or_without() {
 }
 
 #[test]
-fn whoever_is_missing_is_named_with_its_agent_and_not_waited_for_twice() {
+fn a_missing_agent_is_named_and_waited_for_once() {
     let fleet = Fleet::new();
     let _alpha = fleet.agent("alpha", &[]);
     let mut run = start(fleet.run(&["--wait", "100ms"]));
     run.wait_for_load();
-    assert!(!run.said().contains("did not join in time"), "{}", run.said());
+    assert!(
+        !run.stderr_so_far().contains("did not join in time"),
+        "{}",
+        run.stderr_so_far()
+    );
     let found = summary(&run.finish());
     let reasons = station(&found, "reader")["reasons"].to_string();
     assert!(
@@ -207,7 +214,7 @@ fn whoever_is_missing_is_named_with_its_agent_and_not_waited_for_twice() {
 }
 
 #[test]
-fn joining_what_is_not_there_says_what_was_tried() {
+fn joining_an_unreachable_controller_prints_the_attempts() {
     let fleet = Fleet::new();
     let joining = |url: &str, more: &[&str]| finish(fleet.joining("x", url, more));
     let said = joining(fleet.url(), &["--interface", "nosuch0"]).expect(2).stderr;
@@ -215,7 +222,7 @@ fn joining_what_is_not_there_says_what_was_tried() {
         said.contains("unknown interface: found `nosuch0`") && said.contains("expected one of ") && said.contains("lo"),
         "{said}"
     );
-    // A port that nobody listens at, and a socket that isn't there: a few tries, and then it is given up.
+    // A port without a listener, and a missing socket: the agent gives up after a few attempts.
     let secrets = fleet.url().split_once('#').unwrap().1;
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let said = joining(&format!("http://{free}/#{secrets}"), &[]).expect(3).stderr;
@@ -227,7 +234,7 @@ fn joining_what_is_not_there_says_what_was_tried() {
         .expect(3)
         .stderr;
     assert!(said.contains("unix:/nowhere/controller.sock"), "{said}");
-    // A web server that knows nothing of fleets, and no TLS.
+    // A web server without TLS that is no controller.
     let web = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = web.local_addr().unwrap();
     std::thread::spawn(move || {

@@ -1,24 +1,28 @@
-//! Members of a fleet that leave in the middle of a run: the one that serves, and a station of a lab that is kept open.
+//! Members that leave a fleet during a run: the server, and a station of an open lab.
 
 use crate::common::{start, station};
 use crate::fleet::{Fleet, operations, summary};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Why a station's figures are in doubt.
+/// The reasons for which a station's results are unreliable.
 fn reasons(summary: &Value, name: &str) -> String {
     station(summary, name)["reasons"].to_string()
 }
 
 #[test]
-fn without_its_server_a_run_ends_in_its_time_and_who_measured_elsewhere_keeps_its_verdict() {
+fn without_its_server_a_run_ends_on_schedule_and_other_stations_keep_their_verdicts() {
     for (signal, why) in [("INT", "stopped by its owner"), ("KILL", "and it did not reconnect")] {
         let fleet = Fleet::new();
         let mut other = fleet.bench.netburn(["serve", "--listen", "127.0.0.1:0", "--fleet"]);
         other.arg(fleet.bench.path("owner/fleet/token"));
         let mut other = start(other);
-        other.wait_for("the other server", |server| server.printed().contains('\n'));
-        let at = other.printed().trim().trim_start_matches("http://").replace('/', "");
+        other.wait_for("the other server", |server| server.stdout_so_far().contains('\n'));
+        let at = other
+            .stdout_so_far()
+            .trim()
+            .trim_start_matches("http://")
+            .replace('/', "");
         let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &["--server", &at]));
         let nas = fleet.agent("nas", &["--serve"]);
         let mut run = start(fleet.run(&["--server", "nas", "--set", "duration=\"6s\""]));
@@ -33,13 +37,13 @@ fn without_its_server_a_run_ends_in_its_time_and_who_measured_elsewhere_keeps_it
             "{}",
             ended.stderr
         );
-        // It is asked to the end; what the server still answered is there.
+        // The station sends requests until the end. The answers before the server left are there.
         assert_eq!(station(&found, "caller")["verdict"], "inconclusive");
         assert!(reasons(&found, "caller").contains(text), "{found:#}");
         let asked = &station(&found, "caller")["workloads"][0];
         let met = asked["operations"].as_u64().unwrap() - asked["goal_misses"].as_u64().unwrap();
         assert!((10..40).contains(&met), "{found:#}");
-        // A voice frame every 131 ms for 6 s, and nothing to doubt but what a busy machine gives.
+        // A call every 131 ms for 6 s, and no quality issue except those of a busy machine.
         assert!((44..=47).contains(&operations(&found, "reader")), "{found:#}");
         assert_eq!(station(&found, "reader")["workloads"][0]["failures"], 0);
         assert!(!reasons(&found, "reader").contains("server"), "{found:#}");
@@ -57,7 +61,7 @@ workload = "voip"
 "#;
 
 #[test]
-fn a_labs_station_that_leaves_leaves_the_run_to_the_others() {
+fn a_lab_station_that_leaves_does_not_end_the_run() {
     let fleet = Fleet::new();
     fleet.bench.write("lab.toml", LAB);
     let _beta = fleet.agent("beta", &[]);
@@ -75,15 +79,17 @@ fn a_labs_station_that_leaves_leaves_the_run_to_the_others() {
     let named = ["--name", "inside"];
     let mut lab = start(fleet.with_state("lab", &[&serve[..], &join, &named].concat()));
     lab.wait_for("the lab's station to join", |lab| {
-        lab.said().contains("is in the fleet")
+        lab.stderr_so_far().contains("is in the fleet")
     });
     let agent = "station.caller.agent=inside";
     let mut run = start(fleet.run(&["--set", "duration=\"6s\"", "--set", agent]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
-    // Ctrl-C in the lab's terminal: the commands end, the lab stays.
+    // Ctrl-C in the lab's terminal ends the commands. The lab stays open.
     lab.signal_group("INT");
-    lab.wait_for("the commands' end", |lab| lab.said().contains("the lab stays open"));
+    lab.wait_for("the commands' end", |lab| {
+        lab.stderr_so_far().contains("the lab stays open")
+    });
     let ended = run.finish().expect(3);
     let found = summary(&ended);
     assert_eq!(station(&found, "caller")["verdict"], "inconclusive");

@@ -1,17 +1,17 @@
-//! A controller whose disk is full while results come home.
+//! A controller whose disk is full while results are delivered.
 
 use crate::common::{finish, start};
 use crate::fleet::{Fleet, on_fleet};
-use crate::places::Place;
+use crate::namespaces::Namespaces;
 use netburn_record::{Row, Run};
 use serde_json::Value;
 use std::path::Path;
 
-/// A thousand probes a second are some 60 kB of rows a second.
+/// A thousand probes a second are about 60 kB of rows a second.
 const OFTEN: &str = "duration = \"20 s\"\nbaseline = \"500 ms\"\n[station.alpha]\nworkload = \"often\"\n\
                      [workload.often]\nkind = \"probe\"\ninterval = \"1ms\"\n";
 
-/// How many operations a record has.
+/// The number of operations in a record.
 fn rows(folder: &Path) -> usize {
     let mut rows = 0;
     let run = Run::open(folder).unwrap();
@@ -21,11 +21,11 @@ fn rows(folder: &Path) -> usize {
 }
 
 #[test]
-fn results_that_there_is_no_room_for_wait_at_the_agents_and_come_home_later() {
+fn results_without_disk_space_stay_at_the_agents_and_arrive_later() {
     let mut fleet = Fleet::new();
     fleet.bench.write("often.toml", OFTEN);
-    // The desk: what the run and the controller see in this folder is full before long.
-    let desk = Place::new(
+    // The controller's machine: this folder of the run and the controller is soon full.
+    let desk = Namespaces::new(
         &fleet.bench,
         &["--mount"],
         "mkdir full && mount -t tmpfs -o size=64k tmpfs full",
@@ -51,12 +51,12 @@ fn results_that_there_is_no_room_for_wait_at_the_agents_and_come_home_later() {
     ] {
         assert!(ended.stderr.contains(text), "{text}: {}", ended.stderr);
     }
-    alpha.wait_for("the end of its part", |agent| {
+    alpha.wait_for("the end of its workload", |agent| {
         agent
-            .said()
+            .stderr_so_far()
             .contains("its results are kept until the controller requests them")
     });
-    // What the agent has is more than what was kept, and it goes on having it while there is no room.
+    // The agent has more rows than were saved, and keeps them while there is no disk space.
     let spool = fleet.bench.path("alpha/fleet/agents/alpha");
     let spooled = || std::fs::read_dir(&spool).map_or(0, |entries| entries.count());
     let desk_folder = format!("/proc/{}/root{}", desk.id(), fleet.bench.path("full/kept").display());
@@ -67,8 +67,8 @@ fn results_that_there_is_no_room_for_wait_at_the_agents_and_come_home_later() {
     assert!(kept > 200, "{kept}");
     assert_eq!(spooled(), 1);
     desk.run(&fleet.bench, "mount -o remount,size=64m full");
-    alpha.wait_for("its results to be home", |agent| {
-        agent.said().contains("were delivered")
+    alpha.wait_for("the delivery of its results", |agent| {
+        agent.stderr_so_far().contains("were delivered")
     });
     let found: Value = finish(at_the_desk(&["report", "full/kept", "--format", "json"])).json();
     assert_eq!(found["verdict"], "inconclusive", "{found:#}");
