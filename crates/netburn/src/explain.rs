@@ -5,10 +5,11 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::{document, unopened};
 use crate::signals;
 use crate::terminal::{TerminalStyle, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
+use netburn_analysis::explain::{Cause, explain as explained};
 use netburn_record::Run;
 use netburn_report::environment::sentence;
-use netburn_report::explain::{Cause, explain as explained};
 use netburn_report::sanitise::wrap;
+use netburn_runner::pool::processors;
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_study::whatif::{AnswerError, Answers, Interventions, answer, json, text, what_ifs};
 use std::sync::{Mutex, PoisonError};
@@ -67,7 +68,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
     }
     let threads = match args.jobs {
         Some(jobs) => usize::from(jobs),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
+        None => processors(),
     };
     let stop = signals::stop_flag()?;
     let changes = proposed.what_ifs.len();

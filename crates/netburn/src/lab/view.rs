@@ -2,8 +2,8 @@
 //!
 //! Output of programs scrolls above it. A separate process restores the terminal when this process ends for any reason.
 
-use super::keyboard::{KEYS, Key, KeyboardControl, Keys};
 use crate::exit::CliError;
+use netburn_lab::keyboard::{KEYS, Key, KeyboardControl, Keys};
 use netburn_lab::{Lab, StationSnapshot};
 use netburn_linux::terminal;
 use netburn_report::sanitise::sanitise;

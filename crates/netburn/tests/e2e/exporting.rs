@@ -283,7 +283,7 @@ print(json.dumps([[s.name, s.labels, s.value] for f in families for s in f.sampl
     let page = include_str!("../../../../docs/grafana/netburn.json");
     let dashboard: Value = serde_json::from_str(page).unwrap();
     assert!(dashboard["panels"].as_array().unwrap().len() > 5);
-    let source = include_str!("../../../record/src/export/openmetrics.rs");
+    let source = include_str!("../../../interop/src/export/openmetrics.rs");
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let asked: Vec<&str> = page
         .match_indices("netburn_")

@@ -2,7 +2,8 @@
 
 use crate::browser::Browser;
 use crate::common::{Bench, finish, house};
-use netburn_report::{View, html};
+use netburn_analysis::View;
+use netburn_report::html;
 use serde_json::json;
 use std::fs;
 use std::path::Path;

@@ -1,0 +1,109 @@
+//! Rows and quality issues of the machine that carries a run: of its lab, or of its loopback interface.
+
+use netburn_lab::Lab;
+use netburn_linux::interface;
+use netburn_linux::links::Links;
+use netburn_record::{Detail, EventKind, EventRow, QualityIssue, Row, Sink};
+use netburn_units::Instant;
+use std::io;
+
+/// Sink that forwards rows to another one, and adds the rows of the lab with each sync.
+pub(crate) struct RecordingSink<'a> {
+    sink: &'a mut dyn Sink,
+    lab: Option<&'a Lab>,
+    /// The loopback interface, which carries a local run. `None` if it can't be monitored.
+    loopback: Option<(Links, u32)>,
+    /// Reasons why the results of the run are unreliable.
+    quality_issues: Vec<QualityIssue>,
+}
+
+impl<'a> RecordingSink<'a> {
+    /// For a run that neither a lab nor the loopback interface carries.
+    pub(crate) const fn new(sink: &'a mut dyn Sink) -> Self {
+        RecordingSink {
+            sink,
+            lab: None,
+            loopback: None,
+            quality_issues: Vec::new(),
+        }
+    }
+
+    /// For a run over the loopback interface.
+    pub(crate) fn on_loopback(sink: &'a mut dyn Sink) -> Self {
+        let watched = || Some((Links::watch().ok()?, interface::number("lo").ok()?));
+        RecordingSink {
+            loopback: watched(),
+            ..RecordingSink::new(sink)
+        }
+    }
+
+    /// For a run inside a lab.
+    pub(crate) fn in_lab(sink: &'a mut dyn Sink, lab: &'a Lab) -> Self {
+        RecordingSink {
+            lab: Some(lab),
+            ..RecordingSink::new(sink)
+        }
+    }
+
+    /// The lab that carries the run.
+    pub(crate) const fn lab(&self) -> Option<&'a Lab> {
+        self.lab
+    }
+
+    /// Records a quality issue for each interface of the run that another program took down. Call it before the lab is
+    /// stopped, because that removes its devices.
+    pub(crate) fn check_interfaces(&mut self) {
+        if let Some((links, index)) = &self.loopback
+            && links.went_down(*index).unwrap_or(false)
+        {
+            self.quality_issues.push(QualityIssue::InterfaceDown { station: None });
+        }
+        for name in self.lab.map(Lab::interfaces_down).unwrap_or_default() {
+            let station = Some(name.to_owned());
+            self.quality_issues.push(QualityIssue::InterfaceDown { station });
+        }
+    }
+
+    /// Writes the remaining rows of the lab and its self-check.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.sync()?;
+        let at = self.lab.and_then(|lab| lab.snapshots().0).unwrap_or(Instant::ZERO);
+        let mut put = |kind, detail: Detail| {
+            self.sink.put(&Row::Event(EventRow {
+                station: None,
+                workload: None,
+                at,
+                length: 0,
+                kind,
+                detail,
+            }))
+        };
+        for issue in std::mem::take(&mut self.quality_issues) {
+            put(EventKind::QualityIssue, issue.into())?;
+        }
+        let Some(lab) = self.lab else {
+            return self.sink.sync();
+        };
+        for note in lab.notes() {
+            put(EventKind::Warning, note.clone().into())?;
+        }
+        put(EventKind::Lab, lab.health().into())?;
+        if let Some(cause) = lab.failed() {
+            put(EventKind::QualityIssue, QualityIssue::LabStopped { cause }.into())?;
+        }
+        self.sink.sync()
+    }
+}
+
+impl Sink for RecordingSink<'_> {
+    fn put(&mut self, row: &Row) -> io::Result<()> {
+        self.sink.put(row)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        for row in self.lab.map(Lab::take_rows).unwrap_or_default() {
+            self.sink.put(&row)?;
+        }
+        self.sink.sync()
+    }
+}
