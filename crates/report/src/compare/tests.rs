@@ -282,7 +282,8 @@ fn a_matrix_has_its_worst_row_first() {
     );
     assert_eq!(first.cells[0].as_ref().unwrap().judgement, Judgement::Better);
     assert_eq!(first.cells[1].as_ref().unwrap().judgement, Judgement::Worse);
-    assert!(text::words(&matrix, first.cells[1].as_ref().unwrap()).starts_with("worse: browsing p95 ms (+200 %)"));
+    let detail = text::detail(&matrix, first.cells[1].as_ref().unwrap()).unwrap();
+    assert!(detail.starts_with("browsing p95 ms (+200 %)"), "{detail}");
     let calm = matrix.rows.iter().find(|row| row.scenario == "calm").unwrap();
     assert!(calm.cells[1].is_none());
     let text = text::matrix(&matrix, 120, false);
