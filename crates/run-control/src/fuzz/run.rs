@@ -313,7 +313,7 @@ fn forged(what: u8, batch: &mut Batch) {
             at: Instant::from_nanos(i64::MIN),
             length: u64::MAX,
             kind: [EventKind::Incomplete, EventKind::Warning, EventKind::Roam][usize::from(what % 3)],
-            detail: "the server was lost: it says so".into(),
+            detail: "the server was lost".into(),
         }),
     };
     batch.push(&row);
