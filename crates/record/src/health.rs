@@ -1,5 +1,6 @@
 //! Health reports of agents and servers, the input of the [`self_check`](crate::self_check).
 
+use crate::quality_issue::QualityIssue;
 use netburn_units::Instant;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -86,8 +87,8 @@ pub struct SelfCheck {
     /// The longest [standstill](crate::standstill) of an agent, the server or the lab, in µs; `None` where none was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standstill_us_max: Option<f64>,
-    /// Reasons for which results are unreliable, one message each.
-    pub reasons: Vec<String>,
+    /// Reasons for which results are unreliable.
+    pub reasons: Vec<QualityIssue>,
 }
 
 /// A lateness distribution in µs.
@@ -103,7 +104,7 @@ pub struct Lateness {
     pub max: f64,
 }
 
-/// One agent's clock against the controller's: the text of an event of kind `Clock`.
+/// One agent's clock against the controller's: the detail of an event of kind `Clock`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
     /// Name of the agent or server.

@@ -1,4 +1,4 @@
-//! The lab's report on its own work: text of an event of kind [`Lab`](crate::EventKind::Lab), and `lab` in `run.json`.
+//! The lab's report on its own work: detail of an event of kind [`Lab`](crate::EventKind::Lab), and `lab` in `run.json`.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -164,7 +164,8 @@ fn refusal(at: Instant, station: u16, name: &str) -> Row {
         at,
         length: 0,
         kind: EventKind::Warning,
-        text: format!("this system rejects the congestion control `{name}`: the station uses the system's default"),
+        detail: format!("this system rejects the congestion control `{name}`: the station uses the system's default")
+            .into(),
     })
 }
 
