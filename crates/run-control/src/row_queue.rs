@@ -142,7 +142,7 @@ mod tests {
             at: Instant::ZERO,
             length: 0,
             kind: EventKind::Warning,
-            text: text.to_owned(),
+            detail: text.into(),
         })
     }
 

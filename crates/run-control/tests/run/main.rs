@@ -6,7 +6,7 @@ mod threads;
 mod unauthenticated;
 
 use netburn_record::row::BASELINE;
-use netburn_record::{Clock, EventKind, Role, Row, Side, Sink};
+use netburn_record::{Detail, EventKind, Role, Row, Side, Sink};
 use netburn_run_control::{ControllerError, Phase, Watch, agent_main};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome as PartEnd;
@@ -64,10 +64,13 @@ fn four_workloads_at_once_deliver_their_operations() {
     }
     assert_eq!(memory.events(EventKind::Rejected).len(), 0);
     // All agents share this machine's clock: the estimates equal it within their errors.
-    let clocks: Vec<Clock> = memory
+    let clocks: Vec<_> = memory
         .events(EventKind::Clock)
         .iter()
-        .map(|event| serde_json::from_str(&event.text).unwrap())
+        .filter_map(|event| match &event.detail {
+            Detail::Clock(report) => Some((**report).clone()),
+            _ => None,
+        })
         .collect();
     assert_eq!(clocks.len(), 10);
     assert!(
@@ -262,7 +265,9 @@ fn a_slow_disk_neither_loses_a_connection_nor_disturbs_timestamps() {
     let clocks = disk.memory.events(EventKind::Clock);
     assert_eq!(clocks.len() % 5, 0);
     for event in clocks {
-        let clock: Clock = serde_json::from_str(&event.text).unwrap();
+        let Detail::Clock(clock) = &event.detail else {
+            panic!("{event:?}")
+        };
         assert!(clock.error_ns < 500_000_000, "{clock:?}");
     }
     // voip: one every 131.072 ms in 4 s are 30 or 31.
