@@ -510,7 +510,8 @@ fn an_agent_reports_nothing_of_the_whole_run() {
     for id in [LAPTOP, SERVER] {
         let mut rig = Rig::started();
         let before = rig.rows.len();
-        let text = r#"{"type":"rows","sequence":1,"batch":{"events":[[null,null,1000000000,0,"lost","it rains"]]}}"#;
+        let text =
+            r#"{"type":"rows","sequence":1,"batch":{"events":[[null,null,1000000000,0,"incomplete","it rains"]]}}"#;
         rig.say(id, ToController::from_text(text).unwrap());
         assert_eq!(rig.refused, [Rejection::Row(messages::WrongRow::NoStation)]);
         assert_eq!(rig.rows.len(), before);
