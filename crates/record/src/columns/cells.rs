@@ -351,7 +351,7 @@ impl Presence for Maybe {
     }
 }
 
-/// What a number in a row is the number of.
+/// Subject of a number in a row: a station or a workload.
 pub(crate) trait Numbered {
     fn name(number: u16, to: &RowWriter<'_>) -> ByteArray;
     fn find(names: &mut Lookup<'_>, station: u16, name: Name<'_>) -> Result<u16, &'static str>;
