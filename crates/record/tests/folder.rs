@@ -429,7 +429,7 @@ fn one_scenario_and_seed_give_the_same_bytes() {
     assert_eq!(record(&one).summary().verdict, Verdict::Pass);
     drop(record(&other));
     let (first, second) = (contents(&one), contents(&other));
-    assert_eq!(first.len(), 6, "{:?}", first.keys());
+    assert_eq!(first.len(), 7, "{:?}", first.keys());
     assert!(first == second);
     let json = String::from_utf8(first[Path::new("run.json")].clone()).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
