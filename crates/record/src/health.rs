@@ -18,7 +18,7 @@ pub enum Role {
 /// Health report of one agent or of the server, at the end of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Health {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Role in the run.
     pub role: Role,
@@ -111,7 +111,7 @@ pub struct Clock {
     pub name: String,
     /// The stations it drove, by name.
     pub stations: Vec<String>,
-    /// Its clock minus the controller's, in nanoseconds.
+    /// Clock minus the controller's, in nanoseconds.
     pub offset_ns: i64,
     /// Uncertainty of the offset, in nanoseconds.
     pub error_ns: u64,

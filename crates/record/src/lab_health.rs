@@ -52,7 +52,7 @@ pub struct LabHealth {
 pub struct Stopped {
     /// The station where it ran, or `server`.
     pub station: String,
-    /// Its name.
+    /// Name.
     pub program: String,
     /// Time for which it was stopped in all, in µs.
     pub us: f64,

@@ -265,7 +265,7 @@ impl EventKind {
         EventKind::Rejected,
     ];
 
-    /// Its name in columns and exports.
+    /// Name in columns and exports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -289,7 +289,7 @@ impl EventKind {
 }
 
 impl Side {
-    /// Its name in columns and exports.
+    /// Name in columns and exports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -18,7 +18,7 @@ use netburn_workload::Outcome;
 pub(crate) trait Table: Sized {
     /// The table's name; its file is `NAME.parquet`.
     const NAME: &'static str;
-    /// Its columns, in order.
+    /// Columns, in order.
     const COLUMNS: &'static [Column];
 
     /// Gives a value for every column, in order.

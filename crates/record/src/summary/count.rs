@@ -33,7 +33,7 @@ pub(crate) struct Counter {
 
 #[derive(Debug)]
 struct StationCounter {
-    /// Its evaluated time by the plan.
+    /// Evaluated time by the plan.
     from: Instant,
     to: Instant,
     reached: Instant,

@@ -69,10 +69,10 @@ pub struct Totals {
     /// Operations that count.
     #[serde(default)]
     pub operations: u64,
-    /// Those that did not meet their latency goal.
+    /// Operations that did not meet their latency goal.
     #[serde(default)]
     pub goal_misses: u64,
-    /// Those that failed or timed out.
+    /// Operations that failed or timed out.
     #[serde(default)]
     pub failures: u64,
     /// Operations still in progress after the drain.
@@ -83,9 +83,9 @@ pub struct Totals {
 /// One station.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StationSummary {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its worst goal's verdict; inconclusive when there are `reasons`.
+    /// Verdict of the worst goal; inconclusive when there are `reasons`.
     #[serde(with = "verdict")]
     pub verdict: Verdict,
     /// True if there are too few samples to be sure.
@@ -105,18 +105,18 @@ pub struct StationSummary {
     /// Its Wi-Fi link, if its driver reported one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wifi: Option<WifiSummary>,
-    /// Its workloads.
+    /// Workloads.
     pub workloads: Vec<WorkloadSummary>,
 }
 
 /// One workload of a station.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadSummary {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
+    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
     pub kind: String,
-    /// Its worst goal's verdict, as measured.
+    /// Verdict of the worst goal, as measured.
     #[serde(with = "verdict")]
     pub verdict: Verdict,
     /// True if there are too few samples to be sure.
@@ -126,11 +126,11 @@ pub struct WorkloadSummary {
     /// Operations that did not meet the latency goal, for any reason; without such a goal, those
     /// that never started.
     pub goal_misses: u64,
-    /// Those that failed or timed out.
+    /// Operations that failed or timed out.
     pub failures: u64,
     /// Operations still in progress after the drain, and older than their goal.
     pub unfinished: u64,
-    /// Of the failures, those that timed out.
+    /// Failures that timed out.
     #[serde(default)]
     pub timeouts: u64,
     /// Operations that never started because too many were running.
@@ -152,13 +152,13 @@ pub struct WorkloadSummary {
     /// Results of the datagrams, for a probe.
     #[serde(default)]
     pub probe: Option<ProbeSummary>,
-    /// Its goals, each judged.
+    /// Goals, each judged.
     pub goals: Vec<GoalSummary>,
 }
 
 /// A distribution of times.
 ///
-/// Those that never finished rank above all that did: a percentile that falls among them is `null`, like one that
+/// Operations that never finished rank above all that did: a percentile that falls among them is `null`, like one that
 /// the count doesn't support.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LatencyMs {
@@ -178,7 +178,7 @@ pub struct LatencyMs {
     pub p99: Option<f64>,
     /// The longest that ended.
     pub max: Option<f64>,
-    /// Those that never ended.
+    /// Operations that never ended.
     #[serde(default)]
     pub unbounded: u64,
 }

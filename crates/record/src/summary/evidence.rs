@@ -43,7 +43,7 @@ pub(crate) struct StationEvidence {
     pub(crate) unconfirmed: Vec<QualityIssue>,
     /// Content that is excluded from the total, as [`WorkloadEvidence::moved`].
     pub(crate) left_out: u128,
-    /// Its evaluated time.
+    /// Evaluated time.
     pub(crate) judged: Duration,
     /// Airtime of its data in the run's evaluated time, in nanoseconds × 10⁸.
     pub(crate) airtime: u128,
@@ -61,7 +61,7 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) lengths: Lengths,
     /// From start to connected in ns.
     pub(crate) dial: Vec<u64>,
-    /// Those whose dialling failed.
+    /// Connection attempts that failed.
     pub(crate) undialled: u64,
     /// From due to the first byte in ns.
     pub(crate) first_byte: Vec<u64>,
@@ -132,7 +132,7 @@ impl Counts {
         self.finished + self.failed + self.timed_out + self.not_started + self.unfinished
     }
 
-    /// Those that never finished.
+    /// Operations that never finished.
     pub(crate) fn unbounded(&self) -> u64 {
         self.all() - self.finished
     }

@@ -193,7 +193,7 @@ impl Link {
     }
 
     /// A request was cancelled: its HTTP/2 connection may be dead without an error, so new requests use another one.
-    /// Its other streams continue.
+    /// The other streams continue.
     fn distrust_session(&self) {
         // The lock is held while another connection is opened.
         if let Ok(mut session) = self.session.try_lock() {
