@@ -43,12 +43,11 @@ pub async fn baseline(
         let mut events = Vec::new();
         for (idle, echoes) in echoing(stations, stop.clone()).await {
             let from = clock.now();
-            let (config, target) = match echoes {
-                true => (Config::probe(), idle.target),
-                false => {
-                    events.push(fallen_back(&idle, from));
-                    (request_every_50_ms(), Arc::new(tiny(&idle.target)))
-                }
+            let (config, target) = if echoes {
+                (Config::probe(), idle.target)
+            } else {
+                events.push(fallen_back(&idle, from));
+                (request_every_50_ms(), Arc::new(tiny(&idle.target)))
             };
             // Different phases by station: agents that play one station each would otherwise send simultaneously.
             let index = u64::from(idle.station) << 16 | u64::from(BASELINE);
@@ -98,9 +97,10 @@ fn fallen_back(idle: &Idle, at: Instant) -> Row {
         at,
         length: 0,
         kind: EventKind::Warning,
-        text: match idle.datagrams {
-            true => "the server does not echo datagrams: idle latency is measured with small HTTP requests",
-            false => "idle latency is measured with small HTTP requests",
+        text: if idle.datagrams {
+            "the server does not echo datagrams: idle latency is measured with small HTTP requests"
+        } else {
+            "idle latency is measured with small HTTP requests"
         }
         .to_owned(),
     })

@@ -63,9 +63,10 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'
     let size = request.size.as_bytes();
     let marked = |path| {
         let path = dscp::request_dscp(path, request.priority, link.target.answers_cc.as_deref());
-        match link.target.labelled {
-            true => station_label::labelled(path, station),
-            false => path,
+        if link.target.labelled {
+            station_label::labelled(path, station)
+        } else {
+            path
         }
     };
     let (method, path) = match (&link.target.resource, request.direction) {

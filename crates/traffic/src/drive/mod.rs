@@ -128,9 +128,10 @@ async fn take_turn(shared: Rc<Shared>, backlog: Rc<RefCell<Backlog>>) {
 
 /// Waits for `wait`, and always lets the other tasks run, so that running operations continue under overload.
 async fn pause(timer: &mut Timer, wait: Duration) {
-    match wait.is_zero() {
-        true => tokio::task::yield_now().await,
-        false => timer.until(Monotonic::now() + wait).await,
+    if wait.is_zero() {
+        tokio::task::yield_now().await
+    } else {
+        timer.until(Monotonic::now() + wait).await
     }
 }
 

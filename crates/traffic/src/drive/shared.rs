@@ -149,9 +149,10 @@ impl Shared {
 
 /// Returns whether this system rejects a congestion control.
 fn is_refused(target: &Target, name: &str) -> bool {
-    let socket = match target.address.is_ipv4() {
-        true => TcpSocket::new_v4(),
-        false => TcpSocket::new_v6(),
+    let socket = if target.address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
     };
     // Without a socket every connection fails with its own error.
     socket.is_ok_and(|socket| netburn_linux::set_congestion_control(&socket, name).is_err())

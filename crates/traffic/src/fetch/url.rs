@@ -45,9 +45,10 @@ impl FromStr for Url {
             why: why.to_owned(),
         };
         let trimmed = text.trim();
-        let whole = match trimmed.contains("://") {
-            true => trimmed.to_owned(),
-            false => format!("http://{trimmed}"),
+        let whole = if trimmed.contains("://") {
+            trimmed.to_owned()
+        } else {
+            format!("http://{trimmed}")
         };
         let whole = whole.split('#').next().unwrap_or_default();
         let uri: http::Uri = whole
@@ -81,9 +82,10 @@ impl FromStr for Url {
                 .ok_or_else(|| malformed("a port is 1 to 65535"))?,
         };
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        let path = match path.starts_with('/') {
-            true => path.to_owned(),
-            false => format!("/{path}"),
+        let path = if path.starts_with('/') {
+            path.to_owned()
+        } else {
+            format!("/{path}")
         };
         Ok(Url {
             secure,
