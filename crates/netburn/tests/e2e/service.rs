@@ -174,7 +174,7 @@ $netburn run two.toml --on fleet --yes --format json > run.json 2> run.err
 echo ran $?
 $netburn fleet join --uninstall
 su - resident -c "$netburn fleet join --uninstall"
-until list | grep -q nobody; do sleep 0.1; done
+until list | grep -q '^no members'; do sleep 0.1; done
 find / -xdev \( -name 'netburn-agent*' -o -name join.env \) -printf 'stays: %p\n' 2>/dev/null
 echo gone
 "#;
