@@ -36,4 +36,4 @@ pub use quantity::QuantityError;
 pub use rate::BitRate;
 pub use seed::{Seed, Stream};
 pub use size::ByteSize;
-pub use time::{Duration, Instant};
+pub use time::{Duration, Instant, earlier};
