@@ -32,7 +32,7 @@ impl Ssh {
         if host.starts_with('-') || host.is_empty() {
             return Err(CliError::Usage(format!("`{host}` is no host: write it as user@host")));
         }
-        let folder = private_folder().map_err(|error| CliError::Failed(format!("no place for a socket: {error}")))?;
+        let folder = temporary_folder().map_err(|error| CliError::Failed(format!("no place for a socket: {error}")))?;
         Ok(Ssh {
             host: host.to_owned(),
             config,
@@ -171,19 +171,15 @@ fn no_ssh(error: &std::io::Error) -> CliError {
     }
 }
 
-/// Creates a folder with mode 0700.
-fn private_folder() -> std::io::Result<PathBuf> {
+/// Creates a folder in the system's folder for temporary files.
+fn temporary_folder() -> std::io::Result<PathBuf> {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let stamp = stamp.map_or(0, |since| since.subsec_nanos());
     let folder = std::env::temp_dir().join(format!("nb{}-{number}-{stamp:x}", std::process::id()));
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    // An existing folder belongs to another process: that is an error.
-    builder.create(&folder)?;
+    netburn_linux::private_folder::create_new(&folder)?;
     Ok(folder)
 }
 
