@@ -50,7 +50,7 @@ fn side(folder: &Path) -> Result<Side, RenderError> {
     Ok(side)
 }
 
-/// Rejects runs in progress and interrupted runs. Opening a record would finish it, which only a `finish` request may do.
+/// Rejects runs in progress and interrupted runs.
 fn check_finished(folder: &Path) -> Result<(), RenderError> {
     match inspect(folder).map(|listed| listed.state) {
         Some(State::Unfinished) => Err(RenderError::Unfinished),

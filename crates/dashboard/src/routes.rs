@@ -30,7 +30,7 @@ use netburn_fleet::embedded::find;
 use netburn_fleet::hub::{HandlerResponse, HttpHandler, ResponseBody, ResponseFuture};
 use netburn_protocol::token::Token;
 use netburn_record::runs::{self, State};
-use netburn_record::{Error, Run};
+use netburn_record::{Error, Run, recover};
 use percent_encoding::percent_decode_str;
 use serde_json::json;
 use std::borrow::Cow;
@@ -299,7 +299,7 @@ impl HttpHandler for Dashboard {
     }
 }
 
-/// Summary of a run, or the known facts of an unfinished one. Does not finish the record.
+/// Summary of a run, or the known facts of an unfinished one.
 fn describe(name: &str, folder: &Path) -> Reply {
     let Some(listed) = runs::inspect(folder) else {
         return unknown_run();
@@ -345,7 +345,7 @@ fn describe(name: &str, folder: &Path) -> Reply {
 
 /// Finishes the record of an interrupted run.
 fn finish(name: &str, folder: &Path) -> Reply {
-    match Run::open(folder) {
+    match recover(folder).and_then(|_| Run::open(folder)) {
         Ok(_) => describe(name, folder),
         Err(cause @ Error::Live(_)) => error(StatusCode::CONFLICT, &cause.to_string()),
         Err(cause) => error(StatusCode::UNPROCESSABLE_ENTITY, &cause.to_string()),

@@ -8,7 +8,6 @@
 //! - [`endpoint`]: connections to the controller. [`discovery`]: controllers on the local network.
 //!   [`reachability`]: probe of a server before a run.
 //! - [`late`]: the controller's side of results that arrive after their run.
-//! - [`ssh`]: diagnosis of slow SSH logins.
 //! - [`page`]: the station page, which makes a browser a station. [`embedded`](mod@embedded): files in the
 //!   executable.
 
@@ -25,4 +24,3 @@ pub mod late;
 pub mod member;
 pub mod page;
 pub mod reachability;
-pub mod ssh;

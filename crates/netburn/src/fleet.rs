@@ -8,10 +8,10 @@ mod list;
 mod qr;
 mod revoke;
 mod serve;
-mod ssh;
 
 use crate::args::{FleetArgs, FleetCommand};
 use crate::exit::{CliError, ExitStatus};
+use netburn_deploy::ssh::SshError;
 use netburn_fleet::control_client::{ControlClient, ControlError};
 use netburn_fleet::hub::State;
 use netburn_protocol::messages::MAX_NAME;
@@ -44,6 +44,13 @@ pub(crate) fn unfound(error: ControlError) -> CliError {
     match error {
         ControlError::None | ControlError::State(_) => CliError::Usage(error.to_string()),
         _ => CliError::Failed(error.to_string()),
+    }
+}
+
+fn ssh_error(error: SshError) -> CliError {
+    match error {
+        SshError::InvalidHost(_) | SshError::NotInstalled => CliError::Usage(error.to_string()),
+        SshError::Folder(_) | SshError::Failed(_) => CliError::Failed(error.to_string()),
     }
 }
 

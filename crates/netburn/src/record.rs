@@ -6,10 +6,11 @@ use crate::page;
 use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
 use netburn_record::runs::{RunEntry, State, list};
 use netburn_record::summary::verdict_name;
-use netburn_record::{Error, Summary, UnixTime};
+use netburn_record::{Error, Summary, UnixTime, recover};
 use netburn_report::View;
 use netburn_report::sanitise::sanitise;
 use serde_json::json;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Default folder of runs.
@@ -17,6 +18,7 @@ const RUNS: &str = "runs";
 
 /// `netburn report RUN`.
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
+    complete(&args.run)?;
     let view = View::open(&args.run).map_err(|e| unopened(&args.run, e))?;
     for missing in &view.missing {
         eprint_message(&format!("not everything can be read: {}", sanitise(missing)));
@@ -40,6 +42,31 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitStatus, CliError> {
     }
     print_stdout(&text)?;
     Ok(ExitStatus::Success)
+}
+
+/// Finishes the record of a run that was killed. A record that may not be written is left as it is:
+/// its rows are read from the spool.
+fn complete(run: &Path) -> Result<(), CliError> {
+    match recover(run) {
+        Ok(false) => Ok(()),
+        Ok(true) => {
+            eprint_message("the run was killed; its record is now finished, with every row that reached the disk");
+            Ok(())
+        }
+        Err(Error::Io { path, source })
+            if matches!(
+                source.kind(),
+                ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem
+            ) =>
+        {
+            let path = path.display();
+            eprint_message(&format!(
+                "the record can't be finished and is only read: {path}: {source}"
+            ));
+            Ok(())
+        }
+        Err(error) => Err(unopened(run, error)),
+    }
 }
 
 /// `netburn runs`. Reads only the header of each run, and changes nothing.
@@ -108,7 +135,7 @@ pub(crate) fn document(of: &(impl serde::Serialize + ?Sized)) -> String {
 /// A folder without a run is a usage error; a record that can't be completed is a failure.
 pub(crate) fn unopened(path: &Path, error: Error) -> CliError {
     match &error {
-        Error::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
+        Error::Io { source, .. } if source.kind() == ErrorKind::StorageFull => {
             CliError::Failed(format!("{error}; the rows in {} are still there", path.display()))
         }
         _ => CliError::Usage(error.to_string()),

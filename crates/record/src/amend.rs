@@ -1,38 +1,36 @@
 //! Late results: merged into the folder of a finished run, whose summary is computed again.
 //!
 //! The new tables and the new `run.json` are written next to the old ones, in a folder `amended`.
-//! Its `run.json` is written last. Once it exists, the new record counts, and [`Run::open`] moves
-//! it into place if the writer was killed before. So the folder always holds either the old record
-//! or the new one.
+//! Its `run.json` is written last. Once it exists, the new record counts, also for
+//! [`Run::open`]. If the writer was killed before it moved the new record into place,
+//! [`recover()`] or the next merge does. So the folder always holds either the old record or the
+//! new one.
 
 mod dedup;
 
 use crate::allowance::{Allowance, Rejected};
 use crate::columns::names::Names;
-use crate::document::{Document, FILE, TABLES, sync_folder};
+use crate::document::{Document, FILE, sync_folder};
 use crate::error::Error;
-use crate::finish::{SPOOL, Tables, table_path};
+use crate::folder::{Lock, amended_path};
 use crate::header::RunStatus;
 use crate::health::{Health, Role};
-use crate::regular;
+use crate::recover::{put_in_place, recover};
 use crate::row::{EventKind, EventRow, Row};
 use crate::run::Run;
 use crate::run_set::pool;
 use crate::summary::count::Counter;
-use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
+use crate::tables::Tables;
 use crate::utc::UnixTime;
 use dedup::SeenRows;
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Elapsed time for the [`Allowance`] of a finished run.
 const ENTIRE_RUN: Duration = Duration::from_nanos(u64::MAX);
-/// Folder in which the new record is written.
-const AMENDED: &str = "amended";
 
 /// Sender and status of late results.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,13 +96,15 @@ pub fn merge_late_results(
     late: &LateResults<'_>,
     rows: &mut dyn FnMut() -> io::Result<Option<Row>>,
 ) -> Result<Amended, Error> {
-    drop(Run::open(folder)?);
+    recover(folder)?;
     let lock = Lock::take(folder)?;
-    let run = Run::open_finished(folder)?;
+    // Another process may have been killed in a merge since.
+    put_in_place(folder)?;
+    let run = Run::open(folder)?;
     if !run.run_folders().is_empty() {
         return Err(Error::NotARun(folder.to_owned()));
     }
-    let staging = folder.join(AMENDED);
+    let staging = amended_path(folder);
     remove(&staging).map_err(Error::io(&staging))?;
     let written = std::fs::create_dir(&staging)
         .map_err(Error::io(&staging))
@@ -118,29 +118,10 @@ pub fn merge_late_results(
         }
     };
     put_in_place(folder)?;
-    let run = Run::open_finished(folder)?;
+    let run = Run::open(folder)?;
     drop(lock);
     pool_around(folder)?;
     Ok(Amended { run, added })
-}
-
-/// Puts an amended record in place that was left whole. The folder's lock is taken for it.
-pub(crate) fn settle(folder: &Path) -> Result<(), Error> {
-    if !folder.join(AMENDED).join(FILE).exists() {
-        return Ok(());
-    }
-    let _lock = Lock::take(folder)?;
-    put_in_place(folder)
-}
-
-/// Deletes the spool of a finished folder, which remains when the process that finished the folder was killed before it could delete
-/// it. A spool that is locked belongs to another process and stays.
-pub(crate) fn discard_spool(folder: &Path) {
-    if folder.join(SPOOL).exists() {
-        // Dropping the lock deletes the spool. If the lock is not available, the record is complete
-        // with the spool.
-        drop(Lock::take(folder));
-    }
 }
 
 /// Writes the whole new record into `staging`, and how many rows it has more.
@@ -219,18 +200,7 @@ fn write(
     }
     let facts = tables.finish()?;
     sync_folder(staging).map_err(Error::io(staging))?;
-    let evidence = counter.finish(status);
-    let (health, clocks, lab) = (evidence.health.clone(), evidence.clocks.clone(), evidence.lab.clone());
-    let self_check = run_self_check(header, status, &evidence);
-    let why = inconclusive_reasons(header, status, &evidence);
-    let summary = summarise(header, &run.path().to_string_lossy(), evidence, self_check, why);
-    let document = Document {
-        health,
-        clocks,
-        lab,
-        tables: facts,
-        ..Document::new(header, status, summary)
-    };
+    let document = Document::of_rows(header, status, run.path(), counter, facts);
     document.write(staging)?;
     Ok(added)
 }
@@ -295,33 +265,12 @@ fn merge_events(
     events
 }
 
-/// Makes what lies staging the record: one rename each, `run.json` last, any of them as often as it takes.
-fn put_in_place(folder: &Path) -> Result<(), Error> {
-    let staging = folder.join(AMENDED);
-    let moved = (|| {
-        for name in TABLES {
-            match std::fs::rename(table_path(&staging, name), table_path(folder, name)) {
-                // An earlier attempt had already renamed this table.
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-        }
-        sync_folder(folder)?;
-        std::fs::rename(staging.join(FILE), folder.join(FILE))?;
-        sync_folder(folder)
-    })();
-    moved.map_err(Error::io(&staging))?;
-    // The record is whole without this.
-    let _ = std::fs::remove_dir(&staging);
-    Ok(())
-}
-
 /// Computes the run set around `folder` again, if there is one.
 fn pool_around(folder: &Path) -> Result<(), Error> {
     let Some(parent) = folder.parent().filter(|parent| parent.join(FILE).exists()) else {
         return Ok(());
     };
-    let around = Run::open_finished(parent)?;
+    let around = Run::open(parent)?;
     let name = folder.file_name();
     if around.run_folders().iter().any(|run| run.file_name() == name) {
         let runs: Result<Vec<Run>, Error> = around.run_folders().iter().map(|run| Run::open(run)).collect();
@@ -367,58 +316,5 @@ fn at(row: &Row) -> Instant {
         Row::Link(row) => row.at,
         Row::Event(row) => row.at,
         Row::Air(row) => row.at,
-    }
-}
-
-/// Lock of a finished folder: the lock of its spool, which is created for this purpose and deleted
-/// with it.
-struct Lock {
-    path: PathBuf,
-    _file: File,
-}
-
-impl Lock {
-    fn take(folder: &Path) -> Result<Lock, Error> {
-        let path = folder.join(SPOOL);
-        loop {
-            match std::fs::metadata(&path) {
-                Ok(there) => regular::check(there.file_type()).map_err(Error::io(&path))?,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(Error::io(path)(error)),
-            }
-            let opened = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
-            let file = opened.map_err(Error::io(&path))?;
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(Error::Live(folder.to_owned())),
-                Err(TryLockError::Error(error)) => return Err(Error::io(path)(error)),
-            }
-            // The previous holder may have deleted it while we waited.
-            if is_at(&file, &path) {
-                return Ok(Lock { path, _file: file });
-            }
-        }
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-/// Returns true if `path` still leads to `file`.
-fn is_at(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let ours = file.metadata();
-        let there = std::fs::metadata(path);
-        ours.is_ok_and(|ours| there.is_ok_and(|there| (ours.dev(), ours.ino()) == (there.dev(), there.ino())))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = file;
-        path.exists()
     }
 }

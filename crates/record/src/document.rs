@@ -3,14 +3,15 @@
 use crate::checksum::Checksum;
 use crate::columns::tables::{IntervalTableRow, Table};
 use crate::error::Error;
-use crate::header::{Environment, Header, Host, RunStatus, Source};
+use crate::header::{Environment, Header, Host, RunStatus, Source, plan_from_value};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
 use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow};
+use crate::summary::count::Counter;
+use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use crate::summary::{Summary, verdict};
 use crate::utc::UnixTime;
-use netburn_scenario::Plan;
 use netburn_units::Seed;
 use netburn_workload::Verdict;
 use serde::{Deserialize, Serialize};
@@ -114,6 +115,28 @@ impl Document {
         }
     }
 
+    /// Document of one run in `folder`, from its counted rows.
+    pub(crate) fn of_rows(
+        header: &Header,
+        status: &RunStatus,
+        folder: &Path,
+        counter: Counter,
+        tables: BTreeMap<String, TableFacts>,
+    ) -> Self {
+        let evidence = counter.finish(status);
+        let (health, clocks, lab) = (evidence.health.clone(), evidence.clocks.clone(), evidence.lab.clone());
+        let self_check = run_self_check(header, status, &evidence);
+        let why = inconclusive_reasons(header, status, &evidence);
+        let summary = summarise(header, &folder.to_string_lossy(), evidence, self_check, why);
+        Document {
+            health,
+            clocks,
+            lab,
+            tables,
+            ..Document::new(header, status, summary)
+        }
+    }
+
     /// Header of the run.
     pub(crate) fn header(&self, path: &Path) -> Result<Header, Error> {
         Ok(Header {
@@ -189,49 +212,4 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     } else {
         Ok(())
     }
-}
-
-/// Header of a spool.
-#[derive(Debug, Serialize, Deserialize)]
-struct SpoolHeader {
-    environment: Environment,
-    seed: u64,
-    netburn: String,
-    host: Host,
-    started: Option<UnixTime>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    source: Option<Source>,
-    plan: Value,
-}
-
-/// The header as JSON for a spool.
-pub(crate) fn header_to_json(header: &Header) -> String {
-    let header = SpoolHeader {
-        environment: header.environment,
-        seed: header.seed.0,
-        netburn: header.version.clone(),
-        host: header.host.clone(),
-        started: header.started,
-        source: header.source.clone(),
-        plan: header.plan.to_json(),
-    };
-    serde_json::to_string(&header).expect("a header has only text for keys")
-}
-
-pub(crate) fn header_from_json(text: &str) -> Result<Header, String> {
-    let header: SpoolHeader = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    Ok(Header {
-        plan: plan_from_value(&header.plan)?,
-        environment: header.environment,
-        seed: Seed(header.seed),
-        host: header.host,
-        version: header.netburn,
-        started: header.started,
-        source: header.source,
-    })
-}
-
-/// The plan, from the scenario document that resolves into it.
-fn plan_from_value(value: &Value) -> Result<Plan, String> {
-    Plan::from_json(value).map_err(|error| format!("its plan makes no sense: {error}"))
 }

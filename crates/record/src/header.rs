@@ -5,6 +5,7 @@ pub use netburn_scenario::Environment;
 use netburn_scenario::Plan;
 use netburn_units::Seed;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Information about a run that exists before its first row.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,13 +61,49 @@ pub struct Host {
     pub memory_bytes: u64,
 }
 
+/// Header of a spool.
+#[derive(Debug, Serialize, Deserialize)]
+struct SpoolHeader {
+    environment: Environment,
+    seed: u64,
+    netburn: String,
+    host: Host,
+    started: Option<UnixTime>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<Source>,
+    plan: Value,
+}
+
 impl Header {
     /// The header of a spool: see [`SpoolReader::header`](crate::spool::SpoolReader::header).
     ///
     /// # Errors
     /// When it is none, with the reason.
     pub fn from_spool(text: &str) -> Result<Self, String> {
-        crate::document::header_from_json(text)
+        let header: SpoolHeader = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        Ok(Header {
+            plan: plan_from_value(&header.plan)?,
+            environment: header.environment,
+            seed: Seed(header.seed),
+            host: header.host,
+            version: header.netburn,
+            started: header.started,
+            source: header.source,
+        })
+    }
+
+    /// The header as JSON for a spool.
+    pub(crate) fn to_spool(&self) -> String {
+        let header = SpoolHeader {
+            environment: self.environment,
+            seed: self.seed.0,
+            netburn: self.version.clone(),
+            host: self.host.clone(),
+            started: self.started,
+            source: self.source.clone(),
+            plan: self.plan.to_json(),
+        };
+        serde_json::to_string(&header).expect("a header has only text for keys")
     }
 
     /// Header of a simulated run by this version. It has no host or time, because the results do
@@ -83,6 +120,11 @@ impl Header {
             source: None,
         }
     }
+}
+
+/// The plan, from the scenario document that resolves into it.
+pub(crate) fn plan_from_value(value: &Value) -> Result<Plan, String> {
+    Plan::from_json(value).map_err(|error| format!("its plan makes no sense: {error}"))
 }
 
 impl Host {
@@ -127,6 +169,21 @@ pub enum RunStatus {
     Interrupted,
     /// The run failed; the text is the reason.
     Failed(String),
+}
+
+impl RunStatus {
+    /// Status of a run whose controller left only a spool, with this number of bytes in an
+    /// incomplete frame at its end.
+    pub(crate) fn killed(dropped: u64) -> Self {
+        let torn = match dropped {
+            0 => String::new(),
+            1 => "; the last byte of its spool is incomplete".to_owned(),
+            more => format!("; the last {more} bytes of its spool are incomplete"),
+        };
+        RunStatus::Failed(format!(
+            "`netburn run` was killed before it could finish the record{torn}"
+        ))
+    }
 }
 
 #[cfg(test)]

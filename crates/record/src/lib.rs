@@ -5,7 +5,8 @@
 //!   environment.
 //! - [`header`]: information that exists before the first row. [`utc`]: wall-clock time.
 //! - [`spool`]: rows of an active run on disk, in frames that survive a crash at any byte.
-//! - [`recorder`]: folder of an active run. [`run`]: folder of a finished run, with Parquet tables.
+//! - [`recorder`]: folder of an active run. [`run`]: reads a folder, finished or not.
+//!   [`recover`](mod@recover): completes the record of an interrupted run on disk.
 //! - [`allowance`]: limits on the rows that one agent or server may add.
 //! - [`amend`]: late results, merged into a finished run.
 //! - [`regular`]: opening files of run folders.
@@ -27,6 +28,7 @@ mod document;
 pub mod error;
 pub mod export;
 mod finish;
+mod folder;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod header;
@@ -35,6 +37,7 @@ pub mod import;
 pub mod lab_health;
 pub mod recorded_workload;
 pub mod recorder;
+pub mod recover;
 pub mod regular;
 pub mod row;
 pub mod run;
@@ -44,6 +47,7 @@ pub mod self_check;
 pub mod spool;
 pub mod standstill;
 pub mod summary;
+mod tables;
 pub mod utc;
 
 pub use amend::{Amended, LateResults, merge_late_results};
@@ -53,6 +57,7 @@ pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};
 pub use lab_health::{LabHealth, Stopped};
 pub use recorded_workload::RecordedWorkload;
 pub use recorder::{Recorder, make_folder};
+pub use recover::recover;
 pub use row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OperationRow, Row, Side, Sink};
 pub use row::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 pub use run::Run;

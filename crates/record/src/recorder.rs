@@ -1,9 +1,9 @@
 //! A run folder while the run is active.
 
-use crate::document::header_to_json;
 use crate::document::sync_folder;
 use crate::error::Error;
-use crate::finish::{SPOOL, finish};
+use crate::finish::finish;
+use crate::folder::SPOOL;
 use crate::header::{Header, RunStatus};
 use crate::row::{Row, Sink};
 use crate::run::Run;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 ///
 /// **Call order:** [`create`](Self::create), then any number of [`put`](Sink::put), with [`sync`](Sink::sync) at least
 /// once a second, then [`finish`](Self::finish). A recorder that is dropped, or whose process is killed, leaves a folder
-/// that [`Run::open`] finishes, with all rows up to the last `sync` and perhaps more.
+/// that [`recover`](crate::recover()) finishes, with all rows up to the last `sync` and perhaps more.
 ///
 /// An error of `put` or `sync` is returned once. Later rows are discarded. `finish` then records
 /// what reached the disk before, with the error as the run's status.
@@ -45,7 +45,7 @@ impl Recorder {
             // No other process records here, but one that checks for an active run may hold the
             // lock for a moment.
             file.lock()?;
-            SpoolWriter::create(file, &header_to_json(&header))
+            SpoolWriter::create(file, &header.to_spool())
         })();
         match spool {
             Ok(spool) => {
@@ -82,8 +82,8 @@ impl Recorder {
     /// Turns the spool into columns, computes the summary and writes `run.json` last, in one rename.
     ///
     /// # Errors
-    /// When it cannot be written. The spool stays and nothing looks finished, so that [`Run::open`]
-    /// can try again.
+    /// When it cannot be written. The spool stays and nothing looks finished, so that
+    /// [`recover`](crate::recover()) can try again.
     pub fn finish(mut self, status: &RunStatus) -> Result<Run, Error> {
         let written = self.spool.write();
         // Rows that cannot be spooled are lost; earlier rows remain.
@@ -95,7 +95,7 @@ impl Recorder {
         let document = finish(&self.path, &self.header, |_| status)?;
         // Unlocked only now, so that no other process finishes the folder.
         drop(self.spool);
-        Ok(Run::from_parts(self.path, self.header, document))
+        Ok(Run::finished(self.path, self.header, document))
     }
 
     /// Remembers the first error.

@@ -4,16 +4,14 @@ mod listing;
 
 pub use listing::{ListedStation, RunListing, read_listing};
 
-use crate::document::{FILE, Head, check_version, header_from_json};
+use crate::document::{FILE, Head, check_version};
 use crate::error::Error;
-use crate::finish::{SPOOL, open_spool};
-use crate::header::Environment;
+use crate::folder::{MARK, SPOOL, is_locked, open_lock, open_spool};
+use crate::header::{Environment, Header};
 use crate::regular;
-use crate::run_set::MARK;
 use crate::utc::UnixTime;
 use netburn_workload::Verdict;
 use serde::de::{Deserializer as _, Error as _, MapAccess, Visitor};
-use std::fs::TryLockError;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
@@ -43,7 +41,7 @@ pub enum State {
     Finished(Verdict),
     /// Being recorded now.
     Live,
-    /// Unfinished, because its controller was killed; opening it finishes it.
+    /// Unfinished, because its controller was killed; [`recover`](crate::recover()) finishes it.
     Unfinished,
     /// Unreadable, with the reason.
     Unreadable(String),
@@ -99,15 +97,15 @@ pub fn inspect(path: &Path) -> Option<RunEntry> {
     let mark = path.join(MARK);
     let repeats = mark.exists();
     let marked = if repeats { mark } else { path.join(SPOOL) };
-    match regular::open(&marked) {
-        Ok(lock) => {
-            if let Err(TryLockError::WouldBlock) = lock.try_lock_shared() {
+    match open_lock(&marked) {
+        Ok(Some(lock)) => {
+            if is_locked(&lock) {
                 listed.state = State::Live;
             }
         }
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return None,
+        Ok(None) => return None,
         Err(error) => {
-            listed.state = State::Unreadable(Error::io(marked)(error).to_string());
+            listed.state = State::Unreadable(error.to_string());
             return Some(listed);
         }
     }
@@ -117,7 +115,7 @@ pub fn inspect(path: &Path) -> Option<RunEntry> {
     let header = match head(&spool.join(FILE)) {
         Ok(head) => Ok((head.started, head.scenario, None, head.environment)),
         Err(_) => open_spool(spool).and_then(|spool| {
-            let header = header_from_json(spool.header()).map_err(|why| Error::damaged(path, why))?;
+            let header = Header::from_spool(spool.header()).map_err(|why| Error::damaged(path, why))?;
             Ok((header.started, header.plan.name, header.plan.title, header.environment))
         }),
     };

@@ -6,7 +6,7 @@ mod util;
 
 use netburn_record::{
     Error, EventKind, EventRow, Health, LateResults, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, UnixTime,
-    merge_late_results,
+    merge_late_results, recover,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -389,14 +389,20 @@ fn each_rename_alone_leaves_the_new_record() {
         }
         std::fs::copy(old.join("run.json"), path.join("run.json")).unwrap();
         std::fs::copy(new.join("run.json"), path.join("amended").join("run.json")).unwrap();
-        let run = Run::open(&path).unwrap();
-        assert_eq!(
-            run.summary().stations[0].workloads[1].operations,
-            3000,
-            "after {renamed}"
-        );
-        assert_eq!(run.summarise().unwrap(), *run.summary());
-        assert!(!path.join("amended").exists() && !path.join("spool").exists());
+        for completed in [false, true] {
+            if completed {
+                assert!(!recover(&path).unwrap(), "the run itself was finished");
+            }
+            let run = Run::open(&path).unwrap();
+            assert_eq!(
+                run.summary().stations[0].workloads[1].operations,
+                3000,
+                "after {renamed}"
+            );
+            assert_eq!(run.summarise().unwrap(), *run.summary());
+            assert_eq!(path.join("amended").exists(), !completed);
+        }
+        assert!(!path.join("spool").exists());
     }
     // Without its `run.json`, the staging folder is ignored.
     let path = dir.path().join("torn");

@@ -8,7 +8,7 @@
 
 mod util;
 
-use netburn_record::{Error, Header, Recorder, Row, Run, RunStatus, Sink};
+use netburn_record::{Error, Header, Recorder, Row, Run, RunStatus, Sink, recover};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::{Config, Outcome, Verdict};
@@ -172,6 +172,7 @@ fn a_disk_that_fills_up_at_the_end_leaves_the_spool_and_no_half_record() {
         .collect();
     assert_eq!(left, ["spool"]);
     // There is space again.
+    assert!(recover(&path).unwrap());
     let run = Run::open(&path).unwrap();
     assert_eq!(rows_kept(&run), 10);
     assert_eq!(run.header(), &crowd());

@@ -5,7 +5,7 @@ mod util;
 use netburn_record::summary::Summariser;
 use netburn_record::{
     AirRow, Environment, Error, EventKind, Header, Host, Recorder, Row, Run, RunSet, RunStatus, SelfCheck, Sink,
-    Summary,
+    Summary, recover,
 };
 use netburn_scenario::Plan;
 use netburn_units::Duration;
@@ -75,11 +75,15 @@ fn a_remaining_spool_of_a_finished_folder_is_deleted_unless_locked() {
     let summary = record(&path, &good_rows(), &RunStatus::Complete).summary().clone();
     let held = std::fs::File::create(&spool).unwrap();
     held.lock().unwrap();
+    assert!(!recover(&path).unwrap());
     assert_eq!(*Run::open(&path).unwrap().summary(), summary);
     assert!(spool.exists());
     drop(held);
     assert_eq!(*Run::open(&path).unwrap().summary(), summary);
+    assert!(spool.exists(), "opening does not write");
+    assert!(!recover(&path).unwrap());
     assert!(!spool.exists());
+    assert_eq!(*Run::open(&path).unwrap().summary(), summary);
 }
 
 /// The folder of a killed controller: only a spool, perhaps truncated.
@@ -96,12 +100,13 @@ fn leave(path: &Path, rows: &[Row], cut: usize) {
 }
 
 #[test]
-fn opening_finishes_the_folder_of_a_killed_controller() {
+fn the_folder_of_a_killed_controller_is_read_and_recovered() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let rows = good_rows();
     leave(&path, &rows, 0);
     let run = Run::open(&path).unwrap();
+    assert!(!run.is_finished());
     assert_eq!(rows_of(&run), by_kind(&rows));
     let summary = run.summary();
     assert_eq!(summary.verdict, Verdict::Inconclusive);
@@ -113,7 +118,18 @@ fn opening_finishes_the_folder_of_a_killed_controller() {
     // The values are there all the same.
     assert_eq!(summary.stations[0].workloads[0].latency_ms.p99, Some(200.0));
     assert_eq!(summary.stations[0].workloads[0].verdict, Verdict::Pass);
-    assert_eq!(Run::open(&path).unwrap().summary(), summary);
+    assert_eq!(run.summarise().unwrap(), *summary);
+    assert!(!path.join("run.json").exists());
+    assert!(recover(&path).unwrap());
+    let recovered = Run::open(&path).unwrap();
+    assert!(recovered.is_finished());
+    assert_eq!(recovered.summary(), summary);
+    assert_eq!(recovered.status(), run.status());
+    assert_eq!(recovered.header(), run.header());
+    assert!(!path.join("spool").exists());
+    // The first one finds its rows in the tables now.
+    assert_eq!(rows_of(&run), by_kind(&rows));
+    assert!(!recover(&path).unwrap(), "nothing is left to do");
 }
 
 #[test]
@@ -140,6 +156,7 @@ fn an_active_folder_is_not_opened() {
     let path = dir.path().join("run");
     let mut recorder = Recorder::create(&path, header(plan())).unwrap();
     assert!(matches!(Run::open(&path), Err(Error::Live(_))));
+    assert!(matches!(recover(&path), Err(Error::Live(_))));
     recorder.put(&good_rows()[0]).unwrap();
     let run = recorder.finish(&RunStatus::Interrupted).unwrap();
     assert_eq!(run.count("operations"), 1);
@@ -304,6 +321,7 @@ fn an_invalid_or_newer_spool_is_rejected() {
     for length in 0..whole.len() {
         std::fs::write(&spool, &whole[..length]).unwrap();
         assert!(matches!(Run::open(&path), Err(Error::Damaged { .. })), "{length} bytes");
+        assert!(matches!(recover(&path), Err(Error::Damaged { .. })), "{length} bytes");
     }
     let mut newer = whole;
     newer[8] = 9;
@@ -322,7 +340,7 @@ fn a_spool_next_to_a_finished_record_changes_nothing() {
     assert_eq!(Run::open(&path).unwrap().summary(), run.summary());
 }
 
-/// A conversion that was killed leaves half-written columns: opening starts over.
+/// A conversion that was killed leaves half-written columns: the next one starts over.
 #[test]
 fn half_written_columns_are_written_again() {
     let dir = tempfile::tempdir().unwrap();
@@ -330,6 +348,8 @@ fn half_written_columns_are_written_again() {
     leave(&path, &good_rows(), 0);
     std::fs::write(path.join("operations.parquet"), b"PAR1 half").unwrap();
     std::fs::write(path.join("run.json.tmp"), b"{\"schema\":").unwrap();
+    assert_eq!(rows_of(&Run::open(&path).unwrap()), by_kind(&good_rows()));
+    assert!(recover(&path).unwrap());
     let run = Run::open(&path).unwrap();
     assert_eq!(rows_of(&run), by_kind(&good_rows()));
     assert!(!path.join("run.json.tmp").exists());
@@ -506,6 +526,13 @@ proptest! {
         prop_assert_eq!(rows_of(&run), by_kind(&rows[..kept as usize]));
         prop_assert!(kept as usize == rows.len() || cut > 0);
         same(run.summary(), &run.summarise().unwrap())?;
+        prop_assert!(recover(&path).unwrap());
+        let recovered = Run::open(&path).unwrap();
+        same(run.summary(), recovered.summary())?;
+        prop_assert_eq!(rows_of(&recovered), rows_of(&run));
+        for table in ["operations", "intervals", "connections", "link", "events"] {
+            prop_assert_eq!(recovered.count(table), run.count(table));
+        }
     }
 }
 

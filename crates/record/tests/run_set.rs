@@ -4,7 +4,7 @@ mod util;
 
 use netburn_record::runs::{State, list, read_listing};
 use netburn_record::{
-    Environment, Error, Header, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, make_folder, pool,
+    Environment, Error, Header, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, make_folder, pool, recover,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Seed};
@@ -160,7 +160,7 @@ fn one_interrupted_run_makes_a_run_set_inconclusive() {
 }
 
 #[test]
-fn opening_finishes_an_unfinished_run_set() {
+fn an_unfinished_run_set_is_read_and_recovered() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs");
     let mut repeats = RunSet::create(&path).unwrap();
@@ -189,7 +189,20 @@ fn opening_finishes_an_unfinished_run_set() {
     assert_eq!(run.summary().stations[0].workloads[0].operations, 101);
     assert_eq!(run.summary().verdict, Verdict::Inconclusive);
     assert_eq!(run.summary().reasons.last().unwrap(), "only 2 of 5 runs were made");
-    assert_eq!(Run::open(&path).unwrap().summary(), run.summary());
+    assert!(!run.is_finished() && !path.join("run.json").exists() && path.join("2/spool").exists());
+    assert_eq!(run.summarise().unwrap(), *run.summary());
+    let rows = |run: &Run| {
+        let mut rows = Vec::new();
+        run.rows(&mut |row| rows.push(row)).unwrap();
+        rows
+    };
+    assert_eq!(run.run_folders(), [path.join("1"), path.join("2")]);
+    let before = rows(&run);
+    assert!(recover(&path).unwrap());
+    let recovered = Run::open(&path).unwrap();
+    assert!(recovered.is_finished() && !path.join("2/spool").exists());
+    assert_eq!(recovered.summary(), run.summary());
+    assert_eq!(rows(&recovered), before);
 }
 
 #[test]

@@ -109,9 +109,20 @@ fn a_controller_that_is_killed_leaves_every_spooled_row() {
     assert!(list.contains("unfinished") && list.contains("netburn report"), "{list}");
     assert!(!bench.path("kept").join("run.json").exists());
 
-    let report = finish(bench.netburn(["report", "kept", "--format", "json"]))
+    // An export reads the spool, and only the report finishes the record.
+    let exported = finish(bench.netburn(["export", "kept", "--to", "json"]))
         .expect(0)
         .json();
+    assert!(!bench.path("kept").join("run.json").exists());
+
+    let reported = finish(bench.netburn(["report", "kept", "--format", "json"])).expect(0);
+    assert!(
+        reported.stderr.contains("its record is now finished"),
+        "{}",
+        reported.stderr
+    );
+    let report = reported.json();
+    assert_eq!(exported["summary"], report);
     assert_eq!(report["verdict"], "inconclusive", "{report:#}");
     assert!(!report["reasons"].as_array().unwrap().is_empty(), "{report:#}");
     let rows = rows(&bench.path("kept"));

@@ -115,7 +115,7 @@ mod tests {
     use super::tables::{IntervalTableRow, Table};
     use super::write::{Batch, TableWriter};
     use super::*;
-    use crate::row::{AirRow, EventKind, EventRow, IntervalRow};
+    use crate::row::{AirRow, EventKind, EventRow, IntervalRow, Row};
     use netburn_scenario::{Plan, Station};
     use netburn_units::Instant;
 
@@ -207,6 +207,10 @@ mod tests {
             to.unsigned(self.0.bytes_up);
         }
 
+        fn from_row(_: Row) -> Option<Self> {
+            None
+        }
+
         fn read(_: &mut Lookup<'_>, _: &mut Cursor<'_>) -> Result<Self, &'static str> {
             Err("read as the current table")
         }
@@ -244,6 +248,10 @@ mod tests {
             for count in 1..=8 {
                 to.unsigned(self.0.mpdus * count);
             }
+        }
+
+        fn from_row(_: Row) -> Option<Self> {
+            None
         }
 
         fn read(_: &mut Lookup<'_>, _: &mut Cursor<'_>) -> Result<Self, &'static str> {

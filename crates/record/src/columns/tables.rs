@@ -9,7 +9,7 @@ use super::Values::{Name, Signed, Text, Unsigned};
 use super::names::{Lookup, Names};
 use super::read::Cursor;
 use super::write::Batch;
-use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OperationRow, Row, Side};
+use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, RemoteTimestamps};
 use parquet::data_type::ByteArray;
@@ -27,8 +27,22 @@ pub(crate) trait Table: Sized {
     /// Gives a value for every column, in order.
     fn write(&self, names: &Names, to: &mut Batch);
 
+    /// The row, if it belongs to this table.
+    fn from_row(row: Row) -> Option<Self>;
+
     /// Takes a value of every column, in order; what is wrong with them where they make no row.
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str>;
+}
+
+/// The name of the table that holds a row.
+pub(crate) fn table_name(row: &Row) -> &'static str {
+    match row {
+        Row::Operation(_) => OperationRow::NAME,
+        Row::Interval(_) | Row::Air(_) => IntervalTableRow::NAME,
+        Row::Connection(_) => ConnectionRow::NAME,
+        Row::Link(_) => LinkRow::NAME,
+        Row::Event(_) => EventRow::NAME,
+    }
 }
 
 impl Table for OperationRow {
@@ -62,6 +76,13 @@ impl Table for OperationRow {
         to.text(names.outcome(operation.outcome));
         to.maybe_number(operation.far.map(|far| far.received));
         to.maybe_number(operation.far.map(|far| far.sent));
+    }
+
+    fn from_row(row: Row) -> Option<Self> {
+        match row {
+            Row::Operation(row) => Some(row),
+            _ => None,
+        }
     }
 
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
@@ -169,6 +190,14 @@ impl Table for IntervalTableRow {
         }
     }
 
+    fn from_row(row: Row) -> Option<Self> {
+        match row {
+            Row::Interval(row) => Some(IntervalTableRow::Bytes(row)),
+            Row::Air(row) => Some(IntervalTableRow::Air(row)),
+            _ => None,
+        }
+    }
+
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
         let station = names.station(from.name()).ok_or(NO_STATION)?;
         let workload = match from.maybe_name() {
@@ -237,6 +266,13 @@ impl Table for ConnectionRow {
         to.unsigned(self.bytes_received);
     }
 
+    fn from_row(row: Row) -> Option<Self> {
+        match row {
+            Row::Connection(row) => Some(row),
+            _ => None,
+        }
+    }
+
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
         let station = match from.maybe_name() {
             Some(name) => names.station(name).ok_or(NO_STATION)?,
@@ -295,6 +331,13 @@ impl Table for EventRow {
         to.text(ByteArray::from(self.text.as_str()));
     }
 
+    fn from_row(row: Row) -> Option<Self> {
+        match row {
+            Row::Event(row) => Some(row),
+            _ => None,
+        }
+    }
+
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
         let station = match from.maybe_name() {
             Some(name) => Some(names.station(name).ok_or(NO_STATION)?),
@@ -328,7 +371,6 @@ const TOO_LARGE: &str = "a number is out of range";
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::row::LinkRow;
 
     /// The names in the first cells of the Markdown table below a heading.
     fn described(document: &str, table: &str) -> Vec<String> {

@@ -18,8 +18,8 @@ use netburn_workload::config::BIN;
 use std::path::Path;
 
 impl View {
-    /// The view of a run folder. An unfinished run is finished first. Unreadable parts of a damaged
-    /// one are omitted and listed in [`missing`](View::missing).
+    /// The view of a run folder. The rows of an unfinished run come from its spool. Unreadable
+    /// parts of a damaged one are omitted and listed in [`missing`](View::missing).
     ///
     /// # Errors
     /// When nothing can be shown: it is no run folder, is still being recorded, was written by a

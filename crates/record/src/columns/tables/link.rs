@@ -6,7 +6,7 @@ use crate::columns::Values::{Name, Signed, Unsigned};
 use crate::columns::names::{Lookup, Names};
 use crate::columns::read::Cursor;
 use crate::columns::write::Batch;
-use crate::row::{LinkRow, Modulation, Phy};
+use crate::row::{LinkRow, Modulation, Phy, Row};
 use netburn_units::Instant;
 use parquet::data_type::ByteArray;
 
@@ -83,6 +83,13 @@ impl Table for LinkRow {
         }
         for share in [self.busy_ppm, self.receiving_ppm, self.sending_ppm] {
             to.maybe_unsigned(share.map(u64::from));
+        }
+    }
+
+    fn from_row(row: Row) -> Option<Self> {
+        match row {
+            Row::Link(row) => Some(row),
+            _ => None,
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Logins into OpenSSH 9.2 on one machine, recorded with `ssh -vvv`. The server was slowed down as the name
 /// says.
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/ssh")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/login")
 }
 
 fn recorded(name: &str) -> Transcript {

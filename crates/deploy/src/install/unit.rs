@@ -114,9 +114,9 @@ impl Service {
     }
 
     fn script(&self) -> String {
-        let words: Vec<String> = self.words.iter().map(|word| super::super::ssh::quoted(word)).collect();
-        let binary = super::super::ssh::quoted(&self.binary.display().to_string());
-        let environment = super::super::ssh::quoted(&self.environment.display().to_string());
+        let words: Vec<String> = self.words.iter().map(|word| crate::ssh::quoted(word)).collect();
+        let binary = crate::ssh::quoted(&self.binary.display().to_string());
+        let environment = crate::ssh::quoted(&self.environment.display().to_string());
         format!(
             "#!/bin/sh /etc/rc.common\n# netburn, a member of a fleet\n\nUSE_PROCD=1\nSTART=95\nSTOP=10\n\n\
              start_service() {{\n\
@@ -130,8 +130,8 @@ impl Service {
             [vec![binary, "fleet".to_owned(), "join".to_owned()], words]
                 .concat()
                 .join(" "),
-            super::ENVIRONMENT,
-            super::ENVIRONMENT,
+            crate::ENVIRONMENT,
+            crate::ENVIRONMENT,
         )
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// System and processor of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Machine {
+pub struct Machine {
     /// `EM_*`.
     processor: u16,
     wide: bool,
@@ -32,7 +32,8 @@ const fn machine(
 
 impl Machine {
     /// Parses the output of `uname -sm`.
-    pub(super) fn from_uname(text: &str) -> Option<Machine> {
+    #[must_use]
+    pub fn from_uname(text: &str) -> Option<Machine> {
         let mut words = text.split_whitespace();
         let (system, processor) = (words.next()?, words.next()?);
         if system != "Linux" {
@@ -63,7 +64,8 @@ impl Machine {
     }
 
     /// Help text: how to get a binary for this machine.
-    pub(super) fn recipe(&self) -> String {
+    #[must_use]
+    pub fn recipe(&self) -> String {
         match self.target {
             Some("x86_64-unknown-linux-musl") => {
                 "`scripts/build-static` builds one that runs on any Linux; give it with --binary".to_owned()
@@ -82,7 +84,7 @@ impl fmt::Display for Machine {
 
 /// Header of a binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Elf {
+pub struct Elf {
     processor: u16,
     wide: bool,
     little: bool,
@@ -92,7 +94,8 @@ pub(super) struct Elf {
 
 impl Elf {
     /// Parses the start of a file; `None` if it is not an ELF binary.
-    pub(super) fn read(bytes: &[u8]) -> Option<Elf> {
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Option<Elf> {
         let (wide, little) = match bytes.get(..6)? {
             [0x7f, b'E', b'L', b'F', class @ (1 | 2), order @ (1 | 2)] => (*class == 2, *order == 1),
             _ => return None,
@@ -126,12 +129,14 @@ impl Elf {
     }
 
     /// Returns `true` for a statically linked binary.
-    pub(super) const fn is_static(&self) -> bool {
+    #[must_use]
+    pub const fn is_static(&self) -> bool {
         !self.interpreted
     }
 
     /// Returns `true` if the header matches the machine.
-    pub(super) const fn runs_on(&self, machine: &Machine) -> bool {
+    #[must_use]
+    pub const fn runs_on(&self, machine: &Machine) -> bool {
         self.processor == machine.processor && self.wide == machine.wide && self.little == machine.little
     }
 }

@@ -1,38 +1,60 @@
 //! The system's OpenSSH: one master connection for each host, which all commands use (ssh_config(5): ControlMaster).
 
-use crate::exit::CliError;
-use netburn_fleet::ssh::transcript::OUTPUT;
+use crate::login::transcript::OUTPUT;
 use netburn_units::Duration;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
 
 /// A host and its master connection.
 #[derive(Debug)]
-pub(super) struct Ssh {
+pub struct Ssh {
     host: String,
     config: Option<PathBuf>,
     /// Private folder of the master's socket. Its path is short, because the path of a socket is limited.
     folder: PathBuf,
 }
 
+/// Error of the SSH client on this machine.
+#[derive(Debug, thiserror::Error)]
+pub enum SshError {
+    /// The text is not a host.
+    #[error("`{0}` is no host: write it as user@host")]
+    InvalidHost(String),
+    /// The folder of the socket can't be created.
+    #[error("no place for a socket: {0}")]
+    Folder(#[source] std::io::Error),
+    /// The client is not installed.
+    #[error("there is no `ssh` here: install OpenSSH's client")]
+    NotInstalled,
+    /// The client can't be started or waited for.
+    #[error("ssh: {0}")]
+    Failed(#[source] std::io::Error),
+}
+
 /// A timed command: its lines with their times, its duration and its success.
 #[derive(Debug)]
-pub(super) struct Timed {
-    pub(super) lines: Vec<(Duration, String)>,
-    pub(super) took: Duration,
-    pub(super) ok: bool,
+pub struct Timed {
+    /// Lines of its standard error, each with its time since the start, in order of time. The first output is a line too.
+    pub lines: Vec<(Duration, String)>,
+    /// Time from the start to the end.
+    pub took: Duration,
+    /// Whether it succeeded.
+    pub ok: bool,
 }
 
 impl Ssh {
     /// Creates the folder of the socket. It does not connect yet.
-    pub(super) fn new(host: &str, config: Option<PathBuf>) -> Result<Ssh, CliError> {
+    ///
+    /// # Errors
+    /// If `host` is not a host, or the folder can't be created.
+    pub fn new(host: &str, config: Option<PathBuf>) -> Result<Ssh, SshError> {
         if host.starts_with('-') || host.is_empty() {
-            return Err(CliError::Usage(format!("`{host}` is no host: write it as user@host")));
+            return Err(SshError::InvalidHost(host.to_owned()));
         }
-        let folder = temporary_folder().map_err(|error| CliError::Failed(format!("no place for a socket: {error}")))?;
+        let folder = temporary_folder().map_err(SshError::Folder)?;
         Ok(Ssh {
             host: host.to_owned(),
             config,
@@ -42,7 +64,8 @@ impl Ssh {
 
     /// A command that goes over the master connection, which the first of them opens. What it asks (a password, whether a
     /// host is the right one) it asks at the terminal.
-    pub(super) fn over(&self, remote: &str) -> Command {
+    #[must_use]
+    pub fn over(&self, remote: &str) -> Command {
         let mut command = self.begin();
         command.args(["-o", "ControlMaster=auto", "-o", "ControlPersist=60"]);
         command.arg("-o").arg(self.path());
@@ -50,14 +73,35 @@ impl Ssh {
     }
 
     /// Runs a command over the master connection. Returns its output.
-    pub(super) fn run(&self, remote: &str) -> Result<Output, CliError> {
+    ///
+    /// # Errors
+    /// If the client can't be started. A failed command is no error.
+    pub fn run(&self, remote: &str) -> Result<Output, SshError> {
         let mut command = self.over(remote);
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
-        command.output().map_err(|error| no_ssh(&error))
+        command.output().map_err(no_ssh)
+    }
+
+    /// Runs a command over the master connection with `bytes` as its standard input.
+    ///
+    /// # Errors
+    /// If the client can't be started or waited for. A failed command is no error.
+    pub fn feed(&self, remote: &str, bytes: &[u8]) -> Result<ExitStatus, SshError> {
+        let mut command = self.over(remote);
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut child = command.spawn().map_err(SshError::Failed)?;
+        let mut input = child.stdin.take().expect("it is piped");
+        // A command that ends early closes its input; its status shows the reason.
+        let _ = input.write_all(bytes);
+        drop(input);
+        child.wait().map_err(SshError::Failed)
     }
 
     /// A separate login with verbose output and without prompts.
-    pub(super) fn login(&self, remote: &str) -> Result<Timed, CliError> {
+    ///
+    /// # Errors
+    /// If the client can't be started. A failed command is no error.
+    pub fn login(&self, remote: &str) -> Result<Timed, SshError> {
         let mut command = self.begin();
         command.args([
             "-vvv",
@@ -73,7 +117,10 @@ impl Ssh {
     }
 
     /// A timed command over the master connection, without prompts.
-    pub(super) fn reused(&self, remote: &str) -> Result<Timed, CliError> {
+    ///
+    /// # Errors
+    /// If the client can't be started. A failed command is no error.
+    pub fn reused(&self, remote: &str) -> Result<Timed, SshError> {
         let mut command = self.begin();
         command.args([
             "-o",
@@ -125,14 +172,14 @@ impl Drop for Ssh {
 }
 
 /// Runs a command and stamps each line of its standard error, and the first byte of its standard output.
-fn timed(mut command: Command) -> Result<Timed, CliError> {
+fn timed(mut command: Command) -> Result<Timed, SshError> {
     let began = Instant::now();
     let since = move || Duration::from_nanos(u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX));
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| no_ssh(&error))?;
+    let mut child = command.spawn().map_err(no_ssh)?;
     let (tell, told) = mpsc::channel();
     let mut output = child.stdout.take().expect("it is piped");
     let errors = child.stderr.take().expect("it is piped");
@@ -152,7 +199,7 @@ fn timed(mut command: Command) -> Result<Timed, CliError> {
         let _ = tell.send((since(), String::from_utf8_lossy(&line).into_owned()));
     }
     drop(tell);
-    let status = child.wait().map_err(|error| no_ssh(&error))?;
+    let status = child.wait().map_err(no_ssh)?;
     let took = since();
     let _ = reader.join();
     let mut lines: Vec<(Duration, String)> = told.into_iter().collect();
@@ -164,10 +211,10 @@ fn timed(mut command: Command) -> Result<Timed, CliError> {
     })
 }
 
-fn no_ssh(error: &std::io::Error) -> CliError {
+fn no_ssh(error: std::io::Error) -> SshError {
     match error.kind() {
-        std::io::ErrorKind::NotFound => CliError::Usage("there is no `ssh` here: install OpenSSH's client".to_owned()),
-        _ => CliError::Failed(format!("ssh: {error}")),
+        std::io::ErrorKind::NotFound => SshError::NotInstalled,
+        _ => SshError::Failed(error),
     }
 }
 
@@ -184,7 +231,8 @@ fn temporary_folder() -> std::io::Result<PathBuf> {
 }
 
 /// A text as one word of a POSIX shell.
-pub(super) fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
@@ -207,7 +255,10 @@ mod tests {
     #[test]
     fn options_are_no_hosts() {
         for wrong in ["", "-oProxyCommand=reboot"] {
-            assert!(matches!(Ssh::new(wrong, None), Err(CliError::Usage(_))), "{wrong}");
+            assert!(
+                matches!(Ssh::new(wrong, None), Err(SshError::InvalidHost(_))),
+                "{wrong}"
+            );
         }
     }
 }

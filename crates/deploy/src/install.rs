@@ -1,0 +1,329 @@
+//! An agent as a service: a member of a fleet that starts with its machine.
+//!
+//! - `unit`: the files of the init systems. Pure.
+
+mod unit;
+
+use crate::ENVIRONMENT;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use unit::{Kind, Service};
+
+/// Environment variable with the root folder of all files, for system images and tests. Nothing is started then.
+const ROOT: &str = "NETBURN_INSTALL_ROOT";
+
+/// Environment variable with the folder of the socket of the user's systemd.
+const RUNTIME: &str = "XDG_RUNTIME_DIR";
+
+/// User that installs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Account {
+    /// Whether the user is root.
+    pub is_root: bool,
+    /// User ID.
+    pub id: u32,
+}
+
+/// Service on this machine, with the paths of its files.
+#[derive(Debug)]
+pub struct Installation {
+    /// Root folder of the files.
+    root: Option<PathBuf>,
+    account: Account,
+    kind: Kind,
+    binary: PathBuf,
+    environment: PathBuf,
+    unit: PathBuf,
+}
+
+/// Step of an installation or of its removal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstallEvent<'a> {
+    /// The program was copied to this path.
+    Copied(&'a Path),
+    /// The file with the address was written.
+    WroteAddress(&'a Path),
+    /// The file of the init system was written.
+    WroteUnit(&'a Path),
+    /// Nothing is started below another root.
+    NotStarted,
+    /// The service starts when its user logs in, not with the machine.
+    StartsAtLogin,
+    /// The service runs. This command prints its state.
+    Started(&'a str),
+    /// The service could not be stopped, with the reason.
+    NotStopped(&'a str),
+    /// A file was removed.
+    Removed(&'a Path),
+    /// The program is not removed.
+    KeptBinary(&'a Path),
+}
+
+/// Error of an installation or of its removal.
+#[derive(Debug, thiserror::Error)]
+pub enum InstallError {
+    /// The operating system is not supported.
+    #[error("--install knows systemd and OpenWrt's procd only")]
+    UnknownSystem,
+    /// The user has no home folder.
+    #[error("there is no home folder (HOME is not set)")]
+    NoHome,
+    /// No supported init system runs.
+    #[error(
+        "neither systemd nor procd runs here: have your own system start `netburn fleet join`, with its address in the \
+         environment variable NETBURN_FLEET_URL"
+    )]
+    NoInitSystem,
+    /// The service is not installed.
+    #[error("nothing is installed: there is no {}", .0.display())]
+    NotInstalled(PathBuf),
+    /// A file can't be written.
+    #[error("{}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+    /// A file can't be removed.
+    #[error("{}: {source}", path.display())]
+    Remove {
+        /// The file.
+        path: PathBuf,
+        /// Cause.
+        source: io::Error,
+    },
+    /// The service can't be started.
+    #[error("{why}{remedy}")]
+    Start {
+        /// Reason.
+        why: String,
+        /// What the user can do; may be empty.
+        remedy: &'static str,
+    },
+}
+
+impl fmt::Display for InstallEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InstallEvent::Copied(path) => write!(f, "copied itself to {}", path.display()),
+            InstallEvent::WroteAddress(path) => write!(
+                f,
+                "wrote {} (the address with its token; no other user can read it)",
+                path.display()
+            ),
+            InstallEvent::WroteUnit(path) => write!(f, "wrote {}", path.display()),
+            InstallEvent::NotStarted => f.write_str("started nothing: all of it is below another root"),
+            InstallEvent::StartsAtLogin => f.write_str(
+                "it starts when you log in; to have it start with the device: sudo loginctl enable-linger $USER",
+            ),
+            InstallEvent::Started(command) => {
+                write!(f, "it runs, and starts with the device; `{command}` says how it is")
+            }
+            InstallEvent::NotStopped(why) => f.write_str(why),
+            InstallEvent::Removed(path) => write!(f, "removed {}", path.display()),
+            InstallEvent::KeptBinary(path) => write!(f, "{} is left: it may be used otherwise", path.display()),
+        }
+    }
+}
+
+impl Installation {
+    /// Finds the init system of this machine.
+    ///
+    /// # Errors
+    /// If no supported init system runs, or the user has no home folder.
+    pub fn for_this_system(account: Account) -> Result<Installation, InstallError> {
+        let root = std::env::var_os(ROOT).map(PathBuf::from);
+        let at = |path: &str| match &root {
+            Some(root) => root.join(path.trim_start_matches('/')),
+            None => PathBuf::from(path),
+        };
+        if !cfg!(target_os = "linux") {
+            return Err(InstallError::UnknownSystem);
+        }
+        let systemd = at("/run/systemd/system").exists() || root.is_some() && at("/etc/systemd").exists();
+        let procd = at("/sbin/procd").exists();
+        let is_root = account.is_root;
+        Ok(if systemd && is_root {
+            Installation {
+                root,
+                account,
+                kind: Kind::Systemd,
+                binary: "/usr/local/bin/netburn".into(),
+                environment: "/etc/netburn/join.env".into(),
+                unit: "/etc/systemd/system/netburn-agent.service".into(),
+            }
+        } else if systemd {
+            let home = std::env::var_os("HOME").map(PathBuf::from);
+            let home = home.ok_or(InstallError::NoHome)?;
+            Installation {
+                root,
+                account,
+                kind: Kind::SystemdUser,
+                binary: home.join(".local/bin/netburn"),
+                environment: home.join(".config/netburn/join.env"),
+                unit: home.join(".config/systemd/user/netburn-agent.service"),
+            }
+        } else if procd && is_root {
+            Installation {
+                root,
+                account,
+                kind: Kind::Procd,
+                binary: "/usr/bin/netburn".into(),
+                environment: "/etc/netburn/join.env".into(),
+                unit: "/etc/init.d/netburn".into(),
+            }
+        } else {
+            return Err(InstallError::NoInitSystem);
+        })
+    }
+
+    /// Copies the program `this`, writes the files of the service, and starts it. `words` are the options of
+    /// `netburn fleet join`. Reports each step to `on_event`.
+    ///
+    /// # Errors
+    /// If a file can't be written, or the service can't be started.
+    pub fn install(
+        &self,
+        this: &Path,
+        url: &str,
+        words: Vec<String>,
+        mut on_event: impl FnMut(InstallEvent<'_>),
+    ) -> Result<(), InstallError> {
+        let service = Service {
+            binary: self.binary.clone(),
+            environment: self.environment.clone(),
+            words,
+        };
+        let unwritten = |path: &Path, source: io::Error| InstallError::Write {
+            path: path.to_owned(),
+            source,
+        };
+        if this != self.binary {
+            copy(this, &self.real(&self.binary)).map_err(|error| unwritten(&self.binary, error))?;
+            on_event(InstallEvent::Copied(&self.binary));
+        }
+        let environment = format!("{ENVIRONMENT}={}\n", unit::env_quoted(url));
+        write(&self.real(&self.environment), &environment, 0o600)
+            .map_err(|error| unwritten(&self.environment, error))?;
+        on_event(InstallEvent::WroteAddress(&self.environment));
+        let mode = if self.kind == Kind::Procd { 0o755 } else { 0o644 };
+        write(&self.real(&self.unit), &service.text(self.kind), mode).map_err(|error| unwritten(&self.unit, error))?;
+        on_event(InstallEvent::WroteUnit(&self.unit));
+        if self.root.is_some() {
+            on_event(InstallEvent::NotStarted);
+            return Ok(());
+        }
+        for words in self.kind.to_start() {
+            self.run(words).map_err(|why| InstallError::Start {
+                why,
+                remedy: self.kind.unstarted(),
+            })?;
+        }
+        if self.kind == Kind::SystemdUser && self.run(&["loginctl", "--no-ask-password", "enable-linger"]).is_err() {
+            on_event(InstallEvent::StartsAtLogin);
+        }
+        on_event(InstallEvent::Started(self.kind.to_look()));
+        Ok(())
+    }
+
+    /// Stops the service and removes its files, except the program. Reports each step to `on_event`.
+    ///
+    /// # Errors
+    /// If the service is not installed, or a file can't be removed.
+    pub fn uninstall(&self, mut on_event: impl FnMut(InstallEvent<'_>)) -> Result<(), InstallError> {
+        if !self.real(&self.unit).exists() {
+            return Err(InstallError::NotInstalled(self.unit.clone()));
+        }
+        if self.root.is_none() {
+            for words in self.kind.to_stop() {
+                if let Err(why) = self.run(words) {
+                    on_event(InstallEvent::NotStopped(&why));
+                }
+            }
+        }
+        for path in [&self.unit, &self.environment] {
+            match fs::remove_file(self.real(path)) {
+                Ok(()) => on_event(InstallEvent::Removed(path)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => {
+                    return Err(InstallError::Remove {
+                        path: path.clone(),
+                        source,
+                    });
+                }
+            }
+        }
+        if self.root.is_none() && self.kind != Kind::Procd {
+            let _ = self.run(self.kind.to_reload());
+        }
+        on_event(InstallEvent::KeptBinary(&self.binary));
+        Ok(())
+    }
+
+    /// A path below the root folder.
+    fn real(&self, path: &Path) -> PathBuf {
+        match &self.root {
+            Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
+            None => path.to_owned(),
+        }
+    }
+
+    /// Runs a command that has to succeed, and that must not ask for a password.
+    fn run(&self, words: &[&str]) -> Result<(), String> {
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::null());
+        if let Some(folder) = self.runtime_folder() {
+            command.env(RUNTIME, folder);
+        }
+        match command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("`{}` failed ({status})", words.join(" "))),
+            Err(error) => Err(format!("`{}`: {error}", words.join(" "))),
+        }
+    }
+
+    /// Folder of the socket of the user's systemd, if systemd runs and the session does not set it (pam_systemd(8)): a login
+    /// over SSH without PAM, or a shell of `su`.
+    fn runtime_folder(&self) -> Option<PathBuf> {
+        if self.account.is_root || std::env::var_os(RUNTIME).is_some_and(|folder| !folder.is_empty()) {
+            return None;
+        }
+        let folder = PathBuf::from(format!("/run/user/{}", self.account.id));
+        folder.join("systemd").is_dir().then_some(folder)
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // A new file and a rename, because a running binary can't be written to.
+    let new = to.with_extension("new");
+    fs::copy(from, &new)?;
+    fs::rename(&new, to)
+}
+
+/// Creates a file with this mode before anything is written to it.
+fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    use std::io::Write;
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let new = path.with_extension("new");
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    let mut file = options.open(&new)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    fs::rename(&new, path)
+}

@@ -1,0 +1,96 @@
+//! Writes the five tables of a run.
+
+use crate::checksum::Hashing;
+use crate::columns::names::Names;
+use crate::columns::tables::{IntervalTableRow, Table};
+use crate::columns::write::TableWriter;
+use crate::document::{TABLES, TableFacts};
+use crate::error::Error;
+use crate::folder::table_path;
+use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The five tables being written.
+pub(crate) struct Tables {
+    operations: OneTable<OperationRow>,
+    intervals: OneTable<IntervalTableRow>,
+    connections: OneTable<ConnectionRow>,
+    link: OneTable<LinkRow>,
+    events: OneTable<EventRow>,
+}
+
+/// One table being written, and where.
+struct OneTable<T> {
+    path: PathBuf,
+    writer: TableWriter<T, Hashing<File>>,
+}
+
+impl Tables {
+    pub(crate) fn create(folder: &Path) -> Result<Self, Error> {
+        Ok(Tables {
+            operations: OneTable::create(folder)?,
+            intervals: OneTable::create(folder)?,
+            connections: OneTable::create(folder)?,
+            link: OneTable::create(folder)?,
+            events: OneTable::create(folder)?,
+        })
+    }
+
+    pub(crate) fn paths(folder: &Path) -> impl Iterator<Item = PathBuf> {
+        TABLES.into_iter().map(|name| table_path(folder, name))
+    }
+
+    pub(crate) fn put(&mut self, row: &Row, names: &Names) -> Result<(), Error> {
+        match row {
+            Row::Operation(row) => self.operations.put(row, names),
+            Row::Interval(row) => self.intervals.put(&IntervalTableRow::Bytes(row.clone()), names),
+            Row::Air(row) => self.intervals.put(&IntervalTableRow::Air(*row), names),
+            Row::Connection(row) => self.connections.put(row, names),
+            Row::Link(row) => self.link.put(row, names),
+            Row::Event(row) => self.events.put(row, names),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<BTreeMap<String, TableFacts>, Error> {
+        Ok(BTreeMap::from([
+            self.operations.finish()?,
+            self.intervals.finish()?,
+            self.connections.finish()?,
+            self.link.finish()?,
+            self.events.finish()?,
+        ]))
+    }
+}
+
+impl<T: Table> OneTable<T> {
+    fn create(folder: &Path) -> Result<Self, Error> {
+        let path = table_path(folder, T::NAME);
+        let writer = File::create(&path).and_then(|file| TableWriter::new(Hashing::new(file)));
+        match writer {
+            Ok(writer) => Ok(OneTable { path, writer }),
+            Err(error) => Err(Error::io(path)(error)),
+        }
+    }
+
+    fn put(&mut self, row: &T, names: &Names) -> Result<(), Error> {
+        self.writer
+            .put(row, names)
+            .map_err(|error| Error::io(&self.path)(error))
+    }
+
+    fn finish(self) -> Result<(String, TableFacts), Error> {
+        let finished = self.writer.finish().and_then(|(rows, hashing)| {
+            let (file, checksum) = hashing.finish();
+            file.sync_all()?;
+            Ok(TableFacts {
+                rows,
+                bytes: file.metadata()?.len(),
+                crc32: Some(checksum),
+            })
+        });
+        let facts = finished.map_err(Error::io(self.path))?;
+        Ok((T::NAME.to_owned(), facts))
+    }
+}
