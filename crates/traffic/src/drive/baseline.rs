@@ -1,7 +1,8 @@
 //! Baseline: idle latency before the load, with a probe every 50 ms.
 
 use super::load::{CancelToken, DriveReport, Load, Rows};
-use super::{drive, own_thread, probe};
+use super::shared::probe;
+use super::{drive, own_thread};
 use crate::client::{Resource, Target};
 use crate::clock::RunClock;
 use netburn_record::row::BASELINE;

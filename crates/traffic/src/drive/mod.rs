@@ -6,9 +6,7 @@
 
 mod backlog;
 pub mod baseline;
-mod job;
 pub mod load;
-mod probe;
 mod sample;
 mod scheduler;
 mod shared;
@@ -73,7 +71,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, 
     let mut standstills = Standstills::new(LOOK);
     let backlog = Rc::new(RefCell::new(Backlog::default()));
     let mut turn = shared.clock.now();
-    probe::open(shared);
+    shared::probe::open(shared);
     loop {
         shared.with_scheduler(|_, _| {});
         let now = shared.clock.now();

@@ -1,9 +1,13 @@
 //! State that all tasks of one driver share: scheduler, connections, and the processing of events.
+//!
+//! An event may start a task ([`job`], [`probe`]), and tasks report events: together they are one unit.
+
+mod job;
+pub(super) mod probe;
 
 use super::load::Load;
 use super::sample::{SampledConnection, Sampler};
 use super::scheduler::Scheduler;
-use super::{job, probe};
 use crate::client::h2::Session;
 use crate::client::{Meter, Socket, Stream, Target, tls};
 use crate::clock::RunClock;

@@ -1,6 +1,6 @@
 //! HTTP/2 (RFC 9113) with the `h2` crate: one connection and its streams.
 
-use super::connection::ConnectionContext;
+use super::connection_context::ConnectionContext;
 use super::flow::{Flow, clock};
 use super::response::{ALWAYS, Body, Response};
 use super::route::{Method, Request, Route};

@@ -4,7 +4,7 @@ mod body;
 pub(crate) mod head;
 mod response;
 
-use super::connection::ConnectionContext;
+use super::connection_context::ConnectionContext;
 use super::flow::clock;
 use super::response::{Body, Response};
 use super::route::{self, Route};

@@ -1,9 +1,9 @@
 //! Transfer of one object, from the request of a workload to its end.
 
-use super::sample::{SampledConnection, Sampler};
-use super::shared::{IdleConnection, Link, Shared};
+use super::{IdleConnection, Link, Shared};
 use crate::client::h2::Session;
 use crate::client::{ExchangeError, Length, Method, Resource, Response, Stream, TransferObserver, h1};
+use crate::drive::sample::{SampledConnection, Sampler};
 use crate::pace::VirtualLink;
 use crate::{client, dscp, station_label};
 use netburn_scenario::plan::Http;
