@@ -7,7 +7,7 @@ What counts:
   module imports or re-exports refers to the module that defines it: if lib.rs has `pub use a::A`, then `crate::A` refers to `a`.
 - A module and its descendants are one unit: references between them don't count, in neither direction. A reference
   between two other modules counts for the two siblings that contain them, below their nearest common parent.
-- Code behind `#[cfg(test)]` doesn't count.
+- Code behind `#[cfg(test)]` or `#[cfg(feature = …)]` doesn't count: the only feature is `fuzz`.
 - A circle is a strongly connected component of two or more siblings.
 
 Macros are not expanded, and glob imports are resolved by the names of items.
@@ -181,7 +181,9 @@ def use_tree(tokens, prefix=()):
 
 
 def is_test(attribute):
-    return "cfg" in attribute and "test" in attribute and "not" not in attribute and "any" not in attribute
+    """Whether an attribute excludes an item from the release. Strings are no tokens, so features have no names here."""
+    names = set(attribute)
+    return "cfg" in names and bool(names & {"test", "feature"}) and not names & {"not", "any"}
 
 
 def end_of_item(tokens, i):
