@@ -54,7 +54,7 @@ impl Captures {
         })
     }
 
-    /// Adds a packet of `length` bytes at one endpoint, of which `bytes` were captured. `arrived` is `false` for a
+    /// Adds a packet of `length` bytes at one endpoint. `bytes` are the captured ones. `arrived` is `false` for a
     /// packet that the endpoint sent.
     /// | # Errors
     /// An I/O error when the file cannot be written.
@@ -143,7 +143,7 @@ impl Pcapng {
         Ok(begun)
     }
 
-    /// Adds one packet at `nanos` since 1970, of which `bytes` were captured. `inbound` is `None` if the direction is
+    /// Adds one packet at `nanos` since 1970. `bytes` are the captured ones. `inbound` is `None` if the direction is
     /// unknown.
     fn packet(&mut self, nanos: u64, bytes: &[u8], length: u32, inbound: Option<bool>) -> io::Result<()> {
         let mut packet = Vec::with_capacity(bytes.len() + 40);

@@ -45,7 +45,7 @@ pub(crate) struct Port {
     pub(crate) diag: Option<Diag>,
     pub(crate) index: u32,
     pub(crate) backpressure: Backpressure,
-    /// Whether reading is paused.
+    /// True if reading is paused.
     pub(crate) paused: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct SharedStatus {
     pub(crate) stations: Vec<crate::observe::StationSnapshot>,
     pub(crate) now: Option<Instant>,
     pub(crate) failed: Option<String>,
-    /// Whether captures are incomplete.
+    /// True if captures are incomplete.
     pub(crate) captures_lost: bool,
     /// Warnings that have not been fetched, with the endpoint that they concern.
     pub(crate) warnings: Vec<(Option<Endpoint>, String)>,
@@ -105,7 +105,7 @@ impl SharedStatus {
         }));
     }
 
-    /// Adds a warning and an event to the record: an endpoint's device is gone.
+    /// Adds a warning and an event to the record: an endpoint's device has disappeared.
     fn lose(&mut self, end: Endpoint, at: Instant, error: &io::Error) {
         let text = format!("its network device can no longer be read ({error}); its packets are no longer forwarded");
         let station = match end {

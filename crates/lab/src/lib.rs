@@ -14,6 +14,7 @@
 //! - [`capture`]: captures as pcapng.
 //! - [`Switch`]: the network between kernels, without clock and I/O.
 //! - [`Lab`]: the nodes, the forwarding thread and the programs.
+//! - [`servers`]: servers that a lab starts by itself. [`keyboard`]: keys that change settings while it runs.
 //! - [`init`]: the helper process that creates the namespaces and is the ancestor of all processes in them.
 //!
 //! On other systems than Linux, all but the last two are available, and [`Lab::open`] returns
@@ -37,6 +38,7 @@ pub mod fuzz;
 mod helper;
 #[cfg(target_os = "linux")]
 pub mod init;
+pub mod keyboard;
 #[cfg(target_os = "linux")]
 mod lab;
 #[cfg_attr(
@@ -55,6 +57,7 @@ mod processes;
 mod program;
 mod refused_connections;
 mod send_budget;
+pub mod servers;
 mod switch;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;

@@ -248,10 +248,10 @@ fn an_unreliable_run_is_an_error_and_not_a_failure() {
         "{text}"
     );
     assert!(text.contains("timestamp=\"2026-11-21T18:30:00\""), "{text}");
-    let figures = written(|to| openmetrics::write(&run, to).unwrap());
+    let metrics = written(|to| openmetrics::write(&run, to).unwrap());
     assert!(
-        figures.contains("netburn_run_verdict=\"inconclusive\"} 1\n"),
-        "{figures}"
+        metrics.contains("netburn_run_verdict=\"inconclusive\"} 1\n"),
+        "{metrics}"
     );
-    assert!(figures.ends_with("# EOF\n"));
+    assert!(metrics.ends_with("# EOF\n"));
 }

@@ -217,7 +217,7 @@ pub struct Mark {
     pub station: Option<usize>,
     /// Number of the pooled run, from 1; `None` without `--repeat`.
     pub run: Option<u32>,
-    /// More, for people.
+    /// More, human-readable.
     pub text: String,
 }
 

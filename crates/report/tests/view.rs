@@ -361,7 +361,7 @@ fn a_damaged_folder_shows_its_readable_parts() {
             assert!(page.contains("Some data could not be read"), "{name} {length}");
         }
         std::fs::remove_file(&path).unwrap();
-        assert!(!View::open(&folder).unwrap().missing.is_empty(), "{name} is gone");
+        assert!(!View::open(&folder).unwrap().missing.is_empty(), "{name} is missing");
         std::fs::write(&path, &bytes).unwrap();
     }
     let path = folder.join("run.json");

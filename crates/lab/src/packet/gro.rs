@@ -30,7 +30,7 @@ pub struct GroCoalescer {
     ecn: Ecn,
     length: usize,
     frame: Vec<u8>,
-    /// Whether separately sent datagrams are coalesced.
+    /// True if separately sent datagrams are coalesced.
     datagrams: bool,
 }
 

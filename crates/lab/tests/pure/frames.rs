@@ -146,7 +146,10 @@ fn separate_datagrams_are_coalesced() {
     };
     let mut joiner = GroCoalescer::default();
     joiner.push(one(100), Ecn::NotEct);
-    assert!(!joiner.accepts(&one(100), Ecn::NotEct), "nobody asked");
+    assert!(
+        !joiner.accepts(&one(100), Ecn::NotEct),
+        "coalescing of datagrams is off"
+    );
     joiner.coalesce_datagrams();
     assert!(!joiner.accepts(&one(101), Ecn::NotEct), "a longer one");
     for content in [100, 40] {

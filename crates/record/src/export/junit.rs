@@ -145,9 +145,9 @@ fn output(station: &StationSummary, goal: &GoalSummary) -> String {
         .excess
         .map(|excess| format!("worst sample {excess:.2} × the limit"));
     let samples = format!("{} samples", goal.samples);
-    let figures: Vec<String> = [met, excess, Some(samples)].into_iter().flatten().collect();
+    let values: Vec<String> = [met, excess, Some(samples)].into_iter().flatten().collect();
     let provisional = if goal.provisional { " (provisional)" } else { "" };
-    let mut output = format!("{}{provisional}: {}", verdict_name(goal.verdict), figures.join(", "));
+    let mut output = format!("{}{provisional}: {}", verdict_name(goal.verdict), values.join(", "));
     for reason in &station.reasons {
         let _ = write!(output, "\n{reason}");
     }

@@ -45,7 +45,7 @@ impl Comparison {
             let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&line));
         }
         body.push_str("</header>\n<main>\n");
-        body.push_str(&section("figures", "Metrics", &self.figures_html()));
+        body.push_str(&section("metrics", "Metrics", &self.figures_html()));
         body.push_str(&curves(&charts, &[these, against]));
         body.push_str("</main>\n");
         document(&title, &body, &charts)
@@ -218,7 +218,7 @@ fn picture(metric: &MetricComparison) -> String {
         Judgement::Better => "pass",
         Judgement::Worse => "fail",
         Judgement::Same => "quiet",
-        Judgement::CantTell => "doubt",
+        Judgement::CantTell => "inconclusive",
     };
     let mut out = format!(
         "<svg aria-hidden=\"true\" width=\"{WIDE}\" height=\"18\" viewBox=\"0 0 {WIDE} 18\" stroke=\"var(--{class})\" fill=\"var(--{class})\">"

@@ -37,7 +37,7 @@ impl Comparison {
             "paired": !self.pairing.pairs.is_empty(),
             "identical_runs": self.pairing.identical,
             "judged_with": self.judged_with,
-            "figures": self.metrics.iter().map(|metric| self.metric_json(metric)).collect::<Vec<_>>(),
+            "metrics": self.metrics.iter().map(|metric| self.metric_json(metric)).collect::<Vec<_>>(),
         })
     }
 
@@ -50,7 +50,7 @@ impl Comparison {
             .each_ref()
             .map(|values| values.iter().filter(|v| v.is_infinite()).count());
         let mut value = json!({
-            "figure": metric.key.path(),
+            "metric": metric.key.path(),
             "station": metric.key.station,
             "workload": metric.key.workload,
             "unit": metric.key.quantity.unit().name(),
@@ -102,7 +102,7 @@ impl Ranking {
                 "best_in": standing.best_in,
             })
         });
-        let figures = self.metrics.iter().map(|ranked| {
+        let metrics = self.metrics.iter().map(|ranked| {
             let each = ranked.order.iter().map(|side| {
                 json!({
                     "name": self.sides[*side].name,
@@ -114,7 +114,7 @@ impl Ranking {
                 })
             });
             json!({
-                "figure": ranked.key.path(),
+                "metric": ranked.key.path(),
                 "station": ranked.key.station,
                 "workload": ranked.key.workload,
                 "unit": ranked.key.quantity.unit().name(),
@@ -129,7 +129,7 @@ impl Ranking {
             "seed": self.options.seed.0,
             "level": 0.95,
             "judged_with": self.judged_with,
-            "figures": figures.collect::<Vec<_>>(),
+            "metrics": metrics.collect::<Vec<_>>(),
         })
     }
 }
@@ -145,8 +145,8 @@ impl Matrix {
                         "variant": self.variants[cell.variant],
                         "comparison": cell.comparison,
                         "judgement": cell.judgement.name(),
-                        "figure": cell.figure.map(|place| self.comparisons[cell.comparison].metrics[place].key.path()),
-                        "share": cell.figure.and_then(|place| self.comparisons[cell.comparison].metrics[place].share()),
+                        "metric": cell.metric.map(|place| self.comparisons[cell.comparison].metrics[place].key.path()),
+                        "share": cell.metric.and_then(|place| self.comparisons[cell.comparison].metrics[place].share()),
                     })
                 })
             });

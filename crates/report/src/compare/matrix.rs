@@ -42,7 +42,7 @@ pub struct Cell {
     /// The station's worst judgement; better if nothing is worse.
     pub judgement: Judgement,
     /// Index of the metric with the largest difference in that comparison.
-    pub figure: Option<usize>,
+    pub metric: Option<usize>,
 }
 
 impl Matrix {
@@ -102,7 +102,7 @@ impl Matrix {
     fn badness(&self, row: &Row) -> f64 {
         let cells = row.cells.iter().flatten().map(|cell| {
             let metric = cell
-                .figure
+                .metric
                 .map(|place| &self.comparisons[cell.comparison].metrics[place]);
             let share = metric
                 .map_or(0.0, |metric| metric.share().map_or(1.0, f64::abs))
@@ -120,7 +120,7 @@ impl Matrix {
     /// Text of a cell: `worse: p95 ms +12 %`.
     #[must_use]
     pub fn words(&self, cell: &Cell) -> String {
-        let Some(place) = cell.figure else {
+        let Some(place) = cell.metric else {
             return cell.judgement.name().to_owned();
         };
         let metric = &self.comparisons[cell.comparison].metrics[place];
@@ -172,7 +172,7 @@ impl Matrix {
         if let Some(needed) = self.comparisons.iter().find_map(Comparison::too_few) {
             lines.extend(wrap(
                 &format!(
-                    "Too few runs for so many metrics: {needed} runs of each variant are needed (--repeat {needed})."
+                    "Too few runs for the number of metrics: {needed} runs of each variant are needed (--repeat {needed})."
                 ),
                 width,
                 "  ",
@@ -240,7 +240,7 @@ fn cell(of: &Comparison, comparison: usize, variant: usize, station: Option<&str
         variant,
         comparison,
         judgement,
-        figure: largest.map(|(place, _)| place),
+        metric: largest.map(|(place, _)| place),
     }
 }
 

@@ -73,7 +73,7 @@ pub struct MetricComparison {
 /// Reason for which a metric is undecided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undecided {
-    /// Too few runs for so many metrics; the number of runs that each side needs.
+    /// Too few runs for the number of metrics; the number of runs that each side needs.
     TooFew(usize),
     /// The interval overlaps the tolerance.
     Between,
@@ -186,11 +186,11 @@ impl Comparison {
     #[must_use]
     pub fn inconclusive(&self) -> [usize; 2] {
         [&self.these, &self.against].map(|side| {
-            let doubtful = side.runs.iter().filter(|run| {
+            let inconclusive = side.runs.iter().filter(|run| {
                 let station = |station: &StationSummary| station.verdict == Verdict::Inconclusive;
                 run.verdict == Verdict::Inconclusive || run.stations.iter().any(station)
             });
-            doubtful.count()
+            inconclusive.count()
         })
     }
 

@@ -290,19 +290,19 @@ fn judge(sides: &[Side], metrics: &mut [Ranked], runs: &[Vec<&[Option<f64>]>], o
     let mut pairings: BTreeMap<[usize; 2], Pairing> = BTreeMap::new();
     let mut places = Vec::new();
     let mut questions = Vec::new();
-    for (figure, runs) in runs.iter().enumerate() {
-        let best = metrics[figure].order[0];
+    for (metric, runs) in runs.iter().enumerate() {
+        let best = metrics[metric].order[0];
         for side in (0..runs.len()).filter(|side| *side != best) {
             let of_both = || Pairing::new(&sides[best], &sides[side]);
             let pairing = pairings.entry([best, side]).or_insert_with(of_both);
-            if let Some(question) = question(&metrics[figure].key, [runs[best], runs[side]], pairing, options) {
-                places.push((figure, side));
+            if let Some(question) = question(&metrics[metric].key, [runs[best], runs[side]], pairing, options) {
+                places.push((metric, side));
                 questions.push(question);
             }
         }
     }
-    for ((figure, side), answer) in places.iter().zip(judge_all(&questions)) {
-        metrics[*figure].against_best[*side] = Some(answer.judgement);
+    for ((metric, side), answer) in places.iter().zip(judge_all(&questions)) {
+        metrics[*metric].against_best[*side] = Some(answer.judgement);
     }
     varying(&questions)
 }

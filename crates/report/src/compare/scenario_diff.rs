@@ -14,7 +14,7 @@ pub struct ChangedKey {
     pub value: Option<String>,
 }
 
-/// Keys that are words for people.
+/// Keys with descriptive texts.
 const WORDS: [&str; 4] = ["title", "question", "assumptions", "name"];
 
 /// Keys of a station that matter without a model; the others describe the model.

@@ -40,12 +40,12 @@ fn around(name: &str, around: f64, runs: usize) -> Side {
     )
 }
 
-fn judged(comparison: &Comparison, figure: &str) -> Judgement {
+fn judged(comparison: &Comparison, path: &str) -> Judgement {
     let metric = comparison
         .metrics
         .iter()
-        .find(|metric| metric.key.path().ends_with(figure));
-    metric.unwrap_or_else(|| panic!("no {figure}")).answer.judgement
+        .find(|metric| metric.key.path().ends_with(path));
+    metric.unwrap_or_else(|| panic!("no {path}")).answer.judgement
 }
 
 #[test]
@@ -107,13 +107,13 @@ fn pages_that_never_end_are_worse_than_any() {
     assert_eq!(judged(&comparison, "latency_ms.p95"), Judgement::Worse);
     assert!(comparison.text(100, false).contains("never"));
     let json = comparison.json();
-    let figure = json["figures"]
+    let metric = json["metrics"]
         .as_array()
         .unwrap()
         .iter()
-        .find(|f| f["figure"].as_str().unwrap().ends_with("p95"))
+        .find(|f| f["metric"].as_str().unwrap().ends_with("p95"))
         .unwrap();
-    assert_eq!((&figure["value"], &figure["never"]), (&json!(null), &json!([0, 8])));
+    assert_eq!((&metric["value"], &metric["never"]), (&json!(null), &json!([0, 8])));
 }
 
 #[test]
@@ -125,10 +125,10 @@ fn other_environments_and_missing_stations_are_reported() {
             .text(100, false)
             .contains("different environments (lab, simulate)")
     );
-    let mut stranger = run("home", "simulate", 100.0, Some(200.0), 1.0);
-    stranger.stations[0].name = "desktop".to_owned();
+    let mut other_station = run("home", "simulate", 100.0, Some(200.0), 1.0);
+    other_station.stations[0].name = "desktop".to_owned();
     let comparison = Comparison::new(
-        side("new", vec![stranger; 8]),
+        side("new", vec![other_station; 8]),
         around("old", 100.0, 8),
         Options::default(),
     );
@@ -173,7 +173,7 @@ fn one_seed_gives_one_comparison() {
             seed: netburn_units::Seed(seed),
             ..Options::default()
         };
-        Comparison::new(around("new", 103.0, 8), around("old", 100.0, 8), options).json()["figures"].clone()
+        Comparison::new(around("new", 103.0, 8), around("old", 100.0, 8), options).json()["metrics"].clone()
     };
     assert_eq!(make(1), make(1));
 }
@@ -233,10 +233,10 @@ fn three_variants_are_ranked() {
 
 #[test]
 fn a_ranking_without_common_stations_has_warnings() {
-    let mut stranger = run("home", "lab", 100.0, Some(200.0), 1.0);
-    stranger.stations[0].name = "desktop".to_owned();
+    let mut other_station = run("home", "lab", 100.0, Some(200.0), 1.0);
+    other_station.stations[0].name = "desktop".to_owned();
     let ranking = Ranking::new(
-        vec![around("one", 100.0, 8), side("two", vec![stranger; 2])],
+        vec![around("one", 100.0, 8), side("two", vec![other_station; 2])],
         Options::default(),
     );
     assert!(!ranking.shares_a_station());
@@ -341,11 +341,11 @@ fn constant_metrics_do_not_reduce_power() {
         assert!(!line(quiet).contains("higher in"), "{text}");
     }
     let json = comparison.json();
-    let effects = json["figures"]
+    let effects = json["metrics"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|figure| &figure["effect"]);
+        .map(|metric| &metric["effect"]);
     assert_eq!(effects.filter(|effect| effect.is_string()).count(), 2, "{json:#}");
     assert!(!text.contains("compared in pairs"), "{text}");
 }
@@ -371,10 +371,10 @@ fn runs_with_the_same_seed_are_pairs() {
     let text = paired.text(100, false);
     assert!(text.contains("Same seeds: the runs are compared in pairs."), "{text}");
     assert!(text.contains("signed-rank test"), "{text}");
-    assert_eq!(paired.json()["figures"][0]["test"], "signed-rank");
-    let strangers = Comparison::new(new(101), old(), Options::default());
-    assert!(strangers.pairing.pairs.is_empty());
-    assert_eq!(judged(&strangers, "latency_ms.p50"), Judgement::CantTell);
+    assert_eq!(paired.json()["metrics"][0]["test"], "signed-rank");
+    let other_seeds = Comparison::new(new(101), old(), Options::default());
+    assert!(other_seeds.pairing.pairs.is_empty());
+    assert_eq!(judged(&other_seeds, "latency_ms.p50"), Judgement::CantTell);
     // Seeds do not determine runs of other environments. A seed that occurs twice makes pairs
     // ambiguous.
     let lab = side(

@@ -270,7 +270,7 @@ fn a_flat_rate_far_below_the_link_rate_is_an_adapter_limit() {
     assert_eq!(
         causes_of(&rows(50, 300), &[]),
         [],
-        "nobody else shows that there was more"
+        "no other station shows a higher rate"
     );
     assert_eq!(causes_of(&rows(200, 72), &[]), [], "the link is no faster");
 }
@@ -302,7 +302,7 @@ fn late_operations_around_a_roam_have_cause_roaming() {
     assert_eq!(
         causes_of(&frames().chain([roam(40_000_000)]).collect::<Vec<_>>(), &[]),
         [],
-        "nobody notices 40 ms"
+        "a gap of 40 ms is below the threshold"
     );
     let elsewhere: Vec<Row> = (0..190)
         .map(|n| frame(n * 100, if n > 90 { 800 } else { 20 }))

@@ -13,7 +13,7 @@ fn words(head: &[&str]) -> Vec<String> {
 }
 
 /// Every workload's values and goals.
-pub(super) fn figures(view: &View) -> String {
+pub(super) fn metrics(view: &View) -> String {
     let maybe = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
     let mut rows = Vec::new();
     let mut goals = Vec::new();

@@ -161,7 +161,7 @@ mod tests {
             assert!(close(&view.end_s[second], want), "{second}: {:?}", view.end_s);
         }
         assert_eq!(view.least_s[5], Some(0.0));
-        assert_eq!(view.end_s[7], None, "nobody watched");
+        assert_eq!(view.end_s[7], None, "no playback");
         assert_eq!((view.holds_s, view.starts_with_s), (10.0, 2.0));
     }
 
@@ -184,7 +184,7 @@ mod tests {
             let end = view.end_s[second].unwrap();
             assert!((end - want).abs() < 1e-9, "{second}: {end}");
         }
-        assert_eq!(view.end_s[7], None, "nobody watched");
+        assert_eq!(view.end_s[7], None, "no playback");
     }
 
     #[test]

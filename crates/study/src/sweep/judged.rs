@@ -118,7 +118,7 @@ impl Judgements {
             "value",
             "station",
             "workload",
-            "figure",
+            "metric",
             "better",
             "baseline",
             "with",

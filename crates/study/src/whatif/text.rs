@@ -52,9 +52,14 @@ pub fn text(
         let legend = format!("{method} Metrics without a significant difference are omitted.");
         output.extend(wrap(&legend, width, ""));
     }
-    if !proposed.without.is_empty() {
+    if !proposed.not_simulated.is_empty() {
         output.push(String::new());
-        output.extend(proposed.without.iter().flat_map(|why| wrap(&sanitise(why), width, "")));
+        output.extend(
+            proposed
+                .not_simulated
+                .iter()
+                .flat_map(|why| wrap(&sanitise(why), width, "")),
+        );
     }
     let mut text = output.join("\n");
     text.push('\n');
@@ -118,7 +123,7 @@ fn capital(text: &str) -> String {
     }
 }
 
-/// Returns JSON: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, set, verdict, figures: […] }], verdict, runs, without }`, where `figures` are
+/// Returns JSON: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, set, verdict, metrics: […] }], verdict, runs, not_simulated }`, where `metrics` are
 /// as in `netburn compare --format json`. Unknown values are `null`.
 #[must_use]
 pub fn json(run: &str, explanation: &Explanation, proposed: &Interventions, answers: Option<&Answers>) -> Value {
@@ -140,13 +145,13 @@ pub fn json(run: &str, explanation: &Explanation, proposed: &Interventions, answ
         "runs": answers.map(|answers| answers.runs),
         "verdict": answers.map(|answers| verdict_name(answers.verdict)),
         "what_ifs": what_ifs,
-        "without": proposed.without,
+        "not_simulated": proposed.not_simulated,
     })
 }
 
 fn answered(answer: &Answer) -> Value {
     let comparison = &answer.comparison;
-    let figures: Vec<Value> = comparison
+    let metrics: Vec<Value> = comparison
         .metrics
         .iter()
         .map(|held| comparison.metric_json(held))
@@ -156,7 +161,7 @@ fn answered(answer: &Answer) -> Value {
         "label": answer.what_if.label,
         "set": set(&answer.what_if.set),
         "verdict": verdict_name(answer.verdict),
-        "figures": figures,
+        "metrics": metrics,
     })
 }
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 /// Maximum number of that a file may hold, unpacked: hours of many series are a few hundred MB.
-const LARGEST: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// The text of a file, packed or not.
 pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
@@ -17,9 +17,9 @@ pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
         return Ok(sane(Cow::Borrowed(bytes)));
     }
     let mut text = Vec::new();
-    let read = MultiGzDecoder::new(bytes).take(LARGEST + 1).read_to_end(&mut text);
-    if text.len() as u64 > LARGEST {
-        return Err(FlentError::TooLarge(LARGEST >> 20));
+    let read = MultiGzDecoder::new(bytes).take(MAX_BYTES + 1).read_to_end(&mut text);
+    if text.len() as u64 > MAX_BYTES {
+        return Err(FlentError::TooLarge(MAX_BYTES >> 20));
     }
     match read {
         Ok(_) => Ok(sane(Cow::Owned(text))),

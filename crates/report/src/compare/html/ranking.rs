@@ -35,7 +35,7 @@ impl Ranking {
         }
         body.push_str("</header>\n<main>\n");
         body.push_str(&section("standings", "Overall", &self.standings_html()));
-        body.push_str(&section("figures", "Metrics", &self.figures_html()));
+        body.push_str(&section("metrics", "Metrics", &self.figures_html()));
         let all: Vec<&[View]> = views.iter().map(Vec::as_slice).collect();
         body.push_str(&curves(&charts, &all));
         body.push_str("</main>\n");

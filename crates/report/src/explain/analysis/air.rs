@@ -128,7 +128,7 @@ impl AirtimeBreakdown {
         self.data + self.around + self.others + self.peers
     }
 
-    pub(in crate::explain) fn of(&self, station: usize) -> Option<&Share> {
+    pub(in crate::explain) fn share(&self, station: usize) -> Option<&Share> {
         self.shares.iter().find(|share| share.station == station)
     }
 }

@@ -35,7 +35,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let group = analysis.group_of(station)?;
     let mask = analysis.busy_bins(station);
     let airtime = analysis.airtime(group, &mask)?;
-    let sum = airtime.of(station)?.sum;
+    let sum = airtime.share(station)?.sum;
     let rate = analysis.evidence.stations[station].link.up.value()?;
     if sum.transmissions < MIN_TRANSMISSIONS || sum.samples == 0 || sum.bytes_up < sum.bytes_down.saturating_mul(9) {
         return None;
@@ -44,7 +44,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let mean = sum.mpdus as f64 / sum.transmissions as f64;
     let waiting = sum.backlog as f64 / sum.samples as f64;
     // Several stations that send at once wait for each other, not for TCP.
-    let alone = airtime.of(station)?.air >= 0.8;
+    let alone = airtime.share(station)?.air >= 0.8;
     if !alone || mean > SMALL * fits || waiting > WAITING * fits.min(32.0) {
         return None;
     }
