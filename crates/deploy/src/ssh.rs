@@ -1,12 +1,14 @@
 //! The system's OpenSSH: one master connection for each host, which all commands use (ssh_config(5): ControlMaster).
 
-use crate::login::transcript::OUTPUT;
 use netburn_units::Duration;
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
+
+/// Line that represents the first output of the command.
+pub const OUTPUT: &str = "netburn: first output";
 
 /// A host and its master connection.
 #[derive(Debug)]
