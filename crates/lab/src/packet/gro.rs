@@ -8,7 +8,6 @@
 //! All other packets pass unchanged. Packets are never reordered.
 
 use super::burst::{Burst, Segment, make_headers, mark};
-use super::checksum;
 use super::header::{Gso, NEEDS_CHECKSUM, VnetHeader};
 use super::ip::{TCP, UDP};
 use netburn_medium::packet::Ecn;

@@ -1,7 +1,7 @@
 //! A thread of the server with its runtime.
 
 use super::date::Dates;
-use super::stats::{CHECK_INTERVAL, Stats};
+use super::stats::CHECK_INTERVAL;
 use super::timer_queue::TimerQueue;
 use super::worker_state::{Accepted, Worker, Workers};
 use super::{accept, connection, echo};

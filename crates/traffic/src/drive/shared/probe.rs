@@ -14,7 +14,7 @@ use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 
 /// Socket and handshake of one load's probes.
-pub(super) struct ProbeSocket {
+pub(in crate::drive) struct ProbeSocket {
     socket: UdpSocket,
     prober: RefCell<Prober>,
     meter: Rc<Meter>,
