@@ -6,12 +6,11 @@
 //! receiving kernel.
 //!
 //! Layers from bottom to top:
-//! | - [`packet`]: segmentation of bursts, coalescing of packets, ECN marks and checksums.
+//! | - [`packet`]: segmentation of bursts, coalescing of packets, ECN marks.
 //! - [`credit`]: limit of the bytes that a kernel hands over, so that TCP Small Queues keep working.
 //! - [`backpressure`]: mechanisms that enforce this limit.
 //! - [`address`]: addresses of the nodes.
 //! - `refused_connections`: connections that the server refuses.
-//! - [`capture`]: captures as pcapng.
 //! - [`Switch`]: the network between kernels, without clock and I/O.
 //! - [`Lab`]: the nodes, the forwarding thread and the programs.
 //! - [`servers`]: servers that a lab starts by itself. [`keyboard`]: keys that change settings while it runs.
@@ -23,8 +22,6 @@
 mod active_flows;
 pub mod address;
 pub mod backpressure;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only labs capture packets"))]
-pub mod capture;
 pub mod credit;
 #[cfg(target_os = "linux")]
 mod device;

@@ -19,7 +19,7 @@ pub use runs::MAX_PAGES;
 
 use crate::chart::{Chart, Theme, json, svg, table};
 use crate::charts::{NEVER, charts};
-use crate::view::View;
+use netburn_analysis::view::View;
 use serde_json::Value;
 use std::fmt::Write as _;
 

@@ -1,12 +1,13 @@
 //! Views, charts and pages of runs whose rows are written by hand.
 
+use netburn_analysis::View;
+use netburn_analysis::view::MarkKind;
 use netburn_record::{
     AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Recorder, Row, Run, RunStatus, Sink,
 };
 use netburn_report::chart::{Chart, Scale, Theme, png, svg, table};
 use netburn_report::charts::charts;
-use netburn_report::view::MarkKind;
-use netburn_report::{View, html};
+use netburn_report::html;
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Operation, Outcome};

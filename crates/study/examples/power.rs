@@ -5,8 +5,8 @@
 //! latency of its frames by PERCENT: one with different seeds, one with the seeds of the first set. Alarms are metrics of the
 //! first two sets that are better or worse.
 
+use netburn_analysis::compare::{Comparison, Options, Side};
 use netburn_record::Summary;
-use netburn_report::compare::{Comparison, Options, Side};
 use netburn_runner::pool::{map, processors};
 use netburn_runner::simulate_summary;
 use netburn_scenario::{Document, Plan};

@@ -2,10 +2,10 @@
 //!
 //! `NETBURN_REGENERATE=1` runs it under five seeds and writes the matrix into docs/EXPLAIN.md.
 
+use netburn_analysis::explain::{Cause, Evidence, Kind, likely_causes};
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
 use netburn_record::{Environment, EventKind, EventRow, Header, Health, Row, RunStatus, Sink as _};
-use netburn_report::explain::{Cause, Evidence, Kind};
 use netburn_runner::pool::{map, processors};
 use netburn_scenario::Plan;
 use netburn_study::experiment::Grid;
@@ -261,7 +261,7 @@ fn named(scenario: &str, plan: &Plan) -> Vec<Cause> {
     } else {
         Vec::new()
     };
-    evidence.explain(&summary, &health).causes
+    likely_causes(&evidence, &summary, &health).causes
 }
 
 /// Roams that a fleet's agent would record where the scenario interrupts its phone's link.

@@ -2,9 +2,10 @@
 
 use netburn_lab::fuzz::{check_frame, datagram, stream};
 use netburn_lab::packet::header::{Gso, NEEDS_CHECKSUM};
-use netburn_lab::packet::{Burst, GroCoalescer, IpPacketInfo, RejectReason, VnetHeader, checksum};
+use netburn_lab::packet::{Burst, GroCoalescer, IpPacketInfo, RejectReason, VnetHeader};
 use netburn_medium::packet::Ecn;
 use netburn_network::Endpoint::{Server, Station};
+use netburn_network::checksum;
 use proptest::prelude::*;
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::format::{mbps, percent, short, span, span_us};
 use crate::text::wifi;
-use crate::view::View;
+use netburn_analysis::format::{mbps, percent, short, span, span_us};
+use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
 use netburn_record::{Role, RunStatus};
 use std::fmt::Write as _;

@@ -3,7 +3,7 @@
 use crate::sanitise::{sanitise, truncate};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, Column, left, render, right};
-use crate::text::format;
+use netburn_analysis::format;
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, IntervalRow, OperationRow, Row};
 use netburn_scenario::Plan;

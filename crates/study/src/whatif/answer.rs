@@ -1,8 +1,8 @@
 //! Simulation of a plan without and with each change, and comparison of the results.
 
 use super::WhatIf;
+use netburn_analysis::compare::{Comparison, Options, Side, judge_together};
 use netburn_record::Summary;
-use netburn_report::compare::{Comparison, Options, Side, judge_together};
 use netburn_runner::pool::map;
 use netburn_runner::simulate_summary;
 use netburn_scenario::Plan;

@@ -3,10 +3,10 @@
 mod channels;
 mod lines;
 
+use netburn_analysis::explain::{Cause, Kind};
 use netburn_medium::config::{LinkQuality, QueueKind, QueueLimit};
 use netburn_network::Network;
 use netburn_record::Summary;
-use netburn_report::explain::{Cause, Kind};
 use netburn_scenario::plan::{Ap, Joins};
 use netburn_scenario::{Document, Environment, Plan, Station};
 use netburn_units::BitRate;

@@ -1,9 +1,11 @@
 //! Results as text and JSON.
 
 use super::{Answer, Answers, Interventions};
+use netburn_analysis::compare::MetricComparison;
+use netburn_analysis::explain::Explanation;
 use netburn_record::summary::verdict_name;
-use netburn_report::compare::{MetricComparison, format_value, metric_name};
-use netburn_report::explain::{Explanation, lines};
+use netburn_report::causes::lines;
+use netburn_report::compare::{format_value, json as compared, metric_name, text as compared_text};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
@@ -48,7 +50,7 @@ pub fn text(
             let note = format!("Too few runs to decide what becomes better or worse; use --runs {needed}.");
             output.extend(wrap(&note, width, ""));
         }
-        let method = answers.answers[0].comparison.method();
+        let method = compared_text::method(&answers.answers[0].comparison);
         let legend = format!("{method} Metrics without a significant difference are omitted.");
         output.extend(wrap(&legend, width, ""));
     }
@@ -154,7 +156,7 @@ fn answered(answer: &Answer) -> Value {
     let metrics: Vec<Value> = comparison
         .metrics
         .iter()
-        .map(|held| comparison.metric_json(held))
+        .map(|held| compared::metric_comparison(comparison, held))
         .collect();
     json!({
         "cause": answer.what_if.cause,
