@@ -1,6 +1,4 @@
-//! URLs of HTTP servers, parsed by the crate `url` (URL Standard).
-//!
-//! Host names beyond ASCII must be written in Punycode: the tables for them would add more than 20 crates.
+//! URLs of HTTP servers, parsed by the crate `url` (URL Standard). Host names beyond ASCII become Punycode.
 
 use std::fmt;
 use std::str::FromStr;
@@ -122,7 +120,7 @@ mod tests {
             ("http://a?q", "http://a/?q"),
             ("127.0.0.1:8080", "http://127.0.0.1:8080/"),
             ("http://a/b/../é x", "http://a/%C3%A9%20x"),
-            ("http://xn--mnchen-3ya.example/", "http://xn--mnchen-3ya.example/"),
+            ("http://MÜNCHEN.example/", "http://xn--mnchen-3ya.example/"),
         ] {
             assert_eq!(text.parse::<Url>().unwrap().to_string(), written, "{text}");
         }
@@ -136,7 +134,6 @@ mod tests {
             "http://a:b/",
             "http://a b/",
             "http://[::1/",
-            "http://münchen.example/",
         ] {
             assert!(text.parse::<Url>().is_err(), "{text}");
         }
