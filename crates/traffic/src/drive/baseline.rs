@@ -98,12 +98,12 @@ fn fallen_back(idle: &Idle, at: Instant) -> Row {
         at,
         length: 0,
         kind: EventKind::Warning,
-        text: if idle.datagrams {
+        detail: if idle.datagrams {
             "the server does not echo datagrams: idle latency is measured with small HTTP requests"
         } else {
             "idle latency is measured with small HTTP requests"
         }
-        .to_owned(),
+        .into(),
     })
 }
 
