@@ -18,7 +18,6 @@ export function operation(station, workload, o) {
     o.finished,
     o.bytes,
     o.outcome,
-    null,
   ];
 }
 

@@ -1,14 +1,20 @@
 //! Text form of values: three significant digits, never rounded to a better verdict.
 
 use netburn_record::Summary;
+use netburn_units::format_decimal;
 
 /// A time in ms, without its unit: `0.23`, `12.5`, `1430`.
 #[must_use]
 pub fn ms(value: f64) -> String {
+    format!("{value:.*}", decimals(value))
+}
+
+/// Number of decimals of three significant digits, at most two.
+fn decimals(value: f64) -> usize {
     match value {
-        ..10.0 => format!("{value:.2}"),
-        10.0..100.0 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
+        ..10.0 => 2,
+        10.0..100.0 => 1,
+        _ => 0,
     }
 }
 
@@ -16,7 +22,7 @@ pub fn ms(value: f64) -> String {
 #[must_use]
 pub fn span(value: f64) -> String {
     match value {
-        ..1.0 => format!("{} µs", trim(ms(value * 1e3))),
+        ..1.0 => format!("{} µs", format_decimal(value * 1e3, decimals(value * 1e3))),
         1.0..1000.0 => format!("{} ms", ms(value)),
         _ => format!("{:.2} s", value / 1e3),
     }
@@ -43,13 +49,13 @@ pub fn mbps(value: f64) -> String {
 pub fn percent(share: f64) -> String {
     // A thousandth of a step keeps 0.29 × 1000 = 289.999… at 29 %.
     let tenths = (share * 1000.0 + 1e-3).floor() / 10.0;
-    format!("{} %", trim(format!("{tenths:.1}")))
+    format!("{} %", format_decimal(tenths, 1))
 }
 
 /// At most two decimals, without trailing zeros.
 #[must_use]
 pub fn short(value: f64) -> String {
-    trim(format!("{value:.2}"))
+    format_decimal(value, 2)
 }
 
 /// Returns the number of stations a run has: `1 station`, `4 stations`.
@@ -67,14 +73,6 @@ pub fn runs_of(summary: &Summary) -> String {
     match summary.repeats.len() {
         0 | 1 => String::new(),
         n => format!("{n} runs of "),
-    }
-}
-
-fn trim(text: String) -> String {
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
     }
 }
 

@@ -16,7 +16,7 @@ use crate::body::ReplyBody;
 use crate::files;
 use crate::index::RefreshMode;
 use crate::name::{folder, is_name};
-use crate::query::{Query, form_pairs, percent_decode};
+use crate::query::Query;
 use crate::render::{self, Format};
 use crate::response::{
     BODY_TIMEOUT, Reply, busy, data, embedded, error, json, read_body, redirect, rendered, set_headers, unknown_run,
@@ -31,7 +31,9 @@ use netburn_fleet::hub::{HandlerResponse, HttpHandler, ResponseBody, ResponseFut
 use netburn_protocol::token::Token;
 use netburn_record::runs::{self, State};
 use netburn_record::{Error, Run, recover};
+use percent_encoding::percent_decode_str;
 use serde_json::json;
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
@@ -221,7 +223,8 @@ impl Dashboard {
         let name = path
             .strip_prefix(REPORTS)
             .and_then(|rest| rest.strip_suffix("/report.html"));
-        let name = name.map(percent_decode).filter(|name| is_name(name));
+        let name = name.map(|name| percent_decode_str(name).decode_utf8_lossy());
+        let name = name.map(Cow::into_owned).filter(|name| is_name(name));
         let Some(name) = name else { return unknown_run() };
         let dir = self.store.dir().to_owned();
         let done = self
@@ -357,6 +360,7 @@ fn merge(into: &mut serde_json::Value, more: serde_json::Value) {
 
 /// Value of `key` in a query, if it is a valid name of a run.
 fn run_name(query: &str, key: &str) -> Option<String> {
-    let mut names = form_pairs(query).filter(|(k, _)| k == key).map(|(_, name)| name);
-    names.next().filter(|name| is_name(name))
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    let (_, name) = pairs.find(|(name, _)| name == key)?;
+    Some(name.into_owned()).filter(|name| is_name(name))
 }

@@ -1,12 +1,14 @@
 //! The system's OpenSSH: one master connection for each host, which all commands use (ssh_config(5): ControlMaster).
 
-use crate::login::transcript::OUTPUT;
 use netburn_units::Duration;
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
+
+/// Line that represents the first output of the command.
+pub const OUTPUT: &str = "netburn: first output";
 
 /// A host and its master connection.
 #[derive(Debug)]
@@ -54,7 +56,7 @@ impl Ssh {
         if host.starts_with('-') || host.is_empty() {
             return Err(SshError::InvalidHost(host.to_owned()));
         }
-        let folder = private_folder().map_err(SshError::Folder)?;
+        let folder = temporary_folder().map_err(SshError::Folder)?;
         Ok(Ssh {
             host: host.to_owned(),
             config,
@@ -218,19 +220,15 @@ fn no_ssh(error: std::io::Error) -> SshError {
     }
 }
 
-/// Creates a folder with mode 0700.
-fn private_folder() -> std::io::Result<PathBuf> {
+/// Creates a folder in the system's folder for temporary files.
+fn temporary_folder() -> std::io::Result<PathBuf> {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let stamp = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let stamp = stamp.map_or(0, |since| since.subsec_nanos());
     let folder = std::env::temp_dir().join(format!("nb{}-{number}-{stamp:x}", std::process::id()));
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    // An existing folder belongs to another process: that is an error.
-    builder.create(&folder)?;
+    netburn_linux::private_folder::create_new(&folder)?;
     Ok(folder)
 }
 

@@ -4,7 +4,7 @@
 //! a TUN device's queue is full. The lab probes for this behaviour: it sends into a TUN device that is not read, and
 //! counts drops. On other kernels, and with Ethernet pairs, a token bucket limits the qdisc.
 
-use crate::options::DeviceKind;
+use crate::device_kind::DeviceKind;
 
 /// Mechanism that limits how many packets a node's kernel hands over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The lab's side of a node's device: the file of a TUN device, or a packet socket on the peer of an Ethernet pair.
 
-use crate::options::DeviceKind;
+use crate::device_kind::DeviceKind;
 use crate::packet::ethernet::LENGTH as ETHERNET;
 use crate::packet::{ethernet, header};
 use netburn_linux::ethernet::Frames;

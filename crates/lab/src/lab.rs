@@ -2,13 +2,14 @@
 
 use crate::backpressure::Backpressure;
 use crate::device::Device;
+use crate::device_kind::DeviceKind;
 use crate::engine::{CaptureBatch, Engine, EngineCommand, EngineStart, SharedStatus, lock};
 use crate::error::LabError;
 use crate::helper::{Helper, ProcessEvents};
 use crate::init::message::{Answer, ProcessSpec, Request};
 use crate::nodes::Nodes;
 use crate::observe::StationSnapshot;
-use crate::options::{DeviceKind, Options};
+use crate::options::Options;
 use crate::processes;
 use crate::program::{ProcessExit, Program};
 use crate::refused_connections::{RefusalReply, RefusedConnection};

@@ -25,6 +25,7 @@ pub mod backpressure;
 pub mod credit;
 #[cfg(target_os = "linux")]
 mod device;
+mod device_kind;
 #[cfg(target_os = "linux")]
 mod engine;
 mod error;
@@ -62,12 +63,13 @@ mod unsupported_settings;
 
 pub use active_flows::TcpFlow;
 pub use backpressure::Backpressure;
+pub use device_kind::DeviceKind;
 pub use error::{LabError, Requirement};
 #[cfg(target_os = "linux")]
 pub use lab::{Lab, LabProcess, StartOptions};
 pub use lateness::Lateness;
 pub use observe::StationSnapshot;
-pub use options::{DeviceKind, Options};
+pub use options::Options;
 pub use program::{ProcessExit, Program};
 pub use refused_connections::{RefusalReply, RefusedConnection};
 pub use send_budget::ConnectionPacing;

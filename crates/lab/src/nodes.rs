@@ -3,11 +3,12 @@
 use crate::address;
 use crate::backpressure::{Backpressure, choose};
 use crate::device::Device;
+use crate::device_kind::DeviceKind;
 use crate::engine::Port;
 use crate::error::{LabError, Requirement};
 use crate::helper::Helper;
 use crate::init::message::{Answer, NodeInfo, NodeSpec, Request};
-use crate::options::{DeviceKind, Options};
+use crate::options::Options;
 use crate::switch::Switch;
 use crate::unsupported_settings;
 use netburn_linux::diag::Diag;

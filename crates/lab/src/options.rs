@@ -1,7 +1,7 @@
 //! Options of a lab.
 
 use crate::backpressure::Backpressure;
-use std::fmt::{self, Display, Formatter};
+use crate::device_kind::DeviceKind;
 
 /// Options for creating a lab's nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,23 +21,5 @@ impl Default for Options {
             backpressure: None,
             segments_udp: true,
         }
-    }
-}
-
-/// Kind of the nodes' devices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DeviceKind {
-    /// TUN devices.
-    Tun,
-    /// Ethernet pairs with a packet socket on the lab's side. Used if /dev/net/tun cannot be opened.
-    Pair,
-}
-
-impl Display for DeviceKind {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            DeviceKind::Tun => "TUN devices",
-            DeviceKind::Pair => "Ethernet pairs (veth) with packet sockets",
-        })
     }
 }

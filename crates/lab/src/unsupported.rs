@@ -1,9 +1,10 @@
 //! Stub for systems other than Linux. [`Lab`] and [`LabProcess`] have no values, so their methods are never called.
 
 use crate::backpressure::Backpressure;
+use crate::device_kind::DeviceKind;
 use crate::error::LabError;
 use crate::observe::StationSnapshot;
-use crate::options::{DeviceKind, Options};
+use crate::options::Options;
 use crate::program::{ProcessExit, Program};
 use crate::refused_connections::{RefusalReply, RefusedConnection};
 use crate::switch::ForwardingCounters;

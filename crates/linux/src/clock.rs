@@ -88,15 +88,16 @@ fn suspended_with_retries(tries: u32) -> Option<Duration> {
     let awake_and_asleep = crate::cpu::read_clock(libc::CLOCK_BOOTTIME).ok()?;
     let after = Monotonic::now();
     // A preemption between the readings would count as suspension, so the lower bound is returned.
-    match after
+    if after
         .checked_since(before)
         .is_some_and(|apart| apart < MAX_READING_SPAN)
         || tries == 0
     {
-        true => Monotonic(awake_and_asleep)
+        Monotonic(awake_and_asleep)
             .checked_since(after)
-            .or(Some(Duration::ZERO)),
-        false => suspended_with_retries(tries - 1),
+            .or(Some(Duration::ZERO))
+    } else {
+        suspended_with_retries(tries - 1)
     }
 }
 
@@ -122,9 +123,10 @@ fn hour_at(seconds: u64) -> u8 {
     let mut broken_down: libc::tm = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are valid during the call, and the C library does not keep them.
     let known = unsafe { !libc::localtime_r(&raw const at.tv_sec, &raw mut broken_down).is_null() };
-    match known {
-        true => u8::try_from(broken_down.tm_hour).unwrap_or(0),
-        false => 0,
+    if known {
+        u8::try_from(broken_down.tm_hour).unwrap_or(0)
+    } else {
+        0
     }
 }
 

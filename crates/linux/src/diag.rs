@@ -1,7 +1,7 @@
 //! Kernel state of TCP connections, including those of other processes (sock_diag(7)). Linux only.
 
 use crate::netlink::Netlink;
-use crate::netlink::message::{self, Message};
+use crate::netlink::message::{self, Message, REQUEST};
 use crate::tcp::TcpInfo;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -13,9 +13,7 @@ pub struct Diag {
     netlink: Netlink,
 }
 
-const NETLINK_SOCK_DIAG: i32 = 4;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
-const REQUEST: u16 = 1;
 /// Attribute with a `struct tcp_info`, and the extension bit that requests it.
 const INFO: u16 = 2;
 const WITH_INFO: u8 = 1 << (INFO - 1);
@@ -28,7 +26,7 @@ impl Diag {
     /// | # Errors
     /// The kernel's error, for example if it has no sock_diag.
     pub fn new() -> io::Result<Diag> {
-        let netlink = Netlink::new(NETLINK_SOCK_DIAG)?;
+        let netlink = Netlink::new(libc::NETLINK_SOCK_DIAG)?;
         Ok(Diag { netlink })
     }
 

@@ -14,6 +14,7 @@
 //! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in windows of 1 s.
 //! - [`terminal`]: key input without line editing, and restoring a terminal.
 //! - [`process`]: child processes that end with their parent, and the limit of open files.
+//! - [`private_folder`]: folders that only their user can read.
 //!
 //! The following modules exist on Linux only: `namespace` (user, network, mount and PID namespaces), `tun` (TUN
 //! devices), `ethernet` (raw frames of an interface), `route` (interfaces, addresses, routes, qdiscs), `diag` (state of
@@ -39,6 +40,7 @@ pub mod nl80211;
 pub mod offload;
 #[cfg(target_os = "linux")]
 pub mod poller;
+pub mod private_folder;
 pub mod process;
 #[cfg(target_os = "linux")]
 pub mod raw;

@@ -1,5 +1,7 @@
 //! Link-down events of a network namespace's interfaces (rtnetlink(7)). Unavailable on other systems than Linux.
 
+#[cfg(target_os = "linux")]
+use crate::netlink::Netlink;
 use std::io;
 #[cfg(target_os = "linux")]
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 #[derive(Debug)]
 pub struct Links {
     #[cfg(target_os = "linux")]
-    socket: OwnedFd,
+    netlink: Netlink,
 }
 
 #[cfg(target_os = "linux")]
@@ -18,22 +20,9 @@ impl Links {
     /// | # Errors
     /// The kernel's error.
     pub fn watch() -> io::Result<Links> {
-        use crate::process::check;
-        use std::os::fd::{AsRawFd, FromRawFd};
-
-        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // SAFETY: no pointers are passed.
-        let socket = check(unsafe { libc::socket(libc::AF_NETLINK, kind, libc::NETLINK_ROUTE) })?;
-        // SAFETY: the kernel has just returned this descriptor.
-        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-        // SAFETY: a sockaddr_nl is numbers, all of which may be zero.
-        let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
-        address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
-        address.nl_groups = libc::RTMGRP_LINK as u32;
-        let length = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
-        // SAFETY: the kernel reads the length of the address.
-        check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
-        Ok(Links { socket })
+        let netlink = Netlink::new(libc::NETLINK_ROUTE)?;
+        netlink.join(libc::RTNLGRP_LINK)?;
+        Ok(Links { netlink })
     }
 
     /// Returns whether the interface with this index went down or was removed since the last call. Also returns `true`
@@ -41,14 +30,9 @@ impl Links {
     /// | # Errors
     /// The kernel's error.
     pub fn went_down(&self, index: u32) -> io::Result<bool> {
-        use crate::process::check_size;
-        use std::os::fd::AsRawFd;
-
         let (mut down, mut buffer) = (false, [0_u8; 16 << 10]);
         loop {
-            let socket = self.socket.as_raw_fd();
-            // SAFETY: the kernel writes at most as many bytes as there are.
-            match check_size(unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), 0) }) {
+            match self.netlink.receive_now(&mut buffer) {
                 Ok(length) => down |= reports_down(&buffer[..length], index),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(down),
                 Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => down = true,
@@ -63,14 +47,15 @@ impl Links {
 impl From<OwnedFd> for Links {
     /// Wraps a socket that another process opened with [`watch`](Self::watch).
     fn from(socket: OwnedFd) -> Links {
-        Links { socket }
+        let netlink = Netlink::from(socket);
+        Links { netlink }
     }
 }
 
 #[cfg(target_os = "linux")]
 impl AsFd for Links {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.netlink.as_fd()
     }
 }
 

@@ -1,7 +1,9 @@
-//! A netlink socket (netlink(7)) with one outstanding request.
+//! A netlink socket (netlink(7)): requests, one at a time, and the messages of multicast groups.
 
 use crate::process::{check, check_size};
+use netburn_units::Duration;
 use std::io;
+use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 pub(crate) mod message;
@@ -22,7 +24,24 @@ impl Netlink {
         // SAFETY: no pointers are passed.
         let socket = check(unsafe { libc::socket(libc::AF_NETLINK, kind, protocol) })?;
         // SAFETY: the kernel has just given us this descriptor.
-        Ok(Netlink::from(unsafe { OwnedFd::from_raw_fd(socket) }))
+        let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+        // The kernel chooses the address. A socket without an address receives no multicast messages.
+        // SAFETY: a sockaddr_nl is numbers, all of which may be zero.
+        let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
+        address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
+        let length = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
+        // SAFETY: the kernel reads the length of the address.
+        check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+        Ok(Netlink::from(socket))
+    }
+
+    /// Joins a multicast group.
+    pub(crate) fn join(&self, group: u32) -> io::Result<()> {
+        let length = size_of::<u32>() as libc::socklen_t;
+        let (socket, value) = (self.socket.as_raw_fd(), (&raw const group).cast());
+        // SAFETY: the kernel reads one int.
+        check(unsafe { libc::setsockopt(socket, libc::SOL_NETLINK, libc::NETLINK_ADD_MEMBERSHIP, value, length) })
+            .map(drop)
     }
 
     /// Sends a request and waits for its answer. Returns the body of the answer, which is empty for an acknowledgement.
@@ -34,7 +53,8 @@ impl Netlink {
 
     /// Sends a request without an answer. Returns its sequence number.
     pub(crate) fn send(&mut self, message: Message) -> io::Result<u32> {
-        self.sequence = self.sequence.wrapping_add(1);
+        // 0 is the sequence number of events.
+        self.sequence = self.sequence.wrapping_add(1).max(1);
         let bytes = message.finish(self.sequence);
         let socket = self.socket.as_raw_fd();
         // SAFETY: the kernel reads as many bytes as there are.
@@ -45,9 +65,7 @@ impl Netlink {
     /// Receives the answer to a request. Returns its body.
     fn answer<'a>(&self, sequence: u32, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
         loop {
-            let socket = self.socket.as_raw_fd();
-            // SAFETY: the kernel writes at most as many bytes as there are.
-            let length = check_size(unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), 0) })?;
+            let length = self.receive(buffer, 0)?;
             let Some((kind, of, end)) = message::head(&buffer[..length]) else {
                 return Err(io::ErrorKind::InvalidData.into());
             };
@@ -55,8 +73,8 @@ impl Netlink {
                 continue;
             }
             let body = &buffer[16..end];
-            // NLMSG_ERROR, which with 0 is an acknowledgement.
-            if kind == 2 {
+            // With 0, it is an acknowledgement.
+            if i32::from(kind) == libc::NLMSG_ERROR {
                 let code = body
                     .get(..4)
                     .map_or(0, |code| i32::from_ne_bytes(code.try_into().expect("four")));
@@ -73,9 +91,40 @@ impl Netlink {
     /// Discards answers that were not awaited.
     fn forget(&self) {
         let mut buffer = [0_u8; 4096];
-        let socket = self.socket.as_raw_fd();
+        while self.receive_now(&mut buffer).is_ok_and(|length| length > 0) {}
+    }
+
+    /// Receives a datagram that has arrived already. Returns its length;
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none.
+    pub(crate) fn receive_now(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.receive(buffer, libc::MSG_DONTWAIT)
+    }
+
+    /// Receives a datagram of at most `room` bytes; [`TimedOut`](io::ErrorKind::TimedOut) if none arrives in time.
+    pub(crate) fn receive_within(&self, within: Duration, room: usize) -> io::Result<Vec<u8>> {
+        let mut poll = libc::pollfd {
+            fd: self.socket.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        let milliseconds = i32::try_from(within.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
+        // SAFETY: one pollfd is there.
+        match check(unsafe { libc::poll(&raw mut poll, 1, milliseconds) }) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Err(io::ErrorKind::TimedOut.into()),
+            Err(error) => return Err(error),
+            Ok(_) => {}
+        }
+        let mut datagram = vec![0; room];
+        let length = self.receive_now(&mut datagram)?;
+        datagram.truncate(length);
+        Ok(datagram)
+    }
+
+    fn receive(&self, buffer: &mut [u8], flags: i32) -> io::Result<usize> {
+        let (socket, room) = (self.socket.as_raw_fd(), buffer.len());
         // SAFETY: the kernel writes at most as many bytes as there are.
-        while unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), libc::MSG_DONTWAIT) } > 0 {}
+        check_size(unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), room, flags) })
     }
 }
 

@@ -2,7 +2,8 @@
 //! | A [`Route`] stays in the network namespace in which it was opened.
 
 use crate::netlink::Netlink;
-use crate::netlink::message::{self, Message};
+use crate::netlink::message::{self, ACK, CREATE, EXCLUSIVE, Message, REPLACE, REQUEST};
+use libc::{RTM_GETLINK, RTM_NEWADDR, RTM_NEWLINK, RTM_NEWQDISC, RTM_NEWROUTE};
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -41,17 +42,8 @@ pub struct LinkCounters {
     pub sent_dropped: u64,
 }
 
-const RTM_NEWLINK: u16 = 16;
-const RTM_GETLINK: u16 = 18;
-const RTM_NEWADDR: u16 = 20;
-const RTM_NEWROUTE: u16 = 24;
-const RTM_NEWQDISC: u16 = 36;
-const REQUEST: u16 = 0x1;
-const ACK: u16 = 0x4;
-const CREATE: u16 = 0x400 | 0x100;
-const MAKE: u16 = 0x400;
-const IFF_UP: u32 = 0x1;
-const IFF_NOARP: u32 = 0x80;
+const IFF_UP: u32 = libc::IFF_UP as u32;
+const IFF_NOARP: u32 = libc::IFF_NOARP as u32;
 /// Handle of the qdisc, 1:0.
 const HANDLE: u32 = 0x1_0000;
 const ROOT: u32 = 0xffff_ffff;
@@ -104,7 +96,7 @@ impl Route {
     /// | # Errors
     /// The kernel's error; [`Unsupported`](io::ErrorKind::Unsupported) without veth.
     pub fn add_pair(&mut self, name: &str, other: &str, there: BorrowedFd<'_>) -> io::Result<()> {
-        let mut message = Message::new(RTM_NEWLINK, REQUEST | ACK | MAKE | 0x200);
+        let mut message = Message::new(RTM_NEWLINK, REQUEST | ACK | CREATE | EXCLUSIVE);
         message.put(&[0; 16]);
         message.attribute(3, &zero_ended(name));
         let info = message.begin(18);
@@ -124,7 +116,7 @@ impl Route {
     /// | # Errors
     /// The kernel's error.
     pub fn add_address(&mut self, index: u32, address: IpAddr) -> io::Result<()> {
-        let mut message = Message::new(RTM_NEWADDR, REQUEST | ACK | CREATE);
+        let mut message = Message::new(RTM_NEWADDR, REQUEST | ACK | CREATE | REPLACE);
         let (family, prefix) = family(address);
         // IFA_F_NODAD: no other interface can have the address.
         message.put(&[family, prefix, 0x02, 0]);
@@ -141,7 +133,7 @@ impl Route {
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) when the congestion control is unavailable or its module is not
     /// loaded; the kernel's error.
     pub fn add_default(&mut self, index: u32, like: IpAddr, control: Option<&str>) -> io::Result<()> {
-        let mut message = Message::new(RTM_NEWROUTE, REQUEST | ACK | CREATE);
+        let mut message = Message::new(RTM_NEWROUTE, REQUEST | ACK | CREATE | REPLACE);
         // Table main, protocol static, scope link (IPv6 has only scope universe), unicast.
         let scope = if like.is_ipv4() { 253 } else { 0 };
         message.put(&[family(like).0, 0, 0, 0, 254, 4, scope, 1, 0, 0, 0, 0]);
@@ -158,7 +150,7 @@ impl Route {
     /// | # Errors
     /// The kernel's error.
     pub fn add_fifo(&mut self, index: u32, packets: u32) -> io::Result<()> {
-        let mut message = queue(index, REQUEST | ACK | MAKE);
+        let mut message = queue(index, REQUEST | ACK | CREATE);
         message.attribute(1, b"pfifo\0");
         message.attribute(2, &packets.to_ne_bytes());
         self.ask(message)
@@ -168,7 +160,7 @@ impl Route {
     /// | # Errors
     /// [`NotFound`](io::ErrorKind::NotFound) when the kernel has no token bucket.
     pub fn add_token_bucket(&mut self, index: u32, bytes: u32) -> io::Result<()> {
-        self.ask(bucket(index, bytes, REQUEST | ACK | MAKE))
+        self.ask(bucket(index, bytes, REQUEST | ACK | CREATE))
     }
 
     /// Lets the token bucket release `bytes`, which replaces the unused rest of the last grant. Queued packets leave

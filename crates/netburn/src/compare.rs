@@ -105,18 +105,18 @@ fn options(args: &CompareArgs) -> Options {
 fn written(comparison: &Comparison, format: CompareFormat) -> String {
     let look = TerminalStyle::for_stdout();
     match format {
-        CompareFormat::Json => document(&json::comparison(&comparison)),
-        CompareFormat::Html => html::comparison(&comparison, &views(&comparison.these), &views(&comparison.against)),
-        CompareFormat::Text => text::comparison(&comparison, look.width, look.colour),
+        CompareFormat::Json => document(&json::comparison(comparison)),
+        CompareFormat::Html => html::comparison(comparison, &views(&comparison.these), &views(&comparison.against)),
+        CompareFormat::Text => text::comparison(comparison, look.width, look.colour),
     }
 }
 
 fn ranked(ranking: &Ranking, format: CompareFormat) -> String {
     let look = TerminalStyle::for_stdout();
     match format {
-        CompareFormat::Json => document(&json::ranking(&ranking)),
-        CompareFormat::Html => html::ranking(&ranking, &ranking.sides.iter().map(views).collect::<Vec<_>>()),
-        CompareFormat::Text => text::ranking(&ranking, look.width, look.colour),
+        CompareFormat::Json => document(&json::ranking(ranking)),
+        CompareFormat::Html => html::ranking(ranking, &ranking.sides.iter().map(views).collect::<Vec<_>>()),
+        CompareFormat::Text => text::ranking(ranking, look.width, look.colour),
     }
 }
 

@@ -70,7 +70,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
         Some(jobs) => usize::from(jobs),
         None => processors(),
     };
-    let stop = signals::stop_flag()?;
+    let cancel = signals::cancel_or_exit()?;
     let changes = proposed.what_ifs.len();
     let plural = if changes == 1 { "change" } else { "changes" };
     eprint_message(&format!(
@@ -89,7 +89,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
         proposed.what_ifs.clone(),
         usize::from(args.runs),
         threads,
-        stop,
+        &cancel,
         &progress,
     );
     if stderr_is_terminal() {

@@ -165,9 +165,10 @@ fn urls(addresses: &Addresses) -> String {
 
 /// Address at which clients reach a listener; an unspecified address is replaced by the most likely one.
 fn usable(address: SocketAddr) -> SocketAddr {
-    match address.ip().is_unspecified() {
-        true => SocketAddr::new(advertised(&[address]), address.port()),
-        false => address,
+    if address.ip().is_unspecified() {
+        SocketAddr::new(advertised(&[address]), address.port())
+    } else {
+        address
     }
 }
 

@@ -5,7 +5,6 @@ use crate::runtime;
 use crate::terminal::eprint_message;
 use netburn_runner::Cancel;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -98,30 +97,16 @@ pub(crate) fn handle(handler: impl FnMut() + Send + 'static) -> Result<(), CliEr
     Ok(())
 }
 
-/// Returns a flag that the first signal sets. The second signal ends the process with status 3.
-pub(crate) fn stop_flag() -> Result<&'static AtomicBool, CliError> {
-    static STOP: AtomicBool = AtomicBool::new(false);
-    STOP.store(false, Ordering::Relaxed);
-    stop_or_exit(|| STOP.store(true, Ordering::Relaxed))?;
-    Ok(&STOP)
-}
-
 /// Returns a cancellation that the first signal stops. The second signal ends the process with status 3.
 pub(crate) fn cancel_or_exit() -> Result<Cancel, CliError> {
     let cancel = Cancel::default();
     let canceller = cancel.clone();
-    stop_or_exit(move || canceller.stop())?;
-    Ok(cancel)
-}
-
-fn stop_or_exit(stop: impl Fn() + Send + 'static) -> Result<(), CliError> {
-    let mut stopped = false;
     handle(move || {
-        if stopped {
+        if canceller.is_stopped() {
             std::process::exit(3);
         }
-        stopped = true;
-        stop();
+        canceller.stop();
         eprint_message("stopping and saving the results; a second signal aborts");
-    })
+    })?;
+    Ok(cancel)
 }

@@ -9,6 +9,7 @@ use crate::terminal::{TerminalStyle, eprint_message, overwrite_line, print_stdou
 use netburn_record::{Environment, UnixTime, make_folder};
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
+use netburn_runner::Cancel;
 use netburn_runner::pool::processors;
 use netburn_study::sweep::{
     Checked, CostEstimate, Folder, FolderError, Grid, GridError, InvalidCellPolicy, Judgements, Progress, Rows,
@@ -16,7 +17,6 @@ use netburn_study::sweep::{
     parquet, run, table,
 };
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -43,15 +43,15 @@ pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
     if args.judge {
         check_judgeable(grid.keys(), grid.values()).map_err(|why| CliError::Usage(why.to_string()))?;
     }
-    let stop = signals::stop_flag()?;
-    let checked = checked(args, &grid, threads, stop)?;
+    let cancel = signals::cancel_or_exit()?;
+    let checked = checked(args, &grid, threads, &cancel)?;
     if let Some(name) = &args.metric {
         metric(&checked.columns, name).map_err(CliError::Usage)?;
     }
     let folder = folder(args, &grid, &checked)?;
     eprint_message(&begun(&grid, &folder));
     let screen = Screen::new();
-    let finished = run(&grid, &folder, threads, stop, &|progress| screen.runs(progress));
+    let finished = run(&grid, &folder, threads, &cancel, &|progress| screen.runs(progress));
     screen.end();
     let rows = folder.rows(&grid, &checked).map_err(unusable)?;
     let judged = judged(&grid, &folder, args);
@@ -126,14 +126,14 @@ fn estimate_sentence(cost: &CostEstimate, runs: f64, threads: usize) -> String {
 }
 
 /// Checks all cells before the first run.
-fn checked(args: &SweepArgs, grid: &Grid, threads: usize, stop: &AtomicBool) -> Result<Checked, CliError> {
+fn checked(args: &SweepArgs, grid: &Grid, threads: usize, cancel: &Cancel) -> Result<Checked, CliError> {
     let screen = Screen::new();
     let impossible = if args.skip_impossible {
         InvalidCellPolicy::Skip
     } else {
         InvalidCellPolicy::Reject
     };
-    let checked = check(grid, threads, stop, impossible, &|done| {
+    let checked = check(grid, threads, cancel, impossible, &|done| {
         screen.cells(done, grid.cells())
     });
     screen.end();

@@ -13,9 +13,10 @@ use std::path::Path;
 
 /// `netburn validate [CASES…]`.
 pub(crate) fn validate(args: &ValidateArgs) -> Result<ExitStatus, CliError> {
-    let files = match args.cases.is_empty() {
-        true => built_in::files().map_err(|why| CliError::Usage(why.to_string()))?,
-        false => args.cases.iter().map(|path| read(path)).collect::<Result<_, _>>()?,
+    let files = if args.cases.is_empty() {
+        built_in::files().map_err(|why| CliError::Usage(why.to_string()))?
+    } else {
+        args.cases.iter().map(|path| read(path)).collect::<Result<_, _>>()?
     };
     let threads = match args.jobs {
         Some(jobs) => usize::from(jobs),

@@ -1,90 +1,14 @@
-//! Changes at run time: a plan's `[[at]]`.
+//! Changes at run time: their effect on the network.
 
 use crate::backhaul::HopId;
-use crate::error::NetworkError;
+use crate::change_schedule::AppliedChange;
 use crate::hop::HopConfig;
-use crate::layout::{self, Attachment, Layout};
+use crate::layout::{self, Attachment};
 use crate::machine::Network;
 use netburn_medium::config::{LinkQuality, QueueKind};
 use netburn_medium::packet::NodeId;
-use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioSetting, Setting, StationSetting};
 use netburn_units::{BitRate, Duration, Instant, Probability};
-use std::collections::VecDeque;
-
-/// A change of settings at run time.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AppliedChange {
-    /// Time of the change.
-    pub at: Instant,
-    /// Changed settings with their new values.
-    pub settings: Vec<Setting>,
-}
-
-/// Schedule of the changes, in the order of time.
-#[derive(Debug)]
-pub(crate) struct ChangeSchedule {
-    due: Vec<AppliedChange>,
-    done: usize,
-    /// Changes that took effect and were not polled yet.
-    applied: VecDeque<AppliedChange>,
-    aps: Vec<String>,
-    stations: Vec<String>,
-}
-
-impl ChangeSchedule {
-    pub(crate) fn from_plan(plan: &Plan, layout: &Layout) -> Result<Self, NetworkError> {
-        let changes = ChangeSchedule {
-            due: plan
-                .changes
-                .iter()
-                .map(|change| AppliedChange {
-                    at: Instant::ZERO + change.time,
-                    settings: change.settings.clone(),
-                })
-                .collect(),
-            done: 0,
-            applied: VecDeque::new(),
-            aps: plan.aps.iter().map(|ap| ap.name.clone()).collect(),
-            stations: plan.stations.iter().map(|station| station.name.clone()).collect(),
-        };
-        for setting in changes.due.iter().flat_map(|changed| &changed.settings) {
-            let there = match setting {
-                Setting::Link(_) => true,
-                Setting::Ap(name, _) => changes.aps.contains(name),
-                Setting::Radio(name, _) => layout.radios.iter().any(|radio| radio.name == *name),
-                Setting::Station(name, _) => changes.stations.contains(name),
-            };
-            if !there {
-                let what = match setting {
-                    Setting::Link(_) => "server.link".to_owned(),
-                    Setting::Ap(name, _) => format!("ap.{name}"),
-                    Setting::Radio(name, _) => format!("ap.{}.radio.{}", name.ap, name.radio),
-                    Setting::Station(name, _) => format!("station.{name}"),
-                };
-                return Err(NetworkError::UnknownSetting { what });
-            }
-            if let Setting::Station(name, StationSetting::Quality(LinkQuality::Mcs(mcs))) = setting
-                && let Some(station) = changes.stations.iter().position(|station| station == name)
-            {
-                let Attachment::Air(wifi_station) = layout.attachments[station] else {
-                    continue;
-                };
-                let link = &layout.wifi_stations[wifi_station].link;
-                link.check_mcs(*mcs).map_err(|reason| NetworkError::Phy {
-                    subject: format!("[[at]] station.{name}.mcs with {}", link.standard.name()),
-                    reason,
-                })?;
-            }
-        }
-        Ok(changes)
-    }
-
-    /// Time of the next change.
-    pub(crate) fn next(&self) -> Option<Instant> {
-        self.due.get(self.done).map(|changed| changed.at)
-    }
-}
 
 impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// Applies the changes that are due.

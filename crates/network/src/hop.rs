@@ -2,7 +2,7 @@
 //!
 //! Law: delivered = min(offered, rate), for every delay.
 
-use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability, Stream};
+use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability, Stream, earlier};
 use std::collections::VecDeque;
 
 /// Settings of a hop.
@@ -265,15 +265,6 @@ impl<T> Hop<T> {
             Some(last) => at.max(last + self.config.interrupt_interval),
             None => at,
         }
-    }
-}
-
-/// The earlier of two optional instants.
-#[inline]
-pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }
 

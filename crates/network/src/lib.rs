@@ -24,6 +24,7 @@
 
 mod backhaul;
 mod change;
+mod change_schedule;
 pub mod checksum;
 mod delivery_bound;
 mod error;
@@ -38,7 +39,7 @@ pub mod queue;
 mod small_queues;
 mod wired_stations;
 
-pub use change::AppliedChange;
+pub use change_schedule::AppliedChange;
 pub use error::NetworkError;
 pub use machine::{Network, Wake};
 pub use observe::{LinkStats, RadioStats, StationDelta, StationStats, Traffic};

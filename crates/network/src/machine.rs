@@ -3,7 +3,7 @@
 mod forwarding;
 
 use crate::backhaul::{Backhaul, HopId};
-use crate::change::ChangeSchedule;
+use crate::change_schedule::ChangeSchedule;
 use crate::error::NetworkError;
 use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
 use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};

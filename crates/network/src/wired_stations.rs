@@ -9,7 +9,7 @@
 //! has sent it.
 
 use crate::error::NetworkError;
-use crate::hop::{Hop, HopConfig, HopEvent, earlier};
+use crate::hop::{Hop, HopConfig, HopEvent};
 use crate::output::{DropSite, Envelope, NetPacket};
 use crate::queue::QueueConfig;
 use netburn_medium::config::QueueKind;
@@ -18,7 +18,7 @@ use netburn_medium::queue::Drops;
 use netburn_medium::queue::driver::Discipline;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_INTERRUPT_INTERVAL, StationLink, StationSetting};
-use netburn_units::{BitRate, ByteSize, Instant};
+use netburn_units::{BitRate, ByteSize, Instant, earlier};
 use netburn_workload::Deadlines;
 use std::collections::VecDeque;
 

@@ -8,10 +8,7 @@
 //!
 //! The part after `#` is never sent in a request.
 
-mod base64;
-
-pub use base64::{decode, encode};
-
+use data_encoding::BASE64URL_NOPAD;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -91,7 +88,8 @@ fn read(text: &str) -> Result<JoinUrl, &'static str> {
             let (token, fingerprint) = secrets.split_once('.').map_or((secrets, None), |(t, f)| (t, Some(f)));
             let fingerprint = match fingerprint {
                 Some(text) => {
-                    let bytes = decode(text).and_then(|bytes| bytes.try_into().ok());
+                    let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok();
+                    let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
                     Some(bytes.ok_or("the part after the `.` is not a fingerprint; is the address complete?")?)
                 }
                 None => None,
@@ -174,7 +172,7 @@ pub fn new_token() -> std::io::Result<String> {
     loop {
         let filled = ring::rand::SystemRandom::new().fill(&mut bytes);
         filled.map_err(|_| std::io::Error::other("the system returned no random numbers"))?;
-        let token = encode(&bytes);
+        let token = BASE64URL_NOPAD.encode(&bytes);
         // A token that begins with `-` would be read as an option after `--token`.
         if !token.starts_with('-') {
             return Ok(token);
@@ -204,7 +202,7 @@ impl fmt::Display for JoinUrl {
         let Some(token) = &self.token else { return Ok(()) };
         write!(f, "#{token}")?;
         match &self.fingerprint {
-            Some(fingerprint) => write!(f, ".{}", encode(fingerprint)),
+            Some(fingerprint) => write!(f, ".{}", BASE64URL_NOPAD.encode(fingerprint)),
             None => Ok(()),
         }
     }
@@ -224,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_address_that_is_printed_is_understood() {
-        let fingerprint = encode(&[0xab; 32]);
+        let fingerprint = BASE64URL_NOPAD.encode(&[0xab; 32]);
         let text = format!("http://192.168.1.5:4484/#{TOKEN}.{fingerprint}");
         let url: JoinUrl = text.parse().unwrap();
         assert_eq!(url.token.as_deref(), Some(TOKEN));
@@ -267,6 +265,9 @@ mod tests {
             "http://a/#AAECAwQFBgcICQoLDA0ODw.abc",
             "http://a/#AAECAwQFBgcICQoLDA0ODw.",
             "http://a/#AAECAwQFBgcICQoLDA0O w",
+            // 32 bytes, with padding, and with a last digit that has more bits than the bytes.
+            "http://a/#AAECAwQFBgcICQoLDA0ODw.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+            "http://a/#AAECAwQFBgcICQoLDA0ODw.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAB",
         ] {
             assert!(wrong.parse::<JoinUrl>().is_err(), "{wrong}");
         }

@@ -1,13 +1,13 @@
 //! `run.json`: the summary and all information about a run except its rows.
 
 use crate::checksum::Checksum;
-use crate::columns::tables::{IntervalTableRow, Table};
+use crate::columns::tables::Table;
 use crate::error::Error;
 use crate::header::{Environment, Header, Host, RunStatus, Source, plan_from_value};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
-use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow};
 use crate::summary::count::Counter;
 use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use crate::summary::{Summary, verdict};
@@ -31,9 +31,10 @@ const SCHEMA: &str = "netburn.run/";
 const VERSION: u64 = 1;
 
 /// The tables of a run, in the order in which rows are handed out.
-pub(crate) const TABLES: [&str; 5] = [
+pub(crate) const TABLES: [&str; 6] = [
     OperationRow::NAME,
-    IntervalTableRow::NAME,
+    IntervalRow::NAME,
+    AirRow::NAME,
     ConnectionRow::NAME,
     LinkRow::NAME,
     EventRow::NAME,

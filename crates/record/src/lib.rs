@@ -50,6 +50,7 @@ mod tables;
 pub mod utc;
 
 pub use amend::{Amended, LateResults, merge_late_results};
+pub use columns::{Column, Values, WireType};
 pub use error::Error;
 pub use header::{Environment, Header, Host, RunStatus, Source};
 pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};

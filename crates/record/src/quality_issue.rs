@@ -5,7 +5,7 @@
 //! the variant, and the sentence as `text`.
 
 use crate::summary::GoalKind;
-use netburn_units::Duration;
+use netburn_units::{Duration, format_decimal};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -532,30 +532,20 @@ fn format_pair(value: f64, limit: f64, write: fn(f64, usize) -> String) -> (Stri
 }
 
 fn ms(value: f64) -> String {
-    format!("{} ms", short(value, 2))
+    format!("{} ms", format_decimal(value, 2))
 }
 
 fn percent(share: f64, decimals: usize) -> String {
-    format!("{} %", short(share * 100.0, decimals))
+    format!("{} %", format_decimal(share * 100.0, decimals))
 }
 
 /// A time given in µs: in seconds from one second on, otherwise in milliseconds.
 fn span_us(us: f64, decimals: usize) -> String {
     // Values that round to one second count as one second.
     if us >= 1e6 - 5.0 {
-        format!("{} s", short(us / 1e6, decimals))
+        format!("{} s", format_decimal(us / 1e6, decimals))
     } else {
-        format!("{} ms", short(us / 1e3, decimals))
-    }
-}
-
-/// A value with at most `decimals` decimals, without trailing zeros.
-fn short(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
+        format!("{} ms", format_decimal(us / 1e3, decimals))
     }
 }
 

@@ -48,7 +48,7 @@ impl Row {
 }
 
 /// An operation of one station's workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OperationRow {
     /// The station's number in the plan.
     pub station: u16,
@@ -60,7 +60,7 @@ pub struct OperationRow {
 
 /// Bytes of content moved by one workload in the 100 ms that begin at `at` (a multiple of 100 ms). Intervals without
 /// bytes may be left out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct IntervalRow {
     /// The station's number in the plan.
     pub station: u16,
@@ -105,16 +105,17 @@ pub struct AirRow {
 }
 
 /// End of a connection that took a sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Side {
     /// The station.
+    #[default]
     Station,
     /// The server.
     Server,
 }
 
 /// A sample of one TCP connection (`struct tcp_info`, linux/tcp.h).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ConnectionRow {
     /// The station's number in the plan; [`u16::MAX`] if the server took the sample and cannot
     /// identify it.
@@ -145,7 +146,7 @@ pub struct ConnectionRow {
 }
 
 /// An event during a run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct EventRow {
     /// The station's number in the plan; `None` for the whole run.
     pub station: Option<u16>,
@@ -162,7 +163,7 @@ pub struct EventRow {
 }
 
 /// The kinds of event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum EventKind {
     /// A player's buffer was empty.
     Stall,
@@ -173,6 +174,7 @@ pub enum EventKind {
     /// A station moved to another BSS.
     Roam,
     /// A warning for the reader.
+    #[default]
     Warning,
     /// A health report: [`Detail::Health`].
     Health,
@@ -244,7 +246,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 }
 
 impl EventKind {
-    /// All kinds. Their places are their codes in the spool: append, never reorder.
+    /// All kinds.
     pub(crate) const ALL: [EventKind; 15] = [
         EventKind::Stall,
         EventKind::Lost,

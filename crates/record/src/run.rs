@@ -5,7 +5,7 @@ pub(crate) mod pool;
 
 use crate::columns::names::Names;
 use crate::columns::read::{BadTable, rows};
-use crate::columns::tables::{IntervalTableRow, Table};
+use crate::columns::tables::Table;
 use crate::document::{Document, FILE};
 use crate::error::Error;
 use crate::folder::{SPOOL, open_spool, present_table};
@@ -13,7 +13,7 @@ use crate::header::{Header, RunStatus};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
-use crate::row::{EventRow, LinkRow, OperationRow, Row};
+use crate::row::{AirRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
 use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
@@ -135,7 +135,8 @@ impl Run {
         self.document.runs.iter().map(|name| self.path.join(name)).collect()
     }
 
-    /// Number of rows of a table: `operations`, `intervals`, `connections`, `link`, `events`.
+    /// Number of rows of a table: `operations`, `intervals`, `airtime`, `connections`,
+    /// `link`, `events`.
     #[must_use]
     pub fn count(&self, table: &str) -> u64 {
         match &self.storage {
@@ -144,7 +145,7 @@ impl Run {
         }
     }
 
-    /// Hands every row to `take`: operations first, then intervals (bytes and air), connections, link, events; within each in the
+    /// Hands every row to `take`: operations first, then intervals, airtime, connections, link, events; within each in the
     /// order in which they were put. With `--repeat` one run after the other.
     ///
     /// # Errors
@@ -201,10 +202,8 @@ impl Run {
     pub(crate) fn evidence(&self) -> Result<RunEvidence, Error> {
         let mut counter = Counter::new(&self.header.plan, self.header.environment);
         self.table::<OperationRow>(&mut |row| counter.operation(&row))?;
-        self.table::<IntervalTableRow>(&mut |row| match row {
-            IntervalTableRow::Bytes(row) => counter.interval(&row),
-            IntervalTableRow::Air(row) => counter.air(&row),
-        })?;
+        self.table::<IntervalRow>(&mut |row| counter.interval(&row))?;
+        self.table::<AirRow>(&mut |row| counter.air(&row))?;
         self.table::<LinkRow>(&mut |row| counter.link(&row))?;
         self.table::<EventRow>(&mut |row| counter.event(&row))?;
         Ok(counter.finish(self.status()))

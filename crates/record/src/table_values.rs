@@ -3,10 +3,10 @@
 use crate::columns::Column;
 use crate::columns::Values;
 use crate::columns::names::Names;
-use crate::columns::tables::{IntervalTableRow, Table};
+use crate::columns::tables::Table;
 use crate::columns::write::{Batch, FileWriter, Value};
 use crate::error::Error;
-use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use crate::run::Run;
 use parquet::data_type::ByteArray;
 use parquet::errors::ParquetError;
@@ -18,8 +18,10 @@ use std::io;
 pub enum RunTable {
     /// Operations.
     Operations,
-    /// Bytes of workloads and airtime of stations by 100 ms.
+    /// Bytes of workloads by 100 ms.
     Intervals,
+    /// Modelled airtime of stations by 100 ms.
+    Airtime,
     /// Samples of TCP connections.
     Connections,
     /// Samples of Wi-Fi links.
@@ -44,9 +46,10 @@ pub type TableRow<'a> = [(&'static str, Option<TableValue<'a>>)];
 
 impl RunTable {
     /// All tables, in the order in which [`Run::rows`] returns their rows.
-    pub const ALL: [RunTable; 5] = [
+    pub const ALL: [RunTable; 6] = [
         RunTable::Operations,
         RunTable::Intervals,
+        RunTable::Airtime,
         RunTable::Connections,
         RunTable::Links,
         RunTable::Events,
@@ -57,7 +60,8 @@ impl RunTable {
     pub const fn name(self) -> &'static str {
         match self {
             RunTable::Operations => OperationRow::NAME,
-            RunTable::Intervals => IntervalTableRow::NAME,
+            RunTable::Intervals => IntervalRow::NAME,
+            RunTable::Airtime => AirRow::NAME,
             RunTable::Connections => ConnectionRow::NAME,
             RunTable::Links => LinkRow::NAME,
             RunTable::Events => EventRow::NAME,
@@ -67,7 +71,8 @@ impl RunTable {
     const fn columns(self) -> &'static [Column] {
         match self {
             RunTable::Operations => OperationRow::COLUMNS,
-            RunTable::Intervals => IntervalTableRow::COLUMNS,
+            RunTable::Intervals => IntervalRow::COLUMNS,
+            RunTable::Airtime => AirRow::COLUMNS,
             RunTable::Connections => ConnectionRow::COLUMNS,
             RunTable::Links => LinkRow::COLUMNS,
             RunTable::Events => EventRow::COLUMNS,
@@ -83,7 +88,8 @@ impl Run {
     pub fn table_rows(&self, table: RunTable, take: &mut dyn FnMut(Row)) -> Result<(), Error> {
         match table {
             RunTable::Operations => self.table::<OperationRow>(&mut |row| take(Row::Operation(row))),
-            RunTable::Intervals => self.table::<IntervalTableRow>(&mut |row| take(row.into())),
+            RunTable::Intervals => self.table::<IntervalRow>(&mut |row| take(Row::Interval(row))),
+            RunTable::Airtime => self.table::<AirRow>(&mut |row| take(Row::Air(row))),
             RunTable::Connections => self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
             RunTable::Links => self.table::<LinkRow>(&mut |row| take(Row::Link(row))),
             RunTable::Events => self.table::<EventRow>(&mut |row| take(Row::Event(row))),
@@ -97,7 +103,8 @@ impl Run {
     pub fn table_values(&self, table: RunTable, take: &mut dyn FnMut(&TableRow<'_>)) -> Result<(), Error> {
         match table {
             RunTable::Operations => self.values_of::<OperationRow>(take),
-            RunTable::Intervals => self.values_of::<IntervalTableRow>(take),
+            RunTable::Intervals => self.values_of::<IntervalRow>(take),
+            RunTable::Airtime => self.values_of::<AirRow>(take),
             RunTable::Connections => self.values_of::<ConnectionRow>(take),
             RunTable::Links => self.values_of::<LinkRow>(take),
             RunTable::Events => self.values_of::<EventRow>(take),
@@ -139,7 +146,7 @@ impl TableCopy {
     /// # Errors
     /// An I/O error when the file can't be written.
     pub fn new(file: File, table: RunTable) -> io::Result<Self> {
-        let run = [Column::new("run", Values::Name)];
+        let run = [Column::of_names("run")];
         let columns: Vec<Column> = run.iter().chain(table.columns()).copied().collect();
         Ok(TableCopy {
             table,
@@ -155,7 +162,8 @@ impl TableCopy {
     pub fn put(&mut self, name: &str, run: &Run) -> Result<(), Error> {
         match self.table {
             RunTable::Operations => self.put_table::<OperationRow>(name, run),
-            RunTable::Intervals => self.put_table::<IntervalTableRow>(name, run),
+            RunTable::Intervals => self.put_table::<IntervalRow>(name, run),
+            RunTable::Airtime => self.put_table::<AirRow>(name, run),
             RunTable::Connections => self.put_table::<ConnectionRow>(name, run),
             RunTable::Links => self.put_table::<LinkRow>(name, run),
             RunTable::Events => self.put_table::<EventRow>(name, run),

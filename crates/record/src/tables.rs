@@ -2,20 +2,21 @@
 
 use crate::checksum::Hashing;
 use crate::columns::names::Names;
-use crate::columns::tables::{IntervalTableRow, Table};
+use crate::columns::tables::Table;
 use crate::columns::write::TableWriter;
 use crate::document::{TABLES, TableFacts};
 use crate::error::Error;
 use crate::folder::table_path;
-use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The five tables being written.
+/// The tables being written.
 pub(crate) struct Tables {
     operations: OneTable<OperationRow>,
-    intervals: OneTable<IntervalTableRow>,
+    intervals: OneTable<IntervalRow>,
+    airtime: OneTable<AirRow>,
     connections: OneTable<ConnectionRow>,
     link: OneTable<LinkRow>,
     events: OneTable<EventRow>,
@@ -32,6 +33,7 @@ impl Tables {
         Ok(Tables {
             operations: OneTable::create(folder)?,
             intervals: OneTable::create(folder)?,
+            airtime: OneTable::create(folder)?,
             connections: OneTable::create(folder)?,
             link: OneTable::create(folder)?,
             events: OneTable::create(folder)?,
@@ -45,8 +47,8 @@ impl Tables {
     pub(crate) fn put(&mut self, row: &Row, names: &Names) -> Result<(), Error> {
         match row {
             Row::Operation(row) => self.operations.put(row, names),
-            Row::Interval(row) => self.intervals.put(&IntervalTableRow::Bytes(row.clone()), names),
-            Row::Air(row) => self.intervals.put(&IntervalTableRow::Air(*row), names),
+            Row::Interval(row) => self.intervals.put(row, names),
+            Row::Air(row) => self.airtime.put(row, names),
             Row::Connection(row) => self.connections.put(row, names),
             Row::Link(row) => self.link.put(row, names),
             Row::Event(row) => self.events.put(row, names),
@@ -57,6 +59,7 @@ impl Tables {
         Ok(BTreeMap::from([
             self.operations.finish()?,
             self.intervals.finish()?,
+            self.airtime.finish()?,
             self.connections.finish()?,
             self.link.finish()?,
             self.events.finish()?,

@@ -170,7 +170,7 @@ fn complete_late_results_are_judged_like_others() {
     let straight = recorder.finish(&RunStatus::Complete).unwrap();
     assert_eq!(run.summary().stations, straight.summary().stations);
     assert_eq!(run.summarise().unwrap(), *run.summary());
-    assert_eq!(std::fs::read_dir(&path).unwrap().count(), 6, "five tables and run.json");
+    assert_eq!(std::fs::read_dir(&path).unwrap().count(), 7, "six tables and run.json");
 }
 
 /// Complete late results undo the loss of their own agent only, whatever the texts of other events
@@ -383,7 +383,8 @@ fn a_kill_at_any_moment_leaves_the_old_record_or_the_new_one() {
 /// Each intermediate state of the renames, made by hand.
 #[test]
 fn each_rename_alone_leaves_the_new_record() {
-    let tables = ["operations", "intervals", "connections", "link", "events"].map(|name| format!("{name}.parquet"));
+    let tables =
+        ["operations", "intervals", "airtime", "connections", "link", "events"].map(|name| format!("{name}.parquet"));
     let dir = tempfile::tempdir().unwrap();
     let (old, new) = (dir.path().join("old"), dir.path().join("new"));
     record(&old, 1000);

@@ -34,10 +34,11 @@ fn by_kind(rows: &[Row]) -> Vec<Row> {
     let mut sorted = rows.to_vec();
     sorted.sort_by_key(|row| match row {
         Row::Operation(_) => 0,
-        Row::Interval(_) | Row::Air(_) => 1,
-        Row::Connection(_) => 2,
-        Row::Link(_) => 3,
-        Row::Event(_) => 4,
+        Row::Interval(_) => 1,
+        Row::Air(_) => 2,
+        Row::Connection(_) => 3,
+        Row::Link(_) => 4,
+        Row::Event(_) => 5,
     });
     sorted
 }
@@ -226,7 +227,7 @@ fn damage(file: &Path) {
 #[test]
 fn a_table_with_a_wrong_checksum_is_reported_and_skipped() {
     let dir = tempfile::tempdir().unwrap();
-    for name in ["operations", "intervals", "connections", "link", "events"] {
+    for name in ["operations", "intervals", "airtime", "connections", "link", "events"] {
         let path = dir.path().join(name);
         drop(record(&path, &modelled_rows(), &RunStatus::Complete));
         let table = path.join(format!("{name}.parquet"));
@@ -247,7 +248,8 @@ fn a_table_with_a_wrong_checksum_is_reported_and_skipped() {
         assert_eq!(left_out[0].to_string(), error.to_string());
         let of_table = |row: &Row| match row {
             Row::Operation(_) => "operations",
-            Row::Interval(_) | Row::Air(_) => "intervals",
+            Row::Interval(_) => "intervals",
+            Row::Air(_) => "airtime",
             Row::Connection(_) => "connections",
             Row::Link(_) => "link",
             Row::Event(_) => "events",
@@ -427,7 +429,7 @@ fn one_scenario_and_seed_give_the_same_bytes() {
     assert_eq!(record(&one).summary().verdict, Verdict::Pass);
     drop(record(&other));
     let (first, second) = (contents(&one), contents(&other));
-    assert_eq!(first.len(), 6, "{:?}", first.keys());
+    assert_eq!(first.len(), 7, "{:?}", first.keys());
     assert!(first == second);
     let json = String::from_utf8(first[Path::new("run.json")].clone()).unwrap();
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -522,7 +524,7 @@ proptest! {
         spool.set_len(length(&path) - cut).unwrap();
         drop(spool);
         let run = Run::open(&path).unwrap();
-        let kept: u64 = ["operations", "intervals", "connections", "link", "events"].iter().map(|t| run.count(t)).sum();
+        let kept: u64 = ["operations", "intervals", "airtime", "connections", "link", "events"].iter().map(|t| run.count(t)).sum();
         prop_assert_eq!(rows_of(&run), by_kind(&rows[..kept as usize]));
         prop_assert!(kept as usize == rows.len() || cut > 0);
         same(run.summary(), &run.summarise().unwrap())?;
@@ -530,7 +532,7 @@ proptest! {
         let recovered = Run::open(&path).unwrap();
         same(run.summary(), recovered.summary())?;
         prop_assert_eq!(rows_of(&recovered), rows_of(&run));
-        for table in ["operations", "intervals", "connections", "link", "events"] {
+        for table in ["operations", "intervals", "airtime", "connections", "link", "events"] {
             prop_assert_eq!(recovered.count(table), run.count(table));
         }
     }

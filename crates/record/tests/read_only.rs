@@ -80,7 +80,7 @@ fn make(folder: &Path) {
     for file in ["connections", "link", "events"].map(|table| format!("{table}.parquet")) {
         std::fs::rename(at("new").join(&file), at("merged/amended").join(&file)).unwrap();
     }
-    for file in ["operations", "intervals"].map(|table| format!("{table}.parquet")) {
+    for file in ["operations", "intervals", "airtime"].map(|table| format!("{table}.parquet")) {
         std::fs::rename(at("new").join(&file), at("merged").join(&file)).unwrap();
     }
     std::fs::rename(at("new/run.json"), at("merged/amended/run.json")).unwrap();

@@ -346,7 +346,7 @@ fn a_damaged_folder_shows_its_readable_parts() {
     recorded(&folder, plan(["caller", "tv"]), "");
     let whole = View::open(&folder).unwrap();
     assert!(whole.missing.is_empty());
-    for name in ["operations", "intervals", "connections", "link", "events"] {
+    for name in ["operations", "intervals", "airtime", "connections", "link", "events"] {
         let path = folder.join(format!("{name}.parquet"));
         let bytes = std::fs::read(&path).unwrap();
         let step = (bytes.len() / 23).max(1);

@@ -7,6 +7,7 @@
 //! | `rtt` | round-trip time and timeout | RFC 6298, `tcp_rtt_estimator` |
 //! | `acknowledge` | acknowledgement processing | `tcp_ack` |
 //! | `recovery` | Open, Disorder, CWR, Recovery, Loss; PRR, F-RTO, undo | RFC 6937, 5682, `tcp_fastretrans_alert` |
+//! | `recovery_state` | the state of `recovery` and `undo` | |
 //! | `undo` | spurious reductions | RFC 3522, 3708, `tcp_undo_cwnd_reduction` |
 //! | `timers` | retransmission, tail loss probe, reordering, persist | RFC 8985 §7, `tcp_timer.c` |
 //! | `transmit` | selection of the next transmission | `tcp_write_xmit`, `tcp_xmit_retransmit_queue` |
@@ -16,6 +17,7 @@ mod acknowledge;
 mod buffer;
 mod rack;
 mod recovery;
+mod recovery_state;
 mod rtt;
 mod scoreboard;
 mod timers;
@@ -32,7 +34,7 @@ use crate::tsq::SmallQueue;
 use buffer::SendBuffer;
 use netburn_units::{BitRate, ByteSize, Duration, Instant};
 use rack::{Rack, Times};
-use recovery::Recovery;
+use recovery_state::Recovery;
 use rtt::RttEstimator;
 use scoreboard::Scoreboard;
 pub(crate) use timers::SenderTimer;

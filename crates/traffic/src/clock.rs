@@ -44,9 +44,10 @@ impl RunClock {
     #[must_use]
     pub fn when(&self, at: Instant) -> time::Instant {
         let span = time::Duration::from_nanos(at.as_nanos().unsigned_abs());
-        let moment = match at < Instant::ZERO {
-            true => self.zero.checked_sub(span),
-            false => self.zero.checked_add(span),
+        let moment = if at < Instant::ZERO {
+            self.zero.checked_sub(span)
+        } else {
+            self.zero.checked_add(span)
         };
         moment.unwrap_or(self.zero)
     }

@@ -47,9 +47,10 @@ pub(crate) fn control(path: &str) -> Result<Option<&str>, QueryError> {
     let mut names = query.split('&').filter_map(|part| part.strip_prefix(CONTROL));
     let Some(name) = names.next() else { return Ok(None) };
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
-    match names.next().is_none() && (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(fits) {
-        true => Ok(Some(name)),
-        false => Err(QueryError::CongestionControl),
+    if names.next().is_none() && (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(fits) {
+        Ok(Some(name))
+    } else {
+        Err(QueryError::CongestionControl)
     }
 }
 

@@ -9,7 +9,8 @@
 //! [`Seed`] provides one named stream of random numbers per cause, so that an additional draw in
 //! one place changes nothing elsewhere.
 //!
-//! No clock, no float: floats appear only in the `as_*_f64` getters, for display and statistics.
+//! No clock, no float: floats appear only in the `as_*_f64` getters and in [`format_decimal`], for
+//! display and statistics.
 
 #![deny(
     clippy::disallowed_macros,
@@ -18,6 +19,7 @@
     reason = "a pure crate: clippy.toml lists what it may not use"
 )]
 
+mod decimal;
 mod distance;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
@@ -29,6 +31,7 @@ mod seed;
 mod size;
 mod time;
 
+pub use decimal::format_decimal;
 pub use distance::Distance;
 pub use power::Dbm;
 pub use probability::Probability;
@@ -36,4 +39,4 @@ pub use quantity::QuantityError;
 pub use rate::BitRate;
 pub use seed::{Seed, Stream};
 pub use size::ByteSize;
-pub use time::{Duration, Instant};
+pub use time::{Duration, Instant, earlier};

@@ -15,6 +15,16 @@ pub struct Duration(u64);
 
 const FITS: &str = "a time that fits 64 bits of nanoseconds";
 
+/// The earlier of two optional instants; `None` if both are `None`.
+#[must_use]
+#[inline]
+pub fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
 impl Instant {
     /// Begin of the run.
     pub const ZERO: Instant = Instant(0);

@@ -1,7 +1,21 @@
 //! Instants, durations and rates never wrap, and earlier minus later is an error.
 
-use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Instant, Probability};
+use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Instant, Probability, earlier};
 use proptest::prelude::*;
+
+#[test]
+fn the_earlier_of_two_optional_instants() {
+    let (early, late) = (Some(Instant::from_secs(-3)), Some(Instant::from_secs(4)));
+    for (one, other, expected) in [
+        (early, late, early),
+        (late, early, early),
+        (None, late, late),
+        (late, None, late),
+        (None, None, None),
+    ] {
+        assert_eq!(earlier(one, other), expected);
+    }
+}
 
 #[test]
 fn earlier_minus_later_is_an_error() {

@@ -2,7 +2,7 @@
 //! rate collapses, and a warning if the link has changed by the end.
 //!
 //! - [`link`]: the state machine: samples, events and counters in, rows out. Pure. [`sample`]: samples of a
-//!   link; `rates`: detection of rate collapses.
+//!   link; `rates`: detection of rate collapses; [`replay`](mod@replay): rows of a recorded link.
 //! - [`adapter`]: the interface of the traffic, and the thread that samples it.
 //! - [`interface`]: network interfaces of this device, by name.
 
@@ -10,6 +10,7 @@ pub mod adapter;
 pub mod interface;
 pub mod link;
 mod rates;
+pub mod replay;
 pub mod sample;
 
 pub use adapter::{Adapter, AdapterMonitor};

@@ -1,5 +1,6 @@
 use super::link::Link;
-use super::sample::{Sample, replay};
+use super::replay::replay;
+use super::sample::Sample;
 use super::{Adapter, fuzz};
 use netburn_linux::nl80211::{Channel, Event, Generation, Interface, Mac, Rate, Station, Survey, recording};
 use netburn_record::{Bssid, EventKind, EventRow, LinkRow, Phy, Row};

@@ -3,7 +3,7 @@
 use netburn_units::{Duration, Instant};
 
 /// One operation, from its due time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Operation {
     /// Number within the workload, from 0 in the order of due times.
     pub sequence: u64,
@@ -36,7 +36,7 @@ pub struct RemoteTimestamps {
 }
 
 /// Outcome of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Outcome {
     /// The operation is complete.
     Finished,
@@ -45,6 +45,7 @@ pub enum Outcome {
     /// No progress for the workload's timeout.
     TimedOut,
     /// The operation never began: too many were outstanding when it was due.
+    #[default]
     NotStarted,
     /// In flight when the run ended, and older than its goal: a goal miss.
     Unfinished,

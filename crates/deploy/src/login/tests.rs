@@ -1,6 +1,6 @@
 use super::fuzz::{check, timed};
-use super::transcript::OUTPUT;
 use super::{Facts, Finding, Step, Transcript, findings};
+use crate::ssh::OUTPUT;
 use netburn_units::Duration;
 use std::path::{Path, PathBuf};
 

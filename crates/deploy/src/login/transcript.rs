@@ -1,5 +1,6 @@
 //! Phases of a login from the output of `ssh -vvv` (RFC 4253, RFC 4252, RFC 4254; the texts are OpenSSH's).
 
+use crate::ssh::OUTPUT;
 use netburn_units::Duration;
 
 /// A login, as seen by the client.
@@ -64,9 +65,6 @@ enum At {
     Shell,
     Done,
 }
-
-/// Line that represents the first output of the command.
-pub const OUTPUT: &str = "netburn: first output";
 
 impl Transcript {
     /// Reads lines with their times since the start of the client. Times must not decrease.

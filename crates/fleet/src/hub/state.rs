@@ -106,7 +106,7 @@ impl State {
     /// # Errors
     /// [`StateError`] if a controller is running, or the directory can't be used.
     pub fn lock(&self) -> Result<StateLock, StateError> {
-        private_folder(&self.0).map_err(|source| self.fault("", source))?;
+        netburn_linux::private_folder::create(&self.0).map_err(|source| self.fault("", source))?;
         let lock = private()
             .create(true)
             .truncate(false)
@@ -278,15 +278,6 @@ impl Drop for StateLock {
         let _ = std::fs::remove_file(self.state.0.join("controller.json"));
         let _ = std::fs::remove_file(self.socket());
     }
-}
-
-/// Creates a directory that only its user can read. An existing directory stays unchanged.
-pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 /// Options for files that only their user can read.

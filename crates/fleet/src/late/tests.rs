@@ -234,7 +234,7 @@ fn invalid_late_results_are_rejected_and_stay_at_the_member() {
     late_results.offer("kitchen", &waiting);
     assert!(reason(late_results.late("kitchen", late(2, 1))).contains("missing late rows"));
     late_results.offer("kitchen", &waiting);
-    let lost = serde_json::from_str(r#"{"events":[[null,null,0,0,"lost","it rains"]]}"#).unwrap();
+    let lost = serde_json::from_str(r#"{"events":[[null,null,0,0,"incomplete","it rains"]]}"#).unwrap();
     let everywhere = LateResults {
         run: RUN.to_owned(),
         proof: PROOF.to_owned(),
@@ -298,7 +298,7 @@ fn late_results_are_limited_to_the_maximum_of_the_part() {
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, spooled) = asked(dir.path());
     // Samples of connections, 2,000 per message: each message is about 90 kB.
-    let look = r#"{"connections":[[1,0,1,0,4294967295,1,1,1,1,1,1,"station"]]}"#;
+    let look = r#"{"connections":[[1,0,"station",1,0,4294967295,1,1,1,1,1,1]]}"#;
     let one: Batch = serde_json::from_str(look).unwrap();
     let rows = one.into_rows(|_| true, false).unwrap();
     let flood = batch(&vec![rows[0].clone(); messages::MAX_BATCH_ROWS]);

@@ -1,7 +1,7 @@
 //! Export as a folder of Parquet files: the tables of all runs of a folder, and its
 //! [`csv_rows`](mod@super::csv_rows).
 //!
-//! `operations.parquet`, `intervals.parquet`, `connections.parquet`, `link.parquet` and
+//! `operations.parquet`, `intervals.parquet`, `airtime.parquet`, `connections.parquet`, `link.parquet` and
 //! `events.parquet` are those of the record (`docs/RECORD.md`) with one more column in front:
 //! `run`, the run's name. `lines.parquet` has this column too, and a row for each run, station and
 //! workload.

@@ -3,7 +3,6 @@
 //! network forwards each [`Segment`] separately. Headers are only made on delivery. Checksums of segmented packets stay
 //! partial, as the kernel left them. The receiving kernel trusts them, so payload is never summed.
 
-use super::gro::mark;
 use super::header::{Gso, NEEDS_CHECKSUM, VnetHeader};
 use super::icmp::{self, Unreachable};
 use super::ip::{IpPacketInfo, RejectReason, TCP, UDP};
@@ -262,4 +261,20 @@ pub(super) fn make_headers(headers: &mut [u8], burst: &Burst, first: u16, last: 
         transport + 6
     };
     headers[place..place + 2].copy_from_slice(&partial.to_be_bytes());
+}
+
+/// Writes an ECN mark received in the network into the header, and updates the IPv4 checksum.
+pub(super) fn mark(packet: &mut [u8], burst: &Burst, now: Ecn) {
+    if now != Ecn::Ce || burst.info.ecn == Ecn::Ce {
+        return;
+    }
+    if burst.info.source.is_ipv4() {
+        let before = u16::from_be_bytes([packet[0], packet[1]]);
+        packet[1] |= 3;
+        let after = u16::from_be_bytes([packet[0], packet[1]]);
+        let sum = checksum::updated(u16::from_be_bytes([packet[10], packet[11]]), before, after);
+        packet[10..12].copy_from_slice(&sum.to_be_bytes());
+    } else {
+        packet[1] |= 0x30;
+    }
 }

@@ -7,11 +7,10 @@
 //!
 //! All other packets pass unchanged. Packets are never reordered.
 
-use super::burst::{Burst, Segment, make_headers};
+use super::burst::{Burst, Segment, make_headers, mark};
 use super::header::{Gso, NEEDS_CHECKSUM, VnetHeader};
 use super::ip::{TCP, UDP};
 use netburn_medium::packet::Ecn;
-use netburn_network::checksum;
 
 /// Maximum length of a packet for a kernel.
 const MAX_PACKET: usize = 65_535;
@@ -260,20 +259,4 @@ fn payload(segment: &Segment) -> &[u8] {
         return segment.payload();
     }
     &segment.burst.bytes[headers(segment)..]
-}
-
-/// Writes an ECN mark received in the network into the header, and updates the IPv4 checksum.
-pub(super) fn mark(packet: &mut [u8], burst: &Burst, now: Ecn) {
-    if now != Ecn::Ce || burst.info.ecn == Ecn::Ce {
-        return;
-    }
-    if burst.info.source.is_ipv4() {
-        let before = u16::from_be_bytes([packet[0], packet[1]]);
-        packet[1] |= 3;
-        let after = u16::from_be_bytes([packet[0], packet[1]]);
-        let sum = checksum::updated(u16::from_be_bytes([packet[10], packet[11]]), before, after);
-        packet[10..12].copy_from_slice(&sum.to_be_bytes());
-    } else {
-        packet[1] |= 0x30;
-    }
 }

@@ -1,5 +1,18 @@
 //! Encoding of netlink messages: a header of 16 bytes, a fixed part, and attributes aligned to four bytes (netlink(7)).
 
+/// Flag of every request.
+pub(crate) const REQUEST: u16 = libc::NLM_F_REQUEST as u16;
+/// The kernel acknowledges the request.
+pub(crate) const ACK: u16 = libc::NLM_F_ACK as u16;
+/// The request is for all objects.
+pub(crate) const DUMP: u16 = libc::NLM_F_DUMP as u16;
+/// The object is created if it does not exist.
+pub(crate) const CREATE: u16 = libc::NLM_F_CREATE as u16;
+/// An existing object is replaced.
+pub(crate) const REPLACE: u16 = libc::NLM_F_REPLACE as u16;
+/// An existing object is an error.
+pub(crate) const EXCLUSIVE: u16 = libc::NLM_F_EXCL as u16;
+
 /// A message under construction.
 #[derive(Debug)]
 pub(crate) struct Message {

@@ -18,6 +18,7 @@ mod host_bus;
 mod link;
 mod node;
 mod obss;
+mod obss_events;
 mod outcome;
 pub mod output;
 mod reception;

@@ -1,11 +1,8 @@
 //! Other networks (overlapping BSSs): their share of the airtime.
 
-use super::Air;
-use super::Event;
-use super::channel::{Kind, OnAir};
 use super::config::OBSS_FRAME;
 use crate::edca::Contender;
-use netburn_units::{Duration, Instant, Stream};
+use netburn_units::{Duration, Stream};
 
 /// Transmissions of networks outside of the scenario (overlapping BSSs). Their frames arrive at
 /// random (Poisson), at a rate that yields their share of the time, independent of the scenario's
@@ -17,7 +14,7 @@ use netburn_units::{Duration, Instant, Stream};
 /// aggregates.
 #[derive(Debug)]
 pub(super) struct Obss {
-    contender: Contender,
+    pub(super) contender: Contender,
     /// Mean time between frames, in nanoseconds at the normal clock; infinite without other
     /// networks.
     gap: f64,
@@ -70,7 +67,7 @@ impl Obss {
     }
 
     /// Time to the arrival of the next frame, if any.
-    fn next_gap(&mut self) -> Option<Duration> {
+    pub(super) fn next_gap(&mut self) -> Option<Duration> {
         self.expected = self.gap.is_finite();
         if !self.expected {
             return None;
@@ -81,7 +78,7 @@ impl Obss {
     }
 
     /// Backoff in slots: the minimum of the draws of all waiting frames.
-    fn backoff(&mut self) -> u32 {
+    pub(super) fn backoff(&mut self) -> u32 {
         let mut lowest = OBSS_WINDOW;
         for _ in 0..self.waiting.max(1) {
             lowest = lowest.min(self.chance.below(u64::from(OBSS_WINDOW) + 1) as u32);
@@ -93,13 +90,13 @@ impl Obss {
     }
 
     /// Adds a frame. Returns true if contention must start.
-    fn arrive(&mut self) -> bool {
+    pub(super) fn arrive(&mut self) -> bool {
         self.waiting = (self.waiting + 1).min(OBSS_WAITING);
         self.waiting == 1 && !self.on_air
     }
 
     /// Removes the frames to be sent now. Returns their duration.
-    fn begin(&mut self) -> Duration {
+    pub(super) fn begin(&mut self) -> Duration {
         let frames = self.waiting.min(OBSS_TOGETHER);
         self.waiting -= frames;
         self.on_air = true;
@@ -107,47 +104,8 @@ impl Obss {
     }
 
     /// Ends the transmission. Returns true if more frames wait.
-    fn end(&mut self) -> bool {
+    pub(super) fn end(&mut self) -> bool {
         self.on_air = false;
         self.waiting > 0
-    }
-}
-
-impl<P: std::fmt::Debug + Send> Air<P> {
-    /// Schedules the next frame of other networks.
-    pub(super) fn schedule_obss(&mut self, now: Instant, channel: usize) {
-        if let Some(gap) = self.channels[channel].obss.next_gap() {
-            self.schedule(now + gap, Event::Obss { channel });
-        }
-    }
-
-    /// Processes the arrival of a frame of other networks.
-    pub(super) fn handle_obss_arrival(&mut self, now: Instant, index: usize) {
-        let channel = &mut self.channels[index];
-        let others = &mut channel.obss;
-        if others.arrive() {
-            let contender = others.contender;
-            if channel.contention.must_draw(now, contender) {
-                let slots = others.backoff();
-                channel.contention.back_off(now, contender, slots, false);
-            }
-            channel.contention.wait(contender);
-        }
-        self.schedule_obss(now, index);
-    }
-
-    pub(super) fn obss_begin(&mut self, now: Instant, channel: usize) {
-        let length = self.channels[channel].obss.begin();
-        self.transmit(OnAir::new(Kind::Obss, None, None, now, length), channel);
-    }
-
-    pub(super) fn obss_end(&mut self, now: Instant, channel: usize) {
-        let channel = &mut self.channels[channel];
-        let others = &mut channel.obss;
-        let (contender, more, slots) = (others.contender, others.end(), others.backoff());
-        channel.contention.back_off(now, contender, slots, false);
-        if more {
-            channel.contention.wait(contender);
-        }
     }
 }

@@ -11,15 +11,12 @@
 //! slots (clause 10.3.4.3): it has not. The difference is one slot in every busy period, for all
 //! except the sender, and determines how often a low priority wins.
 
-use super::Timing;
+use super::contender::Contender;
 use super::group::{Class, Entry, Group, Round};
+use super::parameters::Timing;
 use netburn_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// Identifies a contender: a station's access category.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Contender(pub u32);
 
 /// Contention on one channel.
 ///

@@ -1,6 +1,6 @@
 //! A hearing group and its classes: slot counters, and the next end of a backoff.
 
-use super::Contender;
+use super::contender::Contender;
 use netburn_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -4,11 +4,13 @@
 //! end of a backoff, [`group`] counts down for the stations of a hearing group; [`window`] is the
 //! contention window.
 
+pub mod contender;
 pub mod contention;
 mod group;
 pub mod parameters;
 pub mod window;
 
-pub use contention::{Contender, Contention};
+pub use contender::Contender;
+pub use contention::Contention;
 pub use parameters::{AccessCategory, EdcaParameters, Timing};
 pub use window::Window;

@@ -45,9 +45,10 @@ impl Screen {
         let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Event::Run { number, total, plan } => {
-                let name = match self.interleaved {
-                    true => format!(": {}", plan.name),
-                    false => String::new(),
+                let name = if self.interleaved {
+                    format!(": {}", plan.name)
+                } else {
+                    String::new()
                 };
                 eprint_message(&format!("run {number} of {total}{name}, seed {}", plan.seed.0));
             }

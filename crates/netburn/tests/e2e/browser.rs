@@ -270,23 +270,5 @@ fn port(printed: &str) -> Option<u16> {
 
 /// Decodes Base64 (RFC 4648 §4).
 fn base64(text: &str) -> Vec<u8> {
-    let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
-    for byte in text.bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => continue,
-        };
-        bits = bits << 6 | u32::from(value);
-        held += 6;
-        if held >= 8 {
-            held -= 8;
-            bytes.push((bits >> held) as u8);
-            bits &= (1 << held) - 1;
-        }
-    }
-    bytes
+    data_encoding::BASE64.decode(text.as_bytes()).expect("Base64")
 }

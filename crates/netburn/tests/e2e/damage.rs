@@ -3,7 +3,7 @@
 use crate::common::{Bench, SMALL, finish};
 use std::fs;
 
-const TABLES: [&str; 5] = ["operations", "intervals", "connections", "link", "events"];
+const TABLES: [&str; 6] = ["operations", "intervals", "airtime", "connections", "link", "events"];
 
 /// Changes two bytes in the middle of a table's file. Its length stays the same.
 fn damage(bench: &Bench, table: &str) {

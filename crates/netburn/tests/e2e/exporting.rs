@@ -613,7 +613,7 @@ fn tshark_reads_the_packets_of_a_simulated_run() {
         "wlan",
         &["wlan.ta", "wlan.ra", "radiotap.length"],
     );
-    let sent: u64 = run["intervals"]
+    let sent: u64 = run["airtime"]
         .as_array()
         .unwrap()
         .iter()

@@ -4,7 +4,7 @@ use crate::common::{Bench, finish, house, station};
 use std::fs;
 use std::path::Path;
 
-const TABLES: [&str; 5] = ["operations", "intervals", "connections", "link", "events"];
+const TABLES: [&str; 6] = ["operations", "intervals", "airtime", "connections", "link", "events"];
 
 /// A second station, whose signal changes.
 const LOADER: &str = r#"

@@ -1,14 +1,12 @@
-//! Rows on the wire: arrays, one list per kind.
+//! Rows in messages: arrays of their columns, one list per kind.
 
 use super::{MAX_TEXT, shorten};
-mod link;
-
-use link::LinkWire;
-use netburn_record::{ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
-use netburn_units::Instant;
-use netburn_workload::{Failure, Operation, Outcome, RemoteTimestamps};
-use schemars::JsonSchema;
+use netburn_record::{
+    Column, ConnectionRow, Detail, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side, WireType,
+};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// Maximum number of rows in a batch. A row other than a link or an event is shorter than 300 bytes, so a
 /// full batch is shorter than 600 kB.
@@ -21,24 +19,44 @@ pub const MAX_BATCH_EVENTS: usize = 16;
 /// of its name escaped.
 pub const MAX_BATCH_LINKS: usize = 32;
 
-/// Rows of all kinds, each kind in its own order.
+/// Kinds of events that an agent can report. Only the controller records lost agents and servers; no
+/// message of an agent becomes such an event.
+const REPORTABLE: [EventKind; 7] = [
+    EventKind::Stall,
+    EventKind::Incomplete,
+    EventKind::Change,
+    EventKind::Roam,
+    EventKind::Warning,
+    EventKind::Startup,
+    EventKind::Rate,
+];
+
+/// Rows of all kinds, each kind in its own order. A row is an array of the columns of its table. Missing
+/// values at its end are left out. Stations and workloads are numbers. Times are in ns since the start of the
+/// run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Batch {
     /// Operations that ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    operations: Vec<OperationWire>,
+    #[schemars(schema_with = "operations")]
+    operations: Vec<OperationRow>,
     /// Bytes per interval of 100 ms.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    intervals: Vec<IntervalWire>,
+    #[schemars(schema_with = "intervals")]
+    intervals: Vec<IntervalRow>,
     /// Samples of connections.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    connections: Vec<ConnectionWire>,
+    #[schemars(schema_with = "connections")]
+    connections: Vec<ConnectionRow>,
     /// Samples of Wi-Fi links.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    links: Vec<LinkWire>,
-    /// Events.
+    #[schemars(schema_with = "links")]
+    links: Vec<LinkRow>,
+    /// Events. An agent reports those of kind `stall`, `incomplete` (results of the station are missing),
+    /// `change`, `roam`, `warning`, `startup` and `rate`, without `data`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    events: Vec<EventWire>,
+    #[schemars(schema_with = "events")]
+    events: Vec<EventRow>,
 }
 
 /// Error of validating a batch.
@@ -64,76 +82,6 @@ pub enum WrongRow {
     LongName,
 }
 
-/// `[station, workload, sequence, due, started, connected, first byte, finished, bytes, outcome, remote
-/// timestamps]`. Times are in ns since the start of the run, or null. The remote timestamps are `[received,
-/// sent]` on the server's clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct OperationWire(
-    u16,
-    u16,
-    u64,
-    i64,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-    Option<i64>,
-    u64,
-    OutcomeWire,
-    Option<(i64, i64)>,
-);
-
-/// Outcome of an operation, with the cause of a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum OutcomeWire {
-    Finished,
-    FailedDial,
-    FailedConnection,
-    FailedAnswer,
-    FailedStopped,
-    TimedOut,
-    NotStarted,
-    Unfinished,
-    Cut,
-}
-
-/// `[station, workload, at, bytes down, bytes up]`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct IntervalWire(u16, u16, i64, u64, u64);
-
-/// `[station, workload, station's port, at, rtt µs, rtt variation µs, cwnd in segments, retransmits,
-/// delivery rate bit/s, bytes acknowledged, bytes received, side]`. The station is 65535 if the server does
-/// not know it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct ConnectionWire(u16, u16, u16, i64, u32, u32, u32, u32, u64, u64, u64, SideWire);
-
-/// End of the connection that was sampled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum SideWire {
-    Station,
-    Server,
-}
-
-/// `[station, workload, at, length in ns, kind, text]`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-struct EventWire(Option<u16>, Option<u16>, i64, u64, EventWireKind, String);
-
-/// Kinds of events that an agent can report. Only the controller records lost agents and servers; no
-/// message of an agent becomes such an event. `lost`: results of the station are missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-enum EventWireKind {
-    Stall,
-    #[serde(rename = "lost")]
-    Incomplete,
-    Change,
-    Roam,
-    Warning,
-    Startup,
-    Rate,
-}
-
 impl Batch {
     /// Number of rows.
     #[must_use]
@@ -156,22 +104,16 @@ impl Batch {
     /// Adds a row. Omits modelled airtime, and events that only the controller reports.
     pub fn push(&mut self, row: &Row) {
         match row {
-            Row::Operation(row) => self.operations.push(row.into()),
-            Row::Interval(row) => {
-                let wire = IntervalWire(
-                    row.station,
-                    row.workload,
-                    row.at.as_nanos(),
-                    row.bytes_down,
-                    row.bytes_up,
-                );
-                self.intervals.push(wire);
-            }
-            Row::Connection(row) => self.connections.push(row.into()),
-            Row::Link(row) => self.links.push(row.into()),
-            Row::Event(row) => self.events.extend(EventWire::from_row(row)),
+            Row::Operation(row) => self.operations.push(*row),
+            Row::Interval(row) => self.intervals.push(row.clone()),
+            Row::Connection(row) => self.connections.push(row.clone()),
+            Row::Link(row) => self.links.push(row.clone()),
+            Row::Event(row) if REPORTABLE.contains(&row.kind) => self.events.push(EventRow {
+                detail: shorten(row.detail.text().into_owned(), MAX_TEXT).into(),
+                ..*row
+            }),
             // Modelled airtime is recorded where it is modelled. Agents use a real network.
-            Row::Air(_) => {}
+            Row::Event(_) | Row::Air(_) => {}
         }
     }
 
@@ -186,23 +128,23 @@ impl Batch {
         if self.len() > MAX_BATCH_ROWS || many {
             return Err(WrongRow::TooMany);
         }
+        let name = |row: &LinkRow| row.ssid.as_ref().map_or(0, String::len);
+        if self.links.iter().any(|row| name(row) > LinkRow::MAX_SSID) {
+            return Err(WrongRow::LongName);
+        }
+        let reportable = |row: &EventRow| {
+            let text = matches!(&row.detail, Detail::Text(text) if text.len() <= MAX_TEXT);
+            text && REPORTABLE.contains(&row.kind)
+        };
+        if !self.events.iter().all(reportable) {
+            return Err(WrongRow::ForeignEvent);
+        }
         let mut rows = Vec::with_capacity(self.len());
-        rows.extend(self.operations.into_iter().map(|wire| Row::Operation(wire.into())));
-        rows.extend(self.intervals.into_iter().map(|wire| Row::Interval(wire.into())));
-        rows.extend(self.connections.into_iter().map(|wire| Row::Connection(wire.into())));
-        for wire in self.links {
-            let row = LinkRow::from(wire);
-            if row.ssid.as_ref().is_some_and(|name| name.len() > LinkRow::MAX_SSID) {
-                return Err(WrongRow::LongName);
-            }
-            rows.push(Row::Link(row));
-        }
-        for wire in self.events {
-            if wire.5.len() > MAX_TEXT {
-                return Err(WrongRow::ForeignEvent);
-            }
-            rows.push(Row::Event(wire.into()));
-        }
+        rows.extend(self.operations.into_iter().map(Row::Operation));
+        rows.extend(self.intervals.into_iter().map(Row::Interval));
+        rows.extend(self.connections.into_iter().map(Row::Connection));
+        rows.extend(self.links.into_iter().map(Row::Link));
+        rows.extend(self.events.into_iter().map(Row::Event));
         let side = if far { Side::Server } else { Side::Station };
         for row in &rows {
             // The controller finds the station of a server's sample by its port. An agent could name any
@@ -221,187 +163,74 @@ impl Batch {
     }
 }
 
-impl From<&OperationRow> for OperationWire {
-    fn from(row: &OperationRow) -> Self {
-        let at = |instant: Option<Instant>| instant.map(Instant::as_nanos);
-        let o = &row.operation;
-        OperationWire(
-            row.station,
-            row.workload,
-            o.sequence,
-            o.due.as_nanos(),
-            at(o.started),
-            at(o.connected),
-            at(o.first_byte),
-            at(o.finished),
-            o.bytes,
-            o.outcome.into(),
-            o.far.map(|far| (far.received, far.sent)),
-        )
-    }
+fn operations(_: &mut SchemaGenerator) -> Schema {
+    rows(OperationRow::columns())
 }
 
-impl From<OperationWire> for OperationRow {
-    fn from(wire: OperationWire) -> Self {
-        let OperationWire(station, workload, sequence, due, started, connected, first, finished, bytes, outcome, far) =
-            wire;
-        let at = |nanos: Option<i64>| nanos.map(Instant::from_nanos);
-        OperationRow {
-            station,
-            workload,
-            operation: Operation {
-                sequence,
-                due: Instant::from_nanos(due),
-                started: at(started),
-                connected: at(connected),
-                first_byte: at(first),
-                finished: at(finished),
-                bytes,
-                outcome: outcome.into(),
-                far: far.map(|(received, sent)| RemoteTimestamps { received, sent }),
-            },
+fn intervals(_: &mut SchemaGenerator) -> Schema {
+    rows(IntervalRow::columns())
+}
+
+fn connections(_: &mut SchemaGenerator) -> Schema {
+    rows(ConnectionRow::columns())
+}
+
+fn links(_: &mut SchemaGenerator) -> Schema {
+    rows(LinkRow::columns())
+}
+
+fn events(_: &mut SchemaGenerator) -> Schema {
+    rows(EventRow::columns())
+}
+
+/// Schema of a list of rows.
+fn rows(columns: &[Column]) -> Schema {
+    let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
+    let items: Vec<Value> = columns.iter().map(value).collect();
+    let required = columns
+        .iter()
+        .rposition(|column| !column.optional)
+        .map_or(0, |last| last + 1);
+    let schema = json!({
+        "type": "array",
+        "items": {
+            "type": "array",
+            "description": format!("`[{}]`", names.join(", ")),
+            "prefixItems": items,
+            "minItems": required
+        }
+    });
+    schema.try_into().expect("the schema is an object")
+}
+
+/// Schema of a column's value.
+fn value(column: &Column) -> Value {
+    let mut schema = match column.wire {
+        WireType::Integer { signed, bits } => {
+            let sign = if signed { "" } else { "u" };
+            let mut schema = json!({ "type": "integer", "format": format!("{sign}int{bits}") });
+            if !signed {
+                schema["minimum"] = json!(0);
+            }
+            if !signed && bits < 64 {
+                schema["maximum"] = json!((1_u64 << bits) - 1);
+            }
+            schema
+        }
+        WireType::OneOf(names) => json!({ "type": "string", "enum": names() }),
+        WireType::Text => json!({ "type": "string" }),
+    };
+    let unit = if column.unit.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", column.unit)
+    };
+    schema["description"] = json!(format!("`{}`{unit}: {}", column.name, column.meaning));
+    if column.optional {
+        schema["type"] = json!([schema["type"], "null"]);
+        if let Some(Value::Array(names)) = schema.get_mut("enum") {
+            names.push(Value::Null);
         }
     }
-}
-
-impl From<Outcome> for OutcomeWire {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Finished => OutcomeWire::Finished,
-            Outcome::Failed(Failure::Dial) => OutcomeWire::FailedDial,
-            Outcome::Failed(Failure::Connection) => OutcomeWire::FailedConnection,
-            Outcome::Failed(Failure::Answer) => OutcomeWire::FailedAnswer,
-            Outcome::Failed(Failure::Stopped) => OutcomeWire::FailedStopped,
-            Outcome::TimedOut => OutcomeWire::TimedOut,
-            Outcome::NotStarted => OutcomeWire::NotStarted,
-            Outcome::Unfinished => OutcomeWire::Unfinished,
-            Outcome::Cut => OutcomeWire::Cut,
-        }
-    }
-}
-
-impl From<OutcomeWire> for Outcome {
-    fn from(wire: OutcomeWire) -> Self {
-        match wire {
-            OutcomeWire::Finished => Outcome::Finished,
-            OutcomeWire::FailedDial => Outcome::Failed(Failure::Dial),
-            OutcomeWire::FailedConnection => Outcome::Failed(Failure::Connection),
-            OutcomeWire::FailedAnswer => Outcome::Failed(Failure::Answer),
-            OutcomeWire::FailedStopped => Outcome::Failed(Failure::Stopped),
-            OutcomeWire::TimedOut => Outcome::TimedOut,
-            OutcomeWire::NotStarted => Outcome::NotStarted,
-            OutcomeWire::Unfinished => Outcome::Unfinished,
-            OutcomeWire::Cut => Outcome::Cut,
-        }
-    }
-}
-
-impl From<IntervalWire> for IntervalRow {
-    fn from(IntervalWire(station, workload, at, bytes_down, bytes_up): IntervalWire) -> Self {
-        IntervalRow {
-            station,
-            workload,
-            at: Instant::from_nanos(at),
-            bytes_down,
-            bytes_up,
-        }
-    }
-}
-
-impl From<&ConnectionRow> for ConnectionWire {
-    fn from(row: &ConnectionRow) -> Self {
-        ConnectionWire(
-            row.station,
-            row.workload,
-            row.port,
-            row.at.as_nanos(),
-            row.rtt_us,
-            row.rtt_var_us,
-            row.cwnd,
-            row.retransmits,
-            row.delivery_rate_bps,
-            row.bytes_acked,
-            row.bytes_received,
-            match row.side {
-                Side::Station => SideWire::Station,
-                Side::Server => SideWire::Server,
-            },
-        )
-    }
-}
-
-impl From<ConnectionWire> for ConnectionRow {
-    fn from(wire: ConnectionWire) -> Self {
-        let ConnectionWire(station, workload, port, at, rtt, var, cwnd, retransmits, rate, acked, received, side) =
-            wire;
-        ConnectionRow {
-            station,
-            workload,
-            side: match side {
-                SideWire::Station => Side::Station,
-                SideWire::Server => Side::Server,
-            },
-            port,
-            at: Instant::from_nanos(at),
-            rtt_us: rtt,
-            rtt_var_us: var,
-            cwnd,
-            retransmits,
-            delivery_rate_bps: rate,
-            bytes_acked: acked,
-            bytes_received: received,
-        }
-    }
-}
-
-impl EventWire {
-    fn from_row(row: &EventRow) -> Option<EventWire> {
-        let kind = match row.kind {
-            EventKind::Stall => EventWireKind::Stall,
-            EventKind::Incomplete => EventWireKind::Incomplete,
-            EventKind::Change => EventWireKind::Change,
-            EventKind::Roam => EventWireKind::Roam,
-            EventKind::Warning => EventWireKind::Warning,
-            EventKind::Startup => EventWireKind::Startup,
-            EventKind::Rate => EventWireKind::Rate,
-            EventKind::Health
-            | EventKind::Clock
-            | EventKind::QualityIssue
-            | EventKind::Lab
-            | EventKind::Lost
-            | EventKind::ServerLost
-            | EventKind::UnusedServerLost
-            | EventKind::Rejected => return None,
-        };
-        let text = shorten(row.detail.text().into_owned(), MAX_TEXT);
-        Some(EventWire(
-            row.station,
-            row.workload,
-            row.at.as_nanos(),
-            row.length,
-            kind,
-            text,
-        ))
-    }
-}
-
-impl From<EventWire> for EventRow {
-    fn from(EventWire(station, workload, at, length, kind, text): EventWire) -> Self {
-        EventRow {
-            station,
-            workload,
-            at: Instant::from_nanos(at),
-            length,
-            kind: match kind {
-                EventWireKind::Stall => EventKind::Stall,
-                EventWireKind::Incomplete => EventKind::Incomplete,
-                EventWireKind::Change => EventKind::Change,
-                EventWireKind::Roam => EventKind::Roam,
-                EventWireKind::Warning => EventKind::Warning,
-                EventWireKind::Startup => EventKind::Startup,
-                EventWireKind::Rate => EventKind::Rate,
-            },
-            detail: text.into(),
-        }
-    }
+    schema
 }

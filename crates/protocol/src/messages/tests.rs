@@ -322,7 +322,7 @@ fn rows_are_equal_after_the_wire() {
 /// Such an event would count for every station: neither an agent nor a server may send it, of any kind.
 #[test]
 fn an_event_without_a_station_is_rejected() {
-    for kind in ["stall", "lost", "change", "roam", "warning", "startup", "rate"] {
+    for kind in ["stall", "incomplete", "change", "roam", "warning", "startup", "rate"] {
         for workload in ["null", "0"] {
             let text =
                 format!(r#"{{"events":[[null,{workload},1000000000,1000000000,"{kind}","the cable was pulled"]]}}"#);
@@ -340,7 +340,7 @@ fn an_event_without_a_station_is_rejected() {
 fn samples_of_the_other_side_are_rejected() {
     for (side, far) in [("server", false), ("station", true)] {
         for station in [1, u16::MAX] {
-            let text = format!(r#"{{"connections":[[{station},0,4000,0,1,1,1,1,1,1,1,"{side}"]]}}"#);
+            let text = format!(r#"{{"connections":[[{station},0,"{side}",4000,0,1,1,1,1,1,1,1]]}}"#);
             let read: Batch = serde_json::from_str(&text).unwrap();
             let rows = read.into_rows(|station| station == 1, far);
             assert_eq!(rows, Err(WrongRow::ForeignSide), "{text}, far: {far}");

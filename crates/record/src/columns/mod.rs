@@ -1,6 +1,7 @@
 //! Rows as Parquet columns: one file per kind of row.
 //!
-//! - [`tables`]: columns of each kind of row, and conversion between rows and values.
+//! - [`tables`]: columns of each kind of row, described once for all formats. [`table`](mod@table): the macro that
+//!   derives the formats. [`cells`]: kinds of values.
 //! - [`names`]: stations and workloads, which are numbers in rows and names in columns.
 //! - [`write`], [`read`]: row groups to and from files, in bounded memory. [`dictionary`]: indices
 //!   of names.
@@ -8,9 +9,11 @@
 //! Numbers are INT64, delta-encoded (Parquet's DELTA_BINARY_PACKED). Text is UTF-8 with a
 //! dictionary. There is no compression, because it would save little.
 
+mod cells;
 mod dictionary;
 pub(crate) mod names;
 pub(crate) mod read;
+mod table;
 pub(crate) mod tables;
 pub(crate) mod write;
 
@@ -23,16 +26,41 @@ use std::sync::Arc;
 pub(crate) const ROW_GROUP: usize = 1 << 17;
 
 /// One column of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Column {
-    pub(crate) name: &'static str,
-    pub(crate) values: Values,
-    pub(crate) optional: bool,
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Name.
+    pub name: &'static str,
+    /// Type of its values in Parquet.
+    pub values: Values,
+    /// True if values may be missing.
+    pub optional: bool,
+    /// Type of its values in messages.
+    pub wire: WireType,
+    /// Unit; empty without one.
+    pub unit: &'static str,
+    /// Meaning, as a part of a sentence.
+    pub meaning: &'static str,
 }
 
-/// Type of a column's values.
+/// Type of a column's values in messages.
+#[derive(Debug, Clone, Copy)]
+pub enum WireType {
+    /// A JSON integer of a width in bits.
+    Integer {
+        /// True for signed integers.
+        signed: bool,
+        /// Width.
+        bits: u32,
+    },
+    /// A JSON string: one of these names.
+    OneOf(fn() -> Vec<&'static str>),
+    /// A JSON string.
+    Text,
+}
+
+/// Type of a column's values in Parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Values {
+pub enum Values {
     /// Signed 64-bit integers.
     Signed,
     /// Unsigned ones: the same bits, marked as unsigned.
@@ -44,17 +72,16 @@ pub(crate) enum Values {
 }
 
 impl Column {
-    pub(crate) const fn new(name: &'static str, values: Values) -> Self {
+    /// A column of names that stands before those of a table.
+    pub(crate) const fn of_names(name: &'static str) -> Self {
         Column {
             name,
-            values,
+            values: Values::Name,
             optional: false,
+            wire: WireType::Text,
+            unit: "",
+            meaning: "",
         }
-    }
-
-    pub(crate) const fn optional(mut self) -> Self {
-        self.optional = true;
-        self
     }
 
     const fn is_text(self) -> bool {
@@ -112,7 +139,7 @@ pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
 mod tests {
     use super::names::{Lookup, Names};
     use super::read::{BadTable, Cursor, rows};
-    use super::tables::{IntervalTableRow, Table};
+    use super::tables::Table;
     use super::write::{Batch, TableWriter};
     use super::*;
     use crate::row::{AirRow, EventKind, EventRow, IntervalRow, Row};
@@ -158,95 +185,55 @@ mod tests {
     #[test]
     fn names_too_many_for_a_dictionary_read_back() {
         let plan = plan(3000, |number| format!("{number:0>700}"));
-        let interval = |number: u64| {
-            IntervalTableRow::Bytes(IntervalRow {
-                station: (number * 7 % 3000) as u16,
-                workload: 0,
-                at: Instant::from_nanos(number as i64),
-                bytes_down: number,
-                bytes_up: 0,
-            })
+        let interval = |number: u64| IntervalRow {
+            station: (number * 7 % 3000) as u16,
+            workload: 0,
+            at: Instant::from_nanos(number as i64),
+            bytes_down: number,
+            bytes_up: 0,
         };
-        let written: Vec<IntervalTableRow> = (0..12_000).map(interval).collect();
+        let written: Vec<IntervalRow> = (0..12_000).map(interval).collect();
         read_back(&plan, &written);
     }
 
-    /// Bytes and air in one table, each with the columns of the other missing.
     #[test]
-    fn bytes_and_air_read_back_from_one_table() {
+    fn airtime_reads_back() {
         let plan = plan(3, |number| format!("s{number}"));
-        let tenth = |number: u16| match number % 3 {
-            0 => IntervalTableRow::Bytes(interval(number)),
-            _ => IntervalTableRow::Air(AirRow {
-                station: number % 4,
-                at: Instant::from_nanos(-i64::from(number)),
-                mpdus: number.into(),
-                marks: u64::MAX,
-                others: number
-                    .is_multiple_of(2)
-                    .then(|| netburn_units::Duration::from_nanos(number.into())),
-                ..AirRow::default()
-            }),
+        let row = |number: u16| AirRow {
+            station: number % 4,
+            at: Instant::from_nanos(-i64::from(number)),
+            mpdus: number.into(),
+            marks: u64::MAX,
+            others: number
+                .is_multiple_of(2)
+                .then(|| netburn_units::Duration::from_nanos(number.into())),
+            ..AirRow::default()
         };
-        let written: Vec<IntervalTableRow> = (0..20_000).map(tenth).collect();
+        let written: Vec<AirRow> = (0..20_000).map(row).collect();
         read_back(&plan, &written);
     }
 
-    /// The table of intervals before there was air in it.
-    struct BytesOnlyColumns(IntervalRow);
+    /// The airtime table of another version: without the last column, and with another one.
+    struct OtherVersion(AirRow);
 
-    impl Table for BytesOnlyColumns {
-        const NAME: &'static str = IntervalTableRow::NAME;
-        const COLUMNS: &'static [Column] = IntervalTableRow::EARLIER[1];
-
-        fn write(&self, names: &Names, to: &mut Batch) {
-            to.text(names.station(self.0.station));
-            to.text(names.workload(self.0.station, self.0.workload));
-            to.number(self.0.at.as_nanos());
-            to.unsigned(self.0.bytes_down);
-            to.unsigned(self.0.bytes_up);
-        }
-
-        fn from_row(_: Row) -> Option<Self> {
-            None
-        }
-
-        fn read(_: &mut Lookup<'_>, _: &mut Cursor<'_>) -> Result<Self, &'static str> {
-            Err("read as the current table")
-        }
-    }
-
-    #[test]
-    fn a_table_with_former_columns_is_read() {
-        let names = Names::new(&plan(3, |number| format!("s{number}")));
-        let mut table = TableWriter::new(tempfile::tempfile().unwrap()).unwrap();
-        for number in 0..10_000 {
-            table.put(&BytesOnlyColumns(interval(number)), &names).unwrap();
-        }
-        let (_, file) = table.finish().unwrap();
-        let mut left = (0..10_000).map(|number| IntervalTableRow::Bytes(interval(number)));
-        rows(file, &names, &mut |row: IntervalTableRow| {
-            assert_eq!(Some(row), left.next())
-        })
-        .unwrap();
-        assert_eq!(left.next(), None);
-    }
-
-    /// The table of intervals before the column for other networks existed.
-    struct WithoutOtherNetworks(AirRow);
-
-    impl Table for WithoutOtherNetworks {
-        const NAME: &'static str = IntervalTableRow::NAME;
-        const COLUMNS: &'static [Column] = IntervalTableRow::EARLIER[0];
+    impl Table for OtherVersion {
+        const NAME: &'static str = AirRow::NAME;
+        const COLUMNS: &'static [Column] = &{
+            let mut columns = [Column::of_names("newer"); 11];
+            let mut place = 0;
+            while place < 10 {
+                columns[place + 1] = AirRow::COLUMNS[place];
+                place += 1;
+            }
+            columns
+        };
 
         fn write(&self, names: &Names, to: &mut Batch) {
+            to.text("x".into());
             to.text(names.station(self.0.station));
-            to.maybe_text(None);
             to.number(self.0.at.as_nanos());
-            to.maybe_unsigned(None);
-            to.maybe_unsigned(None);
             for count in 1..=8 {
-                to.unsigned(self.0.mpdus * count);
+                to.number(self.0.mpdus as i64 * count);
             }
         }
 
@@ -260,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_airtime_of_other_networks_is_read() {
+    fn a_table_of_another_version_is_read() {
         let names = Names::new(&plan(3, |number| format!("s{number}")));
         let mut table = TableWriter::new(tempfile::tempfile().unwrap()).unwrap();
         let row = |number: u16| AirRow {
@@ -270,14 +257,11 @@ mod tests {
             ..AirRow::default()
         };
         for number in 0..10_000 {
-            table.put(&WithoutOtherNetworks(row(number)), &names).unwrap();
+            table.put(&OtherVersion(row(number)), &names).unwrap();
         }
         let (_, file) = table.finish().unwrap();
         let mut read = 0_u16;
-        rows(file, &names, &mut |found: IntervalTableRow| {
-            let IntervalTableRow::Air(found) = found else {
-                panic!("{found:?}")
-            };
+        rows(file, &names, &mut |found: AirRow| {
             let expected = u64::from(read);
             assert_eq!((found.station, found.airtime_down.as_nanos()), (read % 3, expected));
             assert_eq!(
@@ -293,19 +277,9 @@ mod tests {
     #[test]
     fn a_table_of_another_kind_is_rejected() {
         let names = Names::new(&plan(1, |_| "s".to_owned()));
-        let table = TableWriter::<IntervalTableRow, _>::new(tempfile::tempfile().unwrap()).unwrap();
+        let table = TableWriter::<IntervalRow, _>::new(tempfile::tempfile().unwrap()).unwrap();
         let (_, file) = table.finish().unwrap();
         let read = rows(file, &names, &mut |_: EventRow| ());
         assert!(matches!(read, Err(BadTable::Schema("events"))), "{read:?}");
-    }
-
-    fn interval(number: u16) -> IntervalRow {
-        IntervalRow {
-            station: number % 4,
-            workload: number % 5,
-            at: Instant::from_millis(i64::from(number) * 100),
-            bytes_down: number.into(),
-            bytes_up: u64::MAX - u64::from(number),
-        }
     }
 }

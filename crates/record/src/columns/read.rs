@@ -8,6 +8,7 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_typed_column_r
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
+use parquet::schema::types::{Type, TypePtr};
 
 /// Rows decoded at a time.
 const BATCH: usize = 1 << 13;
@@ -32,19 +33,15 @@ pub(crate) fn rows<T: Table, R: ChunkReader + 'static>(
     take: &mut dyn FnMut(T),
 ) -> Result<u64, BadTable> {
     let file = SerializedFileReader::new(from)?;
-    let found = file.metadata().file_metadata().schema_descr();
-    let mut known = [T::COLUMNS].into_iter().chain(T::EARLIER.iter().copied());
-    let Some(table) = known.find(|columns| found.root_schema() == schema(T::NAME, columns).as_ref()) else {
-        return Err(BadTable::Schema(T::NAME));
-    };
+    let places = places::<T>(file.metadata().file_metadata().schema_descr().root_schema())?;
     let mut lookup = Lookup::new(names);
     let mut read = 0;
     for index in 0..file.num_row_groups() {
         let group = file.get_row_group(index)?;
-        let mut columns = table
+        let mut columns = T::COLUMNS
             .iter()
-            .enumerate()
-            .map(|(place, column)| Decoded::new(*column, place, group.as_ref()))
+            .zip(&places)
+            .map(|(column, place)| Decoded::new(*column, *place, group.as_ref()))
             .collect::<Result<Vec<_>, ParquetError>>()?;
         lookup.begin();
         let mut left = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
@@ -68,6 +65,24 @@ pub(crate) fn rows<T: Table, R: ChunkReader + 'static>(
     Ok(read)
 }
 
+/// The place in a file of each column of a table; `None` for an optional column that the file does not
+/// have, because it is older. Columns of newer files are skipped.
+fn places<T: Table>(found: &Type) -> Result<Vec<Option<usize>>, BadTable> {
+    let known = schema(T::NAME, T::COLUMNS);
+    let place = |(column, known): (&Column, &TypePtr)| {
+        let place = found.get_fields().iter().position(|field| field.name() == column.name);
+        match place {
+            Some(place) if found.get_fields()[place] == *known => Ok(Some(place)),
+            None if column.optional => Ok(None),
+            _ => Err(BadTable::Schema(T::NAME)),
+        }
+    };
+    if found.name() != T::NAME {
+        return Err(BadTable::Schema(T::NAME));
+    }
+    T::COLUMNS.iter().zip(known.get_fields()).map(place).collect()
+}
+
 /// Takes the values of one row, column by column.
 #[derive(Debug)]
 pub(crate) struct Cursor<'a> {
@@ -80,21 +95,14 @@ impl Cursor<'_> {
         self.maybe_number().unwrap_or_default()
     }
 
-    pub(crate) fn unsigned(&mut self) -> u64 {
-        self.number() as u64
-    }
-
-    pub(crate) fn maybe_unsigned(&mut self) -> Option<u64> {
-        self.maybe_number().map(|value| value as u64)
-    }
-
     pub(crate) fn maybe_number(&mut self) -> Option<i64> {
-        // A file of earlier columns ends before.
-        let Reader::Numbers(column) = &mut self.columns.get_mut(self.at)?.reader else {
-            unreachable!("a number comes from a column of numbers");
-        };
+        let reader = &mut self.columns[self.at].reader;
         self.at += 1;
-        column.next().copied()
+        match reader {
+            Reader::Numbers(column) => column.next().copied(),
+            Reader::Absent => None,
+            Reader::Names(_) | Reader::Texts(_) => unreachable!("a number comes from a column of numbers"),
+        }
     }
 
     /// A name; the empty one where a file lacks it against its schema.
@@ -107,11 +115,13 @@ impl Cursor<'_> {
     }
 
     pub(crate) fn maybe_name(&mut self) -> Option<Name<'_>> {
-        let Reader::Names(column) = &mut self.columns.get_mut(self.at)?.reader else {
-            unreachable!("a name comes from a column of names");
-        };
+        let reader = &mut self.columns[self.at].reader;
         self.at += 1;
-        column.next()
+        match reader {
+            Reader::Names(column) => column.next(),
+            Reader::Absent => None,
+            Reader::Numbers(_) | Reader::Texts(_) => unreachable!("a name comes from a column of names"),
+        }
     }
 
     pub(crate) fn text(&mut self) -> &[u8] {
@@ -119,11 +129,13 @@ impl Cursor<'_> {
     }
 
     pub(crate) fn maybe_text(&mut self) -> Option<&[u8]> {
-        let Reader::Texts(column) = &mut self.columns.get_mut(self.at)?.reader else {
-            unreachable!("text comes from a column of text");
-        };
+        let reader = &mut self.columns[self.at].reader;
         self.at += 1;
-        column.next().map(ByteArray::data)
+        match reader {
+            Reader::Texts(column) => column.next().map(ByteArray::data),
+            Reader::Absent => None,
+            Reader::Numbers(_) | Reader::Names(_) => unreachable!("text comes from a column of text"),
+        }
     }
 }
 
@@ -139,10 +151,18 @@ enum Reader {
     Numbers(Plain<Int64Type>),
     Names(Dictionary),
     Texts(Plain<ByteArrayType>),
+    /// A column that the file does not have.
+    Absent,
 }
 
 impl Decoded {
-    fn new(column: Column, place: usize, group: &dyn RowGroupReader) -> Result<Self, ParquetError> {
+    fn new(column: Column, place: Option<usize>, group: &dyn RowGroupReader) -> Result<Self, ParquetError> {
+        let Some(place) = place else {
+            return Ok(Decoded {
+                name: column.name,
+                reader: Reader::Absent,
+            });
+        };
         let reader = match column.values {
             Values::Signed | Values::Unsigned => Reader::Numbers(Plain::new(column, group.get_column_reader(place)?)),
             Values::Name => Reader::Names(Dictionary::new(group.get_column_page_reader(place)?, column.optional)),
@@ -159,6 +179,7 @@ impl Decoded {
             Reader::Numbers(values) => values.load(count)?,
             Reader::Names(values) => values.load(count)?,
             Reader::Texts(values) => values.load(count)?,
+            Reader::Absent => true,
         };
         if whole {
             Ok(())

@@ -1,18 +1,18 @@
-//! Columns of each kind of row, and conversion between rows and values.
-//!
-//! `docs/RECORD.md` describes every column; a test compares the two.
-
-mod link;
+//! The tables of a record. Each line describes a column, for all formats; see [`table`].
 
 use super::Column;
-use super::Values::{Name, Signed, Text, Unsigned};
+use super::cells::{
+    Cell, Decoder, Encoder, Known, Label, LongText, Maybe, MaybeBssid, MaybeJson, MaybeLabel, MaybeNum, MaybeWord, Num,
+    RowReader, RowWriter, Station, Word, Workload,
+};
 use super::names::{Lookup, Names};
 use super::read::Cursor;
+use super::table::{get, set, table};
 use super::write::Batch;
-use crate::row::{AirRow, ConnectionRow, Detail, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Phy, Row, Side};
+use crate::spool::varint::{Bytes, unsigned};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Operation, RemoteTimestamps};
-use parquet::data_type::ByteArray;
+use netburn_workload::Outcome;
 
 /// A kind of row as a table.
 pub(crate) trait Table: Sized {
@@ -20,9 +20,6 @@ pub(crate) trait Table: Sized {
     const NAME: &'static str;
     /// Columns, in order.
     const COLUMNS: &'static [Column];
-    /// The columns that it once had, each list a beginning of today's by name: files with them are still read, and what
-    /// they lack is missing.
-    const EARLIER: &'static [&'static [Column]] = &[];
 
     /// Gives a value for every column, in order.
     fn write(&self, names: &Names, to: &mut Batch);
@@ -38,378 +35,258 @@ pub(crate) trait Table: Sized {
 pub(crate) fn table_name(row: &Row) -> &'static str {
     match row {
         Row::Operation(_) => OperationRow::NAME,
-        Row::Interval(_) | Row::Air(_) => IntervalTableRow::NAME,
+        Row::Interval(_) => IntervalRow::NAME,
+        Row::Air(_) => AirRow::NAME,
         Row::Connection(_) => ConnectionRow::NAME,
         Row::Link(_) => LinkRow::NAME,
         Row::Event(_) => EventRow::NAME,
     }
 }
 
-impl Table for OperationRow {
-    const NAME: &'static str = "operations";
-    const COLUMNS: &'static [Column] = &[
-        Column::new("station", Name),
-        Column::new("workload", Name),
-        Column::new("sequence", Unsigned),
-        Column::new("due", Signed),
-        Column::new("started", Signed).optional(),
-        Column::new("connected", Signed).optional(),
-        Column::new("first_byte", Signed).optional(),
-        Column::new("finished", Signed).optional(),
-        Column::new("bytes", Unsigned),
-        Column::new("outcome", Name),
-        Column::new("remote_received", Signed).optional(),
-        Column::new("remote_sent", Signed).optional(),
-    ];
+/// A kind of row in the spool.
+pub(crate) trait Payload: Sized {
+    /// Appends the row's payload.
+    fn encode(&self, to: &mut Vec<u8>);
 
-    fn write(&self, names: &Names, to: &mut Batch) {
-        let operation = &self.operation;
-        to.text(names.station(self.station));
-        to.text(names.workload(self.station, self.workload));
-        to.unsigned(operation.sequence);
-        to.number(operation.due.as_nanos());
-        to.maybe_number(operation.started.map(Instant::as_nanos));
-        to.maybe_number(operation.connected.map(Instant::as_nanos));
-        to.maybe_number(operation.first_byte.map(Instant::as_nanos));
-        to.maybe_number(operation.finished.map(Instant::as_nanos));
-        to.unsigned(operation.bytes);
-        to.text(names.outcome(operation.outcome));
-        to.maybe_number(operation.far.map(|far| far.received));
-        to.maybe_number(operation.far.map(|far| far.sent));
-    }
-
-    fn from_row(row: Row) -> Option<Self> {
-        match row {
-            Row::Operation(row) => Some(row),
-            _ => None,
-        }
-    }
-
-    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        let station = names.station(from.name()).ok_or(NO_STATION)?;
-        Ok(OperationRow {
-            station,
-            workload: names.workload(station, from.name()).ok_or(NO_WORKLOAD)?,
-            operation: Operation {
-                sequence: from.unsigned(),
-                due: Instant::from_nanos(from.number()),
-                started: from.maybe_number().map(Instant::from_nanos),
-                connected: from.maybe_number().map(Instant::from_nanos),
-                first_byte: from.maybe_number().map(Instant::from_nanos),
-                finished: from.maybe_number().map(Instant::from_nanos),
-                bytes: from.unsigned(),
-                outcome: names.outcome(from.name()).ok_or("unknown outcome")?,
-                far: match (from.maybe_number(), from.maybe_number()) {
-                    (Some(received), Some(sent)) => Some(RemoteTimestamps { received, sent }),
-                    _ => None,
-                },
-            },
-        })
-    }
+    /// Decodes a whole payload; `None` if it is invalid.
+    fn decode(payload: &[u8]) -> Option<Self>;
 }
 
-/// A row of the interval table: bytes of one workload, or airtime of one station.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum IntervalTableRow {
-    Bytes(IntervalRow),
-    Air(AirRow),
-}
+table!(OperationRow = Row::Operation in "operations" {
+    station: Station = [station], "", "station";
+    workload: Workload = [workload], "", "workload";
+    sequence: Num<u64> = [operation.sequence], "", "number within the workload, in order of due times, from 0";
+    due: Num<Instant> = [operation.due], "ns", "due time; latency counts from it";
+    started: MaybeNum<Instant> = [operation.started], "ns", "start of its first request; null if it never started";
+    connected: MaybeNum<Instant> = [operation.connected], "ns", "time at which its last new connection was ready; null if there was none";
+    first_byte: MaybeNum<Instant> = [operation.first_byte], "ns", "arrival of its first byte";
+    finished: MaybeNum<Instant> = [operation.finished], "ns", "end: the last byte of its last object, the response to a probe, or the failure";
+    bytes: Num<u64> = [operation.bytes], "B", "content, complete or not";
+    outcome: Word<Outcome> = [operation.outcome], "", "`finished`, `failed_dial`, `failed_connection`, `failed_answer`, `failed_stopped`, `timed_out`, `not_started`, `unfinished`, `cut`";
+    remote_received: MaybeNum<Instant> = (remote_received), "ns", "for a probe: time of arrival at the server, by the server's clock";
+    remote_sent: MaybeNum<Instant> = (remote_sent), "ns", "for a probe: time at which the server returned it, by the server's clock";
+});
 
-impl From<IntervalTableRow> for Row {
-    fn from(row: IntervalTableRow) -> Self {
-        match row {
-            IntervalTableRow::Bytes(row) => Row::Interval(row),
-            IntervalTableRow::Air(row) => Row::Air(row),
-        }
-    }
-}
+table!(IntervalRow = Row::Interval in "intervals" {
+    station: Station = [station], "", "station";
+    workload: Workload = [workload], "", "workload";
+    at: Num<Instant> = [at], "ns", "begin of the interval, a multiple of 100 ms";
+    bytes_down: Num<u64> = [bytes_down], "B", "content to the station";
+    bytes_up: Num<u64> = [bytes_up], "B", "content from the station";
+});
 
-impl Table for IntervalTableRow {
-    const NAME: &'static str = "intervals";
-    const COLUMNS: &'static [Column] = &[
-        Column::new("station", Name),
-        Column::new("workload", Name).optional(),
-        Column::new("at", Signed),
-        Column::new("bytes_down", Unsigned).optional(),
-        Column::new("bytes_up", Unsigned).optional(),
-        Column::new("airtime_down", Unsigned).optional(),
-        Column::new("airtime_up", Unsigned).optional(),
-        Column::new("transmissions", Unsigned).optional(),
-        Column::new("mpdus", Unsigned).optional(),
-        Column::new("retries", Unsigned).optional(),
-        Column::new("backlog", Unsigned).optional(),
-        Column::new("drops", Unsigned).optional(),
-        Column::new("marks", Unsigned).optional(),
-        Column::new("others", Unsigned).optional(),
-    ];
-    const EARLIER: &'static [&'static [Column]] = &[
-        // Before airtime of other networks was recorded.
-        Self::COLUMNS.split_at(13).0,
-        // Before airtime was recorded.
-        &[
-            Column::new("station", Name),
-            Column::new("workload", Name),
-            Column::new("at", Signed),
-            Column::new("bytes_down", Unsigned),
-            Column::new("bytes_up", Unsigned),
-        ],
-    ];
+table!(AirRow = Row::Air in "airtime" {
+    station: Station = [station], "", "station";
+    at: Num<Instant> = [at], "ns", "begin of the interval, a multiple of 100 ms";
+    airtime_down: Num<Duration> = [airtime_down], "ns", "airtime of data PPDUs to the station, with preambles and failed ones";
+    airtime_up: Num<Duration> = [airtime_up], "ns", "the same from the station";
+    transmissions: Num<u64> = [transmissions], "", "data PPDUs in both directions";
+    mpdus: Num<u64> = [mpdus], "", "MPDUs in them: the mean aggregate is `mpdus / transmissions`";
+    retries: Num<u64> = [retries], "", "retransmitted MPDUs among them";
+    backlog: Num<u64> = [backlog], "packets", "queued for the station and at it at the end of the interval";
+    drops: Num<u64> = [drops], "packets", "dropped in both directions, by queues and after the last retry";
+    marks: Num<u64> = [marks], "packets", "marked (ECN CE) in both directions";
+    others: MaybeNum<Duration> = [others], "ns", "airtime of networks that are not modelled (`channel_busy` of a radio) on the station's channel, with collisions; null for a wired station";
+});
 
-    fn write(&self, names: &Names, to: &mut Batch) {
-        match self {
-            IntervalTableRow::Bytes(row) => {
-                to.text(names.station(row.station));
-                to.text(names.workload(row.station, row.workload));
-                to.number(row.at.as_nanos());
-                to.unsigned(row.bytes_down);
-                to.unsigned(row.bytes_up);
-                for _ in 0..9 {
-                    to.maybe_unsigned(None);
-                }
-            }
-            IntervalTableRow::Air(row) => {
-                to.text(names.station(row.station));
-                to.maybe_text(None);
-                to.number(row.at.as_nanos());
-                to.maybe_unsigned(None);
-                to.maybe_unsigned(None);
-                to.unsigned(row.airtime_down.as_nanos());
-                to.unsigned(row.airtime_up.as_nanos());
-                for count in [
-                    row.transmissions,
-                    row.mpdus,
-                    row.retries,
-                    row.backlog,
-                    row.drops,
-                    row.marks,
-                ] {
-                    to.unsigned(count);
-                }
-                to.maybe_unsigned(row.others.map(Duration::as_nanos));
-            }
-        }
-    }
+table!(ConnectionRow = Row::Connection in "connections" {
+    station: Station<Known> = [station], "", "station; null if the server took the sample and cannot identify it";
+    workload: Workload<Known> = [workload], "", "workload; null if the server took the sample and cannot identify it";
+    side: Word<Side> = [side], "", "end that took the sample: `station` or `server`";
+    port: Num<u16> = [port], "", "the station's local port, which identifies the connection at both ends";
+    at: Num<Instant> = [at], "ns", "time of the sample";
+    rtt_us: Num<u32> = [rtt_us], "µs", "smoothed round-trip time";
+    rtt_var_us: Num<u32> = [rtt_var_us], "µs", "variation of the round-trip time";
+    cwnd: Num<u32> = [cwnd], "segments", "congestion window";
+    retransmits: Num<u32> = [retransmits], "segments", "retransmitted so far";
+    delivery_rate_bps: Num<u64> = [delivery_rate_bps], "bit/s", "delivery rate";
+    bytes_acked: Num<u64> = [bytes_acked], "B", "acknowledged so far";
+    bytes_received: Num<u64> = [bytes_received], "B", "received so far";
+});
 
-    fn from_row(row: Row) -> Option<Self> {
-        match row {
-            Row::Interval(row) => Some(IntervalTableRow::Bytes(row)),
-            Row::Air(row) => Some(IntervalTableRow::Air(row)),
-            _ => None,
-        }
-    }
+table!(LinkRow = Row::Link in "link" {
+    station: Station = [station], "", "station";
+    at: Num<Instant> = [at], "ns", "time of the sample";
+    signal_cdbm: MaybeNum<i32> = [signal], "0.01 dBm", "received signal";
+    rx_rate_bps: MaybeNum<u64> = [rx_rate_bps], "bit/s", "rate of the last frame to the station";
+    tx_rate_bps: MaybeNum<u64> = [tx_rate_bps], "bit/s", "rate of the last frame from it";
+    ssid: MaybeLabel = [ssid], "", "network name; bytes that are not UTF-8 are replaced by U+FFFD";
+    bssid: MaybeBssid = [bssid], "", "BSSID, as `02:00:00:00:01:00`";
+    frequency_mhz: MaybeNum<u32> = [frequency_mhz], "MHz", "centre of the primary channel";
+    width_mhz: MaybeNum<u32> = [width_mhz], "MHz", "width of the channel";
+    signal_average_cdbm: MaybeNum<i32> = [signal_average], "0.01 dBm", "mean received signal of the driver";
+    noise_cdbm: MaybeNum<i32> = [noise], "0.01 dBm", "noise on the channel, if the driver has a survey";
+    rx_phy: MaybeWord<Phy> = [rx.phy], "", "PHY of the last frame to the station: `legacy` (802.11a, b, g), `ht` (n), `vht` (ac), `he` (ax), `eht` (be)";
+    rx_mcs: MaybeNum<u8> = [rx.mcs], "", "its MCS; `ht` counts 0 to 31 over all streams";
+    rx_nss: MaybeNum<u8> = [rx.nss], "", "its spatial streams";
+    rx_width_mhz: MaybeNum<u32> = [rx.width_mhz], "MHz", "its width";
+    rx_guard_ns: MaybeNum<u32> = [rx.guard_ns], "ns", "its guard interval";
+    tx_phy: MaybeWord<Phy> = [tx.phy], "", "the same for the last frame from the station";
+    tx_mcs: MaybeNum<u8> = [tx.mcs], "", "its MCS";
+    tx_nss: MaybeNum<u8> = [tx.nss], "", "its spatial streams";
+    tx_width_mhz: MaybeNum<u32> = [tx.width_mhz], "MHz", "its width";
+    tx_guard_ns: MaybeNum<u32> = [tx.guard_ns], "ns", "its guard interval";
+    rx_bytes: MaybeNum<u64> = [rx_bytes], "B", "received since the association";
+    tx_bytes: MaybeNum<u64> = [tx_bytes], "B", "sent since the association";
+    tx_packets: MaybeNum<u64> = [tx_packets], "frames", "sent since the association";
+    tx_retries: MaybeNum<u64> = [tx_retries], "frames", "retransmitted since the association";
+    tx_failed: MaybeNum<u64> = [tx_failed], "frames", "dropped after the last retry since the association";
+    inactive_ms: MaybeNum<u64> = [inactive_ms], "ms", "time since the last frame from the access point";
+    busy_ppm: MaybeNum<u32> = [busy_ppm], "10⁻⁶", "share of the time since the previous sample in which the channel was busy (survey)";
+    receiving_ppm: MaybeNum<u32> = [receiving_ppm], "10⁻⁶", "share in which the station received";
+    sending_ppm: MaybeNum<u32> = [sending_ppm], "10⁻⁶", "share in which the station sent";
+});
 
-    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        let station = names.station(from.name()).ok_or(NO_STATION)?;
-        let workload = match from.maybe_name() {
-            Some(name) => Some(names.workload(station, name).ok_or(NO_WORKLOAD)?),
-            None => None,
-        };
-        let at = Instant::from_nanos(from.number());
-        let (bytes_down, bytes_up) = (from.unsigned(), from.unsigned());
-        // Taken in any case: every row takes a value of every column.
-        let air = AirRow {
-            station,
-            at,
-            airtime_down: Duration::from_nanos(from.unsigned()),
-            airtime_up: Duration::from_nanos(from.unsigned()),
-            transmissions: from.unsigned(),
-            mpdus: from.unsigned(),
-            retries: from.unsigned(),
-            backlog: from.unsigned(),
-            drops: from.unsigned(),
-            marks: from.unsigned(),
-            others: from.maybe_unsigned().map(Duration::from_nanos),
-        };
-        Ok(match workload {
-            Some(workload) => IntervalTableRow::Bytes(IntervalRow {
-                station,
-                workload,
-                at,
-                bytes_down,
-                bytes_up,
-            }),
-            None => IntervalTableRow::Air(air),
-        })
-    }
-}
+table!(EventRow = Row::Event in "events" {
+    station: Station<Maybe> = [station], "", "station; null for the whole run";
+    workload: Workload<Maybe> = [workload], "", "workload, if it concerns one";
+    at: Num<Instant> = [at], "ns", "begin";
+    length: Num<u64> = [length], "ns", "duration; 0 for a moment";
+    kind: Label = (event_kind), "", "`stall`, `startup`, `lost`, `incomplete`, `server-lost`, `unused-server-lost`, `rejected`, `change`, `roam`, `warning`, `health`, `clock`, `quality_issue`, `rate`, `lab`";
+    text: LongText = (event_text), "", "description; the sentence of a reason; empty for reports";
+    data: MaybeJson = (event_data), "", "typed data as JSON; null for a plain description";
+});
 
-impl Table for ConnectionRow {
-    const NAME: &'static str = "connections";
-    const COLUMNS: &'static [Column] = &[
-        Column::new("station", Name).optional(),
-        Column::new("workload", Name).optional(),
-        Column::new("side", Name),
-        Column::new("port", Unsigned),
-        Column::new("at", Signed),
-        Column::new("rtt_us", Unsigned),
-        Column::new("rtt_var_us", Unsigned),
-        Column::new("cwnd", Unsigned),
-        Column::new("retransmits", Unsigned),
-        Column::new("delivery_rate_bps", Unsigned),
-        Column::new("bytes_acked", Unsigned),
-        Column::new("bytes_received", Unsigned),
-    ];
+/// Time of arrival of a probe at the server.
+mod remote_received {
+    use crate::row::OperationRow;
+    use netburn_units::Instant;
+    use netburn_workload::RemoteTimestamps;
 
-    fn write(&self, names: &Names, to: &mut Batch) {
-        let known = |number: u16| (number != u16::MAX).then_some(number);
-        to.maybe_text(known(self.station).map(|station| names.station(station)));
-        to.maybe_text(known(self.workload).map(|workload| names.workload(self.station, workload)));
-        to.text(ByteArray::from(self.side.name()));
-        to.unsigned(self.port.into());
-        to.number(self.at.as_nanos());
-        to.unsigned(self.rtt_us.into());
-        to.unsigned(self.rtt_var_us.into());
-        to.unsigned(self.cwnd.into());
-        to.unsigned(self.retransmits.into());
-        to.unsigned(self.delivery_rate_bps);
-        to.unsigned(self.bytes_acked);
-        to.unsigned(self.bytes_received);
+    pub(super) fn get(row: &OperationRow) -> Option<Instant> {
+        row.operation.far.map(|far| Instant::from_nanos(far.received))
     }
 
-    fn from_row(row: Row) -> Option<Self> {
-        match row {
-            Row::Connection(row) => Some(row),
-            _ => None,
-        }
-    }
-
-    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        let station = match from.maybe_name() {
-            Some(name) => names.station(name).ok_or(NO_STATION)?,
-            None => u16::MAX,
-        };
-        let workload = match from.maybe_name() {
-            Some(name) => names.workload(station, name).ok_or(NO_WORKLOAD)?,
-            None => u16::MAX,
-        };
-        let side = match from.name().bytes {
-            b"station" => Side::Station,
-            b"server" => Side::Server,
-            _ => return Err("invalid side, expected `station` or `server`"),
-        };
-        let port = u16::try_from(from.unsigned()).map_err(|_| TOO_LARGE)?;
-        let at = Instant::from_nanos(from.number());
-        let mut small = || u32::try_from(from.unsigned()).map_err(|_| TOO_LARGE);
-        Ok(ConnectionRow {
-            station,
-            workload,
-            side,
-            port,
-            at,
-            rtt_us: small()?,
-            rtt_var_us: small()?,
-            cwnd: small()?,
-            retransmits: small()?,
-            delivery_rate_bps: from.unsigned(),
-            bytes_acked: from.unsigned(),
-            bytes_received: from.unsigned(),
-        })
-    }
-}
-
-impl Table for EventRow {
-    const NAME: &'static str = "events";
-    const COLUMNS: &'static [Column] = &[
-        Column::new("station", Name).optional(),
-        Column::new("workload", Name).optional(),
-        Column::new("at", Signed),
-        Column::new("length", Unsigned),
-        Column::new("kind", Name),
-        Column::new("text", Text),
-        Column::new("data", Text).optional(),
-    ];
-
-    fn write(&self, names: &Names, to: &mut Batch) {
-        let workload = self.workload.map(|workload| match self.station {
-            Some(station) => names.workload(station, workload),
-            None => names.workload(u16::MAX, workload),
+    pub(super) fn set(row: &mut OperationRow, received: Option<Instant>) {
+        row.operation.far = received.map(|received| RemoteTimestamps {
+            received: received.as_nanos(),
+            sent: received.as_nanos(),
         });
-        to.maybe_text(self.station.map(|station| names.station(station)));
-        to.maybe_text(workload);
-        to.number(self.at.as_nanos());
-        to.unsigned(self.length);
-        to.text(ByteArray::from(self.kind.name()));
-        to.text(ByteArray::from(&*self.detail.text()));
-        to.maybe_text(self.detail.data().map(|data| ByteArray::from(data.into_bytes())));
+    }
+}
+
+/// Time at which the server returned a probe. It exists together with the time of arrival.
+mod remote_sent {
+    use crate::row::OperationRow;
+    use netburn_units::Instant;
+
+    pub(super) fn get(row: &OperationRow) -> Option<Instant> {
+        row.operation.far.map(|far| Instant::from_nanos(far.sent))
     }
 
-    fn from_row(row: Row) -> Option<Self> {
-        match row {
-            Row::Event(row) => Some(row),
-            _ => None,
+    pub(super) fn set(row: &mut OperationRow, sent: Option<Instant>) {
+        row.operation.far = row.operation.far.zip(sent).map(|(mut far, sent)| {
+            far.sent = sent.as_nanos();
+            far
+        });
+    }
+}
+
+/// Kind of an event. The kind of a newer version becomes a warning that begins with its name.
+mod event_kind {
+    use crate::row::{Detail, EventKind, EventRow};
+    use std::borrow::Cow;
+
+    pub(super) fn get(row: &EventRow) -> Cow<'static, str> {
+        Cow::Borrowed(row.kind.name())
+    }
+
+    pub(super) fn set(row: &mut EventRow, name: Cow<'static, str>) {
+        match EventKind::ALL.into_iter().find(|known| known.name() == name) {
+            Some(kind) => row.kind = kind,
+            None => {
+                row.kind = EventKind::Warning;
+                row.detail = Detail::Text(format!("{name}: "));
+            }
         }
     }
+}
 
-    fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str> {
-        let station = match from.maybe_name() {
-            Some(name) => Some(names.station(name).ok_or(NO_STATION)?),
-            None => None,
+/// Description of an event.
+mod event_text {
+    use crate::row::{Detail, EventRow};
+    use std::borrow::Cow;
+
+    pub(super) fn get(row: &EventRow) -> Cow<'static, str> {
+        Cow::Owned(row.detail.text().into_owned())
+    }
+
+    pub(super) fn set(row: &mut EventRow, text: Cow<'static, str>) {
+        row.detail = match &row.detail {
+            Detail::Text(name) if !name.is_empty() => Detail::Text(format!("{name}{text}")),
+            _ => Detail::Text(text.into_owned()),
         };
-        let workload = match from.maybe_name() {
-            Some(name) => Some(names.workload(station.unwrap_or(u16::MAX), name).ok_or(NO_WORKLOAD)?),
-            None => None,
-        };
-        let at = Instant::from_nanos(from.number());
-        let length = from.unsigned();
-        let name = String::from_utf8_lossy(from.name().bytes).into_owned();
-        let kind = EventKind::ALL.into_iter().find(|known| known.name() == name);
-        let text = utf8(from.text())?.to_owned();
-        let data = match from.maybe_text() {
-            Some(data) => Some(utf8(data)?),
-            None => None,
-        };
-        Ok(EventRow {
-            station,
-            workload,
-            at,
-            length,
-            kind: kind.unwrap_or(EventKind::Warning),
-            detail: match (kind, data) {
-                (Some(kind), Some(data)) => Detail::from_data(kind, data),
-                (Some(_), None) => Detail::Text(text),
-                // A kind of a newer version.
-                (None, _) => Detail::Text(format!("{name}: {text}")),
-            },
-        })
     }
 }
 
-fn utf8(text: &[u8]) -> Result<&str, &'static str> {
-    std::str::from_utf8(text).map_err(|_| "the text is not UTF-8")
-}
+/// Typed data of an event.
+mod event_data {
+    use crate::row::{Detail, EventRow};
 
-const NO_STATION: &str = "unknown station";
-const NO_WORKLOAD: &str = "unknown workload";
-const TOO_LARGE: &str = "a number is out of range";
+    pub(super) fn get(row: &EventRow) -> Option<String> {
+        row.detail.data()
+    }
+
+    pub(super) fn set(row: &mut EventRow, data: Option<String>) {
+        if let Some(data) = data {
+            row.detail = Detail::from_data(row.kind, &data);
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::Values;
 
-    /// The names in the first cells of the Markdown table below a heading.
-    fn described(document: &str, table: &str) -> Vec<String> {
-        let heading = format!("\n## `{table}.parquet`");
-        let (_, section) = document
-            .split_once(&heading)
-            .unwrap_or_else(|| panic!("{table} is described"));
-        let section = section.split("\n## ").next().unwrap_or_default();
-        section
-            .lines()
-            .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned()))
-            .collect()
+    /// The columns of a table as a Markdown table.
+    fn described<T: Table>() -> String {
+        let mut page = "| column | type | unit | meaning |\n|---|---|---|---|\n".to_owned();
+        for column in T::COLUMNS {
+            let kind = match column.values {
+                Values::Signed => "int64",
+                Values::Unsigned => "uint64",
+                Values::Name | Values::Text => "text",
+            };
+            let null = if column.optional { ", null" } else { "" };
+            let unit = if column.unit.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", column.unit)
+            };
+            page.push_str(&format!(
+                "| `{}` | {kind}{null} |{unit} | {} |\n",
+                column.name, column.meaning
+            ));
+        }
+        page
     }
 
+    /// Replaces the text between a table's markers.
+    fn replaced<T: Table>(page: &str) -> String {
+        let (begin, end) = (format!("<!-- columns of {} -->\n", T::NAME), "<!-- end -->");
+        let (before, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("{begin} is missing"));
+        let (_, after) = rest.split_once(end).unwrap();
+        format!("{before}{begin}{}{end}{after}", described::<T>())
+    }
+
+    /// Run with NETBURN_REGENERATE=1 to write the page again.
     #[test]
-    fn every_column_is_described() {
-        let document = include_str!("../../../../docs/RECORD.md");
-        fn check<T: Table>(document: &str) {
-            let names: Vec<&str> = T::COLUMNS.iter().map(|column| column.name).collect();
-            assert_eq!(described(document, T::NAME), names, "{}", T::NAME);
+    fn the_page_describes_every_column() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/RECORD.md");
+        let page = std::fs::read_to_string(&path).unwrap();
+        let mut current = replaced::<OperationRow>(&page);
+        current = replaced::<IntervalRow>(&current);
+        current = replaced::<AirRow>(&current);
+        current = replaced::<ConnectionRow>(&current);
+        current = replaced::<LinkRow>(&current);
+        current = replaced::<EventRow>(&current);
+        if std::env::var_os("NETBURN_REGENERATE").is_some() {
+            std::fs::write(&path, &current).unwrap();
         }
-        check::<OperationRow>(document);
-        check::<IntervalTableRow>(document);
-        check::<ConnectionRow>(document);
-        check::<LinkRow>(document);
-        check::<EventRow>(document);
+        assert!(
+            page == current,
+            "docs/RECORD.md: write it again with NETBURN_REGENERATE=1"
+        );
     }
 }

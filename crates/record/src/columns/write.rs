@@ -93,15 +93,6 @@ impl Batch {
         self.maybe_number(Some(value));
     }
 
-    /// The same for an unsigned column.
-    pub(crate) fn unsigned(&mut self, value: u64) {
-        self.maybe_number(Some(value as i64));
-    }
-
-    pub(crate) fn maybe_unsigned(&mut self, value: Option<u64>) {
-        self.maybe_number(value.map(|value| value as i64));
-    }
-
     pub(crate) fn maybe_number(&mut self, value: Option<i64>) {
         let Gathered::Numbers { values, levels } = &mut self.columns[self.at] else {
             unreachable!("a number goes into a column of numbers");

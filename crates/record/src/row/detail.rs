@@ -66,6 +66,13 @@ impl Detail {
     }
 }
 
+impl Default for Detail {
+    /// An empty description.
+    fn default() -> Self {
+        Detail::Text(String::new())
+    }
+}
+
 impl From<String> for Detail {
     fn from(text: String) -> Self {
         Detail::Text(text)

@@ -8,10 +8,11 @@
 //! Integers are little-endian. The CRC is CRC-32 (IEEE 802.3, as in zlib) over length, kind and
 //! payload. A reader stops at the first incomplete or damaged frame, returns everything before it,
 //! and reports the number of dropped bytes. Module `payload` describes the payloads: integers as
-//! LEB128, signed ones zigzag-encoded, times relative to the row's first.
+//! LEB128, signed ones zigzag-encoded, times relative to the time before them.
 
 mod payload;
 mod read;
+pub(crate) mod varint;
 mod write;
 
 pub use read::{End, SpoolError, SpoolReader};

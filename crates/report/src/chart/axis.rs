@@ -1,6 +1,7 @@
 //! Axes: positions of ticks, and the format of values.
 
 use netburn_analysis::format;
+use netburn_units::format_decimal;
 use serde::Serialize;
 
 /// An axis.
@@ -169,10 +170,7 @@ impl Unit {
 
     /// A round value with its unit, as on an axis.
     fn tick(self, value: f64) -> String {
-        let plain = |value: f64| {
-            let text = format!("{value:.6}");
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        };
+        let plain = |value| format_decimal(value, 6);
         match self {
             Unit::Ms if value >= 1000.0 => format!("{} s", plain(value / 1000.0)),
             Unit::Ms if value > 0.0 && value < 1.0 => format!("{} µs", plain(value * 1000.0)),

@@ -1,6 +1,7 @@
 //! A chart as a table.
 
 use super::{Chart, Datum, Scale, Unit};
+use netburn_units::format_decimal;
 use serde::Serialize;
 
 /// The most rows: more points are taken together, from their least to their largest.
@@ -80,10 +81,7 @@ fn shown(level: f64) -> bool {
 fn name(chart: &Chart, from: f64, to: f64) -> String {
     match &chart.x.scale {
         Scale::Names(names) => names.get(from as usize).cloned().unwrap_or_default(),
-        Scale::Percentile => {
-            let percent = format!("{:.4}", from * 100.0);
-            format!("{} %", percent.trim_end_matches('0').trim_end_matches('.'))
-        }
+        Scale::Percentile => format!("{} %", format_decimal(from * 100.0, 4)),
         Scale::Linear | Scale::Log if to > from => {
             format!("{} to {}", chart.x.unit.write(from), chart.x.unit.write(to))
         }

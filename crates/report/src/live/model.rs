@@ -3,6 +3,7 @@
 use crate::sanitise::{sanitise, truncate};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, Column, left, render, right};
+use netburn_analysis::format;
 use netburn_record::row::BASELINE;
 use netburn_record::{EventKind, IntervalRow, OperationRow, Row};
 use netburn_scenario::Plan;
@@ -335,12 +336,7 @@ fn mbps(rate: f64) -> String {
 }
 
 fn millis(latency: Duration) -> String {
-    let ms = latency.as_millis_f64();
-    match ms {
-        ..10.0 => format!("{ms:.2} ms"),
-        10.0..100.0 => format!("{ms:.1} ms"),
-        _ => format!("{ms:.0} ms"),
-    }
+    format!("{} ms", format::ms(latency.as_millis_f64()))
 }
 
 /// Whole seconds from `now` to `end`, rounded up; zero if it has passed.

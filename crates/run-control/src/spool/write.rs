@@ -28,7 +28,7 @@ impl Writer {
     /// If it can't be written or already exists.
     pub fn create(folder: &SpoolFolder, about: &SpoolHeader, start: Start) -> io::Result<Writer> {
         let path = folder.file(&about.run)?;
-        make_private(folder)?;
+        netburn_linux::private_folder::create(folder.path())?;
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path)?;
         let begun = (|| {
             file.try_lock()?;
@@ -223,15 +223,6 @@ impl Writer {
         }
         written
     }
-}
-
-/// Creates the folder, readable by its user only.
-fn make_private(folder: &SpoolFolder) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder.path())
 }
 
 /// Syncs the directory entries of the folder.

@@ -31,7 +31,7 @@ use netburn_network::Network;
 use netburn_record::Row;
 use netburn_scenario::Plan;
 use netburn_tcp::EndpointConfig;
-use netburn_units::{Duration, Instant};
+use netburn_units::{Duration, Instant, earlier};
 use netburn_workload::Deadlines;
 use observe::Observer;
 use payload::End;
@@ -205,13 +205,5 @@ impl World {
             client.watched.machine_mut().handle_timeout(self.now);
             client.watched.finish(&mut self.rows);
         }
-    }
-}
-
-/// The earlier of two optional instants.
-fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (one, other) => one.or(other),
     }
 }

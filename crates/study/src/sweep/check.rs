@@ -3,11 +3,10 @@
 use super::columns::{Column, columns};
 use super::grid::Grid;
 use netburn_runner::pool::each;
-use netburn_runner::{RunEnvironment as _, Simulation};
+use netburn_runner::{Cancel, RunEnvironment as _, Simulation};
 use netburn_scenario::Environment;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Properties of a valid sweep.
@@ -45,21 +44,21 @@ pub struct InvalidCells {
 const MAX_SHOWN_FAULTS: usize = 5;
 
 /// Resolves every cell on `threads` threads and starts its simulation, without running it. Calls `progress` with the number of
-/// cells done. Returns `None` if `stop` is set.
+/// cells done. Returns `None` if `cancel` is stopped.
 ///
 /// # Errors
 /// Invalid cells, if the policy rejects them or no valid cell is left.
 pub fn check(
     grid: &Grid,
     threads: usize,
-    stop: &AtomicBool,
+    cancel: &Cancel,
     impossible: InvalidCellPolicy,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Option<Checked>, InvalidCells> {
     let found = Mutex::new(CellChecks::default());
     let repeat = u64::from(grid.repeat());
     each(grid.cells(), threads, &|cell| {
-        if stop.load(Ordering::Relaxed) {
+        if cancel.is_stopped() {
             return;
         }
         let resolved = resolve_cell(grid, cell * repeat);
@@ -232,14 +231,14 @@ mod tests {
     fn checked(varies: &[&str]) -> Result<Checked, String> {
         let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
         let grid = Grid::new(netburn_scenario::load("anomaly").unwrap(), &varies).unwrap();
-        let checked = check(&grid, 2, &AtomicBool::new(false), InvalidCellPolicy::Reject, &|_| ());
+        let checked = check(&grid, 2, &Cancel::default(), InvalidCellPolicy::Reject, &|_| ());
         checked.map(Option::unwrap).map_err(|wrong| wrong.to_string())
     }
 
     fn skipping(varies: &[&str]) -> Result<Checked, InvalidCells> {
         let varies: Vec<Vary> = varies.iter().map(|text| Vary::parse(text).unwrap()).collect();
         let grid = Grid::new(netburn_scenario::load("anomaly").unwrap(), &varies).unwrap();
-        check(&grid, 2, &AtomicBool::new(false), InvalidCellPolicy::Skip, &|_| ()).map(Option::unwrap)
+        check(&grid, 2, &Cancel::default(), InvalidCellPolicy::Skip, &|_| ()).map(Option::unwrap)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::folder::{Folder, FolderError};
 use super::grid::Grid;
 use netburn_runner::pool::each;
-use netburn_runner::simulate_summary;
+use netburn_runner::{Cancel, simulate_summary};
 use netburn_units::Instant;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,7 +38,7 @@ pub enum SweepError {
 }
 
 /// Executes the unfinished runs on `threads` threads and stores each one when it ends. The results do not depend on the number of
-/// threads. If `stop` is set, runs in progress are aborted. Returns the number of finished runs.
+/// threads. If `cancel` is stopped, runs in progress are aborted. Returns the number of finished runs.
 ///
 /// # Errors
 /// A run failed or cannot be stored. All other finished runs are stored.
@@ -46,7 +46,7 @@ pub fn run(
     grid: &Grid,
     folder: &Folder,
     threads: usize,
-    stop: &AtomicBool,
+    cancel: &Cancel,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<u64, SweepError> {
     let left: Vec<u64> = (0..grid.runs())
@@ -65,7 +65,7 @@ pub fn run(
             share: steps as f64 / all,
         });
     };
-    let stopped = || stop.load(Ordering::Relaxed) || broken.load(Ordering::Relaxed);
+    let stopped = || cancel.is_stopped() || broken.load(Ordering::Relaxed);
     each(left.len() as u64, threads, &|place| {
         if stopped() {
             return;

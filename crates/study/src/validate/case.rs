@@ -2,7 +2,7 @@
 
 use super::kind::Input;
 use super::quantity::{Dimension, parse};
-use netburn_units::Probability;
+use netburn_units::{Probability, format_decimal};
 use serde::{Deserialize, Serialize};
 
 /// A validation case.
@@ -140,7 +140,7 @@ impl Tolerance {
     pub fn show(self, dimension: Dimension) -> String {
         match self {
             Tolerance::Exact => "exact".to_owned(),
-            Tolerance::Relative(share) => format!("{} %", trimmed(share * 100.0)),
+            Tolerance::Relative(share) => format!("{} %", format_decimal(share * 100.0, 3)),
             Tolerance::Absolute(by) => format!("± {}", dimension.show(by)),
         }
     }
@@ -185,11 +185,6 @@ impl Goal {
 
 fn share_of(off: f64, allowed: f64, dust: f64) -> f64 {
     if off <= dust { 0.0 } else { off / (allowed + dust) }
-}
-
-fn trimmed(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]

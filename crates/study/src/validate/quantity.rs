@@ -1,6 +1,6 @@
 //! Dimensions of metrics, with their parsers and formats.
 
-use netburn_units::{BitRate, Dbm, Duration, Probability};
+use netburn_units::{BitRate, Dbm, Duration, Probability, format_decimal};
 use std::str::FromStr;
 
 /// Dimension of a metric.
@@ -62,10 +62,7 @@ impl Dimension {
             (_, size) if size < 10.0 => 3,
             _ => 2,
         };
-        let mut text = format!("{value:.digits$}");
-        if text.contains('.') {
-            text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
-        }
+        let text = format_decimal(value, digits);
         match self.unit() {
             "" => text,
             unit => format!("{text} {unit}"),

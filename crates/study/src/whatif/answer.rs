@@ -4,13 +4,13 @@ use super::WhatIf;
 use netburn_analysis::compare::{Comparison, Options, Side, judge_together};
 use netburn_record::Summary;
 use netburn_runner::pool::map;
-use netburn_runner::simulate_summary;
+use netburn_runner::{Cancel, simulate_summary};
 use netburn_scenario::Plan;
 use netburn_simulate::SimulateError;
 use netburn_workload::Verdict;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Results of all changes.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,13 +50,13 @@ pub enum AnswerError {
 /// results, which do not depend on the number of threads. Calls `progress` with the number of finished and of all runs.
 ///
 /// # Errors
-/// The plan cannot be simulated, or `stop` was set.
+/// The plan cannot be simulated, or `cancel` was stopped.
 pub fn answer(
     plan: &Plan,
     what_ifs: Vec<WhatIf>,
     runs: usize,
     threads: usize,
-    stop: &AtomicBool,
+    cancel: &Cancel,
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<Answers, AnswerError> {
     let plans: Vec<&Plan> = std::iter::once(plan)
@@ -71,7 +71,7 @@ pub fn answer(
             seed: plan.seed.repeat(run),
             ..plans[which].clone()
         };
-        let result = summary(&seeded, stop);
+        let result = summary(&seeded, cancel);
         progress(done.fetch_add(1, Ordering::Relaxed) + 1, all as u64);
         result
     });
@@ -97,9 +97,9 @@ pub fn answer(
     })
 }
 
-fn summary(plan: &Plan, stop: &AtomicBool) -> Result<Summary, AnswerError> {
+fn summary(plan: &Plan, cancel: &Cancel) -> Result<Summary, AnswerError> {
     let summary = simulate_summary(plan, &plan.name, &mut |_| {
-        if stop.load(Ordering::Relaxed) {
+        if cancel.is_stopped() {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

@@ -2,66 +2,11 @@
 //! (`tcp_fastretrans_alert`).
 
 use super::acknowledge::AckResult;
+use super::recovery_state::Prr;
 use super::scoreboard::{Marks, Record};
-use super::transmit::Probe;
-use super::undo::Undo;
 use super::{Sender, SenderTimer};
 use crate::congestion::State;
 use netburn_units::{Duration, Instant};
-
-/// Congestion state of a sender.
-#[derive(Debug, Clone)]
-pub(crate) struct Recovery {
-    pub(crate) state: State,
-    /// End of the sent data when the state was entered: the episode ends with its acknowledgement
-    /// (`high_seq`).
-    pub(crate) high: u64,
-    pub(crate) prr: Prr,
-    /// State for an undo, while the episode can be reverted.
-    pub(super) undo: Option<Undo>,
-    /// Time of the first retransmission of the episode, in milliseconds of the timestamps.
-    pub(crate) retransmitted_at: Option<i64>,
-    /// True if the timeout may be spurious (F-RTO, RFC 5682).
-    frto: bool,
-    /// F-RTO sends new data before lost data.
-    pub(crate) new_data_first: bool,
-    /// Tail loss probe in flight.
-    pub(crate) tail_probe: Option<TailProbe>,
-    /// Transmission requested by a timer.
-    pub(crate) probe: Option<Probe>,
-}
-
-/// Proportional rate reduction (RFC 6937).
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Prr {
-    prior_cwnd: u32,
-    delivered: u32,
-    pub(crate) out: u32,
-}
-
-/// A tail loss probe (RFC 8985 §7.3).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TailProbe {
-    pub(crate) end: u64,
-    /// True if it is a retransmission.
-    pub(crate) retransmission: bool,
-}
-
-impl Recovery {
-    pub(crate) fn new() -> Self {
-        Self {
-            state: State::Open,
-            high: 0,
-            prr: Prr::default(),
-            undo: None,
-            retransmitted_at: None,
-            frto: false,
-            new_data_first: false,
-            tail_probe: None,
-            probe: None,
-        }
-    }
-}
 
 impl Sender {
     /// Processes an acknowledgement that is not ordinary (`tcp_fastretrans_alert`).

@@ -1,7 +1,7 @@
 //! Timers of the sender, and their expiry.
 
 use super::Sender;
-use super::transmit::Probe;
+use super::recovery_state::Probe;
 use crate::congestion::State;
 use netburn_units::{Duration, Instant};
 

@@ -1,23 +1,12 @@
 //! Transmission: lost data first, then new data (`tcp_xmit_retransmit_queue`, `tcp_write_xmit`).
 
-use super::recovery::TailProbe;
+use super::recovery_state::{Probe, TailProbe};
 use super::scoreboard::{Marks, Record};
 use super::{Sender, SenderTimer};
 use crate::congestion::State;
 use crate::gso;
 use crate::info::Limit;
 use netburn_units::{Duration, Instant};
-
-/// Transmission requested by a timer, independent of the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Probe {
-    /// First record, after a timeout.
-    Head,
-    /// New data, otherwise the last segment.
-    Tail,
-    /// Data that the peer's window permits, otherwise a window probe without content.
-    Window,
-}
 
 /// Transmission of the sender.
 #[derive(Debug, Clone, Copy)]

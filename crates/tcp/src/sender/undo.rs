@@ -3,19 +3,9 @@
 
 use super::Sender;
 use super::acknowledge::AckResult;
-use super::recovery::Recovery;
+use super::recovery_state::{Recovery, Undo};
 use crate::congestion::State;
 use netburn_units::Instant;
-
-/// State for the detection of a spurious reduction.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Undo {
-    pub(super) from: u64,
-    /// Retransmitted segments without a reported duplicate; `None` before the first retransmission.
-    pub(super) outstanding: Option<u32>,
-    /// True if the window may be restored: not after an ECN echo (`prior_ssthresh`).
-    pub(super) window: bool,
-}
 
 impl Recovery {
     /// `segments` are retransmitted.

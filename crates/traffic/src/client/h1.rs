@@ -252,17 +252,19 @@ impl<W: TransferObserver> Content<'_, W> {
         if self.tells {
             self.watch.bytes(count);
         }
-        match self.came > self.most {
-            true => Err(ExchangeError::wrong_length()),
-            false => Ok(()),
+        if self.came > self.most {
+            Err(ExchangeError::wrong_length())
+        } else {
+            Ok(())
         }
     }
 
     /// Receives up to `limit` bytes that are certainly content; 0 is the end of the stream.
     async fn drop_some(&mut self, limit: u64) -> io::Result<u64> {
-        let limit = match self.tells {
-            true => self.watch.allowed(limit).await,
-            false => limit,
+        let limit = if self.tells {
+            self.watch.allowed(limit).await
+        } else {
+            limit
         };
         if let Stream::Plain(socket) = &self.stream
             && !self.watch.wants_content()

@@ -228,10 +228,12 @@ fn broken(error: h2::Error) -> ExchangeError {
         // RFC 9113 §8.7: not processed, safe to retry.
         return ExchangeError::Idle;
     }
-    match error.is_io() {
-        true => ExchangeError::Connection(error.into_io().unwrap_or_else(|| io::ErrorKind::ConnectionReset.into())),
-        false if error.is_go_away() => ExchangeError::Connection(io::Error::other(error)),
-        false => ExchangeError::Response(error.to_string()),
+    if error.is_io() {
+        ExchangeError::Connection(error.into_io().unwrap_or_else(|| io::ErrorKind::ConnectionReset.into()))
+    } else if error.is_go_away() {
+        ExchangeError::Connection(io::Error::other(error))
+    } else {
+        ExchangeError::Response(error.to_string())
     }
 }
 

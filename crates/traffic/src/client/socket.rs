@@ -101,9 +101,10 @@ impl Socket {
             let tried = self.stream.try_io(Interest::READABLE, || {
                 let count = receive(&self.stream)?;
                 got = Some(count);
-                match count > 0 && count < limit {
-                    true => Err(io::ErrorKind::WouldBlock.into()),
-                    false => Ok(()),
+                if count > 0 && count < limit {
+                    Err(io::ErrorKind::WouldBlock.into())
+                } else {
+                    Ok(())
                 }
             });
             match (got, tried) {

@@ -56,11 +56,12 @@ fn system_roots() -> io::Result<RootCertStore> {
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
     roots.add_parsable_certificates(found.certs);
-    match roots.is_empty() {
-        true => Err(io::Error::other(
+    if roots.is_empty() {
+        Err(io::Error::other(
             "the system has no root certificates (Debian package: ca-certificates)",
-        )),
-        false => Ok(roots),
+        ))
+    } else {
+        Ok(roots)
     }
 }
 

@@ -115,9 +115,10 @@ impl Echo {
         match wire::read(datagram) {
             Ok(Datagram::Hello { .. }) => {
                 let allowed = client.is_loopback()
-                    || match known(client) {
-                        true => self.reserved.allow(now, client),
-                        false => self.hellos.allow(now, client),
+                    || if known(client) {
+                        self.reserved.allow(now, client)
+                    } else {
+                        self.hellos.allow(now, client)
                     };
                 if !allowed {
                     self.counters.limited += 1;

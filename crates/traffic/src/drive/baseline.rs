@@ -1,7 +1,8 @@
 //! Baseline: idle latency before the load, with a probe every 50 ms.
 
 use super::load::{CancelToken, DriveReport, Load, Rows};
-use super::{drive, own_thread, probe};
+use super::shared::probe;
+use super::{drive, own_thread};
 use crate::client::{Resource, Target};
 use crate::clock::RunClock;
 use netburn_record::row::BASELINE;
@@ -43,12 +44,11 @@ pub async fn baseline(
         let mut events = Vec::new();
         for (idle, echoes) in echoing(stations, stop.clone()).await {
             let from = clock.now();
-            let (config, target) = match echoes {
-                true => (Config::probe(), idle.target),
-                false => {
-                    events.push(fallen_back(&idle, from));
-                    (request_every_50_ms(), Arc::new(tiny(&idle.target)))
-                }
+            let (config, target) = if echoes {
+                (Config::probe(), idle.target)
+            } else {
+                events.push(fallen_back(&idle, from));
+                (request_every_50_ms(), Arc::new(tiny(&idle.target)))
             };
             // Different phases by station: agents that play one station each would otherwise send simultaneously.
             let index = u64::from(idle.station) << 16 | u64::from(BASELINE);
@@ -98,9 +98,10 @@ fn fallen_back(idle: &Idle, at: Instant) -> Row {
         at,
         length: 0,
         kind: EventKind::Warning,
-        detail: match idle.datagrams {
-            true => "the server does not echo datagrams: idle latency is measured with small HTTP requests",
-            false => "idle latency is measured with small HTTP requests",
+        detail: if idle.datagrams {
+            "the server does not echo datagrams: idle latency is measured with small HTTP requests"
+        } else {
+            "idle latency is measured with small HTTP requests"
         }
         .into(),
     })

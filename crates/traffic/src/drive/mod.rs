@@ -6,9 +6,7 @@
 
 mod backlog;
 pub mod baseline;
-mod job;
 pub mod load;
-mod probe;
 mod sample;
 mod scheduler;
 mod shared;
@@ -73,7 +71,7 @@ async fn run(shared: &Rc<Shared>, rows: &Rows, mut stop: CancelToken) -> (Busy, 
     let mut standstills = Standstills::new(LOOK);
     let backlog = Rc::new(RefCell::new(Backlog::default()));
     let mut turn = shared.clock.now();
-    probe::open(shared);
+    shared::probe::open(shared);
     loop {
         shared.with_scheduler(|_, _| {});
         let now = shared.clock.now();
@@ -128,9 +126,10 @@ async fn take_turn(shared: Rc<Shared>, backlog: Rc<RefCell<Backlog>>) {
 
 /// Waits for `wait`, and always lets the other tasks run, so that running operations continue under overload.
 async fn pause(timer: &mut Timer, wait: Duration) {
-    match wait.is_zero() {
-        true => tokio::task::yield_now().await,
-        false => timer.until(Monotonic::now() + wait).await,
+    if wait.is_zero() {
+        tokio::task::yield_now().await
+    } else {
+        timer.until(Monotonic::now() + wait).await
     }
 }
 

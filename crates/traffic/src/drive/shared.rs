@@ -1,9 +1,13 @@
 //! State that all tasks of one driver share: scheduler, connections, and the processing of events.
+//!
+//! An event may start a task ([`job`], [`probe`]), and tasks report events: together they are one unit.
+
+mod job;
+pub(super) mod probe;
 
 use super::load::Load;
 use super::sample::{SampledConnection, Sampler};
 use super::scheduler::Scheduler;
-use super::{job, probe};
 use crate::client::h2::Session;
 use crate::client::{Meter, Socket, Stream, Target, tls};
 use crate::clock::RunClock;
@@ -149,9 +153,10 @@ impl Shared {
 
 /// Returns whether this system rejects a congestion control.
 fn is_refused(target: &Target, name: &str) -> bool {
-    let socket = match target.address.is_ipv4() {
-        true => TcpSocket::new_v4(),
-        false => TcpSocket::new_v6(),
+    let socket = if target.address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
     };
     // Without a socket every connection fails with its own error.
     socket.is_ok_and(|socket| netburn_linux::set_congestion_control(&socket, name).is_err())

@@ -145,9 +145,10 @@ impl Report {
     /// Returns the mean throughput in Mbit/s.
     #[must_use]
     pub fn throughput_mbps(&self) -> f64 {
-        match self.elapsed.is_zero() {
-            true => 0.0,
-            false => self.bytes as f64 * 8e-6 / self.elapsed.as_secs_f64(),
+        if self.elapsed.is_zero() {
+            0.0
+        } else {
+            self.bytes as f64 * 8e-6 / self.elapsed.as_secs_f64()
         }
     }
 

@@ -1,7 +1,8 @@
-//! URLs of HTTP servers.
+//! URLs of HTTP servers, parsed by the crate `url` (URL Standard). Host names beyond ASCII become Punycode.
 
 use std::fmt;
 use std::str::FromStr;
+use url::Position;
 
 /// An `http` or `https` URL, without user name and fragment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,86 +41,47 @@ impl FromStr for Url {
 
     /// Parses `http://host/path?query`. The default scheme is `http`.
     fn from_str(text: &str) -> Result<Self, UrlError> {
-        let malformed = |why: &str| UrlError::Malformed {
-            found: text.to_owned(),
-            why: why.to_owned(),
-        };
         let trimmed = text.trim();
-        let whole = match trimmed.contains("://") {
-            true => trimmed.to_owned(),
-            false => format!("http://{trimmed}"),
+        let parsed = if trimmed.contains("://") {
+            url::Url::parse(trimmed)
+        } else {
+            url::Url::parse(&format!("http://{trimmed}"))
         };
-        let whole = whole.split('#').next().unwrap_or_default();
-        let uri: http::Uri = whole
-            .parse()
-            .map_err(|error: http::uri::InvalidUri| malformed(&error.to_string()))?;
-        let secure = match uri.scheme_str() {
-            Some("http") => false,
-            Some("https") => true,
-            _ => return Err(UrlError::Scheme(text.to_owned())),
-        };
-        let authority = uri.authority().ok_or_else(|| malformed("no host"))?;
-        if authority.as_str().contains('@') {
-            return Err(UrlError::User(text.to_owned()));
-        }
-        let host = authority.host().to_owned();
-        if host.is_empty() || host == "[]" {
-            return Err(malformed("no host"));
-        }
-        let port = match authority.as_str()[host.len()..].strip_prefix(':') {
-            None | Some("") => {
-                if secure {
-                    443
-                } else {
-                    80
-                }
-            }
-            Some(port) => port
-                .parse()
-                .ok()
-                .filter(|p| *p > 0)
-                .ok_or_else(|| malformed("a port is 1 to 65535"))?,
-        };
-        let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        let path = match path.starts_with('/') {
-            true => path.to_owned(),
-            false => format!("/{path}"),
-        };
-        Ok(Url {
-            secure,
-            host,
-            port,
-            path,
-        })
+        Url::new(parsed, text)
     }
 }
 
 impl Url {
-    /// Resolves a `Location` relative to this URL (RFC 9110 §10.2.2, RFC 3986 §5.2).
+    /// Converts the result of parsing `text`.
+    fn new(parsed: Result<url::Url, url::ParseError>, text: &str) -> Result<Url, UrlError> {
+        let malformed = |why: &str| UrlError::Malformed {
+            found: text.to_owned(),
+            why: why.to_owned(),
+        };
+        let url = parsed.map_err(|error| malformed(&error.to_string()))?;
+        let secure = match url.scheme() {
+            "http" => false,
+            "https" => true,
+            _ => return Err(UrlError::Scheme(text.to_owned())),
+        };
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(UrlError::User(text.to_owned()));
+        }
+        let port = url.port_or_known_default().filter(|port| *port > 0);
+        Ok(Url {
+            secure,
+            host: url.host_str().ok_or_else(|| malformed("no host"))?.to_owned(),
+            port: port.ok_or_else(|| malformed("a port is 1 to 65535"))?,
+            path: url[Position::BeforePath..Position::AfterQuery].to_owned(),
+        })
+    }
+
+    /// Resolves a `Location` relative to this URL (RFC 9110 §10.2.2).
     /// | # Errors
     /// [`UrlError`] when the result is invalid.
     pub fn join(&self, location: &str) -> Result<Url, UrlError> {
-        let location = location.trim();
-        if location.contains("://") {
-            return location.parse();
-        }
-        let scheme = if self.secure { "https" } else { "http" };
-        if let Some(rest) = location.strip_prefix("//") {
-            return format!("{scheme}://{rest}").parse();
-        }
-        let bare = self.path.split('?').next().unwrap_or("/");
-        let path = match location.chars().next() {
-            Some('/') => location.to_owned(),
-            Some('?') => format!("{bare}{location}"),
-            None | Some('#') => self.path.clone(),
-            Some(_) => {
-                let (file, query) = location.split_once('?').map_or((location, None), |(f, q)| (f, Some(q)));
-                let folder = &bare[..=bare.rfind('/').unwrap_or(0)];
-                let path = without_dots(&format!("{folder}{file}"));
-                query.map_or(path.clone(), |query| format!("{path}?{query}"))
-            }
-        };
-        format!("{scheme}://{}:{}{path}", self.host, self.port).parse()
+        let resolved = url::Url::parse(&self.to_string()).and_then(|base| base.join(location));
+        Url::new(resolved, location)
     }
 
     /// Returns the host without the brackets of an IPv6 address, for name resolution.
@@ -130,22 +92,6 @@ impl Url {
             .and_then(|h| h.strip_suffix(']'))
             .unwrap_or(&self.host)
     }
-}
-
-/// Removes the segments `.` and `..` from a path (RFC 3986 §5.2.4).
-fn without_dots(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/').skip(1) {
-        match part {
-            "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    let folder = matches!(path.rsplit('/').next(), Some("." | "..")) && !parts.is_empty();
-    format!("/{}{}", parts.join("/"), if folder { "/" } else { "" })
 }
 
 impl fmt::Display for Url {
@@ -169,10 +115,12 @@ mod tests {
             ("http://a", "http://a/"),
             ("a/b?c", "http://a/b?c"),
             ("http://a:80/x#frag", "http://a/x"),
-            ("https://A.example:443/%20?q=/", "https://A.example/%20?q=/"),
+            ("https://A.example:443/%20?q=/", "https://a.example/%20?q=/"),
             ("https://[::1]:8443/", "https://[::1]:8443/"),
             ("http://a?q", "http://a/?q"),
             ("127.0.0.1:8080", "http://127.0.0.1:8080/"),
+            ("http://a/b/../é x", "http://a/%C3%A9%20x"),
+            ("http://MÜNCHEN.example/", "http://xn--mnchen-3ya.example/"),
         ] {
             assert_eq!(text.parse::<Url>().unwrap().to_string(), written, "{text}");
         }
@@ -181,7 +129,6 @@ mod tests {
         for text in [
             "",
             "http://",
-            "http:///x",
             "http://a:0/",
             "http://a:99999/",
             "http://a:b/",

@@ -1,7 +1,8 @@
 //! Accepts connections and distributes them over the workers.
 
+use super::connection;
 use super::stats::Stats;
-use super::worker::{Accepted, Worker, Workers};
+use super::worker_state::{Accepted, Worker, Workers};
 use std::io;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -30,7 +31,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, own: usize, workers: Workers, list
         };
         let chosen = workers.choose();
         if chosen == own {
-            worker.serve(stream, peer, tls);
+            connection::spawn(&worker, stream, peer, tls);
         } else if !hand_over(&workers, chosen, stream, peer, tls) {
             workers.shared.stats[chosen].connections.fetch_sub(1, Relaxed);
         }

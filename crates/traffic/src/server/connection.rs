@@ -1,15 +1,13 @@
 //! One TCP connection: protocol detection and service.
 
-use super::admission::{AdmissionError, AdmissionPermit};
-use super::congestion_control::SocketControl;
-use super::flow::Flow;
+use super::admission::AdmissionError;
+use super::connection_context::ConnectionContext;
 use super::http1::Http1;
 use super::response::{ExtraField, Response};
 use super::socket::{Deadline, Socket};
-use super::socket_dscp::SocketDscp;
 use super::stats::Stats;
 use super::timed_stream::{Io, TimedStream};
-use super::worker::Worker;
+use super::worker_state::Worker;
 use super::{http1, http2};
 use crate::limiter::Client;
 use std::io;
@@ -25,38 +23,13 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Maximum number of encrypted bytes that are buffered when the socket is full.
 const TLS_AHEAD: usize = 32 << 10;
 
-/// State of a connection that its protocol handler uses.
-pub(crate) struct ConnectionContext {
-    pub(crate) worker: Rc<Worker>,
-    pub(crate) permit: Rc<AdmissionPermit>,
-    pub(crate) down: Flow,
-    pub(crate) up: Flow,
-    stream: Arc<TcpStream>,
-    marking: SocketDscp,
-    control: SocketControl,
-}
-
-impl ConnectionContext {
-    /// Sets the DSCP of the connection's packets. If the system rejects it, the previous one stays; the response is
-    /// sent anyway.
-    pub(crate) fn mark(&self, dscp: u8) {
-        let _ = self.marking.set(&*self.stream, dscp);
-    }
-
-    /// Sets the congestion control of the connection, or its default for `None`.
-    pub(crate) fn control(&self, name: Option<&str>) {
-        self.control.set(&*self.stream, name, &self.worker.shared.controls);
-    }
-
-    /// Returns the response to a request above the limit, and counts it.
-    pub(crate) fn too_many_requests(&self) -> Response {
-        Stats::add(&self.worker.stats.refused, 1);
-        Response::text(429, "too many requests").with(ExtraField::Later)
-    }
+/// Serves a connection on this thread. It has been counted as open.
+pub(crate) fn spawn(worker: &Rc<Worker>, stream: TcpStream, peer: SocketAddr, tls: bool) {
+    tokio::task::spawn_local(serve(Rc::clone(worker), stream, peer, tls));
 }
 
 /// Serves a connection to its end.
-pub(crate) async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAddr, tls: bool) {
+async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAddr, tls: bool) {
     // Optional socket options; errors are ignored.
     let _ = stream.set_nodelay(true);
     if let Some(cc) = &worker.shared.cc {
@@ -68,29 +41,10 @@ pub(crate) async fn serve(worker: Rc<Worker>, stream: TcpStream, peer: SocketAdd
     // Errors of a connection appear in the client's measurements.
     let _ = match worker.shared.admission.admit(Client::at(peer.ip())) {
         // Boxed, because the future for TLS is larger than that for cleartext.
-        Ok(permit) if tls => Box::pin(serve_tls(context(worker, permit, stream), socket)).await,
-        Ok(permit) => serve_clear(context(worker, permit, stream), socket).await,
+        Ok(permit) if tls => Box::pin(serve_tls(ConnectionContext::new(worker, permit, stream), socket)).await,
+        Ok(permit) => serve_clear(ConnectionContext::new(worker, permit, stream), socket).await,
         Err(denied) => reject(&worker, socket, denied, tls).await,
     };
-}
-
-fn context(worker: Rc<Worker>, permit: AdmissionPermit, stream: Arc<TcpStream>) -> ConnectionContext {
-    let (mut down, mut up) = (Vec::new(), Vec::new());
-    for (d, u) in permit.links.iter().chain(&worker.shared.links) {
-        down.push(Arc::clone(d));
-        up.push(Arc::clone(u));
-    }
-    let flow = |links| Flow::new(links, worker.timer_queue.clone(), Arc::clone(&worker.stats));
-    let (down, up) = (flow(down), flow(up));
-    ConnectionContext {
-        worker,
-        permit: Rc::new(permit),
-        down,
-        up,
-        stream,
-        marking: SocketDscp::default(),
-        control: SocketControl::default(),
-    }
 }
 
 async fn serve_clear(context: ConnectionContext, mut socket: Socket) -> io::Result<()> {

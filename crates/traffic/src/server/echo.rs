@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, clock};
 use super::socket_dscp::SocketDscp;
-use super::worker::Worker;
+use super::worker_state::Worker;
 use crate::datagram::{Echo, MAX_SIZE, wire};
 use netburn_linux::datagram::{Received, receive, send};
 use std::cell::{Cell, RefCell};

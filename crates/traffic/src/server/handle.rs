@@ -1,13 +1,13 @@
 //! Observation of a running server.
 
+use super::registry::Connection;
 use super::stats::{Distribution, Stats};
-use super::worker::Shared;
+use super::worker_state::Shared;
 use netburn_linux::cpu::ThreadId;
-use netburn_linux::{CpuMonitor, Monotonic, Sampler, TcpInfo, Window};
+use netburn_linux::{CpuMonitor, Monotonic, Sampler, Window};
 use netburn_record::{Health, Role};
 use netburn_units::Instant;
 use std::fmt;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,17 +17,6 @@ pub struct ServerHandle {
     name: String,
     shared: Arc<Shared>,
     cpu: Arc<Mutex<Cpu>>,
-}
-
-/// Sample of one of the server's TCP connections.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Connection {
-    /// Client address. Its port identifies the connection at both ends.
-    pub peer: SocketAddr,
-    /// Time of the sample.
-    pub at: std::time::Instant,
-    /// Kernel state of the connection.
-    pub info: TcpInfo,
 }
 
 /// Processor time of the server's threads.

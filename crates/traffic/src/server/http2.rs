@@ -1,6 +1,6 @@
 //! HTTP/2 (RFC 9113) with the `h2` crate: one connection and its streams.
 
-use super::connection::ConnectionContext;
+use super::connection_context::ConnectionContext;
 use super::flow::{Flow, clock};
 use super::response::{ALWAYS, Body, Response};
 use super::route::{Method, Request, Route};
@@ -132,9 +132,10 @@ impl Stream {
         if let Ok(Some(name)) = dscp::control(request.path) {
             self.context.control(Some(name));
         }
-        let route = match self.context.permit.allow_request() {
-            true => self.context.worker.shared.site.route(&request),
-            false => Route::Response(self.context.too_many_requests()),
+        let route = if self.context.permit.allow_request() {
+            self.context.worker.shared.site.route(&request)
+        } else {
+            Route::Response(self.context.too_many_requests())
         };
         let mut body = body;
         let done = match route {

@@ -7,6 +7,7 @@ mod admission;
 mod config;
 mod congestion_control;
 mod connection;
+mod connection_context;
 mod date;
 mod echo;
 mod flow;
@@ -27,10 +28,12 @@ mod stats;
 mod timed_stream;
 mod timer_queue;
 mod worker;
+mod worker_state;
 
 pub use config::{Limits, MAX_OBJECT, PORT, ServerConfig, TLS_PORT, Terms};
 pub use congestion_control::has_congestion_control;
-pub use handle::{Connection, ServerHandle};
+pub use handle::ServerHandle;
+pub use registry::Connection;
 
 use crate::consent::{Consent, PerClient};
 use crate::content::Content;
@@ -45,7 +48,8 @@ use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
-use worker::{Shared, Sockets, Start, Workers};
+use worker::{Sockets, Start};
+use worker_state::{Shared, Workers};
 
 /// A server with open sockets.
 pub struct Server {

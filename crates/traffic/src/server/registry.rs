@@ -1,10 +1,21 @@
 //! Registry of open connections.
 
-use super::handle::Connection;
+use netburn_linux::TcpInfo;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::net::TcpStream;
+
+/// Sample of one of the server's TCP connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Connection {
+    /// Client address. Its port identifies the connection at both ends.
+    pub peer: SocketAddr,
+    /// Time of the sample.
+    pub at: std::time::Instant,
+    /// Kernel state of the connection.
+    pub info: TcpInfo,
+}
 
 /// Number of connections that are sampled at once.
 const AT_ONCE: usize = 64;

@@ -1,79 +1,26 @@
-//! A thread of the server with its runtime, and the state shared by all threads.
+//! A thread of the server with its runtime.
 
-use super::admission::Admission;
-use super::config::Limits;
-use super::congestion_control::AvailableControls;
-use super::connection;
 use super::date::Dates;
-use super::flow::SharedLink;
-use super::registry::Registry;
-use super::route::Site;
-use super::station_bytes::StationBytes;
-use super::stats::{CHECK_INTERVAL, Stats};
+use super::stats::CHECK_INTERVAL;
 use super::timer_queue::TimerQueue;
-use super::{accept, echo};
-use crate::content::Content;
+use super::worker_state::{Accepted, Worker, Workers};
+use super::{accept, connection, echo};
 use netburn_linux::Monotonic;
 use netburn_linux::cpu::ThreadId;
 use netburn_record::Standstills;
 use netburn_units::Instant;
 use std::io;
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio_rustls::TlsAcceptor;
-
-/// State shared by all threads.
-pub(crate) struct Shared {
-    pub(crate) limits: Limits,
-    pub(crate) site: Site,
-    pub(crate) content: Content,
-    pub(crate) tls: Option<TlsAcceptor>,
-    pub(crate) cc: Option<String>,
-    pub(crate) controls: AvailableControls,
-    /// Rate-limited links of the whole server, down and up.
-    pub(crate) links: Option<(SharedLink, SharedLink)>,
-    pub(crate) admission: Arc<Admission>,
-    pub(crate) registry: Registry,
-    /// True if workers detect standstills.
-    pub(crate) watching: watch::Sender<bool>,
-    /// Statistics of each worker.
-    pub(crate) stats: Vec<Arc<Stats>>,
-    /// Bytes of content by station.
-    pub(crate) tally: StationBytes,
-}
-
-/// State shared by the tasks of one thread.
-pub(crate) struct Worker {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) stats: Arc<Stats>,
-    pub(crate) content: Content,
-    pub(crate) timer_queue: TimerQueue,
-    pub(crate) dates: Dates,
-}
-
-/// A connection accepted by another thread.
-pub(crate) struct Accepted {
-    pub(crate) stream: std::net::TcpStream,
-    pub(crate) peer: SocketAddr,
-    pub(crate) tls: bool,
-}
 
 /// Sockets at which a worker listens.
 #[derive(Default)]
 pub(crate) struct Sockets {
     pub(crate) listeners: Vec<(std::net::TcpListener, bool)>,
     pub(crate) datagrams: Vec<(std::net::UdpSocket, crate::datagram::Echo)>,
-}
-
-/// Channels that pass connections to the workers.
-#[derive(Clone)]
-pub(crate) struct Workers {
-    pub(crate) inboxes: Vec<mpsc::UnboundedSender<Accepted>>,
-    pub(crate) shared: Arc<Shared>,
 }
 
 /// Parameters of a worker.
@@ -134,7 +81,7 @@ impl Start {
                 tokio::select! {
                     accepted = self.inbox.recv() => match accepted {
                         Some(Accepted { stream, peer, tls }) => match TcpStream::from_std(stream) {
-                            Ok(stream) => worker.serve(stream, peer, tls),
+                            Ok(stream) => connection::spawn(&worker, stream, peer, tls),
                             // The connection was counted when it was passed to this worker.
                             Err(_) => drop(worker.stats.connections.fetch_sub(1, Relaxed)),
                         },
@@ -170,25 +117,5 @@ struct Ended(mpsc::UnboundedSender<()>);
 impl Drop for Ended {
     fn drop(&mut self) {
         let _ = self.0.send(());
-    }
-}
-
-impl Worker {
-    /// Serves a connection on this thread. It has been counted as open.
-    pub(crate) fn serve(self: &Rc<Self>, stream: TcpStream, peer: SocketAddr, tls: bool) {
-        tokio::task::spawn_local(connection::serve(Rc::clone(self), stream, peer, tls));
-    }
-}
-
-impl Workers {
-    /// Returns the worker with the fewest connections, and counts one more for it.
-    pub(crate) fn choose(&self) -> usize {
-        let counts = self.shared.stats.iter().map(|stats| stats.connections.load(Relaxed));
-        let chosen = counts
-            .enumerate()
-            .min_by_key(|(_, count)| *count)
-            .map_or(0, |(index, _)| index);
-        self.shared.stats[chosen].connections.fetch_add(1, Relaxed);
-        chosen
     }
 }

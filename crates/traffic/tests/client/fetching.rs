@@ -139,9 +139,10 @@ fn post_sends_to_the_url() {
 fn a_server_without_head_and_length_is_inspected_with_get() {
     let server = Scripted::start(|talk, _| {
         while let Some(head) = talk.request()? {
-            match head.starts_with("HEAD") {
-                true => talk.say(b"HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n")?,
-                false => talk.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n")?,
+            if head.starts_with("HEAD") {
+                talk.say(b"HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n")?
+            } else {
+                talk.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n")?
             }
         }
         Ok(())

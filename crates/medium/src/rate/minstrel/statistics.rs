@@ -138,9 +138,10 @@ impl Statistics {
     }
 
     fn age(&mut self, in_use: bool) {
-        let kept = match in_use {
-            true if self.recent_ppdus > 0.0 => (HISTORY_PPDUS / self.recent_ppdus).clamp(0.75, 0.98),
-            _ => 0.75,
+        let kept = if in_use && self.recent_ppdus > 0.0 {
+            (HISTORY_PPDUS / self.recent_ppdus).clamp(0.75, 0.98)
+        } else {
+            0.75
         };
         self.recent_ppdus = self.recent_ppdus * kept + f64::from(self.ppdus);
         self.recent_unanswered = self.recent_unanswered * kept + f64::from(self.unanswered);

@@ -10,7 +10,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Files of a record that `report` writes: its tables and `run.json`, and its page.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
+    "airtime.parquet",
     "connections.parquet",
     "events.parquet",
     "intervals.parquet",

@@ -1,6 +1,6 @@
 //! Horizontal bars: one group for each name, one bar for each series.
 
-use super::{Theme, legend, writer};
+use super::{MAX_SERIES, Theme, legend, writer};
 use crate::chart::{Chart, Scale};
 use crate::sanitise::truncate;
 use writer::SvgWriter;
@@ -19,6 +19,7 @@ pub(super) fn svg(chart: &Chart, theme: Theme) -> String {
     let Scale::Names(names) = &chart.x.scale else {
         return String::new();
     };
+    let series = &chart.series[..chart.series.len().min(MAX_SERIES)];
     let shown = &names[..names.len().min(MAX_BARS)];
     let [_, up] = chart.extent().unwrap_or([(0.0, 1.0), (0.0, 1.0)]);
     let ends = chart.y.range(up);
@@ -31,9 +32,9 @@ pub(super) fn svg(chart: &Chart, theme: Theme) -> String {
     let left = 16.0 + 7.2 * widest as f64;
     let room = WIDTH - left - 92.0;
     let along = |value: f64| left + room * chart.y.place(value, ends);
-    let group = BAR * chart.series.len() as f64 + GAP;
+    let group = BAR * series.len() as f64 + GAP;
     let bottom = TOP + group * shown.len() as f64;
-    let (rows, lines) = writer::flow(&legend(chart, chart.series.len()), WIDTH - 16.0);
+    let (rows, lines) = writer::flow(&legend(chart, series.len()), WIDTH - 16.0);
     let mut svg = SvgWriter::new(chart, theme, WIDTH, bottom + 46.0 + 20.0 * lines as f64);
     let mut last = f64::MIN;
     for tick in chart.y.ticks(ends, 4) {
@@ -48,7 +49,7 @@ pub(super) fn svg(chart: &Chart, theme: Theme) -> String {
     for (place, name) in shown.iter().enumerate() {
         let top = TOP + group * place as f64 + GAP / 2.0;
         svg.word(left - 8.0, top + (group - GAP) / 2.0 + 4.0, "end", &truncate(name, 24));
-        for (number, series) in chart.series.iter().enumerate() {
+        for (number, series) in series.iter().enumerate() {
             let datum = series.points.iter().find(|datum| datum.x as usize == place);
             let Some((datum, value)) = datum.and_then(|datum| Some((datum, datum.y?))) else {
                 continue;

@@ -9,7 +9,7 @@ use netburn_protocol::messages::{
     Batch, Done, HealthMessage, Hello, Message, Ping, Pong, Progress, Ready, Rows, ServerAddress,
 };
 use netburn_protocol::token::Token;
-use netburn_record::{Clock, EventKind, Health, IntervalRow, Role};
+use netburn_record::{Clock, Detail, EventKind, Health, IntervalRow, Role};
 use netburn_scenario::{Station, StationWorkload};
 use netburn_workload::Config;
 
@@ -312,8 +312,15 @@ impl Rig {
     }
 
     fn events(&self, kind: EventKind) -> Vec<(Option<u16>, String)> {
+        let details = self.details(kind).into_iter();
+        details
+            .map(|(station, detail)| (station, detail.text().into_owned()))
+            .collect()
+    }
+
+    fn details(&self, kind: EventKind) -> Vec<(Option<u16>, &Detail)> {
         let events = self.rows.iter().filter_map(|row| match row {
-            Row::Event(event) if event.kind == kind => Some((event.station, event.detail.text().into_owned())),
+            Row::Event(event) if event.kind == kind => Some((event.station, &event.detail)),
             _ => None,
         });
         events.collect()
@@ -374,17 +381,21 @@ fn a_run_from_hello_to_bye() {
     }
     assert_eq!(rig.events(EventKind::Lost), []);
     // The values of a self-report are recorded, but with the name and stations of the plan.
-    let reports = rig.events(EventKind::Health);
+    let reports = rig.details(EventKind::Health);
     assert_eq!(reports.len(), 3);
-    let laptop: Health = serde_json::from_str(&reports[0].1).unwrap();
+    let Detail::Health(laptop) = reports[0].1 else {
+        panic!("{reports:?}")
+    };
     assert_eq!(
         (&*laptop.name, &*laptop.stations),
         ("laptop", &["laptop".to_owned()][..])
     );
     // The last record contains both estimates.
-    let clocks = rig.events(EventKind::Clock);
+    let clocks = rig.details(EventKind::Clock);
     assert_eq!(clocks.len(), 6);
-    let clock: Clock = serde_json::from_str(&clocks[4].1).unwrap();
+    let Detail::Clock(clock) = clocks[4].1 else {
+        panic!("{clocks:?}")
+    };
     assert_eq!((&*clock.name, clock.exchanges), ("laptop", 120));
     assert!((clock.offset_ns - 2 * AHEAD).unsigned_abs() <= clock.error_ns);
     assert_eq!(clock.round_trip_ns, 400_000);
@@ -516,7 +527,8 @@ fn an_agent_reports_nothing_of_the_whole_run() {
     for id in [LAPTOP, SERVER] {
         let mut rig = Rig::started();
         let before = rig.rows.len();
-        let text = r#"{"type":"rows","sequence":1,"batch":{"events":[[null,null,1000000000,0,"lost","it rains"]]}}"#;
+        let text =
+            r#"{"type":"rows","sequence":1,"batch":{"events":[[null,null,1000000000,0,"incomplete","it rains"]]}}"#;
         rig.say(id, ToController::from_text(text).unwrap());
         assert_eq!(rig.refused, [Rejection::Row(messages::WrongRow::NoStation)]);
         assert_eq!(rig.rows.len(), before);

@@ -99,13 +99,6 @@ impl Chart {
             seeds => format!("{}, median of {seeds} seeds", self.metric),
         }
     }
-
-    /// Maximum over all points; `None` without points.
-    #[must_use]
-    pub fn highest(&self) -> Option<f64> {
-        let points = self.groups.iter().flat_map(|group| group.points.iter().flatten());
-        points.map(|point| point.high).reduce(f64::max)
-    }
 }
 
 impl Point {

@@ -67,23 +67,26 @@ pub(crate) fn find_end(bytes: &[u8], searched: &mut usize, limit: usize) -> Resu
         }
         *searched = at + 1;
         if bytes[..=at].ends_with(b"\r\n\r\n") {
-            return match at < limit {
-                true => Ok(Some(at + 1)),
-                false => Err(too_large(bytes, limit)),
+            return if at < limit {
+                Ok(Some(at + 1))
+            } else {
+                Err(too_large(bytes, limit))
             };
         }
     }
     *searched = bytes.len();
-    match bytes.len() < limit {
-        true => Ok(None),
-        false => Err(too_large(bytes, limit)),
+    if bytes.len() < limit {
+        Ok(None)
+    } else {
+        Err(too_large(bytes, limit))
     }
 }
 
 fn too_large(bytes: &[u8], limit: usize) -> Refusal {
-    match bytes.iter().take(limit).any(|b| *b == b'\n') {
-        true => Refusal(431, "the header fields are too large"),
-        false => Refusal(414, "the request line is too long"),
+    if bytes.iter().take(limit).any(|b| *b == b'\n') {
+        Refusal(431, "the header fields are too large")
+    } else {
+        Refusal(414, "the request line is too long")
     }
 }
 

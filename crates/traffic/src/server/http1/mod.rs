@@ -4,7 +4,7 @@ mod body;
 pub(crate) mod head;
 mod response;
 
-use super::connection::ConnectionContext;
+use super::connection_context::ConnectionContext;
 use super::flow::clock;
 use super::response::{Body, Response};
 use super::route::{self, Route};
@@ -86,16 +86,18 @@ impl Http1 {
         self.context
             .mark(dscp::requested_dscp(head.request.path).ok().flatten().unwrap_or(0));
         self.context.control(dscp::control(head.request.path).ok().flatten());
-        let route = match self.context.permit.allow_request() {
-            true => self.context.worker.shared.site.route(&head.request),
-            false => Route::Response(self.context.too_many_requests()),
+        let route = if self.context.permit.allow_request() {
+            self.context.worker.shared.site.route(&head.request)
+        } else {
+            Route::Response(self.context.too_many_requests())
         };
         Request {
             route,
             framing: head.framing,
-            after: match route::asks_to_close(head.request.path) {
-                true => After::Close,
-                false => head.after,
+            after: if route::asks_to_close(head.request.path) {
+                After::Close
+            } else {
+                head.after
             },
             expects_continue: head.expects_continue,
         }

@@ -16,9 +16,12 @@ fn whole(jumps: &[(i64, ConnectionId, i64)]) -> Rig {
 }
 
 fn clock(rig: &Rig, name: &str) -> Clock {
-    let all = rig.events(EventKind::Clock);
+    let all = rig.details(EventKind::Clock);
     // Once at the start, and once at the end.
-    let mut read = all.iter().map(|(_, text)| serde_json::from_str::<Clock>(text).unwrap());
+    let mut read = all.into_iter().filter_map(|(_, detail)| match detail {
+        Detail::Clock(clock) => Some((**clock).clone()),
+        _ => None,
+    });
     read.rfind(|clock| clock.name == name).unwrap()
 }
 

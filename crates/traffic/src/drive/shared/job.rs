@@ -1,9 +1,9 @@
 //! Transfer of one object, from the request of a workload to its end.
 
-use super::sample::{SampledConnection, Sampler};
-use super::shared::{IdleConnection, Link, Shared};
+use super::{IdleConnection, Link, Shared};
 use crate::client::h2::Session;
 use crate::client::{ExchangeError, Length, Method, Resource, Response, Stream, TransferObserver, h1};
+use crate::drive::sample::{SampledConnection, Sampler};
 use crate::pace::VirtualLink;
 use crate::{client, dscp, station_label};
 use netburn_scenario::plan::Http;
@@ -63,9 +63,10 @@ fn ask<'a>(link: &'a Link, request: &Request, station: u16) -> client::Request<'
     let size = request.size.as_bytes();
     let marked = |path| {
         let path = dscp::request_dscp(path, request.priority, link.target.answers_cc.as_deref());
-        match link.target.labelled {
-            true => station_label::labelled(path, station),
-            false => path,
+        if link.target.labelled {
+            station_label::labelled(path, station)
+        } else {
+            path
         }
     };
     let (method, path) = match (&link.target.resource, request.direction) {

@@ -1,6 +1,6 @@
 //! Probes: datagrams that the server echoes.
 
-use super::shared::Shared;
+use super::Shared;
 use crate::client::{Meter, Target};
 use crate::datagram::{Event, MAX_SIZE, Prober};
 use netburn_units::{ByteSize, Duration, Instant};
@@ -14,7 +14,7 @@ use tokio::net::UdpSocket;
 use tokio::sync::Notify;
 
 /// Socket and handshake of one load's probes.
-pub(super) struct ProbeSocket {
+pub(in crate::drive) struct ProbeSocket {
     socket: UdpSocket,
     prober: RefCell<Prober>,
     meter: Rc<Meter>,
@@ -23,7 +23,7 @@ pub(super) struct ProbeSocket {
 }
 
 /// Opens a socket for every load that probes, so that the handshake is complete when the first probe is due.
-pub(super) fn open(shared: &Rc<Shared>) {
+pub(in crate::drive) fn open(shared: &Rc<Shared>) {
     for (index, link) in shared.links.iter().enumerate() {
         let (kind, priority) = shared.scheduler.borrow().kind(index);
         if kind != Kind::Probe {
@@ -55,7 +55,7 @@ pub(super) fn send(shared: &Rc<Shared>, index: usize, id: RequestId, size: ByteS
 }
 
 /// Returns whether the target's server answers a handshake within `patience`.
-pub(super) async fn answers(target: &Target, patience: std::time::Duration) -> bool {
+pub(in crate::drive) async fn answers(target: &Target, patience: std::time::Duration) -> bool {
     let clock = crate::clock::RunClock::starting_now();
     let meter = Rc::new(Meter::new(clock, None, target.total.clone()));
     let Ok(probe_socket) = ProbeSocket::new(target, Priority::BestEffort, clock.now(), meter) else {

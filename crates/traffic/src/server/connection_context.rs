@@ -1,0 +1,62 @@
+//! State of one TCP connection that its protocol handler uses.
+
+use super::admission::AdmissionPermit;
+use super::congestion_control::SocketControl;
+use super::flow::Flow;
+use super::response::{ExtraField, Response};
+use super::socket_dscp::SocketDscp;
+use super::stats::Stats;
+use super::worker_state::Worker;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::net::TcpStream;
+
+/// State of a connection that its protocol handler uses.
+pub(crate) struct ConnectionContext {
+    pub(crate) worker: Rc<Worker>,
+    pub(crate) permit: Rc<AdmissionPermit>,
+    pub(crate) down: Flow,
+    pub(crate) up: Flow,
+    stream: Arc<TcpStream>,
+    marking: SocketDscp,
+    control: SocketControl,
+}
+
+impl ConnectionContext {
+    /// State of a connection that was admitted.
+    pub(crate) fn new(worker: Rc<Worker>, permit: AdmissionPermit, stream: Arc<TcpStream>) -> Self {
+        let (mut down, mut up) = (Vec::new(), Vec::new());
+        for (d, u) in permit.links.iter().chain(&worker.shared.links) {
+            down.push(Arc::clone(d));
+            up.push(Arc::clone(u));
+        }
+        let flow = |links| Flow::new(links, worker.timer_queue.clone(), Arc::clone(&worker.stats));
+        let (down, up) = (flow(down), flow(up));
+        ConnectionContext {
+            worker,
+            permit: Rc::new(permit),
+            down,
+            up,
+            stream,
+            marking: SocketDscp::default(),
+            control: SocketControl::default(),
+        }
+    }
+
+    /// Sets the DSCP of the connection's packets. If the system rejects it, the previous one stays; the response is
+    /// sent anyway.
+    pub(crate) fn mark(&self, dscp: u8) {
+        let _ = self.marking.set(&*self.stream, dscp);
+    }
+
+    /// Sets the congestion control of the connection, or its default for `None`.
+    pub(crate) fn control(&self, name: Option<&str>) {
+        self.control.set(&*self.stream, name, &self.worker.shared.controls);
+    }
+
+    /// Returns the response to a request above the limit, and counts it.
+    pub(crate) fn too_many_requests(&self) -> Response {
+        Stats::add(&self.worker.stats.refused, 1);
+        Response::text(429, "too many requests").with(ExtraField::Later)
+    }
+}
