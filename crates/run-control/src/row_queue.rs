@@ -8,10 +8,11 @@ use std::io;
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-/// Maximum number of rows that wait for the thread: tens of megabytes. More rows are a storage error.
+/// Maximum number of rows that wait for the thread: 150 MB and their texts. More rows are a storage error.
 pub const MAX_WAITING_ROWS: usize = 1 << 19;
 
 /// Work of the thread, in order.
+#[expect(clippy::large_enum_variant, reason = "almost all items are rows")]
 enum Item {
     Row(Row),
     Sync,
