@@ -11,13 +11,14 @@ use crate::hub::control::{AcquireRun, InviteMember};
 use crate::late::Part;
 use netburn_protocol::messages::standing::{MemberInfo, proof};
 use netburn_protocol::token::Token;
-use netburn_record::{Role, Sink};
+use netburn_record::Role;
 use netburn_run_control::controller::coordinator::Timeouts;
 use netburn_run_control::controller::{Controller, Device, Expected, RunIo, Setup, UNCAPPED};
 use netburn_run_control::document;
 use netburn_run_control::join::Join;
 use netburn_run_control::launch::Launcher;
 use netburn_run_control::launch::{SHUTDOWN_GRACE, terminate};
+use netburn_run_control::row_queue::RowQueue;
 use netburn_run_control::{ControllerError, Outcome, Watch};
 use netburn_scenario::plan::Station;
 use netburn_scenario::{Environment, Plan};
@@ -62,8 +63,8 @@ pub struct Options<'a> {
     pub participants: Participants,
     /// Starts the server on this machine.
     pub launcher: &'a mut dyn Launcher,
-    /// Sinks of all rows, in this order. All are synced once a second.
-    pub sinks: Vec<&'a mut dyn Sink>,
+    /// Queue of all rows. They are synced at least once a second.
+    pub rows: RowQueue,
     /// Progress reports.
     pub watch: &'a mut dyn Watch,
     /// Becomes true to end the run early, with the results so far.
@@ -81,7 +82,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
         folder,
         participants,
         launcher,
-        mut sinks,
+        rows,
         watch,
         stop,
     } = options;
@@ -144,7 +145,7 @@ pub async fn run_fleet(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
         children[0] = Some(child);
     }
     let run_io = RunIo {
-        sinks: &mut sinks,
+        rows,
         watch,
         stop,
         children: &mut children,

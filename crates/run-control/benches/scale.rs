@@ -13,7 +13,7 @@ use netburn_record::{Clock, Detail, Environment, Header, Health, Host, Operation
 use netburn_run_control::agent::{self, AgentOptions, AgentPolicy, Part};
 use netburn_run_control::controller_session::dial::SingleConnection;
 use netburn_run_control::launch::{Child, Launcher};
-use netburn_run_control::{Join, Options, Outcome, Phase, Watch, run_local, server_main};
+use netburn_run_control::{Join, Options, Outcome, Phase, Watch, run_local, server_main, with_writer};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, Outcome as PartEnd};
@@ -119,13 +119,15 @@ fn run(plan: &Plan, launcher: &mut Processes, sink: &mut Counting, told: &mut To
         .expect("a runtime");
     netburn_linux::raise_open_files().expect("room for connections");
     let (_stop, stopped) = tokio::sync::watch::channel(false);
-    let options = Options {
-        launcher,
-        sinks: vec![&mut *sink],
-        watch: &mut *told,
-        stop: stopped,
-    };
-    let outcome: Outcome = runtime.block_on(run_local(plan, options)).expect("a round");
+    let outcome: Outcome = with_writer(&mut [sink], |rows| {
+        let options = Options {
+            launcher,
+            rows,
+            watch: &mut *told,
+            stop: stopped,
+        };
+        runtime.block_on(run_local(plan, options)).expect("a round")
+    });
     for (name, reason) in outcome.lost.iter().take(5) {
         println!("  lost: {name}: {reason}");
     }

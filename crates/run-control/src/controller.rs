@@ -4,7 +4,7 @@
 //!   [`protocol_state`]: allowed messages of one session.
 //! - [`rate`]: limit on the message rate.
 //! - [`ports`]: assignment of the server's connection samples to stations.
-//! - `shell`: sockets, timers and sinks.
+//! - `shell`: sockets and timers.
 
 pub mod coordinator;
 pub mod ports;

@@ -6,6 +6,7 @@
 //! - [`controller`]: the controller of one run: a state machine, and its I/O with sockets and timers.
 //! - [`process`]: main functions of the processes that the controller starts. [`agent`], [`server`]: what these
 //!   processes do. [`controller_session`]: their connection to the controller, with reconnects.
+//! - [`row_queue`]: storage of rows on a thread of its own.
 //! - [`launch`]: starting of agents and servers. [`join`]: the connection parameters that they get.
 //! - [`spool`]: rows on an agent's disk until they are delivered. [`document`]: plans in messages.
 //! - [`progress`]: phases and outcome of a run. [`error`](mod@error): errors of the controller and of agents.
@@ -22,6 +23,7 @@ pub mod launch;
 pub mod local;
 pub mod process;
 pub mod progress;
+pub mod row_queue;
 pub mod server;
 pub mod spool;
 
@@ -31,3 +33,4 @@ pub use launch::{Child, Launcher, ThisMachine};
 pub use local::{Options, run_local};
 pub use process::{agent_main, server_main};
 pub use progress::{Outcome, Phase, Watch};
+pub use row_queue::{RowQueue, with_writer};

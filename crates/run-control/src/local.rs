@@ -6,8 +6,9 @@ use crate::error::ControllerError;
 use crate::join::Join;
 use crate::launch::{Launcher, SHUTDOWN_GRACE, terminate};
 use crate::progress::{Outcome, Watch};
+use crate::row_queue::RowQueue;
 use netburn_protocol::token::Token;
-use netburn_record::{Role, Sink};
+use netburn_record::Role;
 use netburn_scenario::{Environment, Plan};
 use netburn_workload::Kind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,8 +18,8 @@ use tokio::sync::watch;
 pub struct Options<'a> {
     /// Starts agents and the server; usually [`ThisMachine`](crate::ThisMachine) with this program.
     pub launcher: &'a mut dyn Launcher,
-    /// Sinks of all rows, in this order: recorder, live view. All are synced once a second.
-    pub sinks: Vec<&'a mut dyn Sink>,
+    /// Queue of all rows. They are synced at least once a second.
+    pub rows: RowQueue,
     /// Progress reports.
     pub watch: &'a mut dyn Watch,
     /// Becomes true to end the run early, with the results so far.
@@ -34,7 +35,7 @@ pub struct Options<'a> {
 pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, ControllerError> {
     let Options {
         launcher,
-        mut sinks,
+        rows,
         watch,
         stop,
     } = options;
@@ -67,7 +68,7 @@ pub async fn run_local(plan: &Plan, options: Options<'_>) -> Result<Outcome, Con
         children.push(Some(child));
     }
     let run_io = RunIo {
-        sinks: &mut sinks,
+        rows,
         watch,
         stop,
         children: &mut children,

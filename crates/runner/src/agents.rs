@@ -8,14 +8,14 @@ use crate::control::{Event, RunControl};
 use crate::error::RunError;
 use netburn_lab::Lab;
 use netburn_linux::Monotonic;
-use netburn_record::{RunStatus, Sink};
-use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch};
+use netburn_record::RunStatus;
+use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch, with_writer};
 use netburn_units::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 
 /// Executes a run that `run` starts with its options. Runs on this thread, because the processes of some launchers end with the
-/// thread that started them.
+/// thread that started them. A second thread passes the rows to `recording`.
 pub(crate) fn run_agents(
     launcher: &mut dyn Launcher,
     mut recording: RecordingSink<'_>,
@@ -23,25 +23,27 @@ pub(crate) fn run_agents(
     run: impl AsyncFnOnce(Options<'_>) -> Result<Outcome, ControllerError>,
 ) -> Result<RunStatus, RunError> {
     let lab = recording.lab();
-    let outcome = wait(async {
-        let (stop, stopped) = watch::channel(false);
-        let options = Options {
-            launcher,
-            sinks: vec![&mut recording as &mut dyn Sink],
-            watch: &mut RunWatch::new(control, lab),
-            stop: stopped,
-        };
-        let mut running = std::pin::pin!(run(options));
-        loop {
-            let stopping = *stop.borrow();
-            tokio::select! {
-                outcome = &mut running => return Ok(outcome),
-                () = control.cancel().stopped(), if !stopping => {
-                    stop.send_replace(true);
+    let outcome = with_writer(&mut [&mut recording], |rows| {
+        wait(async {
+            let (stop, stopped) = watch::channel(false);
+            let options = Options {
+                launcher,
+                rows,
+                watch: &mut RunWatch::new(control, lab),
+                stop: stopped,
+            };
+            let mut running = std::pin::pin!(run(options));
+            loop {
+                let stopping = *stop.borrow();
+                tokio::select! {
+                    outcome = &mut running => return Ok(outcome),
+                    () = control.cancel().stopped(), if !stopping => {
+                        stop.send_replace(true);
+                    }
+                    () = control.cancel().aborted() => return Err(RunError::Aborted { folder: None }),
                 }
-                () = control.cancel().aborted() => return Err(RunError::Aborted { folder: None }),
             }
-        }
+        })
     })?;
     recording.check_interfaces();
     if let Some(lab) = lab {

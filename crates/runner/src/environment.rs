@@ -35,7 +35,7 @@ pub trait RunEnvironment: Sync {
     ///
     /// # Errors
     /// [`RunError`] if the run has no result.
-    fn run(&self, plan: &Plan, sink: &mut dyn Sink, control: &RunControl<'_>) -> Result<RunStatus, RunError> {
+    fn run(&self, plan: &Plan, sink: &mut (dyn Sink + Send), control: &RunControl<'_>) -> Result<RunStatus, RunError> {
         self.check(plan)?;
         self.prepare(plan, control)?.run(None, sink, control)
     }
@@ -51,7 +51,7 @@ pub trait PreparedRun {
     fn run(
         self: Box<Self>,
         folder: Option<&Path>,
-        sink: &mut dyn Sink,
+        sink: &mut (dyn Sink + Send),
         control: &RunControl<'_>,
     ) -> Result<RunStatus, RunError>;
 }

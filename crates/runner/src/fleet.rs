@@ -88,7 +88,7 @@ impl PreparedRun for RunOnFleet<'_> {
     fn run(
         self: Box<Self>,
         folder: Option<&Path>,
-        sink: &mut dyn Sink,
+        sink: &mut (dyn Sink + Send),
         control: &RunControl<'_>,
     ) -> Result<RunStatus, RunError> {
         let RunOnFleet {
@@ -112,7 +112,7 @@ impl PreparedRun for RunOnFleet<'_> {
                 folder,
                 participants,
                 launcher: options.launcher,
-                sinks: options.sinks,
+                rows: options.rows,
                 watch: options.watch,
                 stop: options.stop,
             };

@@ -92,7 +92,7 @@ impl PreparedRun for RunInLab<'_> {
     fn run(
         self: Box<Self>,
         _: Option<&Path>,
-        sink: &mut dyn Sink,
+        sink: &mut (dyn Sink + Send),
         control: &RunControl<'_>,
     ) -> Result<RunStatus, RunError> {
         let recording = RecordingSink::in_lab(sink, &self.lab);

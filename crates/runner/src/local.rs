@@ -53,7 +53,7 @@ impl PreparedRun for RunOnLoopback<'_> {
     fn run(
         self: Box<Self>,
         _: Option<&Path>,
-        sink: &mut dyn Sink,
+        sink: &mut (dyn Sink + Send),
         control: &RunControl<'_>,
     ) -> Result<RunStatus, RunError> {
         let mut launcher = ThisMachine {

@@ -65,7 +65,7 @@ impl PreparedRun for Simulated<'_> {
     fn run(
         self: Box<Self>,
         _: Option<&Path>,
-        sink: &mut dyn Sink,
+        sink: &mut (dyn Sink + Send),
         control: &RunControl<'_>,
     ) -> Result<RunStatus, RunError> {
         let mut synced = Clock::now();

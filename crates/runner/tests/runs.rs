@@ -71,7 +71,7 @@ impl PreparedRun for ScriptedRun<'_> {
     fn run(
         self: Box<Self>,
         folder: Option<&Path>,
-        sink: &mut dyn Sink,
+        sink: &mut (dyn Sink + Send),
         control: &RunControl<'_>,
     ) -> Result<RunStatus, RunError> {
         let run = (self.plan.name.clone(), self.plan.seed, folder.map(Path::to_owned));

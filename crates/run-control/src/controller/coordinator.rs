@@ -129,8 +129,8 @@ pub enum Wake {
 /// Coordinator of one run.
 ///
 /// **Call order:** after every `handle_*`, drain [`poll_output`](Self::poll_output), then sleep until
-/// [`poll_timeout`](Self::poll_timeout) or the next input. Confirm synced rows with
-/// [`handle_synced`](Self::handle_synced). When [`is_over`](Self::is_over) returns true, call
+/// [`poll_timeout`](Self::poll_timeout) or the next input. Report a sync of the rows with
+/// [`handle_sync_started`](Self::handle_sync_started) and [`handle_synced`](Self::handle_synced). When [`is_over`](Self::is_over) returns true, call
 /// [`finish`](Self::finish).
 ///
 /// Times are stamps of the controller's clock.
@@ -334,7 +334,14 @@ impl RunCoordinator {
         }
     }
 
-    /// All rows so far are synced and can be acknowledged. After a [storage
+    /// A sync of all rows so far begins.
+    pub fn handle_sync_started(&mut self) {
+        for session in &mut self.roster.sessions {
+            session.syncing = session.protocol.rows();
+        }
+    }
+
+    /// All rows before the [sync](Self::handle_sync_started) are synced and can be acknowledged. After a [storage
     /// error](Self::handle_storage_error), agents that keep their rows receive no acknowledgement, because
     /// newer rows were not stored.
     pub fn handle_synced(&mut self) {
@@ -343,20 +350,12 @@ impl RunCoordinator {
         }
         for session in &mut self.roster.sessions {
             let Some(id) = session.connection() else { continue };
-            let taken = session.protocol.rows();
-            if taken > session.acknowledged {
-                session.acknowledged = taken;
-                let ack = messages::Ack { sequence: taken };
+            let synced = session.syncing;
+            if synced > session.acknowledged {
+                session.acknowledged = synced;
+                let ack = messages::Ack { sequence: synced };
                 self.outputs.push_back(Output::Send(id, ToAgent::Ack(ack)));
             }
-        }
-    }
-
-    /// The control loop was blocked until now, for example by a slow disk. Agents are not considered silent
-    /// for that time.
-    pub fn handle_pause(&mut self, now: Stamp) {
-        for session in &mut self.roster.sessions {
-            session.heard = session.heard.max(now);
         }
     }
 

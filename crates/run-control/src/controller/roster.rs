@@ -65,6 +65,8 @@ pub(super) struct AgentSession {
     pub(super) rate: MessageRate,
     /// Limit on its rows, from its part of the plan.
     pub(super) allowance: Allowance,
+    /// Last sequence number of rows in the sync that began last.
+    pub(super) syncing: u64,
     /// Last acknowledged sequence number of rows.
     pub(super) acknowledged: u64,
     /// Address, for a server.
@@ -170,6 +172,7 @@ impl Roster {
             after: None,
             heard: now,
             pings_left: 0,
+            syncing: 0,
             acknowledged: 0,
             address: None,
         });

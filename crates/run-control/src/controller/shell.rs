@@ -1,16 +1,16 @@
-//! Sockets, timers and sinks of a [`RunCoordinator`].
+//! Sockets and timers of a [`RunCoordinator`].
 
 use super::coordinator::{Output, RunCoordinator, Setup};
 use super::protocol_state::ConnectionId;
 use crate::error::ControllerError;
 use crate::launch::Child;
 use crate::progress::{Outcome, Watch};
+use crate::row_queue::RowQueue;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::duplex;
 use netburn_protocol::messages::{MAX_TO_CONTROLLER, Malformed, Message, ToAgent, ToController};
 use netburn_protocol::own_clock::{OwnClock, to_std};
 use netburn_protocol::transport::{Channel, ChannelError};
-use netburn_record::Sink;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 use std::io;
@@ -38,8 +38,6 @@ const MAX_EVENTS: usize = 64;
 const MAX_PARSED: usize = 8;
 /// Maximum number of queued messages per connection. If the queue is full, the connection closes.
 const MAX_OUTGOING: usize = 256;
-/// Delay of the control loop (slow disk) from which the silence of agents is not counted.
-const PAUSE_THRESHOLD: Duration = Duration::from_millis(500);
 /// Time limit for sending the last messages.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Delay between the end of a connection and its event, so that the end of a process is noticed first.
@@ -81,14 +79,15 @@ enum Happened {
     Event(Option<(ConnectionId, Event)>),
     Connection(io::Result<(TcpStream, SocketAddr)>),
     Inherited(Option<InheritedStream>),
+    Stored(io::Result<()>),
     Stop(bool),
     Nothing,
 }
 
-/// I/O handles of one run: sinks, progress, stop signal, child processes.
-pub struct RunIo<'a, 'b> {
-    /// Sinks of all rows, in this order.
-    pub sinks: &'a mut [&'b mut dyn Sink],
+/// I/O handles of one run: rows, progress, stop signal, child processes.
+pub struct RunIo<'a> {
+    /// Queue of all rows.
+    pub rows: RowQueue,
     /// Progress reports.
     pub watch: &'a mut dyn Watch,
     /// Becomes true to end the run early, with the results so far.
@@ -144,37 +143,30 @@ impl Controller {
     ///
     /// # Errors
     /// If the run has no result, or a row can't be stored.
-    pub async fn run(mut self, setup: Setup, mut run_io: RunIo<'_, '_>) -> Result<Outcome, ControllerError> {
+    pub async fn run(mut self, setup: Setup, mut run_io: RunIo<'_>) -> Result<Outcome, ControllerError> {
         let mut coordinator = RunCoordinator::new(self.clock.now(), setup);
         let (mut storage_error, mut stopping) = (None, false);
         let (mut tick, mut sync) = (self.clock.now(), self.clock.now().after(SYNC_INTERVAL));
         loop {
-            let before = self.clock.now();
             if let Err(error) = self.carry_out(&mut coordinator, &mut run_io) {
                 coordinator.handle_storage_error(self.clock.now());
                 storage_error.get_or_insert(error);
                 continue;
             }
-            let now = self.clock.now();
-            if sync <= now || coordinator.is_over() {
-                sync = now.after(SYNC_INTERVAL);
-                match sync_all(run_io.sinks).err().filter(|_| storage_error.is_none()) {
-                    Some(error) => {
-                        coordinator.handle_storage_error(now);
-                        storage_error = Some(error);
-                    }
-                    None => coordinator.handle_synced(),
-                }
-                if !coordinator.is_over() {
-                    continue;
-                }
-            }
             if coordinator.is_over() {
                 break;
             }
             let now = self.clock.now();
-            if now.checked_since(before).is_some_and(|away| away > PAUSE_THRESHOLD) {
-                coordinator.handle_pause(now);
+            if sync <= now && !run_io.rows.is_syncing() {
+                sync = now.after(SYNC_INTERVAL);
+                coordinator.handle_sync_started();
+                if storage_error.is_some() {
+                    coordinator.handle_synced();
+                } else if let Err(error) = run_io.rows.request_sync() {
+                    coordinator.handle_storage_error(now);
+                    storage_error = Some(error);
+                }
+                continue;
             }
             if tick <= now {
                 tick = now.after(TICK_INTERVAL);
@@ -188,15 +180,16 @@ impl Controller {
                 }
                 continue;
             }
-            let wake = coordinator
-                .poll_timeout()
-                .map_or(tick, |(at, _)| at.min(tick))
-                .min(sync);
+            let mut wake = coordinator.poll_timeout().map_or(tick, |(at, _)| at.min(tick));
+            if !run_io.rows.is_syncing() {
+                wake = wake.min(sync);
+            }
             let wake = self.clock.when(wake).unwrap_or_else(std::time::Instant::now);
             let happened = tokio::select! {
                 event = self.events.recv() => Happened::Event(event),
                 stream = self.listener.accept() => Happened::Connection(stream),
                 stream = first_readable(&mut self.inherited) => Happened::Inherited(stream),
+                result = run_io.rows.result(), if storage_error.is_none() => Happened::Stored(result),
                 sent = run_io.stop.wait_for(|stop| *stop), if !stopping => Happened::Stop(sent.is_ok()),
                 () = sleep_until(wake.into()) => Happened::Nothing,
             };
@@ -225,6 +218,11 @@ impl Controller {
                     tracing::warn!(%error, "accept failed");
                     tokio::time::sleep(to_std(TICK_INTERVAL)).await;
                 }
+                Happened::Stored(Ok(())) => coordinator.handle_synced(),
+                Happened::Stored(Err(error)) => {
+                    coordinator.handle_storage_error(self.clock.now());
+                    storage_error = Some(error);
+                }
                 Happened::Stop(sent) => {
                     // All senders of the stop signal were dropped; stop waiting for it.
                     stopping = true;
@@ -240,7 +238,9 @@ impl Controller {
             }
             while self.connections.try_join_next().is_some() {}
         }
-        self.carry_out(&mut coordinator, &mut run_io).ok();
+        if storage_error.is_none() {
+            storage_error = run_io.rows.sync().await.err();
+        }
         self.outgoing.clear();
         // Sends the last messages. Discards received messages, so that their senders do not block.
         let all = async {
@@ -261,18 +261,14 @@ impl Controller {
     }
 
     /// Executes the outputs of the coordinator. An error is a row that can't be stored.
-    fn carry_out(&mut self, coordinator: &mut RunCoordinator, run_io: &mut RunIo<'_, '_>) -> io::Result<()> {
+    fn carry_out(&mut self, coordinator: &mut RunCoordinator, run_io: &mut RunIo<'_>) -> io::Result<()> {
         while let Some(output) = coordinator.poll_output() {
             match output {
                 Output::Send(id, message) => self.send(id, message),
                 Output::Close(id) => {
                     self.outgoing.remove(&id);
                 }
-                Output::Row(row) => {
-                    for sink in run_io.sinks.iter_mut() {
-                        sink.put(&row)?;
-                    }
-                }
+                Output::Row(row) => run_io.rows.put(row)?,
                 Output::Phase(phase, length) => {
                     tracing::info!(?phase, %length, "phase begins");
                     run_io.watch.phase(phase, length);
@@ -398,8 +394,4 @@ fn reap_children(children: &mut [Option<Box<dyn Child>>], coordinator: &mut RunC
             coordinator.handle_exit(now, index, &how);
         }
     }
-}
-
-fn sync_all(sinks: &mut [&mut dyn Sink]) -> io::Result<()> {
-    sinks.iter_mut().try_for_each(|sink| sink.sync())
 }

@@ -8,6 +8,7 @@ use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts};
 use crate::error::{AgentError, ControllerError};
 use crate::join::Join;
 use crate::progress::{Outcome, Watch};
+use crate::row_queue::row_queue;
 use crate::server;
 use crate::spool::{self, SpoolFolder, SpoolHeader, Writer};
 use netburn_protocol::token::Token;
@@ -217,9 +218,14 @@ async fn hold(
         timeouts: Timeouts::for_fleet(Duration::from_secs(10)),
     };
     let (_keep, stop) = watch::channel(false);
-    let mut sinks: Vec<&mut dyn Sink> = vec![memory];
+    let (rows, writer) = row_queue();
+    let mut sink = std::mem::take(memory);
+    let writing = std::thread::spawn(move || {
+        writer.run(&mut [&mut sink]);
+        sink
+    });
     let io = RunIo {
-        sinks: &mut sinks,
+        rows,
         watch: acts,
         stop,
         children: &mut [],
@@ -228,6 +234,8 @@ async fn hold(
         outcome = controller.run(setup, io) => Some(outcome),
         () = come(until) => None,
     };
+    // The queue was dropped with the run.
+    *memory = writing.join().unwrap();
     // Non-blocking, because this thread closes the connections that the run dropped.
     let served = tokio::task::spawn_blocking(move || serving.join().unwrap())
         .await

@@ -155,9 +155,12 @@ impl World {
             (14, _) => match argument % 16 {
                 0 => self.coordinator.handle_stop(self.now),
                 1 => self.coordinator.handle_storage_error(self.now),
-                _ => self.coordinator.handle_pause(self.now),
+                _ => self.coordinator.handle_sync_started(),
             },
-            _ => self.coordinator.handle_synced(),
+            _ => {
+                self.coordinator.handle_sync_started();
+                self.coordinator.handle_synced();
+            }
         }
     }
 

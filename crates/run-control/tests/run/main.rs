@@ -6,9 +6,9 @@ mod threads;
 mod unauthenticated;
 
 use netburn_record::row::BASELINE;
-use netburn_record::{Detail, EventKind, Role, Row, Side};
-use netburn_run_control::{ControllerError, Phase};
-use netburn_units::Instant;
+use netburn_record::{Detail, EventKind, Role, Row, Side, Sink};
+use netburn_run_control::{ControllerError, Phase, Watch, agent_main};
+use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome as PartEnd;
 use support::{Memory, Told, four_uses, never, run};
 use threads::Threads;
@@ -191,6 +191,88 @@ fn a_full_disk_ends_the_run_and_is_reported_once() {
     assert!(matches!(&error, ControllerError::Storage(error) if error.kind() == std::io::ErrorKind::StorageFull));
     assert_eq!(memory.rows.len(), 100);
     assert_eq!(told.warnings, [] as [String; 0]);
+}
+
+/// A sink whose first sync takes 3 s.
+#[derive(Default)]
+struct SlowDisk {
+    memory: Memory,
+    synced: Option<std::time::Instant>,
+}
+
+impl Sink for SlowDisk {
+    fn put(&mut self, row: &Row) -> std::io::Result<()> {
+        self.memory.put(row)
+    }
+
+    fn sync(&mut self) -> std::io::Result<()> {
+        if self.synced.is_none() {
+            std::thread::sleep(std::time::Duration::from_secs(3));
+            self.synced = Some(std::time::Instant::now());
+        }
+        self.memory.sync()
+    }
+}
+
+/// Stores the time of each phase, and the longest time between two reports of the run time.
+#[derive(Default)]
+struct Timing {
+    phases: Vec<(Phase, std::time::Instant)>,
+    ticked: Option<std::time::Instant>,
+    longest: std::time::Duration,
+}
+
+impl Watch for Timing {
+    fn phase(&mut self, phase: Phase, _: Duration) {
+        self.phases.push((phase, std::time::Instant::now()));
+    }
+
+    fn tick(&mut self, _: Instant) {
+        let before = self.ticked.replace(std::time::Instant::now());
+        self.longest = before.map_or(self.longest, |before| self.longest.max(before.elapsed()));
+    }
+}
+
+/// The clocks are compared and the load starts while the disk is blocked.
+#[test]
+fn a_slow_disk_neither_loses_a_connection_nor_disturbs_timestamps() {
+    let plan = four_uses("4 s");
+    let (mut disk, mut timing) = (SlowDisk::default(), Timing::default());
+    let mut launcher = Threads {
+        // The first sync begins half a second after the start of the controller.
+        instead: Some(("phone", |join| {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+            agent_main(join)
+        })),
+        ..Threads::default()
+    };
+    let outcome = run(&plan, &mut launcher, &mut disk, &mut timing, never()).unwrap();
+    assert_eq!(outcome.lost, []);
+    let load = timing
+        .phases
+        .iter()
+        .find(|(phase, _)| *phase == Phase::Running)
+        .unwrap();
+    assert!(
+        Some(load.1) < disk.synced,
+        "the load started while the disk was blocked"
+    );
+    assert!(
+        timing.longest < std::time::Duration::from_secs(2),
+        "{:?}",
+        timing.longest
+    );
+    let clocks = disk.memory.events(EventKind::Clock);
+    assert_eq!(clocks.len() % 5, 0);
+    for event in clocks {
+        let Detail::Clock(clock) = &event.detail else {
+            panic!("{event:?}")
+        };
+        assert!(clock.error_ns < 500_000_000, "{clock:?}");
+    }
+    // voip: one every 131.072 ms in 4 s are 30 or 31.
+    let calls = disk.memory.operations(2).filter(|row| row.workload == 0).count();
+    assert!((30..=31).contains(&calls), "{calls}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Shared by the tests with real traffic: plans, and a sink and a progress receiver that store their input.
 
 use netburn_record::{Detail, EventKind, EventRow, Health, OperationRow, Row, Sink};
-use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch, run_local};
+use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch, run_local, with_writer};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 use std::io;
@@ -120,23 +120,25 @@ impl Watch for Told {
 pub(crate) fn run(
     plan: &Plan,
     launcher: &mut dyn Launcher,
-    memory: &mut Memory,
-    told: &mut Told,
+    sink: &mut (dyn Sink + Send),
+    watch: &mut dyn Watch,
     stop: watch::Receiver<bool>,
 ) -> Result<Outcome, ControllerError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(run_local(
-        plan,
-        Options {
-            launcher,
-            sinks: vec![memory],
-            watch: told,
-            stop,
-        },
-    ))
+    with_writer(&mut [sink], |rows| {
+        runtime.block_on(run_local(
+            plan,
+            Options {
+                launcher,
+                rows,
+                watch,
+                stop,
+            },
+        ))
+    })
 }
 
 /// A stop signal that is never sent.

@@ -9,7 +9,7 @@ use std::io;
 
 /// Sink that forwards rows to another one, and adds the rows of the lab with each sync.
 pub(crate) struct RecordingSink<'a> {
-    sink: &'a mut dyn Sink,
+    sink: &'a mut (dyn Sink + Send),
     lab: Option<&'a Lab>,
     /// The loopback interface, which carries a local run. `None` if it can't be monitored.
     loopback: Option<(Links, u32)>,
@@ -19,7 +19,7 @@ pub(crate) struct RecordingSink<'a> {
 
 impl<'a> RecordingSink<'a> {
     /// For a run that neither a lab nor the loopback interface carries.
-    pub(crate) const fn new(sink: &'a mut dyn Sink) -> Self {
+    pub(crate) const fn new(sink: &'a mut (dyn Sink + Send)) -> Self {
         RecordingSink {
             sink,
             lab: None,
@@ -29,7 +29,7 @@ impl<'a> RecordingSink<'a> {
     }
 
     /// For a run over the loopback interface.
-    pub(crate) fn on_loopback(sink: &'a mut dyn Sink) -> Self {
+    pub(crate) fn on_loopback(sink: &'a mut (dyn Sink + Send)) -> Self {
         let watched = || Some((Links::watch().ok()?, interface::number("lo").ok()?));
         RecordingSink {
             loopback: watched(),
@@ -38,7 +38,7 @@ impl<'a> RecordingSink<'a> {
     }
 
     /// For a run inside a lab.
-    pub(crate) fn in_lab(sink: &'a mut dyn Sink, lab: &'a Lab) -> Self {
+    pub(crate) fn in_lab(sink: &'a mut (dyn Sink + Send), lab: &'a Lab) -> Self {
         RecordingSink {
             lab: Some(lab),
             ..RecordingSink::new(sink)

@@ -68,7 +68,7 @@ fn a_flood_of_events_is_bounded_and_reported_once() {
     // MB.
     for sequence in 1..=600 {
         rig.say(LAPTOP, batch_of(sequence, (0..16).map(|_| remark(4090))));
-        rig.coordinator.handle_synced();
+        rig.sync();
         rig.drain();
     }
     assert_eq!(rig.refused, []);

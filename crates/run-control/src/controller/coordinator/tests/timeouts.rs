@@ -69,7 +69,7 @@ fn a_reconnected_agent_continues() {
     rig.say(LAPTOP_AGAIN, rows(4, 0));
     assert_eq!(rig.refused, []);
     assert_eq!(rig.intervals(), [1, 2, 3, 4]);
-    rig.coordinator.handle_synced();
+    rig.sync();
     rig.drain();
     assert!(rig.told(LAPTOP_AGAIN, |m| matches!(m, ToAgent::Ack(ack) if ack.sequence == 4)));
     let warned = rig.events(EventKind::Warning);
@@ -222,7 +222,7 @@ fn a_finished_agent_may_reconnect_to_confirm() {
     let mut rig = Rig::patient_and_started();
     rig.pass(10 * SECOND);
     rig.say(LAPTOP, rows(1, 0));
-    rig.coordinator.handle_synced();
+    rig.sync();
     rig.drain();
     rig.say(LAPTOP, health("x"));
     rig.say(LAPTOP, done());
