@@ -4,12 +4,12 @@ mod snapshot;
 
 pub use snapshot::Snapshot;
 
-use netburn_record::row::BASELINE;
+use netburn_record::aggregate::{LiveCounts, Recent};
 use netburn_record::{AirRow, EventKind, EventRow, Header, IntervalRow, LinkRow, OperationRow, Row};
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Goal, Outcome};
+use netburn_workload::config::BIN;
 use serde::Serialize;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// Length of the history in a snapshot, in seconds.
 pub const HISTORY_SECONDS: i64 = 60;
@@ -19,6 +19,8 @@ pub const MAX_EVENTS: usize = 40;
 const MAX_EVENT_TEXT: usize = 300;
 const SECOND: i64 = 1_000_000_000;
 const TENTH: i64 = SECOND / 10;
+/// Tenths of a second that are kept. A rate covers one second; batches of rows overlap.
+const TENTHS: u32 = 30;
 /// Maximum absolute time of a row, in nanoseconds. Later rows are ignored: a run lasts at most 30 days.
 const MAX_TIME: i64 = 40 * 24 * 3600 * SECOND;
 
@@ -31,21 +33,20 @@ pub struct Live {
     environment: &'static str,
     seed: u64,
     duration: Duration,
+    counts: LiveCounts,
     stations: Vec<Station>,
     events: VecDeque<Event>,
     rows: u64,
-    newest: Option<i64>,
+    newest: Option<Instant>,
 }
 
 #[derive(Debug, Clone)]
 struct Station {
     name: String,
-    lost: bool,
-    idle: Option<Duration>,
     signal_dbm: Option<f64>,
     ssid: Option<String>,
     /// Airtime in nanoseconds, by tenth of a second.
-    airtime: BTreeMap<i64, u64>,
+    airtime: Recent<u64>,
     workloads: Vec<Workload>,
 }
 
@@ -53,14 +54,9 @@ struct Station {
 struct Workload {
     name: String,
     kind: &'static str,
-    limit: Option<Duration>,
-    latency: Option<Duration>,
-    operations: u64,
-    goal_misses: u64,
-    stalls: u64,
     /// Bytes, by tenth of a second.
-    tenths: BTreeMap<i64, u64>,
-    seconds: BTreeMap<i64, Second>,
+    tenths: Recent<u64>,
+    seconds: Recent<Second>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -84,27 +80,17 @@ impl Live {
         let plan = &header.plan;
         let stations = plan.stations.iter().map(|station| Station {
             name: station.name.clone(),
-            lost: false,
-            idle: None,
             signal_dbm: None,
             ssid: None,
-            airtime: BTreeMap::new(),
+            airtime: Recent::new(BIN, TENTHS),
             workloads: station
                 .workloads
                 .iter()
                 .map(|workload| Workload {
                     name: workload.name.clone(),
                     kind: workload.config.kind.as_str(),
-                    limit: workload.config.goals.iter().find_map(|goal| match goal {
-                        Goal::Latency { limit } => Some(*limit),
-                        Goal::Rate { .. } | Goal::NoStall => None,
-                    }),
-                    latency: None,
-                    operations: 0,
-                    goal_misses: 0,
-                    stalls: 0,
-                    tenths: BTreeMap::new(),
-                    seconds: BTreeMap::new(),
+                    tenths: Recent::new(BIN, TENTHS),
+                    seconds: Recent::new(Duration::from_secs(1), 2 * HISTORY_SECONDS as u32),
                 })
                 .collect(),
         });
@@ -115,6 +101,7 @@ impl Live {
             environment: header.environment.name(),
             seed: header.seed.0,
             duration: plan.duration,
+            counts: LiveCounts::new(plan),
             stations: stations.collect(),
             events: VecDeque::new(),
             rows: 0,
@@ -131,93 +118,60 @@ impl Live {
     /// Adds a row.
     pub fn put(&mut self, row: &Row) {
         self.rows += 1;
+        let at = time(row);
+        if !(-MAX_TIME..=MAX_TIME).contains(&at.as_nanos()) {
+            return;
+        }
+        self.newest = self.newest.max(Some(at));
+        self.counts.put(row);
         match row {
-            Row::Operation(row) => self.operation(row),
+            Row::Operation(row) => self.operation(at, row),
             Row::Interval(row) => self.interval(row),
             Row::Air(row) => self.air(row),
             Row::Link(row) => self.link(row),
             Row::Event(row) => self.event(row),
-            Row::Connection(row) => {
-                self.time(row.at);
-            }
+            Row::Connection(_) => {}
         }
     }
 
-    /// Updates the time of the newest row. Returns `None` if `at` is out of range.
-    fn time(&mut self, at: Instant) -> Option<i64> {
-        let at = at.as_nanos();
-        if !(-MAX_TIME..=MAX_TIME).contains(&at) {
-            return None;
+    fn operation(&mut self, at: Instant, row: &OperationRow) {
+        let second = self
+            .workload(row.station, row.workload)
+            .and_then(|one| one.seconds.bucket(at));
+        if let Some(second) = second {
+            second.worst = second.worst.max(row.operation.latency());
         }
-        self.newest = self.newest.max(Some(at));
-        Some(at)
     }
 
-    fn operation(&mut self, row: &OperationRow) {
-        let operation = &row.operation;
-        let latency = operation.latency();
-        let Some(at) = self.time(operation.finished.unwrap_or(operation.due)) else {
-            return;
-        };
-        let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
-            return;
-        };
-        if row.workload == BASELINE {
-            station.idle = latency.or(station.idle);
-            return;
-        }
-        let Some(one) = station.workloads.get_mut(usize::from(row.workload)) else {
-            return;
-        };
-        if operation.outcome == Outcome::Cut {
-            return;
-        }
-        one.operations += u64::from(latency.is_some());
-        one.goal_misses += u64::from(match (latency, one.limit) {
-            (Some(latency), Some(limit)) => latency > limit,
-            (latency, _) => latency.is_none(),
-        });
-        one.latency = latency.or(one.latency);
-        if let Some(second) = one.second(at) {
-            second.worst = second.worst.max(latency);
-        }
+    fn workload(&mut self, station: u16, workload: u16) -> Option<&mut Workload> {
+        let station = self.stations.get_mut(usize::from(station))?;
+        station.workloads.get_mut(usize::from(workload))
     }
 
     fn interval(&mut self, row: &IntervalRow) {
-        let Some(at) = self.time(row.at) else { return };
-        let station = self.stations.get_mut(usize::from(row.station));
-        let Some(one) = station.and_then(|station| station.workloads.get_mut(usize::from(row.workload))) else {
+        let Some(one) = self.workload(row.station, row.workload) else {
             return;
         };
         let bytes = row.bytes_down.saturating_add(row.bytes_up);
-        let tenth = one.tenths.entry(at.div_euclid(TENTH)).or_default();
-        *tenth = tenth.saturating_add(bytes);
-        // A rate covers one second. Batches overlap, so three seconds are kept.
-        while one.tenths.len() > 30 {
-            one.tenths.pop_first();
+        if let Some(tenth) = one.tenths.bucket(row.at) {
+            *tenth = tenth.saturating_add(bytes);
         }
-        if let Some(second) = one.second(at) {
+        if let Some(second) = one.seconds.bucket(row.at) {
             second.bytes = second.bytes.saturating_add(bytes);
         }
     }
 
     fn air(&mut self, row: &AirRow) {
-        let Some(at) = self.time(row.at) else { return };
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
         let airtime = row.airtime_down.as_nanos().saturating_add(row.airtime_up.as_nanos());
-        let tenth = station.airtime.entry(at.div_euclid(TENTH)).or_default();
-        *tenth = tenth.saturating_add(airtime);
-        while station.airtime.len() > 30 {
-            station.airtime.pop_first();
+        if let Some(tenth) = station.airtime.bucket(row.at) {
+            *tenth = tenth.saturating_add(airtime);
         }
     }
 
     fn link(&mut self, row: &LinkRow) {
-        if self.time(row.at).is_none() {
-            return;
-        }
         if let Some(station) = self.stations.get_mut(usize::from(row.station)) {
             station.signal_dbm = row
                 .signal
@@ -228,29 +182,14 @@ impl Live {
     }
 
     fn event(&mut self, row: &EventRow) {
-        let Some(at) = self.time(row.at) else { return };
-        let station = row
-            .station
-            .and_then(|number| self.stations.get_mut(usize::from(number)));
-        let mut name = None;
-        if let Some(station) = station {
-            // The loss of a server is an event without a station.
-            station.lost |= row.kind == EventKind::Lost;
-            let one = row
-                .workload
-                .and_then(|number| station.workloads.get_mut(usize::from(number)));
-            if let Some(one) = one.filter(|_| row.kind == EventKind::Stall) {
-                one.stalls += 1;
-            }
-            name = Some(station.name.clone());
-        }
         // Events whose text is a document for the record.
         if matches!(row.kind, EventKind::Health | EventKind::Clock | EventKind::Lab) {
             return;
         }
+        let station = row.station.and_then(|number| self.stations.get(usize::from(number)));
         self.events.push_back(Event {
-            at_s: at as f64 / 1e9,
-            station: name,
+            at_s: row.at.as_nanos() as f64 / 1e9,
+            station: station.map(|station| station.name.clone()),
             kind: row.kind.name(),
             text: row.detail.text().chars().take(MAX_EVENT_TEXT).collect(),
         });
@@ -260,18 +199,15 @@ impl Live {
     }
 }
 
-impl Workload {
-    /// Entry of the history for the second of `at`; `None` if that second is older than the history.
-    fn second(&mut self, at: i64) -> Option<&mut Second> {
-        let number = at.div_euclid(SECOND);
-        let last = self.seconds.last_key_value().map_or(number, |(last, _)| *last);
-        if number < last - 2 * HISTORY_SECONDS {
-            return None;
-        }
-        if number > last {
-            self.seconds = self.seconds.split_off(&(number - 2 * HISTORY_SECONDS));
-        }
-        Some(self.seconds.entry(number).or_default())
+/// Time of a row; of an operation its end.
+fn time(row: &Row) -> Instant {
+    match row {
+        Row::Operation(row) => row.operation.finished.unwrap_or(row.operation.due),
+        Row::Interval(row) => row.at,
+        Row::Air(row) => row.at,
+        Row::Link(row) => row.at,
+        Row::Event(row) => row.at,
+        Row::Connection(row) => row.at,
     }
 }
 

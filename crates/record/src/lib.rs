@@ -7,6 +7,7 @@
 //! - [`spool`]: rows of an active run on disk, in frames that survive a crash at any byte.
 //! - [`recorder`]: folder of an active run. [`run`]: reads a folder, finished or not.
 //!   [`recover`](mod@recover): completes the record of an interrupted run on disk.
+//! - [`aggregate`]: which operations count, and sums over windows of time.
 //! - [`allowance`]: limits on the rows that one agent or server may add.
 //! - [`amend`]: late results, merged into a finished run.
 //! - [`regular`]: opening files of run folders.
@@ -18,6 +19,7 @@
 //! - [`table_values`]: the tables of a run for writers of other formats.
 //! - [`summary`]: results of a run.
 
+pub mod aggregate;
 pub mod allowance;
 pub mod amend;
 mod bins;

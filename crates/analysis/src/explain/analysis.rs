@@ -262,11 +262,11 @@ impl<'a> Analysis<'a> {
             };
             stations.iter().map(of).sum::<u64>() > 0
         };
-        let bad: Vec<bool> = (0..self.evidence.bins).map(waits).collect();
+        let bad: Vec<bool> = (0..self.evidence.buckets.count()).map(waits).collect();
         if bad.contains(&true) {
             bad
         } else {
-            vec![true; self.evidence.bins]
+            vec![true; self.evidence.buckets.count()]
         }
     }
 
@@ -274,7 +274,7 @@ impl<'a> Analysis<'a> {
     pub(super) fn busy_bins(&self, station: usize) -> Vec<bool> {
         let bins = &self.evidence.stations[station].bins;
         let moved = |bin: usize| bins.get(bin).is_some_and(|bin| bin.bytes() > 0);
-        (0..self.evidence.bins).map(moved).collect()
+        (0..self.evidence.buckets.count()).map(moved).collect()
     }
 
     /// Sums of a station's values in these bins.
@@ -288,7 +288,7 @@ impl<'a> Analysis<'a> {
     /// Returns how long these bins are in all runs, in ns.
     pub(super) fn length(&self, mask: &[bool]) -> f64 {
         let last = self.bin_length(mask.len().saturating_sub(1));
-        let whole = self.evidence.width.as_nanos() as f64;
+        let whole = self.evidence.buckets.width().as_nanos() as f64;
         let of = |(index, wanted): (usize, &bool)| match (wanted, index + 1 == mask.len()) {
             (false, _) => 0.0,
             (true, true) => last,
@@ -299,7 +299,7 @@ impl<'a> Analysis<'a> {
 
     /// Returns how long a bin is, in ns: the last one may be cut short.
     fn bin_length(&self, index: usize) -> f64 {
-        let width = self.evidence.width.as_nanos();
+        let width = self.evidence.buckets.width().as_nanos();
         let left = self.plan.duration.as_nanos().saturating_sub(width * index as u64);
         left.min(width).max(1) as f64
     }
@@ -307,7 +307,7 @@ impl<'a> Analysis<'a> {
     /// Load that these stations put on a link of that rate in one direction.
     pub(super) fn line(&self, stations: &[usize], direction: Direction, rate: BitRate) -> LinkLoad {
         let (mut used, mut full, mut moved, mut span) = (0_u64, 0_u64, 0.0, 0.0);
-        for index in 0..self.evidence.bins {
+        for index in 0..self.evidence.buckets.count() {
             let of = |station: &usize| {
                 let bin = self.evidence.stations[*station].bins.get(index);
                 bin.map_or(0, |bin| {

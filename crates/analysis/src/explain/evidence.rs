@@ -1,13 +1,14 @@
 //! Evidence for the rules, collected from a run's rows.
 
-use netburn_record::row::BASELINE;
+use netburn_record::aggregate::{Buckets, Counted, Counting};
 use netburn_record::self_check::{lab_reasons, standstill_limit};
 use netburn_record::{
-    AirRow, ConnectionRow, Detail, Environment, EventKind, EventRow, IntervalRow, LinkRow, QualityIssue, Row, Side,
+    AirRow, ConnectionRow, Detail, Environment, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, QualityIssue,
+    Row, Side,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Config, Goal, Kind, Operation, Outcome};
+use netburn_workload::{Config, Kind};
 use std::collections::BTreeMap;
 
 /// Maximum number of bins of time that a station has.
@@ -36,10 +37,8 @@ const MAX_QUALITY_ISSUES: usize = 100;
 pub struct Evidence {
     pub(super) plan: Plan,
     pub(super) environment: Environment,
-    /// Time for which a bin is.
-    pub(super) width: Duration,
-    /// Number of bins.
-    pub(super) bins: usize,
+    pub(super) buckets: Buckets,
+    counting: Counting,
     pub(super) stations: Vec<StationEvidence>,
     /// By station and workload; `None` if no operation can be late.
     limits: Vec<Vec<Option<Limits>>>,
@@ -144,8 +143,8 @@ impl Evidence {
     pub fn new(plan: &Plan, environment: Environment) -> Self {
         let width = MIN_BIN.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
         Evidence {
-            bins: plan.duration.as_nanos().div_ceil(width.as_nanos()).max(1) as usize,
-            width,
+            buckets: Buckets::covering(plan.duration, width),
+            counting: Counting::new(plan),
             stations: vec![StationEvidence::default(); plan.stations.len()],
             limits: plan
                 .stations
@@ -169,8 +168,11 @@ impl Evidence {
     /// Takes a row.
     pub fn row(&mut self, row: &Row) {
         match row {
-            Row::Operation(row) if row.workload == BASELINE => {}
-            Row::Operation(row) => self.operation(row.station, row.workload, &row.operation),
+            Row::Operation(row) => {
+                if let Some(counted) = self.counted(row) {
+                    self.operation(&counted);
+                }
+            }
             Row::Interval(row) => self.interval(row),
             Row::Air(row) => self.air(row),
             Row::Connection(row) => self.connection(row),
@@ -179,37 +181,39 @@ impl Evidence {
         }
     }
 
-    fn operation(&mut self, station: u16, workload: u16, operation: &Operation) {
-        let limits = self.limits.get(usize::from(station));
-        let Some(Limits { good, longest }) = limits.and_then(|of| *of.get(usize::from(workload))?) else {
-            return;
-        };
-        let missed = match (operation.latency(), operation.outcome) {
-            (_, Outcome::Cut) => false,
-            (Some(latency), _) => latency > good,
-            (None, _) => true,
-        };
-        if missed {
-            let last = operation.due.checked_add(longest).unwrap_or(operation.due);
-            self.wait(station, operation.due, operation.finished.unwrap_or(last));
+    /// The operation of a row, if it counts.
+    pub(crate) fn counted<'a>(&self, row: &'a OperationRow) -> Option<Counted<'a>> {
+        self.counting.operation(row)
+    }
+
+    /// Takes an operation that counts.
+    pub(crate) fn operation(&mut self, counted: &Counted<'_>) {
+        let limits = counted
+            .workload
+            .and_then(|workload| self.limits[counted.station][workload]);
+        let Some(Limits { good, longest }) = limits else { return };
+        if counted.exceeds(good) {
+            let due = counted.operation.due;
+            let last = due.checked_add(longest).unwrap_or(due);
+            self.wait(counted.station, due, counted.operation.finished.unwrap_or(last));
         }
     }
 
     /// Records that a station waited for an operation.
-    fn wait(&mut self, station: u16, from: Instant, to: Instant) {
+    fn wait(&mut self, station: usize, from: Instant, to: Instant) {
         let end = Instant::ZERO + self.plan.duration;
         let (from, to) = (from.max(Instant::ZERO), to.min(end));
         if to < from {
             return;
         }
-        let width = self.width.as_nanos() as i64;
+        let width = self.buckets.width().as_nanos() as i64;
         let (first, last) = (from.as_nanos() / width, to.as_nanos() / width);
         for bin in first..=last {
             if let Some(bin) = self.bin(station, Instant::from_nanos(bin * width)) {
                 bin.waits += 1;
             }
         }
-        if let Some(seen) = self.stations.get_mut(usize::from(station))
+        if let Some(seen) = self.stations.get_mut(station)
             && seen.waits.len() < MAX_SPANS
         {
             seen.waits.push((from.as_nanos(), to.as_nanos()));
@@ -217,7 +221,7 @@ impl Evidence {
     }
 
     fn interval(&mut self, row: &IntervalRow) {
-        if let Some(bin) = self.bin(row.station, row.at) {
+        if let Some(bin) = self.bin(row.station.into(), row.at) {
             bin.bytes_down = bin.bytes_down.saturating_add(row.bytes_down);
             bin.bytes_up = bin.bytes_up.saturating_add(row.bytes_up);
         }
@@ -227,7 +231,7 @@ impl Evidence {
         if let Some(seen) = self.stations.get_mut(usize::from(row.station)) {
             seen.knows_others |= row.others.is_some();
         }
-        if let Some(bin) = self.bin(row.station, row.at) {
+        if let Some(bin) = self.bin(row.station.into(), row.at) {
             bin.air_down = bin.air_down.saturating_add(row.airtime_down.as_nanos());
             bin.air_up = bin.air_up.saturating_add(row.airtime_up.as_nanos());
             bin.transmissions = bin.transmissions.saturating_add(row.transmissions);
@@ -314,7 +318,7 @@ impl Evidence {
             }
             (EventKind::Stall, Some(station)) => {
                 let end = row.at.checked_add(Duration::from_nanos(row.length)).unwrap_or(row.at);
-                self.wait(station, row.at, end);
+                self.wait(station.into(), row.at, end);
             }
             _ => {}
         }
@@ -335,15 +339,11 @@ impl Evidence {
     }
 
     /// Bin of a station at an instant; `None` outside the load, and for unknown stations.
-    fn bin(&mut self, station: u16, at: Instant) -> Option<&mut Bin> {
-        let index = usize::try_from(at.as_nanos().div_euclid(self.width.as_nanos() as i64)).ok()?;
-        let count = self.bins;
-        let seen = self.stations.get_mut(usize::from(station))?;
-        if index >= count {
-            return None;
-        }
+    fn bin(&mut self, station: usize, at: Instant) -> Option<&mut Bin> {
+        let index = self.buckets.index(at.as_nanos())?;
+        let seen = self.stations.get_mut(station)?;
         if seen.bins.is_empty() {
-            seen.bins = vec![Bin::default(); count];
+            seen.bins = vec![Bin::default(); self.buckets.count()];
         }
         seen.bins.get_mut(index)
     }
@@ -352,11 +352,8 @@ impl Evidence {
 impl Limits {
     /// Limits of a workload; a probe without a goal has a noticeable time as the limit.
     fn from_config(config: &Config) -> Option<Limits> {
-        let goals = config.goals.iter().filter_map(|goal| match goal {
-            Goal::Latency { limit } => Some(*limit),
-            _ => None,
-        });
-        let good = goals.min().or((config.kind == Kind::Probe).then_some(NOTICED))?;
+        let noticed = (config.kind == Kind::Probe).then_some(NOTICED);
+        let good = config.latency_limit().or(noticed)?;
         Some(Limits {
             good,
             longest: config.timeout.max(good),

@@ -1,7 +1,7 @@
 //! Buffer of a player over time, from the received bytes and the stalls.
 
 use super::BufferView;
-use super::bins::Bins;
+use netburn_record::aggregate::Buckets;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::PlayerConfig;
 use netburn_workload::config::BIN;
@@ -66,7 +66,7 @@ impl Arrivals {
     }
 
     /// Computes the buffer until `to` into `levels`.
-    pub(super) fn integrate(mut self, bins: Bins, to: i64, levels: &mut Levels) {
+    pub(super) fn integrate(mut self, bins: Buckets, to: i64, levels: &mut Levels) {
         let Some((on, playing)) = self.began else {
             return;
         };
@@ -98,18 +98,18 @@ impl Arrivals {
             level = (level - played / 2.0).max(0.0);
             // A stalled player has an empty buffer.
             let low = if still > 0 { 0.0 } else { low.min(level) };
-            if let Some(bin) = bins.at(from) {
-                levels.put(bin, low, level, bins.at(until) != Some(bin));
+            if let Some(bin) = bins.index(from) {
+                levels.put(bin, low, level, bins.index(until) != Some(bin));
             }
         }
     }
 }
 
 impl Levels {
-    pub(super) fn new(bins: Bins) -> Self {
+    pub(super) fn new(bins: Buckets) -> Self {
         Levels {
-            least: vec![None; bins.count],
-            ends: vec![(0.0, 0); bins.count],
+            least: vec![None; bins.count()],
+            ends: vec![(0.0, 0); bins.count()],
         }
     }
 
@@ -144,10 +144,7 @@ mod tests {
     /// s, and the player stalls until 6 s, when 2 s arrive at once.
     #[test]
     fn a_buffer_fills_plays_and_runs_empty_by_hand() {
-        let bins = Bins {
-            width: 1_000_000_000,
-            count: 8,
-        };
+        let bins = Buckets::covering(Duration::from_secs(8), Duration::from_secs(1));
         let mut arrivals = Arrivals::new(PlayerConfig::default(), Duration::from_secs(8));
         (0..20).for_each(|tenth| arrivals.bytes(tenth * TENTH, 500_000));
         arrivals.bytes(59 * TENTH, 5_000_000);
@@ -169,10 +166,7 @@ mod tests {
     /// to the end.
     #[test]
     fn a_player_without_data_runs_empty() {
-        let bins = Bins {
-            width: 1_000_000_000,
-            count: 8,
-        };
+        let bins = Buckets::covering(Duration::from_secs(8), Duration::from_secs(1));
         let mut arrivals = Arrivals::new(PlayerConfig::default(), Duration::from_secs(8));
         (0..20).for_each(|tenth| arrivals.bytes(tenth * TENTH, 500_000));
         arrivals.began(0, 1_000_000_000);
@@ -189,10 +183,7 @@ mod tests {
 
     #[test]
     fn the_buffer_has_a_maximum() {
-        let bins = Bins {
-            width: 100_000_000,
-            count: 1,
-        };
+        let bins = Buckets::covering(Duration::from_millis(100), Duration::from_millis(100));
         let mut arrivals = Arrivals::new(PlayerConfig::default(), Duration::from_secs(1));
         arrivals.bytes(0, 1 << 40);
         arrivals.began(0, 0);

@@ -2,18 +2,17 @@
 
 mod counts;
 
-use super::bins::Bins;
+use super::bins::for_plan;
 use super::buffer::Arrivals;
 use super::{LinkBin, MAX_MARKS, Mark, MarkKind, StationView, View};
 use crate::explain::{Evidence, likely_causes};
 use counts::{AirCount, AirGathering, StationBuilder};
-use netburn_record::row::BASELINE;
+use netburn_record::aggregate::{Buckets, Counted};
 use netburn_record::{
-    AirRow, Clock, ConnectionRow, Error, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Run, RunStatus,
+    AirRow, Clock, ConnectionRow, Error, EventKind, EventRow, IntervalRow, LinkRow, Row, Run, RunStatus,
 };
 use netburn_scenario::Plan;
 use netburn_units::Duration;
-use netburn_workload::Outcome;
 use netburn_workload::config::BIN;
 use std::path::Path;
 
@@ -63,7 +62,7 @@ impl View {
 struct ViewBuilder<'a> {
     plan: &'a Plan,
     evidence: Evidence,
-    bins: Bins,
+    bins: Buckets,
     /// The runs that were counted.
     runs: u32,
     stations: Vec<StationBuilder>,
@@ -78,7 +77,7 @@ struct ViewBuilder<'a> {
 
 impl<'a> ViewBuilder<'a> {
     fn new(plan: &'a Plan, evidence: Evidence) -> Self {
-        let bins = Bins::for_plan(plan);
+        let bins = for_plan(plan);
         ViewBuilder {
             plan,
             evidence,
@@ -111,9 +110,16 @@ impl<'a> ViewBuilder<'a> {
                 .cloned();
         }
         let damage = run.rows_partly(&mut |row| {
-            self.evidence.row(&row);
+            if !matches!(row, Row::Operation(_)) {
+                self.evidence.row(&row);
+            }
             match row {
-                Row::Operation(row) => self.operation(&row),
+                Row::Operation(row) => {
+                    if let Some(counted) = self.evidence.counted(&row) {
+                        self.evidence.operation(&counted);
+                        self.operation(&counted);
+                    }
+                }
                 Row::Interval(row) => self.interval(&row),
                 Row::Air(row) => self.air(&row),
                 Row::Connection(row) => self.connection(&row),
@@ -139,35 +145,25 @@ impl<'a> ViewBuilder<'a> {
         }
     }
 
-    fn operation(&mut self, row: &OperationRow) {
-        let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
-            return;
-        };
-        let operation = &row.operation;
-        if operation.outcome == Outcome::Cut {
-            return;
-        }
-        let latency = operation.latency().map(Duration::as_nanos);
-        if row.workload == BASELINE {
+    fn operation(&mut self, counted: &Counted<'_>) {
+        let station = &mut self.stations[counted.station];
+        let latency = counted.latency.map(Duration::as_nanos);
+        let Some(workload) = counted.workload else {
             match latency {
                 Some(latency) => station.idle.add(latency),
                 None => station.idle.add_unbounded(),
             }
             return;
-        }
-        let bin = self.bins.at(station.common(operation.due));
-        let from = station.from;
-        let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) else {
-            return;
         };
-        let judged = operation.due.as_nanos() >= from;
+        let bin = self.bins.index(station.common(counted.operation.due));
+        let workload = &mut station.workloads[workload];
         let binned = bin.map(|bin| &mut workload.bins[bin]);
         match latency {
             Some(latency) => {
                 if let Some(binned) = binned {
                     binned.add(latency);
                 }
-                if judged {
+                if counted.evaluated {
                     workload.latency.add(latency);
                 }
             }
@@ -175,7 +171,7 @@ impl<'a> ViewBuilder<'a> {
                 if let Some(binned) = binned {
                     binned.add_unbounded();
                 }
-                if judged {
+                if counted.evaluated {
                     workload.latency.add_unbounded();
                 }
             }
@@ -187,7 +183,7 @@ impl<'a> ViewBuilder<'a> {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        let bin = self.bins.at(station.common(row.at));
+        let bin = self.bins.index(station.common(row.at));
         let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) else {
             return;
         };
@@ -209,14 +205,14 @@ impl<'a> ViewBuilder<'a> {
             return;
         };
         let air = station.air.get_or_insert_with(|| AirGathering {
-            bins: vec![AirCount::default(); bins.count],
+            bins: vec![AirCount::default(); bins.count()],
             all: AirCount::default(),
         });
         let at = row.at.as_nanos();
         if at >= plan.warmup.as_nanos() as i64 && at < plan.duration.as_nanos() as i64 {
             air.all.add(row);
         }
-        if let Some(bin) = bins.at(at) {
+        if let Some(bin) = bins.index(at) {
             air.bins[bin].add(row);
             self.last = self.last.max(bin);
         }
@@ -237,11 +233,11 @@ impl<'a> ViewBuilder<'a> {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        let Some(bin) = self.bins.at(station.common(row.at)) else {
+        let Some(bin) = self.bins.index(station.common(row.at)) else {
             return;
         };
         if station.link.is_empty() {
-            station.link = vec![LinkBin::default(); self.bins.count];
+            station.link = vec![LinkBin::default(); self.bins.count()];
         }
         let link = &mut station.link[bin];
         let least = |known: &mut Option<f64>, value: Option<f64>| {
@@ -322,10 +318,10 @@ impl<'a> ViewBuilder<'a> {
         self.marks.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
         let header = run.header();
         let whole = *run.status() == RunStatus::Complete;
-        let planned = self.bins.at(self.plan.duration.as_nanos() as i64 - 1).unwrap_or(0);
+        let planned = self.bins.index(self.plan.duration.as_nanos() as i64 - 1).unwrap_or(0);
         // A run that was cut short ends where its rows do.
         let bins = if whole { self.last.max(planned) } else { self.last } + 1;
-        let (runs, width) = (f64::from(self.runs.max(1)), self.bins.seconds());
+        let (runs, width) = (f64::from(self.runs.max(1)), self.bins.width().as_secs_f64());
         let summary = run.summary();
         let mut stations = Vec::new();
         for ((station, plan), judged) in self

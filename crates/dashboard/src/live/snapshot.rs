@@ -1,7 +1,8 @@
 //! Snapshots of a run in progress.
 
 use super::{Event, HISTORY_SECONDS, Live, SECOND, Station, TENTH, Workload};
-use netburn_units::Duration;
+use netburn_record::aggregate::LiveWorkload;
+use netburn_units::{Duration, Instant};
 use serde::Serialize;
 use std::collections::VecDeque;
 
@@ -61,10 +62,10 @@ impl Live {
     /// Current state of the run.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot<'_> {
-        let newest = self.newest.unwrap_or(i64::MIN / 2);
+        let newest = self.newest.map_or(i64::MIN / 2, Instant::as_nanos);
         let now_tenth = newest.div_euclid(TENTH);
         let airtime = |station: &Station| -> u64 {
-            let last = station.airtime.range(now_tenth - 10..).map(|(_, airtime)| *airtime);
+            let last = station.airtime.range(now_tenth - 10, i64::MAX).copied();
             last.fold(0, u64::saturating_add)
         };
         let total_airtime: u64 = self.stations.iter().map(airtime).fold(0, u64::saturating_add);
@@ -72,20 +73,22 @@ impl Live {
         let stations: Vec<_> = self
             .stations
             .iter()
-            .map(|station| {
+            .zip(&self.counts.stations)
+            .map(|(station, counts)| {
                 let workloads: Vec<_> = station
                     .workloads
                     .iter()
-                    .map(|one| {
+                    .zip(&counts.workloads)
+                    .map(|(one, counts)| {
                         let with_history = left > 0;
                         left = left.saturating_sub(1);
-                        one.snapshot(newest, with_history)
+                        one.snapshot(counts, newest, with_history)
                     })
                     .collect();
                 StationSnapshot {
                     name: &station.name,
-                    lost: station.lost,
-                    idle_ms: station.idle.map(Duration::as_millis_f64),
+                    lost: counts.lost,
+                    idle_ms: counts.idle.map(Duration::as_millis_f64),
                     signal_dbm: station.signal_dbm,
                     ssid: station.ssid.as_deref(),
                     airtime_share: (total_airtime > 0).then(|| airtime(station) as f64 / total_airtime as f64),
@@ -101,7 +104,7 @@ impl Live {
             environment: self.environment,
             seed: self.seed,
             duration_s: self.duration.as_secs_f64(),
-            at_s: self.newest.map(|at| at as f64 / 1e9),
+            at_s: self.newest.map(|at| at.as_nanos() as f64 / 1e9),
             phase: self.phase(),
             rows: self.rows,
             mbps: stations.iter().map(|station| station.mbps).sum(),
@@ -112,7 +115,7 @@ impl Live {
 
     fn phase(&self) -> &'static str {
         let end = i64::try_from(self.duration.as_nanos()).unwrap_or(i64::MAX);
-        match self.newest {
+        match self.newest.map(Instant::as_nanos) {
             None => "waiting for the first rows",
             Some(at) if at < 0 => "measuring idle latency",
             Some(at) if at < end => "running",
@@ -124,13 +127,13 @@ impl Live {
 impl Workload {
     /// Mean rate in Mbit/s over the last second with complete data.
     fn rate(&self, newest: i64) -> f64 {
-        let received = self.tenths.last_key_value().map_or(i64::MIN, |(tenth, _)| tenth + 1);
+        let received = self.tenths.newest().map_or(i64::MIN, |tenth| tenth + 1);
         let end = received.max(newest.div_euclid(TENTH) - BATCH_DELAY);
-        let bytes = self.tenths.range(end.saturating_sub(10)..end).map(|(_, bytes)| *bytes);
+        let bytes = self.tenths.range(end.saturating_sub(10), end).copied();
         mbps(bytes.fold(0, u64::saturating_add))
     }
 
-    fn snapshot(&self, newest: i64, with_history: bool) -> WorkloadSnapshot<'_> {
+    fn snapshot(&self, counts: &LiveWorkload, newest: i64, with_history: bool) -> WorkloadSnapshot<'_> {
         let last = newest.div_euclid(SECOND);
         // The history begins with the load. It excludes the current second, which is incomplete.
         let seconds = (last - HISTORY_SECONDS).max(0)..last;
@@ -138,17 +141,17 @@ impl Workload {
             seconds
                 .clone()
                 .filter(|_| with_history)
-                .map(|number| self.seconds.get(&number))
+                .map(|number| self.seconds.get(number))
         };
         WorkloadSnapshot {
             name: &self.name,
             kind: self.kind,
             mbps: self.rate(newest),
-            latency_ms: self.latency.map(Duration::as_millis_f64),
-            limit_ms: self.limit.map(Duration::as_millis_f64),
-            operations: self.operations,
-            goal_misses: self.goal_misses,
-            stalls: self.stalls,
+            latency_ms: counts.latency.map(Duration::as_millis_f64),
+            limit_ms: counts.limit.map(Duration::as_millis_f64),
+            operations: counts.operations,
+            goal_misses: counts.goal_misses,
+            stalls: counts.stalls,
             history_mbps: history()
                 .map(|second| second.map_or(0.0, |second| mbps(second.bytes)))
                 .collect(),

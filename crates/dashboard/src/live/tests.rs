@@ -1,8 +1,12 @@
 use super::*;
-use netburn_record::Environment;
+use netburn_analysis::View;
+use netburn_record::row::BASELINE;
+use netburn_record::summary::Summariser;
+use netburn_record::{Environment, Recorder, RunStatus, Sink as _};
+use netburn_report::live::{Model, Phase};
 use netburn_scenario::{Plan, Station as PlanStation, StationWorkload};
 use netburn_units::Seed;
-use netburn_workload::{Config, Operation};
+use netburn_workload::{Config, Failure, Operation, Outcome};
 use serde_json::{Value, json};
 
 fn header() -> Header {
@@ -138,6 +142,94 @@ fn goal_misses_are_counted() {
         .map(|e| e["kind"].as_str().unwrap())
         .collect();
     assert_eq!(kinds, ["stall", "lost"]);
+}
+
+/// Rows of the evaluated time give the same counts in the summary, on the terminal, in the dashboard and in the page's
+/// view.
+#[test]
+fn all_aggregations_count_the_same_operations() {
+    let with_outcome = |row: Row, outcome: Outcome| match row {
+        Row::Operation(row) => Row::Operation(OperationRow {
+            operation: Operation {
+                outcome,
+                ..row.operation
+            },
+            ..row
+        }),
+        other => other,
+    };
+    let idle = |due_ms, took_ms| match call(0, due_ms, took_ms) {
+        Row::Operation(row) => Row::Operation(OperationRow {
+            workload: BASELINE,
+            ..row
+        }),
+        other => other,
+    };
+    let rows = [
+        call(0, 1_000, Some(40)),
+        call(1, 1_100, Some(150)),
+        call(2, 1_200, Some(151)),
+        call(3, 1_300, None),
+        with_outcome(call(4, 1_400, Some(9)), Outcome::TimedOut),
+        with_outcome(call(5, 1_500, Some(9)), Outcome::Failed(Failure::Connection)),
+        with_outcome(call(6, 1_600, None), Outcome::Unfinished),
+        with_outcome(call(7, 1_700, None), Outcome::Cut),
+        // Becomes an operation of a workload that is not in the plan.
+        with_outcome(call(8, 1_800, Some(9)), Outcome::Finished),
+        event(EventKind::Stall, 1_900, ""),
+    ];
+    // A median needs six samples.
+    let probes = (0..10).map(|number| idle(-900 + 50 * number, (number != 3).then_some(2)));
+    let rows: Vec<Row> = probes
+        .chain(rows)
+        .map(|row| match row {
+            Row::Operation(row) if row.operation.sequence == 8 => Row::Operation(OperationRow { workload: 7, ..row }),
+            row => row,
+        })
+        .collect();
+    let header = header();
+    let mut summariser = Summariser::new(header.clone());
+    let mut terminal = Model::new(&header.plan);
+    terminal.phase(Phase::Load);
+    let mut dashboard = Live::new(&header);
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::create(&folder.path().join("run"), header).unwrap();
+    for row in &rows {
+        summariser.put(row).unwrap();
+        terminal.put(row);
+        dashboard.put(row);
+        recorder.put(row).unwrap();
+    }
+    let summary = summariser.finish("run", &RunStatus::Complete);
+    let judged = &summary.stations[0].workloads[0];
+    // 40, 150 and 151 ms finished. All but the first two missed the goal of 150 ms; the one that was cut does not count.
+    assert_eq!(
+        (judged.operations, judged.latency_ms.count, judged.goal_misses),
+        (7, 7, 5)
+    );
+    let finished = judged.operations - judged.latency_ms.unbounded;
+    assert_eq!(finished, 3);
+    let snapshot = serde_json::to_value(dashboard.snapshot()).unwrap();
+    let live = &snapshot["stations"][0]["workloads"][0];
+    assert_eq!(
+        (&live["operations"], &live["goal_misses"]),
+        (&json!(finished), &json!(judged.goal_misses))
+    );
+    assert_eq!(
+        snapshot["stations"][0]["idle_ms"],
+        json!(summary.stations[0].idle_latency_ms)
+    );
+    let lines = terminal.plain(Instant::from_secs(3)).join("\n");
+    let line = format!("{finished} done, {} missed", judged.goal_misses);
+    assert!(lines.contains(&line), "{lines}");
+    let run = recorder.finish(&RunStatus::Complete).unwrap();
+    let view = View::from_run(&run);
+    let curve = &view.stations[0].workloads[0].latency;
+    assert_eq!(
+        (curve.count, curve.unbounded),
+        (judged.latency_ms.count, judged.latency_ms.unbounded)
+    );
+    assert_eq!(view.stations[0].idle.count, 10);
 }
 
 #[test]

@@ -5,7 +5,6 @@ use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
 use netburn_scenario::Plan;
 use netburn_units::Duration;
-use netburn_workload::Goal;
 
 /// Limit of the 99th percentile of a lab's delivery delay, in µs. A round trip has two deliveries;
 /// on an idle channel it takes a millisecond.
@@ -38,13 +37,7 @@ const MAX_STANDSTILL_LIMIT: Duration = Duration::from_millis(50);
 #[must_use]
 pub fn standstill_limit(plan: &Plan) -> Duration {
     let workloads = plan.stations.iter().flat_map(|station| &station.workloads);
-    let goals = workloads.flat_map(|workload| &workload.config.goals);
-    let strictest = goals
-        .filter_map(|goal| match goal {
-            Goal::Latency { limit } => Some(*limit),
-            Goal::Rate { .. } | Goal::NoStall => None,
-        })
-        .min();
+    let strictest = workloads.filter_map(|workload| workload.config.latency_limit()).min();
     strictest.map_or(WITHOUT_GOAL, |goal| {
         (goal / PART).clamp(DEFAULT_STANDSTILL_LIMIT, MAX_STANDSTILL_LIMIT)
     })

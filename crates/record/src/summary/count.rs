@@ -3,6 +3,7 @@
 mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};
+use crate::aggregate::Counting;
 use crate::header::{Environment, RunStatus};
 use crate::health::{Clock, Health, Role};
 use crate::lab_health::LabHealth;
@@ -10,7 +11,7 @@ use crate::quality_issue::QualityIssue;
 use crate::row::{AirRow, BASELINE, Detail, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use crate::self_check::claims::Claim;
 use netburn_scenario::Plan;
-use netburn_units::{Duration, Instant};
+use netburn_units::Instant;
 use netburn_workload::Outcome;
 use netburn_workload::config::BIN;
 use workload::{Clocks, WorkloadCounter};
@@ -18,6 +19,7 @@ use workload::{Clocks, WorkloadCounter};
 /// Counts the rows of one run, in the order in which they come.
 #[derive(Debug)]
 pub(crate) struct Counter {
+    counting: Counting,
     stations: Vec<StationCounter>,
     warmup: Instant,
     end: Instant,
@@ -45,11 +47,12 @@ struct StationCounter {
 impl Counter {
     pub(crate) fn new(plan: &Plan, environment: Environment) -> Self {
         let names = plan.stations.iter().map(|station| station.name.clone()).collect();
-        let at = |since: Duration| Instant::ZERO + since.min(MAX_RUN);
-        let end = at(plan.duration);
-        let stations = plan.stations.iter().map(|station| StationCounter {
-            from: at(plan.warmup.max(station.start)).min(end),
-            to: station.stop.map_or(end, at).min(end),
+        let counting = Counting::new(plan);
+        let (warmup, end) = counting.evaluated();
+        let stations = plan.stations.iter().zip(counting.evaluated_by_station());
+        let stations = stations.map(|(station, (from, to))| StationCounter {
+            from,
+            to,
             reached: Instant::ZERO,
             evidence: StationEvidence::default(),
             workloads: station
@@ -61,7 +64,8 @@ impl Counter {
         });
         Counter {
             stations: stations.collect(),
-            warmup: at(plan.warmup).min(end),
+            counting,
+            warmup,
             end,
             one_clock: environment != Environment::Fleet,
             names,
@@ -92,17 +96,20 @@ impl Counter {
         let operation = &row.operation;
         let began = operation.started.is_some();
         station.claim.cut += u64::from(began && operation.outcome != Outcome::Finished);
-        if row.workload == BASELINE {
-            match operation.latency() {
-                Some(latency) => station.evidence.idle.push(latency.as_nanos()),
-                None if operation.outcome != Outcome::Cut => station.evidence.idle_lost += 1,
-                None => {}
+        if row.workload != BASELINE {
+            station.reach(operation.finished.unwrap_or(operation.due));
+            if let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) {
+                workload.due(operation.due);
             }
-            return;
         }
-        station.reach(operation.finished.unwrap_or(operation.due));
-        if let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) {
-            workload.operation(operation, station.from);
+        let Some(counted) = self.counting.operation(row) else {
+            return;
+        };
+        match (counted.workload, counted.latency) {
+            (Some(workload), _) if counted.evaluated => station.workloads[workload].operation(&counted),
+            (Some(_), _) => {}
+            (None, Some(latency)) => station.evidence.idle.push(latency.as_nanos()),
+            (None, None) => station.evidence.idle_lost += 1,
         }
     }
 
@@ -249,9 +256,6 @@ impl Counter {
         }
     }
 }
-
-/// The longest run that is counted: a plan lasts 30 days at most.
-const MAX_RUN: Duration = Duration::from_secs(30 * 86_400);
 
 /// Issue of an event. Agents describe missing results in their own words.
 fn issue(detail: &Detail) -> QualityIssue {

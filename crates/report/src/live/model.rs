@@ -4,12 +4,11 @@ use crate::sanitise::{sanitise, truncate};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, Column, left, render, right};
 use netburn_analysis::format;
-use netburn_record::row::BASELINE;
-use netburn_record::{EventKind, IntervalRow, OperationRow, Row};
+use netburn_record::aggregate::{LiveCounts, LiveStation, LiveWorkload, Recent};
+use netburn_record::{IntervalRow, Row};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-use netburn_workload::{Goal, Outcome};
-use std::collections::VecDeque;
+use netburn_workload::config::BIN;
 
 /// Averaging window, or one period of a workload with a longer interval.
 const WINDOW: Duration = Duration::from_secs(1);
@@ -19,9 +18,6 @@ const MAX_WINDOW: Duration = Duration::from_secs(30);
 /// Delay of intervals, which arrive in batches: for this time after its end, an interval may still
 /// arrive.
 const ON_ITS_WAY: Duration = Duration::from_millis(500);
-
-/// The length of an interval row.
-const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,6 +58,7 @@ pub struct Model {
     scenario: String,
     ends: Instant,
     phase: Phase,
+    counts: LiveCounts,
     workloads: Vec<WorkloadRow>,
 }
 
@@ -73,16 +70,9 @@ struct WorkloadRow {
     label: [String; 2],
     starts: Instant,
     stops: Instant,
-    limit: Option<Duration>,
     window: Duration,
-    /// Bytes of the last intervals, by where they begin.
-    bytes: VecDeque<(Instant, u64)>,
-    newest: Option<Instant>,
-    latency: Option<Duration>,
-    idle: Option<Duration>,
-    operations: u64,
-    bad: u64,
-    lost: bool,
+    /// Bytes of the last intervals.
+    bytes: Recent<u64>,
 }
 
 impl Model {
@@ -93,21 +83,17 @@ impl Model {
         for (s, station) in plan.stations.iter().enumerate() {
             for (w, workload) in station.workloads.iter().enumerate() {
                 let stop = station.stop.unwrap_or(plan.duration).min(plan.duration);
+                let window = workload.config.interval.unwrap_or(WINDOW).clamp(WINDOW, MAX_WINDOW);
+                // Twice the window is always enough, for any order of the rows.
+                let kept = 2 * (window.as_nanos() / BIN.as_nanos()) as u32;
                 workloads.push(WorkloadRow {
                     station: u16::try_from(s).unwrap_or(u16::MAX),
                     workload: u16::try_from(w).unwrap_or(u16::MAX),
                     label: [sanitise(&station.name), sanitise(&workload.name)],
                     starts: Instant::ZERO + station.start,
                     stops: Instant::ZERO + stop,
-                    limit: workload.config.goals.iter().find_map(latency_limit),
-                    window: workload.config.interval.unwrap_or(WINDOW).clamp(WINDOW, MAX_WINDOW),
-                    bytes: VecDeque::new(),
-                    newest: None,
-                    latency: None,
-                    idle: None,
-                    operations: 0,
-                    bad: 0,
-                    lost: false,
+                    window,
+                    bytes: Recent::new(BIN, kept),
                 });
             }
         }
@@ -115,6 +101,7 @@ impl Model {
             scenario: sanitise(&plan.name),
             ends: Instant::ZERO + plan.duration,
             phase: Phase::Joining,
+            counts: LiveCounts::new(plan),
             workloads,
         }
     }
@@ -126,16 +113,9 @@ impl Model {
 
     /// Takes a row. Rows of unknown stations are ignored.
     pub fn put(&mut self, row: &Row) {
-        match row {
-            Row::Operation(row) => self.operation(row),
-            Row::Interval(row) => self.interval(row),
-            // A station whose server is lost is there itself.
-            Row::Event(event) if event.kind == EventKind::Lost => {
-                for u in self.workloads.iter_mut().filter(|u| Some(u.station) == event.station) {
-                    u.lost = true;
-                }
-            }
-            Row::Event(_) | Row::Connection(_) | Row::Link(_) | Row::Air(_) => {}
+        self.counts.put(row);
+        if let Row::Interval(row) = row {
+            self.interval(row);
         }
     }
 
@@ -162,7 +142,7 @@ impl Model {
             .iter()
             .map(|u| {
                 let again = previous.replace(u.station) == Some(u.station);
-                u.cells(now, self.phase, again)
+                u.cells(self.counts_of(u), now, self.phase, again)
             })
             .collect();
         let mut lines = vec![paint(&truncate(&self.headline(now), columns), Tone::Heading, colour)];
@@ -187,19 +167,20 @@ impl Model {
             return lines;
         }
         for u in self.workloads.iter().take(MAX_LINES) {
+            let (station, counts) = self.counts_of(u);
             let latency = match self.phase {
-                Phase::Baseline => u.idle.map(|d| format!(", idle latency {}", millis(d))),
-                _ => u.latency.map(|d| format!(", latency {}", millis(d))),
+                Phase::Baseline => station.idle.map(|d| format!(", idle latency {}", millis(d))),
+                _ => counts.latency.map(|d| format!(", latency {}", millis(d))),
             };
-            let lost = if u.lost { ", lost" } else { "" };
+            let lost = if station.lost { ", lost" } else { "" };
             lines.push(format!(
                 "  {} {}: {} Mbit/s{}, {} done, {} missed{lost}",
                 u.label[0],
                 u.label[1],
                 mbps(u.rate(now)),
                 latency.unwrap_or_default(),
-                u.operations,
-                u.bad,
+                counts.operations,
+                counts.goal_misses,
             ));
         }
         if self.workloads.len() > MAX_LINES {
@@ -227,39 +208,18 @@ impl Model {
         format!("{}: {}{left}", self.scenario, self.status(now))
     }
 
-    fn operation(&mut self, row: &OperationRow) {
-        if row.workload == BASELINE {
-            let latency = row.operation.latency();
-            for u in self.workloads.iter_mut().filter(|u| u.station == row.station) {
-                u.idle = latency.or(u.idle);
-            }
-            return;
-        }
-        let Some(u) = self.find(row.station, row.workload) else {
-            return;
-        };
-        if row.operation.outcome == Outcome::Cut {
-            return;
-        }
-        let latency = row.operation.latency();
-        u.operations += u64::from(latency.is_some());
-        u.bad += u64::from(match (latency, u.limit) {
-            (Some(latency), Some(limit)) => latency > limit,
-            (latency, _) => latency.is_none(),
-        });
-        u.latency = latency.or(u.latency);
-    }
-
     fn interval(&mut self, row: &IntervalRow) {
         let Some(u) = self.find(row.station, row.workload) else {
             return;
         };
-        u.bytes.push_back((row.at, row.bytes_down.saturating_add(row.bytes_up)));
-        u.newest = u.newest.max(Some(row.at));
-        // Twice the window is always enough, for any order of the rows.
-        while u.bytes.len() > 2 * (u.window.as_nanos() / INTERVAL.as_nanos()) as usize {
-            u.bytes.pop_front();
+        if let Some(bytes) = u.bytes.bucket(row.at) {
+            *bytes = bytes.saturating_add(row.bytes_down).saturating_add(row.bytes_up);
         }
+    }
+
+    fn counts_of(&self, row: &WorkloadRow) -> (&LiveStation, &LiveWorkload) {
+        let station = &self.counts.stations[usize::from(row.station)];
+        (station, &station.workloads[usize::from(row.workload)])
     }
 
     fn find(&mut self, station: u16, workload: u16) -> Option<&mut WorkloadRow> {
@@ -274,33 +234,36 @@ impl WorkloadRow {
     /// Mean rate in Mbit/s over the last second with data, or the last period of a workload with a
     /// longer one.
     fn rate(&self, now: Instant) -> f64 {
-        let heard = self.newest.and_then(|at| at.checked_add(INTERVAL));
+        let heard = self.bytes.end();
         let expected = now.checked_sub(ON_ITS_WAY);
         let Some(end) = heard.max(expected) else { return 0.0 };
         let begin = end.checked_sub(self.window).unwrap_or(end);
-        let bytes: u64 = self
-            .bytes
-            .iter()
-            .filter(|(at, _)| *at >= begin && *at < end)
-            .map(|(_, bytes)| *bytes)
-            .fold(0, u64::saturating_add);
+        let bytes = self.bytes.between(begin, end).copied().fold(0, u64::saturating_add);
         bytes as f64 * 8.0 / 1e6 / self.window.as_secs_f64()
     }
 
-    fn cells(&self, now: Instant, phase: Phase, again: bool) -> Vec<Cell> {
+    fn cells(
+        &self,
+        (counted_station, counts): (&LiveStation, &LiveWorkload),
+        now: Instant,
+        phase: Phase,
+        again: bool,
+    ) -> Vec<Cell> {
         let station = if again { String::new() } else { self.label[0].clone() };
-        if self.lost {
+        if counted_station.lost {
             let mut cells = vec![Cell::from(station), Cell::from(self.label[1].clone())];
             cells.extend([Cell::new("lost", Tone::Bad), Cell::default(), Cell::default()]);
             cells.extend([Cell::default(), Cell::default()]);
             return cells;
         }
         let latency = if phase <= Phase::Baseline {
-            self.idle
+            counted_station.idle
         } else {
-            self.latency
+            counts.latency
         };
-        let over = latency.zip(self.limit).is_some_and(|(latency, limit)| latency > limit);
+        let over = latency
+            .zip(counts.limit)
+            .is_some_and(|(latency, limit)| latency > limit);
         let left = match (phase, now < self.starts) {
             (Phase::Load, true) => format!("in {}", seconds(self.starts, now)),
             (Phase::Load, false) => seconds(self.stops, now),
@@ -314,20 +277,17 @@ impl WorkloadRow {
                 latency.map_or_else(|| "–".to_owned(), millis),
                 if over { Tone::Bad } else { Tone::Plain },
             ),
-            Cell::from(self.operations.to_string()),
+            Cell::from(counts.operations.to_string()),
             Cell::new(
-                self.bad.to_string(),
-                if self.bad > 0 { Tone::Unreliable } else { Tone::Plain },
+                counts.goal_misses.to_string(),
+                if counts.goal_misses > 0 {
+                    Tone::Unreliable
+                } else {
+                    Tone::Plain
+                },
             ),
             Cell::from(left),
         ]
-    }
-}
-
-fn latency_limit(goal: &Goal) -> Option<Duration> {
-    match goal {
-        Goal::Latency { limit } => Some(*limit),
-        Goal::Rate { .. } | Goal::NoStall => None,
     }
 }
 

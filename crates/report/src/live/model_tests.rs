@@ -1,7 +1,8 @@
 use super::*;
-use netburn_record::{EventRow, IntervalRow, OperationRow, QualityIssue};
+use netburn_record::row::BASELINE;
+use netburn_record::{EventKind, EventRow, OperationRow, QualityIssue};
 use netburn_scenario::{Station, StationWorkload};
-use netburn_workload::{Config, Operation};
+use netburn_workload::{Config, Operation, Outcome};
 use proptest::prelude::*;
 
 fn plan() -> Plan {

@@ -151,6 +151,18 @@ pub enum Goal {
     NoStall,
 }
 
+impl Config {
+    /// The strictest latency goal; `None` without one.
+    #[must_use]
+    pub fn latency_limit(&self) -> Option<Duration> {
+        let limits = self.goals.iter().filter_map(|goal| match goal {
+            Goal::Latency { limit } => Some(*limit),
+            Goal::Rate { .. } | Goal::NoStall => None,
+        });
+        limits.min()
+    }
+}
+
 impl Default for PlayerConfig {
     fn default() -> Self {
         PlayerConfig {

@@ -3,7 +3,7 @@
 use super::action::{Action, Connection, Direction, Request, RequestId, Wake};
 use super::in_flight::InFlight;
 use super::{Phase, Workload};
-use crate::config::{Connections, Goal, Kind};
+use crate::config::{Connections, Kind};
 use crate::operation::{Operation, Outcome, RemoteTimestamps};
 use netburn_units::Instant;
 
@@ -166,12 +166,8 @@ impl Workload {
     /// Outcome of an operation that can't finish any more at `at`: a goal miss if it is older than
     /// its goal.
     fn final_outcome(&self, due: Instant, at: Instant) -> Outcome {
-        let limit = self.config.goals.iter().filter_map(|goal| match goal {
-            Goal::Latency { limit } => Some(*limit),
-            Goal::Rate { .. } | Goal::NoStall => None,
-        });
         let age = at.checked_since(due).unwrap_or_default();
-        match limit.min() {
+        match self.config.latency_limit() {
             Some(limit) if age > limit => Outcome::Unfinished,
             _ => Outcome::Cut,
         }

@@ -108,7 +108,7 @@ impl Analysis<'_> {
             })
         });
         let changes: Vec<(u64, f64)> = changes.collect();
-        let width = self.evidence.width.as_nanos();
+        let width = self.evidence.buckets.width().as_nanos();
         let at = |bin: usize| {
             let middle = width * bin as u64 + width / 2;
             let last = changes.iter().rev().find(|(at, _)| *at <= middle);

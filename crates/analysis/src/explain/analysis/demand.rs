@@ -2,6 +2,7 @@
 
 use super::{Analysis, Direction};
 use netburn_scenario::plan::Http;
+use netburn_units::Duration;
 use netburn_workload::{Config, Connections, Goal, Kind};
 
 /// Initial window in segments (RFC 6928), and content of a segment (RFC 9293, RFC 7323).
@@ -36,7 +37,7 @@ impl Analysis<'_> {
                 why: format!("{} needs {} Mbit/s", workload.name, crate::format::mbps(mbps)),
             });
         }
-        let limit = latency_goal(config)?;
+        let limit = config.latency_limit().map(Duration::as_secs_f64)?;
         let bytes = bytes_at_once(config) as f64;
         let mbps = bytes * 8e-6 / limit.max(1e-9);
         Some(Need {
@@ -72,7 +73,11 @@ impl Analysis<'_> {
             Goal::Rate { window, .. } => Some(window.as_secs_f64()),
             Goal::Latency { .. } | Goal::NoStall => None,
         });
-        let limit = latency_goal(config).or(windows_of_rates.reduce(f64::min))? * 1e3;
+        let limit = config
+            .latency_limit()
+            .map(Duration::as_secs_f64)
+            .or(windows_of_rates.reduce(f64::min))?
+            * 1e3;
         let stays = config.connections == Connections::Keep && config.kind != Kind::Stream;
         if config.kind == Kind::Probe || stays {
             // A connection that stays open has a window for what it carries.
@@ -105,15 +110,6 @@ fn direction_of(kind: Kind) -> Direction {
         Kind::Upload => Direction::Up,
         _ => Direction::Down,
     }
-}
-
-/// The shortest time within which an operation is to end, in seconds.
-fn latency_goal(config: &Config) -> Option<f64> {
-    let goals = config.goals.iter().filter_map(|goal| match goal {
-        Goal::Latency { limit } => Some(limit.as_secs_f64()),
-        Goal::Rate { .. } | Goal::NoStall => None,
-    });
-    goals.reduce(f64::min)
 }
 
 fn bytes_at_once(config: &Config) -> u64 {

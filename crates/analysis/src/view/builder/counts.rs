@@ -1,8 +1,8 @@
 //! Counts of one station: round trips, workloads, airtime.
 
-use super::super::bins::Bins;
 use super::super::buffer::{Arrivals, Levels};
 use super::super::{AirBin, AirView, Curve, Histogram, LatencyBin, LinkBin, WorkloadView};
+use netburn_record::aggregate::Buckets;
 use netburn_record::summary::LatencyMs;
 use netburn_record::{AirRow, Clock};
 use netburn_scenario::{Plan, Station};
@@ -50,7 +50,7 @@ pub(super) struct AirCount {
 }
 
 impl StationBuilder {
-    pub(super) fn new(station: &Station, plan: &Plan, bins: Bins) -> Self {
+    pub(super) fn new(station: &Station, plan: &Plan, bins: Buckets) -> Self {
         let workloads = station.workloads.iter();
         StationBuilder {
             clock: None,
@@ -74,12 +74,12 @@ impl StationBuilder {
 }
 
 impl WorkloadBuilder {
-    pub(super) fn new(config: &Config, plan: &Plan, bins: Bins) -> Self {
+    pub(super) fn new(config: &Config, plan: &Plan, bins: Buckets) -> Self {
         WorkloadBuilder {
             latency: Histogram::default(),
-            bins: vec![Histogram::default(); bins.count],
-            down: vec![0; bins.count],
-            up: vec![0; bins.count],
+            bins: vec![Histogram::default(); bins.count()],
+            down: vec![0; bins.count()],
+            up: vec![0; bins.count()],
             player: config
                 .player
                 .map(|player| (Arrivals::new(player, plan.duration), Levels::new(bins))),
@@ -92,10 +92,6 @@ impl WorkloadBuilder {
             let rates = bytes.iter().take(bins).map(|bytes| *bytes as f64 * 8.0 / 1e6 / seconds);
             rates.collect()
         };
-        let latency_goal = config.goals.iter().filter_map(|goal| match goal {
-            Goal::Latency { limit } => Some(*limit),
-            Goal::Rate { .. } | Goal::NoStall => None,
-        });
         let rate_goal = config.goals.iter().filter_map(|goal| match goal {
             Goal::Rate { at_least, .. } => Some(*at_least),
             Goal::Latency { .. } | Goal::NoStall => None,
@@ -103,7 +99,7 @@ impl WorkloadBuilder {
         WorkloadView {
             name: String::new(),
             kind: config.kind.as_str().to_owned(),
-            latency_goal_ms: latency_goal.min().map(|limit| limit.as_nanos() as f64 / 1e6),
+            latency_goal_ms: config.latency_limit().map(|limit| limit.as_nanos() as f64 / 1e6),
             rate_goal_mbps: rate_goal.max().map(|rate| rate.as_bps() as f64 / 1e6),
             latency: self.curve(exact),
             over_time: self.bins.iter().take(bins).map(latency_bin).collect(),

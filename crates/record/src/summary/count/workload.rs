@@ -1,5 +1,6 @@
 //! Counts of one workload, and one-way delays between two clocks.
 
+use crate::aggregate::Counted;
 use crate::health::Clock;
 use crate::summary::evidence::{Counts, WorkloadEvidence};
 use netburn_units::{Duration, Instant};
@@ -10,8 +11,6 @@ use netburn_workload::{Config, Failure, Goal, Kind, Operation, Outcome, Stall, T
 #[derive(Debug)]
 pub(super) struct WorkloadCounter {
     config: Config,
-    /// The strictest latency goal.
-    limit: Option<Duration>,
     longest: u64,
     first_due: Option<Instant>,
     /// Bytes by 100 ms since the run began, if a goal needs them.
@@ -38,13 +37,7 @@ pub(super) enum Clocks<'a> {
 
 impl WorkloadCounter {
     pub(super) fn new(config: &Config) -> Self {
-        let limit = |goal: &Goal| match goal {
-            Goal::Latency { limit } => Some(*limit),
-            Goal::Rate { .. } | Goal::NoStall => None,
-        };
-        let limit = config.goals.iter().filter_map(limit).min();
         WorkloadCounter {
-            limit,
             longest: 0,
             first_due: None,
             bins: config
@@ -57,19 +50,22 @@ impl WorkloadCounter {
             one_way: Vec::new(),
             evidence: WorkloadEvidence {
                 goals: vec![Tally::default(); config.goals.len()],
-                late: limit.map(|_| 0),
+                late: config.latency_limit().map(|_| 0),
                 ..WorkloadEvidence::default()
             },
             config: config.clone(),
         }
     }
 
-    pub(super) fn operation(&mut self, operation: &Operation, from: Instant) {
-        self.first_due = Some(self.first_due.map_or(operation.due, |first| first.min(operation.due)));
-        if operation.due < from || operation.outcome == Outcome::Cut {
-            return;
-        }
-        let latency = operation.latency().map(Duration::as_nanos);
+    /// Records the due time of an operation, which need not count.
+    pub(super) fn due(&mut self, due: Instant) {
+        self.first_due = Some(self.first_due.map_or(due, |first| first.min(due)));
+    }
+
+    /// Counts an operation of the evaluated time.
+    pub(super) fn operation(&mut self, counted: &Counted<'_>) {
+        let operation = counted.operation;
+        let latency = counted.latency.map(Duration::as_nanos);
         let evidence = &mut self.evidence;
         count(&mut evidence.counts, operation.outcome, latency.is_some());
         if let Some(latency) = latency {
@@ -80,11 +76,11 @@ impl WorkloadCounter {
         for (goal, tally) in self.config.goals.iter().zip(&mut evidence.goals) {
             if let Goal::Latency { limit } = goal {
                 tally.samples += 1;
-                tally.met += u64::from(latency.is_some_and(|latency| latency <= limit.as_nanos()));
+                tally.met += u64::from(!counted.exceeds(*limit));
             }
         }
-        if let (Some(limit), Some(late)) = (self.limit, &mut evidence.late) {
-            *late += u64::from(latency.is_none_or(|latency| latency > limit.as_nanos()));
+        if let Some(late) = &mut evidence.late {
+            *late += u64::from(counted.missed());
         }
         if operation.outcome == Outcome::Failed(Failure::Dial) {
             evidence.undialled += 1;
