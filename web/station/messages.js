@@ -59,8 +59,8 @@ export function lateResults(run, proof, { sequence, batch }) {
 /** `stopRequestedAt` is the time of the controller's `stop`, in ns of the run's time, or `null`. */
 export function lateResultsEnd(run, proof, error, health, stopRequestedAt) {
   const end = { ...(error ? { error: truncate(error) } : {}), ...(health ? { health } : {}) };
-  const told = Number.isSafeInteger(stopRequestedAt) ? { told: stopRequestedAt } : {};
-  return { type: "late-results-end", run, proof, ...end, ...told };
+  const stop = Number.isSafeInteger(stopRequestedAt) ? { stop_requested_at: stopRequestedAt } : {};
+  return { type: "late-results-end", run, proof, ...end, ...stop };
 }
 
 export function hello({ name, token, version, reconnect }) {

@@ -183,7 +183,7 @@ test("a page reports when a run with a full disk requested its stop", async () =
   browser.noRun = true;
   browser.sendMessage("run", { type: "bye", reason: "the disk is full" });
   assert.ok(await browser.until(() => Boolean(fleet.end), 60000));
-  assert.ok(Math.abs(fleet.end.told - stopped) <= 1e7, `${fleet.end.told} for ${stopped}`);
+  assert.ok(Math.abs(fleet.end.stop_requested_at - stopped) <= 1e7, `${fleet.end.stop_requested_at} for ${stopped}`);
 });
 
 test("a station leaves a run soon after its process has ended", async () => {

@@ -7,11 +7,11 @@ mod cache;
 
 use crate::name::is_name;
 use netburn_record::runs::{RunEntry, RunListing, State, inspect, read_listing};
+use netburn_runner::pool::{map, processors};
 use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::UNIX_EPOCH;
 
 /// The document of a finished run.
@@ -249,37 +249,17 @@ impl FileStamp {
 /// Inspects the runs with these names, on several threads: the first refresh of a large directory reads many files.
 fn read_all(dir: &Path, names: &[String], known: &BTreeMap<String, Entry>) -> Vec<Found> {
     const CHUNK: usize = 64;
+    const MAX_THREADS: usize = 8;
     let read = |names: &[String]| -> Vec<Found> {
         let known = names.iter().map(|name| (name, known.get(name)));
         known
             .map(|(name, entry)| inspect_folder(&dir.join(name), entry))
             .collect()
     };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    if threads == 1 || names.len() <= CHUNK {
-        return read(names);
-    }
     let chunks: Vec<&[String]> = names.chunks(CHUNK).collect();
-    let next = AtomicUsize::new(0);
-    let mut done: Vec<(usize, Vec<Found>)> = std::thread::scope(|scope| {
-        let work = || {
-            let mut results = Vec::new();
-            loop {
-                let chunk = next.fetch_add(1, Ordering::Relaxed);
-                match chunks.get(chunk) {
-                    Some(names) => results.push((chunk, read(names))),
-                    None => return results,
-                }
-            }
-        };
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let all = workers
-            .into_iter()
-            .flat_map(|worker| worker.join().expect("a reader thread does not panic"));
-        all.collect()
-    });
-    done.sort_unstable_by_key(|(chunk, _)| *chunk);
-    done.into_iter().flat_map(|(_, entries)| entries).collect()
+    let threads = processors().min(MAX_THREADS);
+    let read = map(chunks.len(), threads, &|chunk| read(chunks[chunk]));
+    read.into_iter().flatten().collect()
 }
 
 /// Result of the inspection of a folder.

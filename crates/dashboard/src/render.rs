@@ -1,9 +1,10 @@
 //! Reports and comparisons, rendered from the records. A `report.html` in a run's folder is not trusted and not served.
 
+use netburn_analysis::View;
+use netburn_analysis::compare::{Comparison, Options, Side, name};
 use netburn_record::runs::{State, inspect};
 use netburn_record::{Error, Run};
-use netburn_report::compare::{Comparison, Options, Side, name};
-use netburn_report::{View, html};
+use netburn_report::{compare, html};
 use std::path::Path;
 
 /// Format of a comparison.
@@ -37,8 +38,10 @@ pub(crate) fn comparison([a, b]: [&Path; 2], format: Format) -> Result<Vec<u8>, 
     name(&mut [&mut candidate, &mut baseline]);
     let compared = Comparison::new(candidate, baseline, Options::default());
     Ok(match format {
-        Format::Json => serde_json::to_vec(&compared.json()).expect("all keys of a comparison are strings"),
-        Format::Html => compared.html(&[View::open(a)?], &[View::open(b)?]).into_bytes(),
+        Format::Json => {
+            serde_json::to_vec(&compare::json::comparison(&compared)).expect("all keys of a comparison are strings")
+        }
+        Format::Html => compare::html::comparison(&compared, &[View::open(a)?], &[View::open(b)?]).into_bytes(),
     })
 }
 

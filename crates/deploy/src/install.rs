@@ -21,7 +21,7 @@ const RUNTIME: &str = "XDG_RUNTIME_DIR";
 /// User that installs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
-    /// Whether the user is root.
+    /// True if the user is root.
     pub is_root: bool,
     /// User ID.
     pub id: u32,
@@ -101,7 +101,7 @@ pub enum InstallError {
     Start {
         /// Reason.
         why: String,
-        /// What the user can do; may be empty.
+        /// Steps that the user can take; may be empty.
         remedy: &'static str,
     },
 }

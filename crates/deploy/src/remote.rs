@@ -15,14 +15,14 @@ pub struct Binary {
     elf: Option<Elf>,
 }
 
-/// What runs on the machines afterwards.
+/// Settings of the agents to deploy.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Deployment {
     /// Address to join, with its token.
     pub url: String,
     /// Options of `netburn fleet join`.
     pub options: Vec<String>,
-    /// Whether the agent starts with the machine, as a service.
+    /// True if the agent starts with the machine, as a service.
     pub service: bool,
 }
 
@@ -88,7 +88,7 @@ fn unusable(tried: &Option<Box<DeployError>>) -> String {
 }
 
 impl DeployError {
-    /// Whether another binary may run where this one failed.
+    /// True if another binary may run where this one failed.
     const fn concerns_binary(&self) -> bool {
         matches!(
             self,

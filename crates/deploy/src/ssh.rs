@@ -41,7 +41,7 @@ pub struct Timed {
     pub lines: Vec<(Duration, String)>,
     /// Time from the start to the end.
     pub took: Duration,
-    /// Whether it succeeded.
+    /// True if it succeeded.
     pub ok: bool,
 }
 

@@ -19,7 +19,7 @@ pub struct Assignment {
 pub struct Missing {
     /// Name of the station.
     pub station: String,
-    /// Description of the required member, for people.
+    /// Human-readable description of the required member.
     pub waits_for: String,
 }
 

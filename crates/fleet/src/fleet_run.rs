@@ -46,7 +46,7 @@ pub struct Participants {
     pub server: Option<String>,
     /// Token of the fleet.
     token: String,
-    /// Whether the fleet listens on this machine only.
+    /// True if the fleet listens on this machine only.
     loopback_only: bool,
 }
 

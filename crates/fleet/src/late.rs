@@ -271,7 +271,7 @@ impl LateCollector {
             let Some(part) = part else { continue };
             let key = (member.to_owned(), run.clone());
             match self.deliveries.remove(&key) {
-                // The results are about to be added; the member is told afterwards.
+                // The results are about to be added; the member gets its acknowledgement afterwards.
                 Some(whole) if matches!(whole.store, Store::Complete) => {
                     self.deliveries.insert(key, whole);
                     continue;

@@ -134,7 +134,7 @@ pub struct Member<N> {
     token: String,
     endpoint: ControllerEndpoint,
     on_event: N,
-    /// Whether it has been registered at least once.
+    /// True if it has been registered at least once.
     registered: bool,
     current: Option<CurrentRun>,
     /// Invitation to another run, for after the current one.

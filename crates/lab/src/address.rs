@@ -109,7 +109,7 @@ mod tests {
         }
         assert_eq!(v4(Endpoint::Station(0)), Ipv4Addr::new(198, 18, 1, 0));
         assert_eq!(owner(IpAddr::V4(v4(Endpoint::Station(5))), 5), None);
-        for nobody in [
+        for unknown in [
             "198.18.0.0",
             "198.18.0.2",
             "10.0.0.1",
@@ -118,7 +118,7 @@ mod tests {
             "::1",
             "255.255.255.255",
         ] {
-            assert_eq!(owner(nobody.parse().unwrap(), 9), None, "{nobody}");
+            assert_eq!(owner(unknown.parse().unwrap(), 9), None, "{unknown}");
         }
     }
 }

@@ -9,11 +9,11 @@ mod pacing_schedule;
 mod poll_moderator;
 
 use crate::backpressure::Backpressure;
-use crate::capture::Captures;
 use crate::device::Device;
 use crate::error::LabError;
 use crate::refused_connections::{RefusalReply, RefusedConnection};
 use crate::switch::{CapturedPacket, ForwardingCounters, Switch};
+use netburn_interop::pcapng::Captures;
 use netburn_linux::Monotonic;
 use netburn_linux::diag::Diag;
 use netburn_linux::route::Route;
@@ -45,7 +45,7 @@ pub(crate) struct Port {
     pub(crate) diag: Option<Diag>,
     pub(crate) index: u32,
     pub(crate) backpressure: Backpressure,
-    /// Whether reading is paused.
+    /// True if reading is paused.
     pub(crate) paused: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct SharedStatus {
     pub(crate) stations: Vec<crate::observe::StationSnapshot>,
     pub(crate) now: Option<Instant>,
     pub(crate) failed: Option<String>,
-    /// Whether captures are incomplete.
+    /// True if captures are incomplete.
     pub(crate) captures_lost: bool,
     /// Warnings that have not been fetched, with the endpoint that they concern.
     pub(crate) warnings: Vec<(Option<Endpoint>, String)>,
@@ -105,7 +105,7 @@ impl SharedStatus {
         }));
     }
 
-    /// Adds a warning and an event to the record: an endpoint's device is gone.
+    /// Adds a warning and an event to the record: an endpoint's device has disappeared.
     fn lose(&mut self, end: Endpoint, at: Instant, error: &io::Error) {
         let text = format!("its network device can no longer be read ({error}); its packets are no longer forwarded");
         let station = match end {
@@ -170,7 +170,7 @@ impl Engine {
         let status = Arc::clone(&self.status);
         let writer = std::thread::Builder::new().name("captures".to_owned()).spawn(move || {
             for (captured, air) in seen {
-                if let Err(error) = captures.put(&captured, &air) {
+                if let Err(error) = write_captured(&mut captures, &captured, &air) {
                     let text = format!("can't write captures, which end here: {error}");
                     let mut status = lock(&status);
                     status.warnings.push((None, text));
@@ -215,4 +215,16 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// Adds packets and transmissions and writes them to the files. If a file cannot be written, every file ends with its
+/// last whole packet.
+fn write_captured(captures: &mut Captures, captured: &[CapturedPacket], air: &[Transmission]) -> io::Result<()> {
+    let taken = captured.iter().try_for_each(|tap| {
+        let packet = tap.packet();
+        captures.packet(tap.end, tap.at, &packet, packet.len() as u32, tap.inbound)
+    });
+    let taken = taken.and_then(|()| air.iter().try_for_each(|transmission| captures.air(transmission)));
+    let flushed = captures.flush();
+    taken.and(flushed)
 }

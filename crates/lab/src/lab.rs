@@ -1,7 +1,6 @@
 //! A lab: nodes, the network between them, and programs that run at them.
 
 use crate::backpressure::Backpressure;
-use crate::capture::Captures;
 use crate::device::Device;
 use crate::engine::{CaptureBatch, Engine, EngineCommand, EngineStart, SharedStatus, lock};
 use crate::error::LabError;
@@ -14,6 +13,7 @@ use crate::processes;
 use crate::program::{ProcessExit, Program};
 use crate::refused_connections::{RefusalReply, RefusedConnection};
 use crate::switch::{ForwardingCounters, Switch};
+use netburn_interop::pcapng::Captures;
 use netburn_linux::Monotonic;
 use netburn_linux::links::Links;
 use netburn_network::Endpoint;

@@ -65,7 +65,7 @@ pub(crate) struct ForwarderStats {
     pub(crate) machine_busy: f64,
     /// Share of the processor time that the hypervisor used for other guests (steal), 0 to 1.
     pub(crate) steal: f64,
-    /// Whether the forwarding thread has real-time priority.
+    /// True if the forwarding thread has real-time priority.
     pub(crate) real_time: bool,
     /// Time for which the machine was suspended.
     pub(crate) suspended: Duration,

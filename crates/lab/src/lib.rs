@@ -6,14 +6,14 @@
 //! receiving kernel.
 //!
 //! Layers from bottom to top:
-//! | - [`packet`]: segmentation of bursts, coalescing of packets, ECN marks and checksums.
+//! | - [`packet`]: segmentation of bursts, coalescing of packets, ECN marks.
 //! - [`credit`]: limit of the bytes that a kernel hands over, so that TCP Small Queues keep working.
 //! - [`backpressure`]: mechanisms that enforce this limit.
 //! - [`address`]: addresses of the nodes.
 //! - `refused_connections`: connections that the server refuses.
-//! - [`capture`]: captures as pcapng.
 //! - [`Switch`]: the network between kernels, without clock and I/O.
 //! - [`Lab`]: the nodes, the forwarding thread and the programs.
+//! - [`servers`]: servers that a lab starts by itself. [`keyboard`]: keys that change settings while it runs.
 //! - [`init`]: the helper process that creates the namespaces and is the ancestor of all processes in them.
 //!
 //! On other systems than Linux, all but the last two are available, and [`Lab::open`] returns
@@ -22,8 +22,6 @@
 mod active_flows;
 pub mod address;
 pub mod backpressure;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only labs capture packets"))]
-pub mod capture;
 pub mod credit;
 #[cfg(target_os = "linux")]
 mod device;
@@ -36,6 +34,7 @@ pub mod fuzz;
 mod helper;
 #[cfg(target_os = "linux")]
 pub mod init;
+pub mod keyboard;
 #[cfg(target_os = "linux")]
 mod lab;
 #[cfg_attr(
@@ -54,6 +53,7 @@ mod processes;
 mod program;
 mod refused_connections;
 mod send_budget;
+pub mod servers;
 mod switch;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;

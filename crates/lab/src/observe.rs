@@ -34,7 +34,7 @@ pub struct StationSnapshot {
 pub(crate) struct Observer {
     stations: Vec<StationStats>,
     names: Vec<String>,
-    /// Whether the PHY rate is known, by station. The rate of a wired station is always known.
+    /// True if the PHY rate is known, by station. The rate of a wired station is always known.
     rated: Vec<bool>,
     at: Instant,
     links: Instant,

@@ -10,7 +10,7 @@ pub struct Options {
     pub device: Option<DeviceKind>,
     /// Backpressure mechanism of stations. Default `None`: the best mechanism of this kernel.
     pub backpressure: Option<Backpressure>,
-    /// Whether kernels may leave the segmentation of datagrams to the lab, if they support it. Default `true`.
+    /// True if kernels may leave the segmentation of datagrams to the lab, if they support it. Default `true`.
     pub segments_udp: bool,
 }
 

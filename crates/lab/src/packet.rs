@@ -6,10 +6,8 @@
 //! - [`gro`]: coalescing of consecutive segments for the receiving kernel.
 //! - [`icmp`]: destination unreachable messages.
 //! - [`port`]: replacement of ports.
-//! - [`checksum`]: RFC 1071 and RFC 1624.
 
 pub mod burst;
-pub mod checksum;
 pub mod ethernet;
 pub mod gro;
 pub mod header;

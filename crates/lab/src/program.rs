@@ -12,7 +12,7 @@ pub struct Program {
     pub environment: Vec<(OsString, OsString)>,
     /// Standard input, output and error.
     pub files: [OwnedFd; 3],
-    /// Whether the program gets its own process group, so that an interrupt from the terminal does not reach it.
+    /// True if the program gets its own process group, so that an interrupt from the terminal does not reach it.
     pub own_group: bool,
 }
 

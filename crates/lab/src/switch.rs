@@ -97,7 +97,7 @@ pub struct CapturedPacket {
     pub at: Instant,
     /// Endpoint of the capture.
     pub end: Endpoint,
-    /// Whether the packet arrived at the endpoint.
+    /// True if the packet arrived at the endpoint.
     pub inbound: bool,
     /// ECN mark at the endpoint.
     pub ecn: Ecn,

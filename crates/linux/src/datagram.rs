@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 pub struct Received {
     /// Length in bytes, at most that of the buffer.
     pub length: usize,
-    /// Whether the datagram was longer than the buffer.
+    /// True if the datagram was longer than the buffer.
     pub truncated: bool,
     /// Source address.
     pub from: SocketAddr,

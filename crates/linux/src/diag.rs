@@ -113,9 +113,9 @@ mod tests {
         let other = diag.connection(there, here).unwrap().unwrap();
         assert_eq!(other.bytes_received.as_bytes(), 5000);
         // No connection, only the listener at one end.
-        let nobody = SocketAddr::new(here.ip(), 1);
-        assert_eq!(diag.connection(nobody, there).unwrap(), None);
-        assert_eq!(diag.connection(there, nobody).unwrap(), None);
+        let unknown = SocketAddr::new(here.ip(), 1);
+        assert_eq!(diag.connection(unknown, there).unwrap(), None);
+        assert_eq!(diag.connection(there, unknown).unwrap(), None);
     }
 
     #[test]

@@ -270,7 +270,7 @@ pub struct NodeContext {
     pub host_name: Vec<u8>,
     /// Soft limit of open files.
     pub open_files: u64,
-    /// Whether the program gets its own process group.
+    /// True if the program gets its own process group.
     pub own_group: bool,
 }
 

@@ -24,7 +24,7 @@ pub struct Link {
     pub segments: Option<u32>,
     /// Ethernet address.
     pub address: Option<[u8; 6]>,
-    /// Whether the interface resolves neighbours' addresses (ARP, Neighbor Discovery).
+    /// True if the interface resolves neighbours' addresses (ARP, Neighbor Discovery).
     pub resolves: Option<bool>,
 }
 

@@ -21,7 +21,7 @@ pub const DEVICE: &str = "/dev/net/tun";
 pub struct Tun {
     /// File of the device, non-blocking.
     pub file: File,
-    /// Whether the host may send UDP datagrams that have not been segmented (USO, Linux 6.2).
+    /// True if the host may send UDP datagrams that have not been segmented (USO, Linux 6.2).
     pub segments_udp: bool,
 }
 

@@ -96,8 +96,8 @@ impl Held {
         }
     }
 
-    fn of(&self, tin: Tin) -> usize {
-        self.0.values().filter(|(of, ..)| *of == tin).count()
+    fn count(&self, tin: Tin) -> usize {
+        self.0.values().filter(|(queue, ..)| *queue == tin).count()
     }
 
     fn bytes(&self) -> u64 {
@@ -140,7 +140,7 @@ proptest! {
                     let Some(next) = queue.next(now, category, &mut may) else { continue };
                     prop_assert!(asked.contains(&next) && next.category() == category);
                     prop_assert!(!only || next.to == NodeId(to));
-                    prop_assert!(held.of(next) > 0 || unsent.get(&next) == Some(&true));
+                    prop_assert!(held.count(next) > 0 || unsent.get(&next) == Some(&true));
                     if let Some(sent) = queue.dequeue(now, next, &mut drops) {
                         held.drop(&mut drops);
                         let (of, flow, length) = held.0.remove(&sent.packet.payload).expect("held");

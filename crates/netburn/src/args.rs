@@ -108,7 +108,7 @@ pub(crate) enum Command {
 /// Format of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    /// Human-readable text
     #[default]
     Text,
     /// For scripts

@@ -7,9 +7,10 @@ use crate::args::{CompareArgs, CompareFormat};
 use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
-use netburn_report::compare::{Comparison, Options, Ranking, Side, name};
+use netburn_analysis::compare::{Comparison, Options, Ranking, Side, name};
+use netburn_analysis::view::View;
+use netburn_report::compare::{html, json, text};
 use netburn_report::sanitise::sanitise;
-use netburn_report::view::View;
 use netburn_stats::judge::Judgement;
 use netburn_units::Seed;
 use read::Reader;
@@ -35,9 +36,9 @@ fn compared(args: &CompareArgs) -> Result<ExitStatus, CliError> {
         let matrix = matrix::read(dir, args.baseline.as_deref(), options, &mut reader)?;
         let look = TerminalStyle::for_stdout();
         print_stdout(&match args.format {
-            CompareFormat::Json => document(&matrix.json()),
-            CompareFormat::Html => matrix.html(),
-            CompareFormat::Text => matrix.text(look.width, look.colour),
+            CompareFormat::Json => document(&json::matrix(&matrix)),
+            CompareFormat::Html => html::matrix(&matrix),
+            CompareFormat::Text => text::matrix(&matrix, look.width, look.colour),
         })?;
         return Ok(ended(args, &reader, &matrix.comparisons.iter().collect::<Vec<_>>()));
     }
@@ -104,18 +105,18 @@ fn options(args: &CompareArgs) -> Options {
 fn written(comparison: &Comparison, format: CompareFormat) -> String {
     let look = TerminalStyle::for_stdout();
     match format {
-        CompareFormat::Json => document(&comparison.json()),
-        CompareFormat::Html => comparison.html(&views(&comparison.these), &views(&comparison.against)),
-        CompareFormat::Text => comparison.text(look.width, look.colour),
+        CompareFormat::Json => document(&json::comparison(&comparison)),
+        CompareFormat::Html => html::comparison(&comparison, &views(&comparison.these), &views(&comparison.against)),
+        CompareFormat::Text => text::comparison(&comparison, look.width, look.colour),
     }
 }
 
 fn ranked(ranking: &Ranking, format: CompareFormat) -> String {
     let look = TerminalStyle::for_stdout();
     match format {
-        CompareFormat::Json => document(&ranking.json()),
-        CompareFormat::Html => ranking.html(&ranking.sides.iter().map(views).collect::<Vec<_>>()),
-        CompareFormat::Text => ranking.text(look.width, look.colour),
+        CompareFormat::Json => document(&json::ranking(&ranking)),
+        CompareFormat::Html => html::ranking(&ranking, &ranking.sides.iter().map(views).collect::<Vec<_>>()),
+        CompareFormat::Text => text::ranking(&ranking, look.width, look.colour),
     }
 }
 

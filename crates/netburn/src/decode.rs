@@ -56,8 +56,8 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
     let sum = mbps(decoded.best.sum());
     line(
         &match decoded.nodes {
-            1 => format!("  together {sum} Mbit/s, rated {}", rating.figure),
-            n => format!("  together {sum} Mbit/s, {n} times that is rated {}", rating.figure),
+            1 => format!("  together {sum} Mbit/s, rated {}", rating.number),
+            n => format!("  together {sum} Mbit/s, {n} times that is rated {}", rating.number),
         },
         "    ",
     );

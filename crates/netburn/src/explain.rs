@@ -5,10 +5,11 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::{document, unopened};
 use crate::signals;
 use crate::terminal::{TerminalStyle, eprint_message, overwrite_line, print_stdout, stderr_is_terminal};
+use netburn_analysis::explain::{Cause, explain as explained};
 use netburn_record::Run;
 use netburn_report::environment::sentence;
-use netburn_report::explain::{Cause, explain as explained};
 use netburn_report::sanitise::wrap;
+use netburn_runner::pool::processors;
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_study::whatif::{AnswerError, Answers, Interventions, answer, json, text, what_ifs};
 use std::sync::{Mutex, PoisonError};
@@ -46,7 +47,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// What would help, simulated.
+/// Simulated remedies.
 fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventions, Option<Answers>), CliError> {
     if causes.is_empty() {
         return Ok((Interventions::default(), None));
@@ -55,7 +56,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
         Ok(plan) => plan,
         Err(why) => {
             let proposed = Interventions {
-                without: vec![format!("What would help can't be simulated: {why}")],
+                not_simulated: vec![format!("What would help can't be simulated: {why}")],
                 ..Interventions::default()
             };
             return Ok((proposed, None));
@@ -67,7 +68,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
     }
     let threads = match args.jobs {
         Some(jobs) => usize::from(jobs),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
+        None => processors(),
     };
     let stop = signals::stop_flag()?;
     let changes = proposed.what_ifs.len();
@@ -99,7 +100,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
         Err(AnswerError::Stopped) => Err(CliError::Failed("interrupted".to_owned())),
         Err(error) => {
             let proposed = Interventions {
-                without: vec![format!("What would help can't be simulated: {error}.")],
+                not_simulated: vec![format!("What would help can't be simulated: {error}.")],
                 ..Interventions::default()
             };
             Ok((proposed, None))

@@ -15,6 +15,7 @@ use netburn_deploy::ssh::SshError;
 use netburn_fleet::control_client::{ControlClient, ControlError};
 use netburn_fleet::hub::State;
 use netburn_protocol::messages::MAX_NAME;
+use netburn_runner::pool::processors;
 use tokio::runtime::Runtime;
 
 /// `netburn fleet …`.
@@ -55,7 +56,7 @@ fn ssh_error(error: SshError) -> CliError {
 }
 
 fn runtime() -> Result<Runtime, CliError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 4);
+    let threads = processors().clamp(1, 4);
     crate::runtime::on(threads)
 }
 

@@ -3,7 +3,7 @@
 use crate::args::ImportArgs;
 use crate::exit::{CliError, ExitStatus};
 use crate::terminal::{eprint_message, print_stdout};
-use netburn_record::import::{Imported, flent, record};
+use netburn_interop::import::{Imported, flent, record};
 use netburn_record::{Source, UnixTime};
 use netburn_report::sanitise::sanitise;
 use std::path::{Path, PathBuf};

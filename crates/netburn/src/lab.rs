@@ -1,30 +1,29 @@
 //! `netburn lab`: programs at the stations of a modelled network.
 
-mod keyboard;
 mod output;
 mod record;
-mod servers;
 mod session;
 mod view;
 
-use crate::args::{CommandArgs, EnvironmentArg, LabArgs};
+use crate::args::{CommandArgs, LabArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::plan;
+use crate::run::program;
 use crate::runtime;
 use crate::terminal::eprint_message;
 use netburn_lab::packet::RejectReason;
+use netburn_lab::servers::Servers;
 use netburn_lab::{DeviceKind, ForwardingCounters, Lab, LabError, StartOptions};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_report::sanitise::sanitise;
-use netburn_scenario::Plan;
+use netburn_runner::open_lab;
+use netburn_scenario::{Environment, Plan};
 use output::Output;
-use servers::Servers;
 use session::{Command, Outcome, Session, warn};
 use std::collections::BTreeMap;
 use std::io;
-use std::process;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
@@ -43,25 +42,24 @@ const OPENING_MS: usize = 40;
 
 /// Opens a lab for a plan.
 pub(crate) fn open(plan: &Plan) -> Result<Lab, CliError> {
-    tried(plan).map_err(|error| match error {
+    announce_opening(plan);
+    open_lab(plan, &program()?).map_err(|error| no_lab(&error))
+}
+
+/// The error for a lab that can't be opened.
+pub(crate) fn no_lab(error: &LabError) -> CliError {
+    match error {
         // The machine permits a lab; something ended this one.
         LabError::HelperExited(_) => CliError::Failed(format!("no lab: {error}")),
         error => CliError::Usage(format!(
             "no lab: {}. `--on simulate` models the same without it",
-            explained(&error)
+            explained(error)
         )),
-    })
+    }
 }
 
-/// Opens a lab for a plan. Otherwise returns the missing permission and a remedy.
-pub(crate) fn permitted(plan: &Plan) -> Result<Lab, String> {
-    tried(plan).map_err(|error| explained(&error))
-}
-
-fn tried(plan: &Plan) -> Result<Lab, LabError> {
-    let program = std::env::current_exe().map_err(LabError::Start)?;
-    let mut command = process::Command::new(program);
-    command.arg("lab-init");
+/// Prints how long it takes to open a lab of many stations.
+pub(crate) fn announce_opening(plan: &Plan) {
     if plan.stations.len() > MANY {
         let seconds = plan.stations.len() * OPENING_MS / 1000;
         eprint_message(&format!(
@@ -69,7 +67,6 @@ fn tried(plan: &Plan) -> Result<Lab, LabError> {
             plan.stations.len()
         ));
     }
-    Lab::open(plan, command)
 }
 
 /// Prints the devices of the lab and the features that the machine does not permit.
@@ -84,7 +81,7 @@ pub(crate) fn announce(lab: &Lab) {
 }
 
 /// The reason why the lab can't be opened, and a remedy.
-fn explained(error: &LabError) -> String {
+pub(crate) fn explained(error: &LabError) -> String {
     let hint = match error {
         // The kernel's error for a limit on namespaces.
         LabError::Namespaces(why) | LabError::Operation { error: why, .. }
@@ -130,7 +127,7 @@ pub(crate) fn namespace_limit() -> Option<(String, u64)> {
 pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     let wanted = args.commands().map_err(CliError::Usage)?;
     // The notes are about workloads, which do not run here.
-    let plan::Resolved { plan, .. } = plan::resolved(&args.changes(), Some(EnvironmentArg::Lab))?;
+    let (plan, _) = plan::resolved(&plan::changed(&args.changes())?, Environment::Lab)?;
     let mut commands = commands(&plan, wanted)?;
     let entered = commands[0].end;
     if args.serve && commands.iter().all(|command| command.words.is_empty()) {
@@ -158,7 +155,9 @@ pub(crate) fn lab(args: &LabArgs) -> Result<ExitStatus, CliError> {
     let mut servers = if args.no_servers {
         None
     } else {
-        Some(Servers::start(&lab, calls)?)
+        let warn = |text: &str| eprint_message(&format!("warning: {text}"));
+        let servers = Servers::start(&lab, &program()?, calls, warn);
+        Some(servers.map_err(|error| CliError::Failed(error.to_string()))?)
     };
     if !args.quiet {
         eprint_message(&format!(

@@ -2,9 +2,10 @@
 
 use crate::exit::CliError;
 use crate::terminal::eprint_message;
+use netburn_analysis::View;
 use netburn_report::html::MAX_PAGES;
 use netburn_report::sanitise::sanitise;
-use netburn_report::{View, chart, charts, html};
+use netburn_report::{chart, charts, html};
 use std::io;
 use std::path::{Path, PathBuf};
 

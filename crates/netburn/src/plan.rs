@@ -4,17 +4,21 @@ use crate::args::{Changes, EnvironmentArg, Format, PlanArgs, SchemaArgs, SchemaN
 use crate::exit::{CliError, ExitStatus};
 use crate::lab;
 use crate::record::document;
+use crate::run::program;
 use crate::terminal::{TerminalStyle, print_stdout, stderr_colour};
 use netburn_lab::Lab;
 use netburn_report::sanitise::{sanitise, wrap};
+use netburn_runner::{Cancel, Choice, Event, Reason, RunControl, choose};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 
 /// `netburn plan SCENARIO`.
 pub(crate) fn plan(args: &PlanArgs) -> Result<ExitStatus, CliError> {
-    let of = resolved(&args.changes, args.on)?;
+    let scenario = changed(&args.changes)?;
+    let environment = chosen(&scenario, args.on)?.environment;
+    let (plan, _) = resolved(&scenario, environment)?;
     let text = match args.format {
-        Format::Json => document(&of.plan.to_json()),
-        Format::Text => described(&of.plan, of.environment, TerminalStyle::for_stdout().width),
+        Format::Json => document(&plan.to_json()),
+        Format::Text => described(&plan, environment, TerminalStyle::for_stdout().width),
     };
     print_stdout(&text)?;
     Ok(ExitStatus::Success)
@@ -43,53 +47,63 @@ pub(crate) fn schema(args: &SchemaArgs) -> Result<ExitStatus, CliError> {
     Ok(ExitStatus::Success)
 }
 
-/// A plan and its environment.
-pub(crate) struct Resolved {
-    pub(crate) plan: Plan,
+/// The environment of a run.
+pub(crate) struct Chosen {
     pub(crate) environment: Environment,
-    /// Notes on keys that the environment ignores.
-    pub(crate) notes: Vec<String>,
     /// Reason for the environment if none was requested.
     pub(crate) why: Option<String>,
     /// The lab, if it was opened to check that the machine permits it.
     pub(crate) lab: Option<Lab>,
 }
 
-/// The plan of a scenario with these changes, for the requested environment. The default is the lab if the machine permits it,
-/// else the simulator; local for a scenario without an access point.
-pub(crate) fn resolved(changes: &Changes, on: Option<EnvironmentArg>) -> Result<Resolved, CliError> {
-    let document = changed(changes)?;
-    let on_environment = |environment: Environment, why: Option<&str>, lab: Option<Lab>| {
-        let (plan, notes) = document.resolve_for(environment).map_err(wrong)?;
-        Ok(Resolved {
-            plan,
+impl Chosen {
+    /// A requested environment.
+    pub(crate) const fn requested(environment: Environment) -> Self {
+        Chosen {
             environment,
-            notes,
-            why: why.map(str::to_owned),
-            lab,
-        })
-    };
+            why: None,
+            lab: None,
+        }
+    }
+}
+
+/// The requested environment. The default is the lab if the machine permits it, else the simulator; local for a scenario without
+/// an access point.
+pub(crate) fn chosen(document: &Document, on: Option<EnvironmentArg>) -> Result<Chosen, CliError> {
     if let Some(on) = on {
-        return on_environment(self::environment(on), None, None);
+        return Ok(Chosen::requested(environment(on)));
     }
-    if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) {
-        let why = "no --on, and the scenario describes no access point that could be modelled: running on local";
-        return on_environment(Environment::Local, Some(why), None);
-    }
-    // A scenario that the lab does not support runs in the simulator, which works everywhere.
-    let Ok((plan, _)) = document.resolve_for(Environment::Lab) else {
-        return on_environment(Environment::Simulate, None, None);
+    let observer = |event: Event<'_>| {
+        if let Event::OpeningLab(plan) = event {
+            lab::announce_opening(plan);
+        }
     };
-    match lab::permitted(&plan) {
-        Ok(lab) => {
-            let why = "no --on: running in the lab, in real time; --on simulate models this machine's part, too, and takes seconds";
-            on_environment(Environment::Lab, Some(why), Some(lab))
+    let control = RunControl::new(Cancel::default(), &observer);
+    let Choice {
+        environment,
+        reason,
+        lab,
+    } = choose(document, &program()?, &control);
+    let why = match reason {
+        Reason::NoAccessPoint => {
+            Some("no --on, and the scenario describes no access point that could be modelled: running on local".to_owned())
         }
-        Err(missing) => {
-            let why = format!("no --on: simulating it, since there can be no lab here: {missing}");
-            on_environment(Environment::Simulate, Some(&why), None)
-        }
-    }
+        Reason::LabPermitted => Some(
+            "no --on: running in the lab, in real time; --on simulate models this machine's part, too, and takes seconds"
+                .to_owned(),
+        ),
+        Reason::NoLab(error) => Some(format!(
+            "no --on: simulating it, since there can be no lab here: {}",
+            lab::explained(&error)
+        )),
+        _ => None,
+    };
+    Ok(Chosen { environment, why, lab })
+}
+
+/// The plan of a scenario for an environment, and notes on keys that the environment ignores.
+pub(crate) fn resolved(document: &Document, environment: Environment) -> Result<(Plan, Vec<String>), CliError> {
+    document.resolve_for(environment).map_err(wrong)
 }
 
 /// A scenario with these changes, before it is resolved.

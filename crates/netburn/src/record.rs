@@ -4,10 +4,10 @@ use crate::args::{Format, ReportArgs, RunsArgs};
 use crate::exit::{CliError, ExitStatus};
 use crate::page;
 use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
+use netburn_analysis::View;
 use netburn_record::runs::{RunEntry, State, list};
 use netburn_record::summary::verdict_name;
 use netburn_record::{Error, Summary, UnixTime, recover};
-use netburn_report::View;
 use netburn_report::sanitise::sanitise;
 use serde_json::json;
 use std::io::ErrorKind;
@@ -121,7 +121,7 @@ pub(crate) fn written(summary: &Summary, format: Format) -> String {
 /// Probable causes for the end of the report of a run; empty if there are none.
 pub(crate) fn causes(view: &View) -> String {
     let look = TerminalStyle::for_stdout();
-    let lines = netburn_report::explain::lines(&view.explanation, look.width, look.colour);
+    let lines = netburn_report::causes::lines(&view.explanation, look.width, look.colour);
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 

@@ -2,51 +2,43 @@
 
 mod fleet;
 mod interleave;
-mod lab_launcher;
-mod round;
+mod progress;
 mod screen;
-mod simulated;
 
-use crate::args::{Format, RunArgs};
+use crate::args::{Changes, EnvironmentArg, Format, RunArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::page;
-use crate::plan;
+use crate::plan::{self, Chosen};
 use crate::record::{causes, written};
+use crate::signals;
 use crate::terminal::{eprint_message, print_stdout};
-use netburn_record::{Run, RunStatus, Summary, UnixTime};
-use netburn_report::View;
+use netburn_analysis::View;
+use netburn_record::{RunStatus, Summary, UnixTime};
 use netburn_report::sanitise::sanitise;
+use netburn_runner::{Cancel, Event, Lab, Local, Recorded, RunControl, RunEnvironment, Simulation, repeat};
 use netburn_scenario::{Environment, Plan, decimal};
+use progress::Progress;
+use screen::{Effect, Screen};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// `netburn run SCENARIO`.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     if args.interleave {
         return interleave::run(args);
     }
-    let plan::Resolved {
-        plan, environment, lab, ..
-    } = announce(plan::resolved(&args.changes, args.on)?);
+    let (plan, chosen) = announced(&args.changes, args.on)?;
+    if chosen.environment == Environment::Fleet {
+        fleet::confirm_volume(&plan, args.yes)?;
+    }
     let folder = args.out.clone().unwrap_or_else(|| default_folder(&plan));
-    let done = match environment {
-        Environment::Simulate => simulated::all(&plan, &folder)?,
-        Environment::Local | Environment::Lab => round::all(&plan, environment, lab, None, &folder)?,
-        Environment::Imported => {
-            return Err(CliError::Usage(
-                "unsupported environment: an imported run can't be repeated".to_owned(),
-            ));
-        }
-        Environment::Fleet => {
-            fleet::confirm_volume(&plan, args.yes)?;
-            let on = fleet::FleetTarget::new(args)?;
-            round::all(&plan, environment, None, Some(&on), &folder)?
-        }
-    };
-    eprint_message(&format!("saved to {}", done.folder.display()));
-    let mut text = written(&done.summary, args.format);
-    match View::open(&done.folder) {
+    let environment = environment(chosen, Some(args))?;
+    let done = recorded(&plan, &*environment, &folder)?;
+    eprint_message(&format!("saved to {}", done.run.path().display()));
+    let mut text = written(done.run.summary(), args.format);
+    match View::open(done.run.path()) {
         Ok(view) => {
-            if let Some(path) = page::keep(&done.folder, &view) {
+            if let Some(path) = page::keep(done.run.path(), &view) {
                 eprint_message(&format!("the page is {}", path.display()));
             }
             if args.format == Format::Text {
@@ -60,35 +52,91 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
         Ok(()) | Err(CliError::BrokenPipe) => {}
         Err(stop) => return Err(stop),
     }
-    Ok(exit::of_run(&done.summary, done.interrupted, args.check))
+    Ok(exit::of_run(done.run.summary(), is_interrupted(&done), args.check))
 }
 
-/// Prints a summary of the run before it starts.
-fn announce(resolved: plan::Resolved) -> plan::Resolved {
-    eprint_message(&format!(
-        "{}: {}",
-        resolved.plan.name,
-        beginning(&resolved.plan, resolved.environment)
-    ));
-    if let Some(why) = &resolved.why {
+/// The plan of a scenario and its environment. Prints a summary of the run before it starts.
+fn announced(changes: &Changes, on: Option<EnvironmentArg>) -> Result<(Plan, Chosen), CliError> {
+    let document = plan::changed(changes)?;
+    let chosen = plan::chosen(&document, on)?;
+    let (plan, notes) = plan::resolved(&document, chosen.environment)?;
+    eprint_message(&format!("{}: {}", plan.name, beginning(&plan, chosen.environment)));
+    if let Some(why) = &chosen.why {
         eprint_message(&sanitise(why));
     }
-    for note in &resolved.notes {
+    for note in &notes {
         eprint_message(&format!("note: {}", sanitise(note)));
     }
-    resolved
+    Ok((plan, chosen))
+}
+
+/// The environment of that name. A fleet needs the options of the command line.
+fn environment(chosen: Chosen, args: Option<&RunArgs>) -> Result<Box<dyn RunEnvironment>, CliError> {
+    let program = program()?;
+    Ok(match (chosen.environment, args) {
+        (Environment::Simulate, _) => Box::new(Simulation::default()),
+        (Environment::Local, _) => Box::new(Local::new(&program)),
+        (Environment::Lab, _) => {
+            let lab = Lab::new(&program);
+            Box::new(match chosen.lab {
+                Some(open) => lab.with_open_lab(open),
+                None => lab,
+            })
+        }
+        (Environment::Fleet, Some(args)) => Box::new(fleet::environment(&program, args)?),
+        (environment @ (Environment::Fleet | Environment::Imported), _) => {
+            return Err(CliError::Usage(format!("unsupported environment: {environment}")));
+        }
+    })
+}
+
+/// Path of this executable, which also runs agents, servers and the lab's helper.
+pub(crate) fn program() -> Result<PathBuf, CliError> {
+    std::env::current_exe().map_err(|error| CliError::Failed(error.to_string()))
+}
+
+/// Records all runs of a plan.
+fn recorded(plan: &Plan, environment: &dyn RunEnvironment, folder: &Path) -> Result<Recorded, CliError> {
+    if environment.kind() == Environment::Simulate {
+        let cancel = signals::cancel_or_exit()?;
+        let progress = Progress::new(plan);
+        let observer = |event: Event<'_>| progress.show(event);
+        let done = repeat(plan, environment, folder, &RunControl::new(cancel, &observer));
+        progress.end();
+        return Ok(done?);
+    }
+    let (cancel, screen) = interruptible(Screen::new(false))?;
+    let observer = |event: Event<'_>| screen.show(event);
+    Ok(repeat(plan, environment, folder, &RunControl::new(cancel, &observer))?)
+}
+
+/// Cancellation of runs by signals: the first stops them, the second aborts them.
+fn interruptible(screen: Screen) -> Result<(Cancel, Arc<Screen>), CliError> {
+    let (cancel, screen) = (Cancel::default(), Arc::new(screen));
+    let (canceller, shown) = (cancel.clone(), Arc::clone(&screen));
+    signals::handle(move || {
+        if canceller.is_stopped() || shown.interrupt() == Effect::Abort {
+            canceller.abort();
+        } else {
+            canceller.stop();
+        }
+    })?;
+    Ok((cancel, screen))
+}
+
+/// Returns whether a signal stopped the run.
+fn is_interrupted(done: &Recorded) -> bool {
+    done.status == RunStatus::Interrupted
 }
 
 /// Runs a plan in an environment, records it to a folder, and returns its summary.
 pub(crate) fn run_plan(plan: &Plan, environment: Environment, folder: &Path) -> Result<Summary, CliError> {
-    let done = match environment {
-        Environment::Simulate => simulated::all(plan, folder)?,
-        _ => round::all(plan, environment, None, None, folder)?,
-    };
-    if done.interrupted {
+    let environment = self::environment(Chosen::requested(environment), None)?;
+    let done = recorded(plan, &*environment, folder)?;
+    if is_interrupted(&done) {
         Err(CliError::Failed("interrupted".to_owned()))
     } else {
-        Ok(done.summary)
+        Ok(done.run.summary().clone())
     }
 }
 
@@ -115,27 +163,6 @@ fn beginning(plan: &Plan, environment: Environment) -> String {
 fn most(plan: &Plan) -> String {
     let most = plan.bytes_expected(Environment::Local).max;
     most.map_or_else(|| "whatever goes through".to_owned(), decimal)
-}
-
-/// Result of all runs of a plan.
-#[derive(Debug)]
-struct Done {
-    /// Folder of the record.
-    folder: PathBuf,
-    /// Pooled summary of all runs.
-    summary: Summary,
-    /// A signal stopped the run.
-    interrupted: bool,
-}
-
-impl Done {
-    fn new(run: &Run, ending: &RunStatus) -> Done {
-        Done {
-            folder: run.path().to_owned(),
-            summary: run.summary().clone(),
-            interrupted: *ending == RunStatus::Interrupted,
-        }
-    }
 }
 
 fn default_folder(plan: &Plan) -> PathBuf {

@@ -14,7 +14,7 @@ use netburn_traffic::tls::Identity;
 use std::net::SocketAddr;
 
 /// Minimum of `--head`.
-const LEAST_HEAD: u64 = 1024;
+const MIN_HEAD: u64 = 1024;
 
 /// Serves until a signal.
 pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
@@ -146,7 +146,7 @@ fn limits(args: &LimitArgs) -> Result<Limits, CliError> {
             limits.object
         )));
     }
-    if limits.head.as_bytes() < LEAST_HEAD {
+    if limits.head.as_bytes() < MIN_HEAD {
         return Err(CliError::Usage(format!("--head {}: at least 1 KiB", limits.head)));
     }
     Ok(limits)

@@ -3,8 +3,10 @@
 use crate::exit::CliError;
 use crate::runtime;
 use crate::terminal::eprint_message;
+use netburn_runner::Cancel;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -71,24 +73,55 @@ impl Asked {
     }
 }
 
+/// Calls `handler` on each signal from now on, on a thread of its own, instead of the handler before.
+pub(crate) fn handle(handler: impl FnMut() + Send + 'static) -> Result<(), CliError> {
+    static HANDLER: Mutex<Option<Box<dyn FnMut() + Send>>> = Mutex::new(None);
+    let mut current = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
+    if current.is_none() {
+        let runtime = runtime::here()?;
+        let mut signals = {
+            let _inside = runtime.enter();
+            Signals::new().map_err(|error| CliError::Failed(error.to_string()))?
+        };
+        thread::spawn(move || {
+            runtime.block_on(async {
+                loop {
+                    signals.next().await;
+                    if let Some(handler) = &mut *HANDLER.lock().unwrap_or_else(PoisonError::into_inner) {
+                        handler();
+                    }
+                }
+            });
+        });
+    }
+    *current = Some(Box::new(handler));
+    Ok(())
+}
+
 /// Returns a flag that the first signal sets. The second signal ends the process with status 3.
 pub(crate) fn stop_flag() -> Result<&'static AtomicBool, CliError> {
     static STOP: AtomicBool = AtomicBool::new(false);
     STOP.store(false, Ordering::Relaxed);
-    let not_measured = |error: std::io::Error| CliError::Failed(error.to_string());
-    let runtime = runtime::here()?;
-    let mut signals = {
-        let _inside = runtime.enter();
-        Signals::new().map_err(not_measured)?
-    };
-    thread::spawn(move || {
-        runtime.block_on(async {
-            signals.next().await;
-            STOP.store(true, Ordering::Relaxed);
-            eprint_message("stopping and saving the results; a second signal aborts");
-            signals.next().await;
-        });
-        std::process::exit(3);
-    });
+    stop_or_exit(|| STOP.store(true, Ordering::Relaxed))?;
     Ok(&STOP)
+}
+
+/// Returns a cancellation that the first signal stops. The second signal ends the process with status 3.
+pub(crate) fn cancel_or_exit() -> Result<Cancel, CliError> {
+    let cancel = Cancel::default();
+    let canceller = cancel.clone();
+    stop_or_exit(move || canceller.stop())?;
+    Ok(cancel)
+}
+
+fn stop_or_exit(stop: impl Fn() + Send + 'static) -> Result<(), CliError> {
+    let mut stopped = false;
+    handle(move || {
+        if stopped {
+            std::process::exit(3);
+        }
+        stopped = true;
+        stop();
+        eprint_message("stopping and saving the results; a second signal aborts");
+    })
 }

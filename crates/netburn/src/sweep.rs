@@ -9,6 +9,7 @@ use crate::terminal::{TerminalStyle, eprint_message, overwrite_line, print_stdou
 use netburn_record::{Environment, UnixTime, make_folder};
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
+use netburn_runner::pool::processors;
 use netburn_study::sweep::{
     Checked, CostEstimate, Folder, FolderError, Grid, GridError, InvalidCellPolicy, Judgements, Progress, Rows,
     SweepError, Vary, chart, check, check_judgeable, csv, estimate_cost, format_approximate, json, judgements, metric,
@@ -29,7 +30,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
 pub(crate) fn sweep(args: &SweepArgs) -> Result<ExitStatus, CliError> {
     let threads = match args.jobs {
         Some(jobs) => usize::from(jobs),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
+        None => processors(),
     };
     let grid = grid(args, threads)?;
     if grid.runs() > MAX_UNCONFIRMED_RUNS && !args.yes {

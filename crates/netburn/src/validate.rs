@@ -5,6 +5,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
+use netburn_runner::pool::processors;
 use netburn_study::validate::table::{TableStyle, summary_line, table};
 use netburn_study::validate::{CaseFile, CaseResult, built_in, json::json, markdown::markdown, run};
 use std::io::{IsTerminal, Write};
@@ -18,7 +19,7 @@ pub(crate) fn validate(args: &ValidateArgs) -> Result<ExitStatus, CliError> {
     };
     let threads = match args.jobs {
         Some(jobs) => usize::from(jobs),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
+        None => processors(),
     };
     let outcomes = run(&files, threads, &progress);
     let look = TableStyle {

@@ -248,7 +248,7 @@ impl World {
         }
         assert!(
             self.in_flight.is_empty(),
-            "{} packets for ever under way",
+            "{} packets never leave the network",
             self.in_flight.len()
         );
     }

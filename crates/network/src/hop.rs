@@ -74,7 +74,7 @@ pub struct HopCount {
     pub dropped: u64,
     /// Packets lost during propagation.
     pub lost: u64,
-    /// Packets delivered at the far end.
+    /// Packets delivered at the other end.
     pub delivered: u64,
     /// Bytes of the delivered packets.
     pub delivered_bytes: u64,
@@ -107,7 +107,7 @@ pub struct Hop<T> {
 pub enum HopEvent<T> {
     /// The oldest accepted packet has been serialised: its sender may free it.
     Sent,
-    /// The packet arrived at the far end.
+    /// The packet arrived at the other end.
     Arrived(T),
     /// The packet was lost during propagation.
     Lost(T),
@@ -504,7 +504,10 @@ mod tests {
             ..hop.config()
         };
         hop.set_config(none);
-        assert!(none.is_passthrough() && !hop.is_passthrough(), "one is still under way");
+        assert!(
+            none.is_passthrough() && !hop.is_passthrough(),
+            "one packet is still in flight"
+        );
         hop.handle_packet(Instant::from_millis(1), 100, 2).unwrap();
         let at = Instant::from_millis(10);
         assert_eq!((hop.poll_timeout(), hop.next_delivery()), (Some(at), Some(at)));

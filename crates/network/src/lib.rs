@@ -10,8 +10,8 @@
 //! A [`Network`] accepts packets from one [`Endpoint`] to another ([`Network::handle_packet`]), with
 //! the time as an argument. It returns deliveries, drops and packets that left a sender's host
 //! ([`Network::poll_output`]). [`Network::poll_timeout`] returns the time and the reason of the next
-//! timeout. [`hop`] is one direction of a wire; [`queue`] builds transmit queues from their names. The
-//! layout (private) assigns channels, stations and link settings.
+//! timeout. [`hop`] is one direction of a wire; [`queue`] builds transmit queues from their names;
+//! [`checksum`] is the Internet checksum of packets. The layout (private) assigns channels, stations and link settings.
 //!
 //! Packets that a full queue drops, or that are lost on a wire, are reported as outputs.
 
@@ -24,6 +24,7 @@
 
 mod backhaul;
 mod change;
+pub mod checksum;
 mod delivery_bound;
 mod error;
 #[cfg(feature = "fuzz")]

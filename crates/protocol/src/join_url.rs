@@ -40,7 +40,7 @@ pub enum Place {
         host: String,
         /// Port.
         port: u16,
-        /// Whether browsers use TLS too, with a certificate that the system's roots verify.
+        /// True if browsers use TLS too, with a certificate that the system's roots verify.
         tls: bool,
     },
     /// Path of a Unix socket.

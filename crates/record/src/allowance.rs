@@ -52,7 +52,7 @@ pub struct Allowance {
     rejected: Rejected,
 }
 
-/// Number of rows of each kind a participant may report of a whole run.
+/// Number of rows of each kind an agent may report of a whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Most {
     /// Operations.

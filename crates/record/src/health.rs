@@ -14,7 +14,7 @@ pub enum Role {
     Server,
 }
 
-/// One participant's report on its own measuring, at the end of a run.
+/// Health report of one agent or of the server, at the end of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Health {
     /// Its name.
@@ -81,9 +81,9 @@ pub struct Moved {
 pub struct SelfCheck {
     /// True if the self-check passed.
     pub ok: bool,
-    /// The worst participant's lateness.
+    /// The worst lateness of the agents and the server.
     pub timer_lateness_us: Lateness,
-    /// The longest [standstill](crate::standstill) of a participant, or of the lab, in µs; `None` where none was measured.
+    /// The longest [standstill](crate::standstill) of an agent, the server or the lab, in µs; `None` where none was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standstill_us_max: Option<f64>,
     /// Reasons for which results are unreliable, one message each.
@@ -106,7 +106,7 @@ pub struct Lateness {
 /// One agent's clock against the controller's: the text of an event of kind `Clock`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
-    /// The participant's name.
+    /// Name of the agent or server.
     pub name: String,
     /// The stations it drove, by name.
     pub stations: Vec<String>,

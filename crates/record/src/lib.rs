@@ -15,8 +15,7 @@
 //!   check of their limits.
 //! - [`lab_health`]: health report of the lab. [`standstill`]: times in which a thread did not run
 //!   although it should have.
-//! - [`export`]: other tools' formats: CSV, JSON, Parquet, flent, JUnit, OpenMetrics.
-//! - [`import`]: other programs' files as runs.
+//! - [`table_values`]: the tables of a run for writers of other formats.
 //! - [`summary`]: results of a run.
 
 pub mod allowance;
@@ -26,14 +25,12 @@ mod checksum;
 mod columns;
 mod document;
 pub mod error;
-pub mod export;
 mod finish;
 mod folder;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod header;
 pub mod health;
-pub mod import;
 pub mod lab_health;
 pub mod recorded_workload;
 pub mod recorder;
@@ -47,6 +44,7 @@ pub mod self_check;
 pub mod spool;
 pub mod standstill;
 pub mod summary;
+pub mod table_values;
 mod tables;
 pub mod utc;
 
@@ -64,4 +62,5 @@ pub use run::Run;
 pub use run_set::{RunSet, pool};
 pub use standstill::Standstills;
 pub use summary::Summary;
+pub use table_values::RunTable;
 pub use utc::UnixTime;

@@ -155,7 +155,7 @@ pub struct EventRow {
     pub length: u64,
     /// Kind of event.
     pub kind: EventKind,
-    /// More, for people.
+    /// More, human-readable.
     pub text: String,
 }
 

@@ -13,11 +13,12 @@ use crate::header::{Header, RunStatus};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
-use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
-use crate::summary::Summary;
+use crate::row::{EventRow, LinkRow, OperationRow, Row};
 use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
 use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
+use crate::summary::{Summary, WorkloadTotals};
+use crate::table_values::RunTable;
 use netburn_units::Instant;
 use pool::pooled;
 use std::collections::BTreeMap;
@@ -155,11 +156,9 @@ impl Run {
         if !self.has_rows() {
             return Ok(());
         }
-        self.table::<OperationRow>(&mut |row| take(Row::Operation(row)))?;
-        self.table::<IntervalTableRow>(&mut |row| take(row.into()))?;
-        self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row)))?;
-        self.table::<LinkRow>(&mut |row| take(Row::Link(row)))?;
-        self.table::<EventRow>(&mut |row| take(Row::Event(row)))
+        RunTable::ALL
+            .into_iter()
+            .try_for_each(|table| self.table_rows(table, take))
     }
 
     /// Passes the readable rows of a run that [`open_partly`](Self::open_partly) returned to
@@ -169,13 +168,7 @@ impl Run {
         if !self.has_rows() {
             return Vec::new();
         }
-        let read = [
-            self.table::<OperationRow>(&mut |row| take(Row::Operation(row))),
-            self.table::<IntervalTableRow>(&mut |row| take(row.into())),
-            self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
-            self.table::<LinkRow>(&mut |row| take(Row::Link(row))),
-            self.table::<EventRow>(&mut |row| take(Row::Event(row))),
-        ];
+        let read = RunTable::ALL.map(|table| self.table_rows(table, take));
         read.into_iter().filter_map(Result::err).collect()
     }
 
@@ -193,6 +186,15 @@ impl Run {
         let self_check = run_self_check(&self.header, self.status(), &evidence);
         let why = inconclusive_reasons(&self.header, self.status(), &evidence);
         Ok(summarise(&self.header, &self.summary().run, evidence, self_check, why))
+    }
+
+    /// Totals of every workload of every station, which the summary does not contain.
+    ///
+    /// # Errors
+    /// When the columns can't be read.
+    pub fn workload_totals(&self) -> Result<Vec<Vec<WorkloadTotals>>, Error> {
+        let stations = self.evidence()?.stations;
+        Ok(stations.iter().map(WorkloadTotals::of_station).collect())
     }
 
     /// Counts of the rows, before goals are judged.

@@ -17,7 +17,7 @@ pub const LATENESS_US: f64 = 10_000.0;
 /// The share of operations that may be missed because the generator was too late: a tenth of the 1 % that a pass
 /// allows.
 pub const MISSED_SENDS: f64 = 0.001;
-/// Processor time of a participant's busiest thread as a share of one core. Above it, it may be what is measured.
+/// Processor time of an agent's busiest thread as a share of one core. Above it, it may be what is measured.
 pub const CPU: f64 = 0.95;
 /// Limit of the machine's busy share. Above it, all processes wait for a processor.
 pub const MACHINE_BUSY: f64 = 0.98;
@@ -60,11 +60,11 @@ pub struct Evidence<'a> {
     pub standstill: Duration,
     /// Implausible reports: station, and reason.
     pub reports: &'a [(&'a str, &'a str)],
-    /// True if the run ended as planned, so that every participant had the time to report.
+    /// True if the run ended as planned, so that every agent had the time to report.
     pub complete: bool,
 }
 
-/// Holds what was reported against the limits. Each reason is one plain sentence with value and
+/// Compares the reported values with the limits. Each reason is one sentence with the value and the
 /// limit.
 #[must_use]
 pub fn self_check(evidence: &Evidence<'_>) -> Checked {
@@ -110,10 +110,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         if !one_machine && at_least(health.machine_busy, MACHINE_BUSY) {
             add_issue(
                 stations,
-                busy(
-                    &format!("the machine of {}", participant_label(health)),
-                    health.machine_busy,
-                ),
+                busy(&format!("the machine of {}", agent_label(health)), health.machine_busy),
             );
         }
     }
@@ -189,7 +186,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
 
 /// Problems of one agent or server.
 fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
-    let name = participant_label(health);
+    let name = agent_label(health);
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LATENESS_US) {
         reasons.push(format!(
@@ -236,7 +233,7 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
 }
 
 /// Label of an agent or server in messages.
-fn participant_label(health: &Health) -> String {
+fn agent_label(health: &Health) -> String {
     match health.role {
         Role::Agent => format!("agent {}", health.name),
         Role::Server if health.name == "server" => "the server".to_owned(),
@@ -391,7 +388,7 @@ mod tests {
         });
         assert!(
             checked.self_check.ok && checked.quality_issues.is_empty(),
-            "it served nobody"
+            "the server had no requests"
         );
     }
 

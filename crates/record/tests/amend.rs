@@ -470,7 +470,7 @@ fn rows_after_a_killed_run_do_not_count() {
     let dir = tempfile::tempdir().unwrap();
     let path = cut_after_20_s(&dir);
     let before = Run::open(&path).unwrap();
-    assert!(!before.summary().self_check.ok, "nobody said how well it measured");
+    assert!(!before.summary().self_check.ok, "no agent reported its health");
     assert!(before.summary().reasons[0].starts_with("`netburn run` was killed"));
     // Calls that end by 20 s, the one that is due at 19.98 s but ends at 20.01 s, and those that found no server.
     let failed = |number: u64| {

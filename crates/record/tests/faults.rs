@@ -138,7 +138,7 @@ fn a_full_disk_is_reported_once_and_earlier_rows_remain() {
     assert!(kept > 1000 && kept < 20_000, "{kept}");
 }
 
-/// So many stations that their summary exceeds the file size limit, while their plan does not.
+/// 150 stations: their summary exceeds the file size limit, their plan does not.
 fn crowd() -> Header {
     let stations = (0..150).map(|n| station(&format!("s{n}"), &[("voip", Config::voip())]));
     header(Plan {

@@ -91,11 +91,6 @@ fn watched_machines() {
     by_chance("watched", 3000, fuzz::check_watched);
 }
 
-#[test]
-fn imports() {
-    by_chance("import", 3000, fuzz::check_import);
-}
-
 #[derive(Default)]
 struct Memory(Vec<u8>);
 

@@ -216,7 +216,7 @@ fn stalls_are_counted_and_timed() {
 fn a_probe_measures_loss_reordering_and_queueing() {
     let probe = |sequence: u64, up: i64, down: i64| {
         let due = ms(50 * sequence as i64);
-        // The far end's clock runs 7 s ahead.
+        // The clock of the other end is 7 s ahead.
         let received = due.as_nanos() + 7_000_000_000 + up * 1_000_000;
         let row = operation(0, 0, sequence, due, Outcome::Finished, took((up + down) as u64));
         let Row::Operation(mut row) = row else { unreachable!() };
@@ -398,7 +398,7 @@ fn quality_issues_make_a_verdict_inconclusive() {
     );
     assert!(
         summary.stations[0].workloads[0].latency_ms.count > 0,
-        "the figures are shown"
+        "the values are shown"
     );
 
     let summary = run(&[], &RunStatus::Failed("the server did not start".into()));

@@ -3,8 +3,9 @@
 //! `cargo bench -p netburn-report` uses 10 million operations; `-- 1000000 /some/folder` another
 //! number and folder.
 
+use netburn_analysis::View;
 use netburn_record::{Header, IntervalRow, OperationRow, Recorder, Row, RunStatus, Sink};
-use netburn_report::{View, html};
+use netburn_report::html;
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::{Config, Operation, Outcome};

@@ -97,7 +97,7 @@ pub struct Datum {
 pub struct Level {
     /// Its height.
     pub y: f64,
-    /// What it is.
+    /// Name of the quantity.
     pub label: String,
     /// The series whose colour it has; `None` for all.
     pub colour_index: Option<usize>,

@@ -8,7 +8,7 @@ mod over_time;
 mod shares;
 
 use crate::chart::{At, Axis, Chart, Datum, Scale, Unit};
-use crate::view::{MarkKind, StationView, View, WorkloadView};
+use netburn_analysis::view::{MarkKind, StationView, View, WorkloadView};
 
 /// All charts of a run, in the order of the page; empty ones are omitted.
 #[must_use]

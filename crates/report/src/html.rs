@@ -19,7 +19,7 @@ pub use runs::MAX_PAGES;
 
 use crate::chart::{Chart, Theme, json, svg, table};
 use crate::charts::{NEVER, charts};
-use crate::view::View;
+use netburn_analysis::view::View;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ pub fn report(view: &View) -> String {
             "Wi-Fi",
             &(facts::wifi(view) + &of(&["signal-over-time", "link-rate-over-time"])),
         ),
-        section("figures", "All metrics", &facts::figures(view)),
+        section("metrics", "All metrics", &facts::metrics(view)),
         section("rounds", "Runs", &runs::runs(view)),
         section("self_check", "Self-check", &facts::self_check(view)),
         section("scenario", "Scenario", &scenario::scenario(view)),

@@ -3,23 +3,22 @@
 //!
 //! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: environment, verdicts and
 //!   reasons.
-//! - [`explain`]: likely causes with evidence.
+//! - [`causes`]: likely causes as text.
 //! - [`live`]: current values of every station; a pure model and a thin shell that draws it.
 //! - [`runs`]: a list of runs.
-//! - [`compare`]: comparisons of runs.
+//! - [`compare`]: comparisons of runs as text, JSON and pages.
 //! - [`environment`]: the sentence about the environment with which every output begins.
-//! - [`view`](mod@view): one run as plain data, from which pages and charts are drawn.
 //! - [`charts`](mod@charts): the charts of a run. [`chart`]: one chart as plain data, drawn as SVG,
 //!   PNG and tables.
 //! - [`html`]: self-contained pages.
 //! - [`table`], [`sanitise`]: columns that fit a width; text without control characters. [`style`]:
 //!   colours.
 
+pub mod causes;
 pub mod chart;
 pub mod charts;
 pub mod compare;
 pub mod environment;
-pub mod explain;
 pub mod html;
 pub mod live;
 pub mod runs;
@@ -27,11 +26,9 @@ pub mod sanitise;
 pub mod style;
 pub mod table;
 pub mod text;
-pub mod view;
 
 pub use live::Live;
 pub use text::text;
-pub use view::View;
 
 /// Width of standard output in columns; `None` if it is no terminal.
 #[must_use]

@@ -1,6 +1,5 @@
 //! A summary as text.
 
-pub(crate) mod format;
 mod rows;
 pub(crate) mod why;
 pub(crate) mod wifi;
@@ -9,7 +8,7 @@ use crate::environment;
 use crate::sanitise::{sanitise, wrap};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
-use format::mbps;
+use netburn_analysis::format::{self, mbps};
 use netburn_record::Summary;
 use netburn_record::summary::verdict_name;
 use netburn_workload::Verdict;

@@ -1,12 +1,13 @@
 //! Views, charts and pages of runs whose rows are written by hand.
 
+use netburn_analysis::View;
+use netburn_analysis::view::MarkKind;
 use netburn_record::{
     AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Recorder, Row, Run, RunStatus, Sink,
 };
 use netburn_report::chart::{Chart, Scale, Theme, png, svg, table};
 use netburn_report::charts::charts;
-use netburn_report::view::MarkKind;
-use netburn_report::{View, html};
+use netburn_report::html;
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Operation, Outcome};
@@ -361,7 +362,7 @@ fn a_damaged_folder_shows_its_readable_parts() {
             assert!(page.contains("Some data could not be read"), "{name} {length}");
         }
         std::fs::remove_file(&path).unwrap();
-        assert!(!View::open(&folder).unwrap().missing.is_empty(), "{name} is gone");
+        assert!(!View::open(&folder).unwrap().missing.is_empty(), "{name} is missing");
         std::fs::write(&path, &bytes).unwrap();
     }
     let path = folder.join("run.json");

@@ -1,8 +1,8 @@
-//! How far apart many agents start, how well their clocks are known, and how fast and in how much memory the results of
-//! a thousand come home.
+//! Measures how far apart many agents start, the error of their clocks, and the time and memory that the results of
+//! a thousand agents need.
 //!
-//! `cargo bench -p netburn-fleet` does 20 and 200 agent processes, and then 1,000 participants: 200 processes, the rest
-//! tasks of one more process that say what agents say. `-- 50` starts so many processes only.
+//! `cargo bench -p netburn-fleet` starts 20 and 200 agent processes, and then 1,000 agents: 200 processes, and tasks of
+//! one more process that send the same messages. `-- 50` starts 50 processes only.
 
 use netburn_linux::Monotonic;
 use netburn_protocol::messages::{

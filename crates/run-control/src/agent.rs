@@ -190,7 +190,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(
         Err(error) => ended(&run, Some(error.to_string())),
     };
     let end = LateResultsEnd {
-        told: session.stop_requested_at.map(Instant::as_nanos),
+        stop_requested_at: session.stop_requested_at.map(Instant::as_nanos),
         ..end
     };
     session.record_end(&end);
@@ -238,7 +238,7 @@ pub trait AgentPolicy: Send {
     /// Reviews an assignment. May change the server and the way to reach it, and describes the result.
     ///
     /// # Errors
-    /// Reason for rejecting the assignment, for people.
+    /// Human-readable reason for rejecting the assignment.
     fn review(&mut self, part: &mut Part) -> impl Future<Output = Result<Ready, String>> + Send {
         let _ = part;
         async { Ok(Ready::default()) }

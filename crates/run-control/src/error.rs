@@ -48,7 +48,7 @@ pub enum AgentError {
     Rejected {
         /// Reason for programs.
         code: RejectReason,
-        /// Reason for people.
+        /// Human-readable reason.
         reason: String,
     },
     /// The connection to the controller is lost.

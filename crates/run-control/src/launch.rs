@@ -32,7 +32,7 @@ pub trait Child: Send {
     /// Process ID, if it runs on this machine.
     fn id(&self) -> Option<u32>;
 
-    /// Description of its end, for people; `None` while it runs.
+    /// Human-readable description of its end; `None` while it runs.
     fn ended(&mut self) -> Option<String>;
 
     /// Kills the process and waits for its end.

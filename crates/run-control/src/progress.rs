@@ -41,7 +41,7 @@ pub trait Watch {
 /// Outcome of a run. Everything that affects the verdict is also recorded.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// Whether the run was ended early from outside.
+    /// True if the run was ended early from outside.
     pub interrupted: bool,
     /// Lost agents and servers, each with the reason.
     pub lost: Vec<(String, String)>,

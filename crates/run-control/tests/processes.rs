@@ -169,7 +169,7 @@ fn server_killed() {
     let failed = memory
         .operations(2)
         .filter(|row| matches!(row.operation.outcome, PartEnd::Failed(_)));
-    assert!(failed.count() >= 5, "calls after the server is gone fail");
+    assert!(failed.count() >= 5, "calls fail after the server has exited");
     // All agents sent self-reports; the server can't any more.
     assert!(memory.health().iter().all(|health| health.role == Role::Agent));
     assert_eq!(memory.health().len(), 4);
@@ -212,7 +212,7 @@ fn controller_killed() {
     assert_eq!(ids.len(), 5, "{said}");
     let patience = Moment::now() + Duration::from_secs(60);
     while ids.iter().any(|id| is_there(*id)) {
-        assert!(Moment::now() < patience, "all are gone");
+        assert!(Moment::now() < patience, "all processes exit");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -241,11 +241,11 @@ impl Test {
 /// least 12 pairs (five patterns).
 const PATTERNS: f64 = 5.0;
 
-/// Returns true if `pairs` pairs are enough for the signed-rank test to detect one of `figures`
+/// Returns true if `pairs` pairs are enough for the signed-rank test to detect one of `metrics`
 /// metrics that vary.
 #[must_use]
-pub fn enough_pairs(pairs: usize, figures: usize) -> bool {
-    PATTERNS * pairs::min_p(pairs) * figures as f64 <= SIGNIFICANCE
+pub fn enough_pairs(pairs: usize, metrics: usize) -> bool {
+    PATTERNS * pairs::min_p(pairs) * metrics as f64 <= SIGNIFICANCE
 }
 
 /// Minimum probability of the rank-sum test for sets of these sizes without equal values.
@@ -256,11 +256,11 @@ pub fn min_p(first: usize, second: usize) -> f64 {
     (2.0 / ways).min(1.0)
 }
 
-/// Minimum number of runs per side with which one of `figures` metrics that vary can be better or
+/// Minimum number of runs per side with which one of `metrics` metrics that vary can be better or
 /// worse.
 #[must_use]
-pub fn runs_needed(figures: usize) -> usize {
-    let enough = |runs: &usize| min_p(*runs, *runs) * figures as f64 <= SIGNIFICANCE * (1.0 - 1e-9);
+pub fn runs_needed(metrics: usize) -> usize {
+    let enough = |runs: &usize| min_p(*runs, *runs) * metrics as f64 <= SIGNIFICANCE * (1.0 - 1e-9);
     (MIN_RUNS..).find(enough).unwrap_or(MIN_RUNS)
 }
 
@@ -404,10 +404,10 @@ mod tests {
         assert_eq!(judged(&before, &near, Better::Lower), Judgement::CantTell);
     }
 
-    /// 5 × 2 / 2ⁿ × figures is to be 5 % at most: 11 pairs for 10 figures (0.0488), 12 for 11 (0.0269), 12 for 18, 13 for 40 (0.0488).
+    /// 5 × 2 / 2ⁿ × metrics is to be 5 % at most: 11 pairs for 10 metrics (0.0488), 12 for 11 (0.0269), 12 for 18, 13 for 40 (0.0488).
     #[test]
     fn few_pairs_are_ranked_as_sets() {
-        let enough = |figures: usize| (1..).find(|pairs| enough_pairs(*pairs, figures)).unwrap();
+        let enough = |metrics: usize| (1..).find(|pairs| enough_pairs(*pairs, metrics)).unwrap();
         assert_eq!([1, 10, 11, 18, 40, 41].map(enough), [8, 11, 12, 12, 13, 14]);
         let before: Vec<f64> = (0..7).map(|run| 100.0 + f64::from(run)).collect();
         let after: Vec<f64> = before.iter().map(|value| value + 50.0).collect();

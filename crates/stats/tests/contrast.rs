@@ -5,7 +5,7 @@ use netburn_stats::judge::{Better, Judgement, Tolerance};
 use netburn_units::{Seed, Stream};
 
 const COMPARISONS: u64 = 400;
-const FIGURES: usize = 10;
+const METRICS: usize = 10;
 
 /// Any difference other than zero matters.
 const NOTHING: Tolerance = Tolerance { share: 0.0, least: 0.0 };
@@ -43,7 +43,7 @@ fn mostly_equal(common: f64, own: f64) -> f64 {
 }
 
 /// A metric of runs of two sides, the second shifted by `shift`.
-fn figure(stream: &mut Stream, runs: usize, law: Law, shift: f64) -> Vec<[f64; 2]> {
+fn metric(stream: &mut Stream, runs: usize, law: Law, shift: f64) -> Vec<[f64; 2]> {
     let pair = |_| {
         let common = normal(stream);
         [law(common, normal(stream)), law(common, normal(stream)) + shift]
@@ -64,10 +64,10 @@ fn judged(
     of: fn(&[[f64; 2]]) -> Option<Contrast>,
     shift: f64,
 ) -> Vec<(Test, Judgement)> {
-    let mut stream = Seed(seed).stream("figures", 0);
-    let questions: Vec<Question> = (0..FIGURES)
+    let mut stream = Seed(seed).stream("metrics", 0);
+    let questions: Vec<Question> = (0..METRICS)
         .map(|place| Question {
-            contrast: of(&figure(&mut stream, runs, law, if place == 0 { shift } else { 0.0 })).unwrap(),
+            contrast: of(&metric(&mut stream, runs, law, if place == 0 { shift } else { 0.0 })).unwrap(),
             better: Better::Lower,
             tolerance: NOTHING,
         })

@@ -2,6 +2,7 @@
 //!
 //! Formulas are as in validation cases of the kind `scenario`. Every argument after `--` is a formula.
 
+use netburn_runner::pool::processors;
 use netburn_study::experiment::{Formula, Grid};
 
 fn main() {
@@ -22,7 +23,7 @@ fn main() {
             _ => formulas.push(argument),
         }
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = processors();
     let runs = grid.run(threads).unwrap_or_else(|why| panic!("{why}"));
     let mut other = grid.clone();
     other.set.extend(against.iter().cloned());

@@ -1,5 +1,6 @@
 //! Prints the generated part of docs/VALIDATION.md, as `netburn validate --format markdown`; with arguments, of those case files.
 
+use netburn_runner::pool::processors;
 use netburn_study::validate::{CaseFile, built_in, markdown::markdown, run};
 
 fn main() {
@@ -11,6 +12,6 @@ fn main() {
         names.iter().map(read).collect()
     };
     let files = files.unwrap_or_else(|wrong| panic!("{wrong}"));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = processors();
     print!("{}", markdown(&files, &run(&files, threads, &|_, _| {})));
 }

@@ -5,16 +5,15 @@
 //! latency of its frames by PERCENT: one with different seeds, one with the seeds of the first set. Alarms are metrics of the
 //! first two sets that are better or worse.
 
-use netburn_record::summary::Summariser;
-use netburn_record::{Header, RunStatus, Sink, Summary};
-use netburn_report::compare::{Comparison, Options, Side};
+use netburn_analysis::compare::{Comparison, Options, Side};
+use netburn_record::Summary;
+use netburn_runner::pool::{map, processors};
+use netburn_runner::simulate_summary;
 use netburn_scenario::{Document, Plan};
 use netburn_stats::judge::Judgement;
 use netburn_units::Seed;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// A caller that shares a WAN link with another station; a reader and a download behind another WAN link.
@@ -82,37 +81,23 @@ fn main() {
     let longer = plan(Some(&format!("{:.3} ms", 10.0 + more)));
     println!("{} takes {p50:.1} ms; {more:.3} ms more each way", SHIFTED.1);
 
-    let next = AtomicUsize::new(0);
-    let outcomes = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let pair = next.fetch_add(1, Ordering::Relaxed);
-                    if pair >= pairs {
-                        return;
-                    }
-                    let side = |name: &str, plan: &Plan, set: usize| {
-                        let mut side = Side::new(name);
-                        for repeat in 0..repeats {
-                            let seed = Seed(1 + ((pair * 3 + set) * repeats + repeat) as u64);
-                            side.add_summary(Path::new(name), &run(&Plan { seed, ..plan.clone() }), None);
-                        }
-                        side
-                    };
-                    let (first, second) = (side("first", &usual, 0), side("second", &usual, 1));
-                    let [own, same] = [2, 0].map(|set| side("longer", &longer, set));
-                    let begun = Instant::now();
-                    let alike = Comparison::new(second, first.clone(), Options::default());
-                    let shifted =
-                        [own, same].map(|side| found(&Comparison::new(side, first.clone(), Options::default())));
-                    let each = begun.elapsed().as_secs_f64() / 3.0;
-                    outcomes.lock().unwrap().push((alarms(&alike), shifted, each));
-                }
-            });
-        }
+    let outcomes = map(pairs, processors(), &|pair| {
+        let side = |name: &str, plan: &Plan, set: usize| {
+            let mut side = Side::new(name);
+            for repeat in 0..repeats {
+                let seed = Seed(1 + ((pair * 3 + set) * repeats + repeat) as u64);
+                side.add_summary(Path::new(name), &run(&Plan { seed, ..plan.clone() }), None);
+            }
+            side
+        };
+        let (first, second) = (side("first", &usual, 0), side("second", &usual, 1));
+        let [own, same] = [2, 0].map(|set| side("longer", &longer, set));
+        let begun = Instant::now();
+        let alike = Comparison::new(second, first.clone(), Options::default());
+        let shifted = [own, same].map(|side| found(&Comparison::new(side, first.clone(), Options::default())));
+        let each = begun.elapsed().as_secs_f64() / 3.0;
+        (alarms(&alike), shifted, each)
     });
-    let outcomes = outcomes.into_inner().unwrap();
     let alarms: usize = outcomes.iter().map(|(alarms, ..)| alarms).sum();
     let alarmed = outcomes.iter().filter(|(alarms, ..)| *alarms > 0).count();
     println!(
@@ -143,15 +128,9 @@ fn plan(delay: Option<&str>) -> Plan {
 }
 
 fn run(plan: &Plan) -> Summary {
-    let mut summariser = Summariser::new(Header::simulated(plan.clone()));
-    netburn_simulate::run(plan, |_, rows| {
-        for row in &rows {
-            summariser.put(row).expect("a summariser accepts every row");
-        }
-        ControlFlow::Continue(())
-    })
-    .expect("it can be simulated");
-    summariser.finish("", &RunStatus::Complete)
+    simulate_summary(plan, "", &mut |_| ControlFlow::Continue(()))
+        .expect("it can be simulated")
+        .expect("it is not stopped")
 }
 
 /// Number of metrics that are better or worse.

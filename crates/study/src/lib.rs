@@ -2,15 +2,16 @@
 //!
 //! - [`sweep`]: runs a scenario for every combination of values of some keys.
 //! - [`crosscheck`]: random plans, compared with an independent simulator.
+//! - [`conformance`]: the same scenarios in the simulator and in the lab, compared.
 //! - [`experiment`]: runs one scenario with several seeds and signals, and evaluates metrics over the runs.
 //! - [`validate`]: checks the models against published values, within stated tolerances.
 //! - [`whatif`]: simulates changes that may remove the causes of a run's missed goals.
 
+pub mod conformance;
 pub mod crosscheck;
 pub mod experiment;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-mod pool;
 pub mod sweep;
 pub mod validate;
 pub mod whatif;

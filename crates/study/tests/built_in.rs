@@ -1,5 +1,6 @@
 //! Built-in cases: every value is within its tolerance or explained, and docs/VALIDATION.md is current.
 
+use netburn_runner::pool::processors;
 use netburn_study::validate::{CaseFile, CaseResult, Outcome, built_in, json::json, markdown::markdown, run};
 use std::path::Path;
 
@@ -15,7 +16,7 @@ fn quick() -> Vec<CaseFile> {
 #[test]
 fn every_value_is_within_tolerance_or_explained_and_the_page_is_current() {
     let files = built_in::models().unwrap();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = processors();
     let outcomes = run(&files, threads, &|_, _| {});
     assert!(outcomes.len() > 500, "{}", outcomes.len());
     let beyond: Vec<&Outcome> = outcomes

@@ -2,18 +2,17 @@
 //!
 //! `NETBURN_REGENERATE=1` runs it under five seeds and writes the matrix into docs/EXPLAIN.md.
 
+use netburn_analysis::explain::{Cause, Evidence, Kind, likely_causes};
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
 use netburn_record::{Environment, EventKind, EventRow, Header, Health, Row, RunStatus, Sink as _};
-use netburn_report::explain::{Cause, Evidence, Kind};
+use netburn_runner::pool::{map, processors};
 use netburn_scenario::Plan;
 use netburn_study::experiment::Grid;
 use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Shifts of all signals in hundredths of a decibel.
 const SHIFTS: [i32; 3] = [-300, 0, 300];
@@ -262,7 +261,7 @@ fn named(scenario: &str, plan: &Plan) -> Vec<Cause> {
     } else {
         Vec::new()
     };
-    evidence.explain(&summary, &health).causes
+    likely_causes(&evidence, &summary, &health).causes
 }
 
 /// Roams that a fleet's agent would record where the scenario interrupts its phone's link.
@@ -321,20 +320,11 @@ fn exhausted(plan: &Plan) -> Vec<Health> {
 
 /// Simulates plans on all processors and returns the causes of each.
 fn all_named(work: &[(usize, &str, Plan)]) -> Vec<(usize, BTreeSet<Kind>)> {
-    let found: Mutex<Vec<(usize, BTreeSet<Kind>)>> = Mutex::new(Vec::new());
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((index, scenario, plan)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let kinds = named(scenario, plan).iter().map(|cause| cause.kind).collect();
-                    found.lock().unwrap().push((*index, kinds));
-                }
-            });
-        }
-    });
-    found.into_inner().unwrap()
+    map(work.len(), processors(), &|place| {
+        let (index, scenario, plan) = &work[place];
+        let kinds = named(scenario, plan).iter().map(|cause| cause.kind).collect();
+        (*index, kinds)
+    })
 }
 
 /// Runs of a scenario with changed keys.

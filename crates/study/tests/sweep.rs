@@ -21,13 +21,13 @@ fn column(name: &str, measure: Measure) -> Column {
     }
 }
 
-fn row(number: u64, values: [&str; 2], seed: u64, verdict: &'static str, figures: [Option<f64>; 4]) -> Row {
-    let figures = figures.into_iter().map(MetricValue::from);
+fn row(number: u64, values: [&str; 2], seed: u64, verdict: &'static str, metrics: [Option<f64>; 4]) -> Row {
+    let metrics = metrics.into_iter().map(MetricValue::from);
     Row {
         run: number,
         values: values.map(str::to_owned).to_vec(),
         seed: Some(seed),
-        figures: [MetricValue::Text(verdict)].into_iter().chain(figures).collect(),
+        metrics: [MetricValue::Text(verdict)].into_iter().chain(metrics).collect(),
     }
 }
 
@@ -177,11 +177,11 @@ fn columns_read_back() {
         assert_eq!(got[0].1, Field::ULong(row.run));
         assert_eq!(got[1].1, Field::Str(row.values[0].clone()));
         assert_eq!(got[3].1, Field::ULong(row.seed.unwrap()));
-        for ((name, field), (column, figure)) in got[4..].iter().zip(rows.columns.iter().zip(&row.figures)) {
+        for ((name, field), (column, metric)) in got[4..].iter().zip(rows.columns.iter().zip(&row.metrics)) {
             assert_eq!(*name, column.name);
             assert_eq!(
                 *field,
-                match figure {
+                match metric {
                     MetricValue::None => Field::Null,
                     MetricValue::Number(value) => Field::Double(*value),
                     MetricValue::Text(text) => Field::Str((*text).to_owned()),
@@ -212,10 +212,10 @@ fn json_has_every_metric_by_name() {
     let last = &document["rows"][4];
     assert_eq!(last["values"]["station.b.signal"], "-80 dBm");
     assert_eq!(
-        (&last["run_seed"], &last["figures"]["throughput_mbps"]),
+        (&last["run_seed"], &last["metrics"]["throughput_mbps"]),
         (&9.into(), &18.0.into())
     );
-    assert!(last["figures"]["b.voip.p95_ms"].is_null());
+    assert!(last["metrics"]["b.voip.p95_ms"].is_null());
 }
 
 proptest! {
@@ -228,16 +228,16 @@ proptest! {
         rows.rows = values
             .iter()
             .zip(1..)
-            .map(|((value, figure), number)| row(number, [value, "b"], number, "pass", [Some(*figure), None, None, None]))
+            .map(|((value, metric), number)| row(number, [value, "b"], number, "pass", [Some(*metric), None, None, None]))
             .collect();
         let records = records(&csv(&rows));
         prop_assert_eq!(&records[0][..], ["run", "ap.home.queue", "station.b.signal", "run_seed", "verdict", "throughput_mbps",
                                          "b.airtime_share", "b.voip.p95_ms", "b.voip.goal_misses"]);
         prop_assert_eq!(records.len(), 1 + values.len());
-        for (record, (value, figure)) in records[1..].iter().zip(&values) {
+        for (record, (value, metric)) in records[1..].iter().zip(&values) {
             prop_assert_eq!(&record[1], value);
-            if figure.is_finite() {
-prop_assert_eq!(record[5].parse::<f64>().unwrap(), *figure)
+            if metric.is_finite() {
+prop_assert_eq!(record[5].parse::<f64>().unwrap(), *metric)
 } else {
 prop_assert_eq!(&record[5], "")
             }

@@ -55,7 +55,7 @@ impl Bytes<'_> {
         usize::from(self.byte()) % bound
     }
 
-    fn of<T: Clone>(&mut self, choices: &[T]) -> T {
+    fn choose<T: Clone>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())].clone()
     }
 }
@@ -71,26 +71,26 @@ fn config(bytes: &mut Bytes<'_>) -> EndpointConfig {
         ..TsqSettings::default()
     };
     EndpointConfig {
-        mss: bytes.of(&[1_448, 536, 88, 9_000]),
-        congestion: bytes.of(&[
+        mss: bytes.choose(&[1_448, 536, 88, 9_000]),
+        congestion: bytes.choose(&[
             CongestionControl::Reno,
             CongestionControl::Cubic,
             CongestionControl::Bbr,
         ]),
-        tsq: bytes.of(&[
+        tsq: bytes.choose(&[
             Tsq::default(),
             Tsq::Off,
             Tsq::Preset(TsqPreset::Y2012),
             Tsq::Preset(TsqPreset::Y2013),
             Tsq::Custom(custom),
         ]),
-        gso: bytes.of(&[Gso::default(), Gso::off()]),
-        paced: bytes.of(&[false, true]),
-        ecn: bytes.of(&[false, true]),
-        initial_window: bytes.of(&[10, 1, 40]),
-        slow_start_after_idle: bytes.of(&[true, false]),
-        send_buffer: buffer(bytes.of(&[16, 4, 256])),
-        receive_buffer: buffer(bytes.of(&[128, 4, 1_024])),
+        gso: bytes.choose(&[Gso::default(), Gso::off()]),
+        paced: bytes.choose(&[false, true]),
+        ecn: bytes.choose(&[false, true]),
+        initial_window: bytes.choose(&[10, 1, 40]),
+        slow_start_after_idle: bytes.choose(&[true, false]),
+        send_buffer: buffer(bytes.choose(&[16, 4, 256])),
+        receive_buffer: buffer(bytes.choose(&[128, 4, 1_024])),
         random: u64::from(bytes.byte()),
         ack_aggregation: true,
     }
@@ -119,7 +119,7 @@ impl World {
         let side = bytes.below(2);
         match operation {
             0 => {
-                let wanted = bytes.of(&[1, 100, 1_448, 10_000, 200_000, 5_000_000]);
+                let wanted = bytes.choose(&[1, 100, 1_448, 10_000, 200_000, 5_000_000]);
                 if self.over[side] {
                     return;
                 }
@@ -152,7 +152,7 @@ impl World {
                 }
             }
             11 => {
-                let span = bytes.of(&[1, 100, 1_000, 20_000, 300_000, 5_000_000]);
+                let span = bytes.choose(&[1, 100, 1_000, 20_000, 300_000, 5_000_000]);
                 let end = self.now + Duration::from_micros(span);
                 for _ in 0..1_000 {
                     if self.next().is_none_or(|at| at > end) {
@@ -200,7 +200,7 @@ impl World {
         let expected = self.received[side];
         let mut offset = |at: u64| {
             if bytes.below(8) == 0 {
-                bytes.of(&far)
+                bytes.choose(&far)
             } else {
                 near(at, bytes.byte())
             }
@@ -218,13 +218,13 @@ impl World {
         Segment {
             flags: Flags::from_bits(bytes.byte()),
             seq,
-            length: bytes.of(&[0, 0, 1, 1_448, 65_000, u32::MAX]),
+            length: bytes.choose(&[0, 0, 1, 1_448, 65_000, u32::MAX]),
             ack,
             window,
-            sack: bytes.of(&[SackBlocks::default(), sack]),
+            sack: bytes.choose(&[SackBlocks::default(), sack]),
             timestamp: i64::from(bytes.byte()) * 1_000 - 3_000,
-            echo: bytes.of(&[0, i64::MIN, i64::MAX, 5]),
-            mss: bytes.of(&[0, 1_448, u32::MAX]),
+            echo: bytes.choose(&[0, i64::MIN, i64::MAX, 5]),
+            mss: bytes.choose(&[0, 1_448, u32::MAX]),
         }
     }
 

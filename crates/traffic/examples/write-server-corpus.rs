@@ -74,7 +74,7 @@ fn requests() -> Files {
 }
 
 fn consents() -> Result<Files, Box<dyn Error>> {
-    let mut full = Consent::new("somebody, somewhere", ByteSize::from_gib(16))?;
+    let mut full = Consent::new("an operator, a city", ByteSize::from_gib(16))?;
     full.datagram_port = Some(4480);
     full.rate_bps = Some(1_000_000_000);
     full.per_client.rate_bps = Some(5);
@@ -84,7 +84,7 @@ fn consents() -> Result<Files, Box<dyn Error>> {
         ("full", text.clone().into_bytes()),
         ("refusing", with("true", "false")),
         ("later-schema", with("consent/1", "consent/2")),
-        ("escape", with("somebody", "\\u001b[2J")),
+        ("escape", with("an operator", "\\u001b[2J")),
         ("more-fields", with("\"version\"", "\"new\": {\"a\": [1]}, \"version\"")),
         ("lacking", with("\"operator\"", "\"operators\"")),
         ("wrong-type", with("17179869184", "\"many\"")),
@@ -137,7 +137,7 @@ fn exchanges() -> Files {
         ("lost", steps(&[shake, probe, [5, 2], probe, [1, 200]], 40)),
         ("damaged", steps(&[shake, probe, [5, 3], [5, 10], [5, 17], [5, 24]], 40)),
         ("doubled", steps(&[shake, [5, 4], probe], 40)),
-        ("stranger", steps(&[[5, 1], shake, [5, 8], probe], 40)),
+        ("unverified", steps(&[[5, 1], shake, [5, 8], probe], 40)),
         ("impatient", steps(&[probe], 200)),
         ("silent", steps(&[shake], 200)),
         (

@@ -25,7 +25,7 @@ pub struct Consent {
     pub schema: String,
     /// netburn version of the server.
     pub version: String,
-    /// Whether the server accepts load tests.
+    /// True if the server accepts load tests.
     pub consents: bool,
     /// Operator, in free text.
     pub operator: String,

@@ -227,7 +227,7 @@ fn quantities_are_formatted_exactly_and_short() {
     assert_eq!(
         size(10_000_000_000),
         "10 GB",
-        "a multiple of 1024 that people write in decimal"
+        "a multiple of 1024 that users write in decimal"
     );
     assert_eq!(size(1_500), "1.5 kB");
     assert_eq!(size(1_234_567), "1.234567 MB");

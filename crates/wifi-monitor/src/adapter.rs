@@ -24,7 +24,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub struct Adapter {
     name: String,
     index: u32,
-    /// Whether the traffic is bound to the interface.
+    /// True if the traffic is bound to the interface.
     bound: bool,
     wifi: Result<(Nl80211, Events), String>,
 }
@@ -33,7 +33,7 @@ impl Adapter {
     /// Finds the interface of this name, or the one of the route to `server`.
     ///
     /// # Errors
-    /// A message for people, if there is no such interface or no route.
+    /// Human-readable message, if there is no such interface or no route.
     pub fn find(name: Option<&str>, server: IpAddr) -> Result<Adapter, String> {
         let bound = name.is_some();
         let name = match name {
@@ -49,7 +49,7 @@ impl Adapter {
         })
     }
 
-    /// Reason why there are no Wi-Fi samples, for people; `None` if there are.
+    /// Reason why there are no Wi-Fi samples, human-readable; `None` if there are.
     #[must_use]
     pub fn note(&self) -> Option<&str> {
         self.wifi.as_ref().err().map(String::as_str)

@@ -8,7 +8,7 @@ use netburn_units::Duration;
 pub struct Facts {
     /// The `hosts:` line of the client's nsswitch.conf.
     pub client_hosts: Option<String>,
-    /// Whether the server looks up the names of its clients (`UseDNS`).
+    /// True if the server looks up the names of its clients (`UseDNS`).
     pub use_dns: Option<bool>,
     /// PAM session modules of the server.
     pub session_modules: Vec<String>,
@@ -155,7 +155,7 @@ fn method(name: &str, accepted: bool) -> (String, String) {
             format!("HostbasedAuthentication no, {only}"),
         ),
         "password" => (
-            format!("a password is asked for {result}: PAM delays who failed, and people type"),
+            format!("the server asks for a password {result}: PAM delays failed logins, and typing takes time"),
             "use a key: ssh-copy-id".to_owned(),
         ),
         "publickey" => (

@@ -11,7 +11,7 @@ pub struct Transcript {
     pub offered: Vec<String>,
     /// Version of the server, such as `OpenSSH_9.2p1`.
     pub server: Option<String>,
-    /// Whether the command was run.
+    /// True if the command was run.
     pub complete: bool,
     /// Last message of the client, if the login failed.
     pub complaint: Option<String>,
@@ -100,7 +100,7 @@ impl Transcript {
 }
 
 impl Step {
-    /// Name for people.
+    /// Human-readable name.
     #[must_use]
     pub fn name(&self) -> String {
         match self {

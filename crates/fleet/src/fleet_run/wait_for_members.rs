@@ -17,7 +17,7 @@ use tokio::time::Instant;
 pub struct Waiting {
     /// Time limit for missing members. Afterwards the run starts without them.
     pub missing: Duration,
-    /// Whether to wait without limit for members that are in another run. Otherwise the limit for missing
+    /// True to wait without limit for members that are in another run. Otherwise the limit for missing
     /// members applies, and the wait ends at once if the other run is known to take longer.
     pub queue: bool,
 }

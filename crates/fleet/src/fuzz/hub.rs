@@ -93,7 +93,7 @@ pub fn check(bytes: &[u8]) {
                     run: "r".to_owned(),
                     error: None,
                     health: None,
-                    told: None,
+                    stop_requested_at: None,
                     proof: String::new(),
                 };
                 hub.handle_member(now, id, Ok(FromMember::LateResultsEnd(end)));
@@ -184,11 +184,11 @@ fn drain(
                 if let ToMember::Invite(invite) = &message {
                     assert!(proxied.contains(&invite.run), "a summons to a closed door");
                 }
-                assert!(open.contains_key(&id), "{message:?} to one who is gone");
+                assert!(open.contains_key(&id), "{message:?} to a closed connection");
             }
             Output::Proxy(run, _) => drop(proxied.insert(run)),
             Output::RunOver(run, _) => assert!(proxied.remove(&run), "over twice"),
-            Output::Tell(id, message) => assert!(open.contains_key(&id), "{message:?} to one who is gone"),
+            Output::Tell(id, message) => assert!(open.contains_key(&id), "{message:?} to a closed connection"),
             Output::Joined(name) => assert!(here.insert(name), "joined twice"),
             Output::Gone(name) => assert!(here.remove(&name), "gone and not here"),
             Output::Close(id) => assert!(open.remove(&id).is_some(), "closed twice"),

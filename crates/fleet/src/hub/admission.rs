@@ -155,7 +155,7 @@ impl Drop for PendingSlot {
     }
 }
 
-/// Whether the peer of a connection has authenticated.
+/// True if the peer of a connection has authenticated.
 #[derive(Debug, Clone)]
 pub(super) struct Authenticated {
     authenticated: Arc<AtomicBool>,

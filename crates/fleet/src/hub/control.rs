@@ -117,7 +117,7 @@ pub struct RunAcquired {
 /// See [`ControlReply::Welcome`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControlWelcome {
-    /// Program and version, for people.
+    /// Program and version.
     pub version: String,
     /// Name of the fleet.
     pub fleet: String,
@@ -125,7 +125,7 @@ pub struct ControlWelcome {
     pub token: String,
     /// Join addresses, best first.
     pub urls: Vec<String>,
-    /// Whether the fleet listens on this machine only. Then its servers do too.
+    /// True if the fleet listens on this machine only. Then its servers do too.
     #[serde(default)]
     pub loopback_only: bool,
 }
@@ -144,7 +144,7 @@ pub struct MemberStatus {
     pub name: String,
     /// Description of the member.
     pub about: MemberInfo,
-    /// Program and version, for people.
+    /// Program and version.
     pub version: String,
     /// Source address; `None`: over a Unix socket of this machine.
     pub address: Option<std::net::IpAddr>,

@@ -20,7 +20,7 @@ pub type ResponseFuture = Pin<Box<dyn Future<Output = HandlerResponse> + Send>>;
 pub struct HandlerResponse {
     /// The HTTP response.
     pub response: Response<ResponseBody>,
-    /// Whether the peer is authenticated. Its connection may then stay open without a time limit.
+    /// True if the peer is authenticated. Its connection may then stay open without a time limit.
     pub admitted: bool,
 }
 

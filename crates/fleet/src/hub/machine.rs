@@ -48,7 +48,7 @@ pub const NEWS_INTERVAL: Duration = Duration::from_millis(100);
 pub struct Setup {
     /// Name of the fleet.
     pub fleet: String,
-    /// Program and version, for people.
+    /// Program and version.
     pub version: String,
     /// Token of the fleet, for members.
     pub token: Token,
@@ -56,7 +56,7 @@ pub struct Setup {
     pub secret: Token,
     /// Join addresses, best first.
     pub urls: Vec<String>,
-    /// Whether it listens on this machine only.
+    /// True if it listens on this machine only.
     pub loopback_only: bool,
 }
 
@@ -72,7 +72,7 @@ pub enum ConnectionKind {
 /// Origin of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerInfo {
-    /// Whether the connection can't be intercepted: TLS, loopback or a Unix socket.
+    /// True if the connection can't be intercepted: TLS, loopback or a Unix socket.
     pub private: bool,
     /// Source address; `None`: over a Unix socket.
     pub address: Option<IpAddr>,

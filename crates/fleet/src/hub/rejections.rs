@@ -154,7 +154,7 @@ mod tests {
             from: Origin::Address(flood),
         };
         assert_eq!(polled(&mut rejections, 61), [more(11_566)]);
-        assert_eq!(polled(&mut rejections, 1000), [], "told once");
+        assert_eq!(polled(&mut rejections, 1000), [], "reported once");
         // It continues: a summary after 2 min, then after 4.
         let mut rejections = RejectionLog::default();
         let mut logged = Vec::new();

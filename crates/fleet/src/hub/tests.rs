@@ -372,7 +372,7 @@ fn an_invitation_reaches_its_member_now_and_after_a_reconnect() {
     rig.hub.handle_closed(rig.now, member);
     rig.outputs();
     let (reconnected, outputs) = rig.register("box", |_, _| {});
-    assert!(invited(&outputs, reconnected), "it is told once more");
+    assert!(invited(&outputs, reconnected), "the invitation is sent again");
     // A disconnected member is invited when it connects.
     assert_eq!(
         rejection(&rig.invite(operator, "r1", "tablet")),

@@ -56,7 +56,7 @@ impl Job {
             came: self.received_at,
             health: self.end.health.as_ref(),
             error: self.end.error.as_deref(),
-            held: self.end.told.map(Instant::from_nanos),
+            held: self.end.stop_requested_at.map(Instant::from_nanos),
         };
         merge_late_results(&self.folder, &whose, &mut next).map(|amended| amended.added)
     }

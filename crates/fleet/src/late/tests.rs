@@ -116,7 +116,7 @@ fn kept(folder: &SpoolFolder) {
         run: RUN.to_owned(),
         error: None,
         health: Some(report()),
-        told: None,
+        stop_requested_at: None,
         proof: String::new(),
     };
     writer.end(&end).unwrap();
@@ -131,7 +131,7 @@ fn registration(folder: &Path) -> Registration {
             member: "kitchen".to_owned(),
             stations: vec![1],
             proof: Some(PROOF.to_owned()),
-            max_bytes: Some(MOST),
+            max_bytes: Some(MAX_BYTES),
         }],
         delivered: BTreeSet::new(),
     }
@@ -320,7 +320,7 @@ fn late_results_are_limited_to_the_maximum_of_the_part() {
         matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("exceed the maximum")),
         "{acked:?}"
     );
-    let (least, max_bytes) = (MOST, MOST + messages::MAX_TO_CONTROLLER as u64);
+    let (least, max_bytes) = (MAX_BYTES, MAX_BYTES + messages::MAX_TO_CONTROLLER as u64);
     assert!((least..max_bytes).contains(&kept()), "{}", kept());
     // Nor after another connection.
     late_results.offer("kitchen", &spool::pending(&spooled));
@@ -443,7 +443,7 @@ fn a_repeated_offer_continues_the_delivery() {
 }
 
 /// A limit that a test can reach.
-const MOST: u64 = 2 << 20;
+const MAX_BYTES: u64 = 2 << 20;
 
 #[test]
 fn a_record_in_use_is_waited_for() {

@@ -405,7 +405,7 @@ impl Forwarder {
         if let Some(refusals) = &running.refusals {
             while let Some(connection) = running.switch.poll_refused_connection() {
                 if refusals.send(connection).is_err() {
-                    // The receiver of refused connections is gone.
+                    // The receiver of refused connections has been dropped.
                     running.switch.handle_reply(now, connection, RefusalReply::Reject);
                 }
             }

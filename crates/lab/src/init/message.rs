@@ -39,9 +39,9 @@ pub struct NodeSpec {
     pub output_limit: u32,
     /// Backpressure mechanism.
     pub backpressure: Backpressure,
-    /// Whether the device is an Ethernet pair instead of a TUN device.
+    /// True if the device is an Ethernet pair instead of a TUN device.
     pub pair: bool,
-    /// Whether the kernel may leave the segmentation of datagrams to the lab (USO).
+    /// True if the kernel may leave the segmentation of datagrams to the lab (USO).
     pub udp: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct ProcessSpec {
     pub id: u32,
     /// Index of the node, in the order of creation.
     pub node: u32,
-    /// Whether the program gets its own process group.
+    /// True if the program gets its own process group.
     pub own_group: bool,
     /// Host name that the program sees.
     pub host_name: String,
@@ -85,7 +85,7 @@ pub enum Answer {
     Continued(u32),
     /// Response to a ping.
     Pulse,
-    /// Whether a process listens at the port.
+    /// True if a process listens at the port.
     Listens(bool),
 }
 
@@ -94,7 +94,7 @@ pub enum Answer {
 pub struct NodeInfo {
     /// Interface index.
     pub index: u32,
-    /// Whether the kernel leaves the segmentation of datagrams to the lab.
+    /// True if the kernel leaves the segmentation of datagrams to the lab.
     pub segments_udp: bool,
     /// Backpressure mechanism in use.
     pub backpressure: Backpressure,

@@ -3,13 +3,13 @@
 //! network forwards each [`Segment`] separately. Headers are only made on delivery. Checksums of segmented packets stay
 //! partial, as the kernel left them. The receiving kernel trusts them, so payload is never summed.
 
-use super::checksum;
 use super::gro::mark;
 use super::header::{Gso, NEEDS_CHECKSUM, VnetHeader};
 use super::icmp::{self, Unreachable};
 use super::ip::{IpPacketInfo, RejectReason, TCP, UDP};
 use super::port::{self, PortField};
 use netburn_medium::packet::Ecn;
+use netburn_network::checksum;
 use std::sync::Arc;
 
 const IGMP: u8 = 2;

@@ -8,10 +8,10 @@
 //! All other packets pass unchanged. Packets are never reordered.
 
 use super::burst::{Burst, Segment, make_headers};
-use super::checksum;
 use super::header::{Gso, NEEDS_CHECKSUM, VnetHeader};
 use super::ip::{TCP, UDP};
 use netburn_medium::packet::Ecn;
+use netburn_network::checksum;
 
 /// Maximum length of a packet for a kernel.
 const MAX_PACKET: usize = 65_535;
@@ -30,7 +30,7 @@ pub struct GroCoalescer {
     ecn: Ecn,
     length: usize,
     frame: Vec<u8>,
-    /// Whether separately sent datagrams are coalesced.
+    /// True if separately sent datagrams are coalesced.
     datagrams: bool,
 }
 

@@ -14,7 +14,7 @@ pub struct VnetHeader {
     pub flags: u8,
     /// Segmentation type.
     pub gso: Gso,
-    /// Whether the packet has the TCP flag CWR, which only the first segment keeps (VIRTIO_NET_HDR_GSO_ECN).
+    /// True if the packet has the TCP flag CWR, which only the first segment keeps (VIRTIO_NET_HDR_GSO_ECN).
     pub ecn: bool,
     /// Length of all headers in bytes.
     pub header_length: u16,

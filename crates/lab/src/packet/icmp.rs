@@ -1,8 +1,8 @@
 //! Destination unreachable messages of the virtual router (RFC 792, RFC 4443).
 
-use super::checksum;
 use super::header::VnetHeader;
 use super::ip::IpPacketInfo;
+use netburn_network::checksum;
 use std::net::IpAddr;
 
 const ICMP: u8 = 1;

@@ -24,7 +24,7 @@ pub struct IpPacketInfo {
     pub transport: usize,
     /// Source and destination port of TCP and UDP; 0 otherwise, and in fragments.
     pub ports: (u16, u16),
-    /// Whether the packet is a fragment.
+    /// True if the packet is a fragment.
     pub fragment: bool,
     /// Differentiated services code point (RFC 2474).
     pub dscp: u8,
@@ -79,7 +79,7 @@ impl RejectReason {
             RejectReason::Discovery => "discovery",
             RejectReason::Multicast => "multicast",
             RejectReason::Broadcast => "broadcast",
-            RejectReason::UnknownAddress => "nobody",
+            RejectReason::UnknownAddress => "unknown-address",
             RejectReason::Outside => "outside",
             RejectReason::Spoofed => "spoofed",
         }

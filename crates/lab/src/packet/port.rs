@@ -1,8 +1,8 @@
 //! Replacement of a TCP or UDP port, with an incremental update of the checksum (RFC 1624).
 
-use super::checksum;
 use super::header::NEEDS_CHECKSUM;
 use super::ip::{IpPacketInfo, TCP, UDP, word};
+use netburn_network::checksum;
 
 /// One of a packet's two ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -110,7 +110,7 @@ fn a_lab_closes_although_its_helper_is_stopped() {
         signal("STOP", if stop_outer { outer } else { inner });
         drop((program, lab));
         for process in [outer, inner] {
-            until("its processes are gone", || {
+            until("its processes exit", || {
                 !std::path::Path::new(&format!("/proc/{process}")).exists()
             });
         }

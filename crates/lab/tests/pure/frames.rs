@@ -2,9 +2,10 @@
 
 use netburn_lab::fuzz::{check_frame, datagram, stream};
 use netburn_lab::packet::header::{Gso, NEEDS_CHECKSUM};
-use netburn_lab::packet::{Burst, GroCoalescer, IpPacketInfo, RejectReason, VnetHeader, checksum};
+use netburn_lab::packet::{Burst, GroCoalescer, IpPacketInfo, RejectReason, VnetHeader};
 use netburn_medium::packet::Ecn;
 use netburn_network::Endpoint::{Server, Station};
+use netburn_network::checksum;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -146,7 +147,10 @@ fn separate_datagrams_are_coalesced() {
     };
     let mut joiner = GroCoalescer::default();
     joiner.push(one(100), Ecn::NotEct);
-    assert!(!joiner.accepts(&one(100), Ecn::NotEct), "nobody asked");
+    assert!(
+        !joiner.accepts(&one(100), Ecn::NotEct),
+        "coalescing of datagrams is off"
+    );
     joiner.coalesce_datagrams();
     assert!(!joiner.accepts(&one(101), Ecn::NotEct), "a longer one");
     for content in [100, 40] {

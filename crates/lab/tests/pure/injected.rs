@@ -59,7 +59,7 @@ fn a_capture_shows_the_marks_that_arrive() {
     );
     // The header's checksum is valid with the mark.
     for packet in captured.iter().map(CapturedPacket::packet) {
-        assert_eq!(netburn_lab::packet::checksum::sum(&packet[..20]), 0xffff);
+        assert_eq!(netburn_network::checksum::sum(&packet[..20]), 0xffff);
     }
 }
 

@@ -76,7 +76,7 @@ pub struct Survey {
     pub frequency_mhz: Option<u32>,
     /// Noise in dBm.
     pub noise_dbm: Option<i8>,
-    /// Whether the radio uses this channel.
+    /// True if the radio uses this channel.
     pub in_use: bool,
     /// Time for which the radio was on the channel.
     pub active_ms: Option<u64>,
@@ -113,7 +113,7 @@ pub enum Event {
         index: u32,
         /// Reason code (802.11-2020 table 9-49).
         reason: Option<u16>,
-        /// Whether the access point ended the association.
+        /// True if the access point ended the association.
         by_ap: bool,
     },
     /// The network changed its channel (`NL80211_CMD_CH_SWITCH_NOTIFY`).
@@ -131,7 +131,7 @@ pub const JOINS: u32 = 2;
 /// Returns the interfaces in a datagram.
 #[must_use]
 pub fn interfaces(datagram: &[u8]) -> Vec<Interface> {
-    of(datagram, command::NEW_INTERFACE)
+    attributes_of(datagram, command::NEW_INTERFACE)
         .filter_map(Interface::decode)
         .collect()
 }
@@ -139,13 +139,17 @@ pub fn interfaces(datagram: &[u8]) -> Vec<Interface> {
 /// Returns the stations in a datagram.
 #[must_use]
 pub fn stations(datagram: &[u8]) -> Vec<Station> {
-    of(datagram, command::NEW_STATION).map(Station::decode).collect()
+    attributes_of(datagram, command::NEW_STATION)
+        .map(Station::decode)
+        .collect()
 }
 
 /// Returns the surveys in a datagram.
 #[must_use]
 pub fn surveys(datagram: &[u8]) -> Vec<Survey> {
-    of(datagram, command::NEW_SURVEY_RESULTS).map(Survey::decode).collect()
+    attributes_of(datagram, command::NEW_SURVEY_RESULTS)
+        .map(Survey::decode)
+        .collect()
 }
 
 /// Returns the events in a datagram. Other events are skipped.
@@ -154,7 +158,7 @@ pub fn events(datagram: &[u8]) -> Vec<Event> {
     Messages(datagram).filter_map(Event::decode).collect()
 }
 
-fn of(datagram: &[u8], command: u8) -> impl Iterator<Item = Attributes<'_>> {
+fn attributes_of(datagram: &[u8], command: u8) -> impl Iterator<Item = Attributes<'_>> {
     let wanted = Messages(datagram).filter(move |message| message.command() == Some(command));
     wanted.map(Message::attributes)
 }
@@ -207,7 +211,7 @@ impl Station {
         let bytes = |long, short| info.u64(long).or_else(|| info.u32(short).map(u64::from));
         let level = |kind| info.u8(kind).map(u8::cast_signed);
         Station {
-            mac: from.get(attr::MAC).and_then(Mac::of),
+            mac: from.get(attr::MAC).and_then(Mac::from_bytes),
             inactive_ms: info.u32(sta::INACTIVE_TIME),
             signal_dbm: level(sta::SIGNAL),
             signal_average_dbm: level(sta::SIGNAL_AVG),
@@ -259,8 +263,8 @@ impl Event {
         let bssid = || {
             // Of several links, the first one. Its address is nested.
             let link = from.nested(attr::MLO_LINKS).next().map(|link| Attributes(link.value));
-            let link = link.and_then(|link| link.get(attr::MAC)).and_then(Mac::of);
-            link.or_else(|| from.get(attr::MAC).and_then(Mac::of))
+            let link = link.and_then(|link| link.get(attr::MAC)).and_then(Mac::from_bytes);
+            link.or_else(|| from.get(attr::MAC).and_then(Mac::from_bytes))
         };
         match command {
             command::CONNECT => Some(Event::Connected {
@@ -289,7 +293,7 @@ impl Event {
 }
 
 impl Mac {
-    fn of(value: &[u8]) -> Option<Mac> {
+    fn from_bytes(value: &[u8]) -> Option<Mac> {
         Some(Mac(value.get(..6)?.try_into().ok()?))
     }
 }

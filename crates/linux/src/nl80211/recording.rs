@@ -97,7 +97,7 @@ pub fn read(text: &str) -> Result<Vec<Entry>, RecordingError> {
         let Some(at) = parts.next().and_then(|at| at.parse().ok()) else {
             return wrong(number, "invalid time: expected nanoseconds");
         };
-        let Some(kind) = parts.next().and_then(Kind::of) else {
+        let Some(kind) = parts.next().and_then(Kind::from_name) else {
             return wrong(
                 number,
                 "unknown type: expected `interface`, `station`, `survey` or `event`",
@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    fn of(name: &str) -> Option<Kind> {
+    fn from_name(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }

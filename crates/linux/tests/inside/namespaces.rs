@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Returns the identity of a namespace of the parent, or of this process.
-fn of(process: &str, kind: &str) -> String {
+fn identity(process: &str, kind: &str) -> String {
     let link = fs::read_link(format!("/proc/{process}/ns/{kind}"));
     link.map_or_else(|_| "hidden".to_owned(), |link| link.display().to_string())
 }
@@ -23,14 +23,14 @@ fn interfaces() -> Vec<String> {
 pub(crate) fn of_its_own(isolation: Isolation) {
     let parent = std::os::unix::process::parent_id().to_string();
     for kind in ["net", "mnt", "ipc"] {
-        assert_ne!(of("self", kind), of(&parent, kind), "{kind}");
+        assert_ne!(identity("self", kind), identity(&parent, kind), "{kind}");
     }
-    assert_ne!(of("self", "pid_for_children"), of("self", "pid"));
+    assert_ne!(identity("self", "pid_for_children"), identity("self", "pid"));
     let (uid, gid) = namespace::ids();
     match isolation {
-        Isolation::Root => assert_eq!(of("self", "user"), of(&parent, "user")),
+        Isolation::Root => assert_eq!(identity("self", "user"), identity(&parent, "user")),
         Isolation::User => {
-            assert_ne!(of("self", "user"), of(&parent, "user"));
+            assert_ne!(identity("self", "user"), identity(&parent, "user"));
             // Unchanged ids, and no other mapping.
             let fields = |name: &str| -> Vec<u32> {
                 let text = fs::read_to_string(name).unwrap();
@@ -43,11 +43,11 @@ pub(crate) fn of_its_own(isolation: Isolation) {
     }
     assert_eq!(interfaces(), ["lo"]);
     let first = namespace::network().unwrap();
-    let inode = of("thread-self", "net");
+    let inode = identity("thread-self", "net");
     namespace::new_network().unwrap();
-    assert_ne!(of("thread-self", "net"), inode);
+    assert_ne!(identity("thread-self", "net"), inode);
     namespace::enter_network(&first).unwrap();
-    assert_eq!(of("thread-self", "net"), inode);
+    assert_eq!(identity("thread-self", "net"), inode);
     let (pipe, _) = std::io::pipe().unwrap();
     assert_eq!(
         namespace::enter_network(&pipe).unwrap_err().kind(),
@@ -136,7 +136,7 @@ pub(crate) fn programs(isolation: Isolation) {
     let here = namespace::network().unwrap();
     namespace::new_network().unwrap();
     let there = namespace::network().unwrap();
-    let inode = of("thread-self", "net");
+    let inode = identity("thread-self", "net");
     namespace::enter_network(&here).unwrap();
     let mut command = Command::new("sh");
     let script = "readlink /proc/self/ns/net; id -u; grep -E 'CapAmb|SigIgn' /proc/self/status; uname -n; ulimit -Sn; exec cat /proc/self/stat";
@@ -171,7 +171,7 @@ pub(crate) fn programs(isolation: Isolation) {
 
 pub(crate) fn descriptors(_: Isolation) {
     let (ours, theirs) = scm_rights::pair().unwrap();
-    let here = of("thread-self", "net");
+    let here = identity("thread-self", "net");
     // The child creates a network namespace, sends it and exits; the namespace stays.
     namespace::fork(|| {
         let made = namespace::new_network().and_then(|()| namespace::network());
@@ -185,7 +185,7 @@ pub(crate) fn descriptors(_: Isolation) {
     assert_eq!(bytes, b"a network");
     let [network] = <[OwnedFd; 1]>::try_from(files).unwrap();
     namespace::enter_network(&network).unwrap();
-    assert_ne!(of("thread-self", "net"), here);
+    assert_ne!(identity("thread-self", "net"), here);
     assert_eq!(interfaces(), ["lo"]);
     assert_eq!(scm_rights::receive(&ours).unwrap().0, b"");
     // The longest message, and one byte more.

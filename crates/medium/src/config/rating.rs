@@ -10,7 +10,7 @@ pub struct Rating {
     /// `N`, `AC`, `AX` or `BE`.
     pub letters: &'static str,
     /// 100 to 99 999 Mbit/s.
-    pub figure: u32,
+    pub number: u32,
 }
 
 /// A text that is not a rating.
@@ -31,17 +31,17 @@ impl FromStr for Rating {
         if !(3..=5).contains(&digits.len()) || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return Err(ParseRatingError);
         }
-        let figure = digits.parse().map_err(|_| ParseRatingError)?;
-        if figure < 100 {
+        let number = digits.parse().map_err(|_| ParseRatingError)?;
+        if number < 100 {
             return Err(ParseRatingError);
         }
-        Ok(Rating { letters, figure })
+        Ok(Rating { letters, number })
     }
 }
 
 impl fmt::Display for Rating {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&format!("{}{}", self.letters, self.figure))
+        f.pad(&format!("{}{}", self.letters, self.number))
     }
 }
 

@@ -219,7 +219,7 @@ impl World {
         }
         assert!(
             self.packets.is_empty(),
-            "{} packets for ever under way",
+            "{} packets never leave the channel",
             self.packets.len()
         );
         if self.air.poll_timeout().is_none() {

@@ -29,7 +29,7 @@ pub fn check(bytes: &[u8]) {
     let Ok(decoded) = decode(rating, nodes) else { return };
     for layout in std::iter::once(&decoded.best).chain(&decoded.alternatives) {
         let sum = layout.sum().as_mbps_f64() * f64::from(decoded.nodes);
-        let off = f64::from(rating.figure) / sum - 1.0;
+        let off = f64::from(rating.number) / sum - 1.0;
         assert!((-0.03..0.08).contains(&off), "{rating}: {sum}");
         for radio in &layout.radios {
             let chain = chain(radio, &client, nodes);

@@ -86,18 +86,18 @@ pub fn candidates(rating: Rating, nodes: u32) -> Vec<Candidate> {
         "AX" => (AX_2G, AX_5G, &[][..], 6_600),
         _ => (BE_2G, BE_5G, BE_6G, 9_000),
     };
-    let figure = f64::from(rating.figure) / f64::from(nodes.max(1));
+    let share = f64::from(rating.number) / f64::from(nodes.max(1));
     let mut found = Vec::new();
     let mut consider = |radios: &[(Kind, u8)]| {
         let layout = layout(radios);
         let sum = layout.sum().as_mbps_f64();
-        let above = (figure - sum) / figure * 100.0;
+        let above = (share - sum) / share * 100.0;
         if !(-BELOW..=ABOVE).contains(&above) {
             return;
         }
         // Usually rounded up.
         let off = if above >= 0.0 { 0.6 * above } else { -2.0 * above };
-        let penalty = off + unusual(rating.letters, radios) + number_of_radios(radios, figure, f64::from(tri_from));
+        let penalty = off + unusual(rating.letters, radios) + number_of_radios(radios, share, f64::from(tri_from));
         found.push(Candidate { layout, penalty });
     };
     for two in radios(two) {
@@ -198,12 +198,12 @@ fn unusual(letters: &str, radios: &[(Kind, u8)]) -> f64 {
 }
 
 /// Devices usually have three radios above a sum, two below it.
-fn number_of_radios(radios: &[(Kind, u8)], figure: f64, three_from: f64) -> f64 {
-    match (radios.len(), figure >= three_from) {
+fn number_of_radios(radios: &[(Kind, u8)], share: f64, three_from: f64) -> f64 {
+    match (radios.len(), share >= three_from) {
         (1 | 2, true) => 4.0,
         (3, false) => 3.0,
-        (4, _) if figure < 20_000.0 => 6.0,
-        (3, true) if figure >= 20_000.0 => 2.0,
+        (4, _) if share < 20_000.0 => 6.0,
+        (3, true) if share >= 20_000.0 => 2.0,
         _ => 0.0,
     }
 }

@@ -60,7 +60,7 @@ pub(crate) struct FailOn {
 /// Format of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum CompareFormat {
-    /// For people
+    /// Human-readable text
     #[default]
     Text,
     /// For scripts

@@ -81,7 +81,7 @@ pub(crate) enum Against {
 /// Format of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum CrosscheckFormat {
-    /// For people
+    /// Human-readable text
     #[default]
     Text,
     /// For scripts

@@ -45,7 +45,7 @@ pub(crate) struct SweepArgs {
 /// Format of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum SweepFormat {
-    /// Table and chart, for people
+    /// Human-readable table and chart
     #[default]
     Text,
     /// For scripts

@@ -27,10 +27,10 @@ pub(crate) struct ValidateArgs {
     pub(crate) format: ValidateFormat,
 }
 
-/// How the result is written.
+/// Format of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum ValidateFormat {
-    /// For people
+    /// Human-readable text
     #[default]
     Text,
     /// For scripts

@@ -3,8 +3,8 @@
 use super::note;
 use super::read::{Reader, summary};
 use crate::exit::CliError;
+use netburn_analysis::compare::{Matrix, Options, Side};
 use netburn_record::regular;
-use netburn_report::compare::{Matrix, Options, Side};
 use serde::Deserialize;
 use std::io;
 use std::path::{Path, PathBuf};

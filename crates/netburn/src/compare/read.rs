@@ -2,9 +2,9 @@
 
 use super::note;
 use crate::exit::CliError;
+use netburn_analysis::compare::Side;
 use netburn_record::summary::SCHEMA;
 use netburn_record::{Run, Summary};
-use netburn_report::compare::Side;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -8,6 +8,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_report::sanitise::sanitise;
+use netburn_runner::pool::{map, processors};
 use netburn_study::crosscheck::{CrosscheckPlan, Outcome, PlanResult, compare, page, results};
 use process::Ns3;
 use std::collections::BTreeMap;
@@ -74,7 +75,7 @@ fn is_stored(known: &BTreeMap<u64, PlanResult>, plan: &CrosscheckPlan) -> bool {
 fn threads(args: &CrosscheckArgs) -> usize {
     match args.jobs {
         Some(jobs) => usize::from(jobs),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
+        None => processors(),
     }
 }
 
@@ -153,24 +154,14 @@ fn resimulated(
     known: &BTreeMap<u64, PlanResult>,
     threads: usize,
 ) -> Result<Vec<PlanResult>, CliError> {
-    let next = AtomicUsize::new(0);
-    let made: Mutex<Vec<PlanResult>> = Mutex::new(Vec::new());
-    let worker = || -> Result<(), CliError> {
-        while let Some(plan) = plans.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let result = PlanResult {
-                netburn: simulated(plan)?,
-                ..known[&plan.number].clone()
-            };
-            made.lock().unwrap_or_else(PoisonError::into_inner).push(result);
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let all: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        all.into_iter()
-            .try_for_each(|one| one.join().expect("a worker does not panic"))
-    })?;
-    Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let results = map(plans.len(), threads, &|place| {
+        let plan = plans[place];
+        Ok(PlanResult {
+            netburn: simulated(plan)?,
+            ..known[&plan.number].clone()
+        })
+    });
+    results.into_iter().collect()
 }
 
 fn count_differing(plan: &CrosscheckPlan, result: &PlanResult) -> usize {

@@ -3,17 +3,21 @@
 //! The files are those of captures in a lab: one for each endpoint with the headers of IP packets, and one of the channel. The
 //! record has no packets; the same scenario and seed produce the same packets again.
 
-mod header;
-
 use crate::exit::CliError;
 use crate::terminal::eprint_message;
-use header::header;
-use netburn_lab::capture::Captures;
-use netburn_record::{Environment, Run};
-use netburn_simulate::{CaptureEvent, run_with_capture};
+use netburn_interop::export::DATELESS;
+use netburn_interop::pcapng::Captures;
+use netburn_interop::pcapng::header::{ModelPacket, header};
+use netburn_lab::address::v4;
+use netburn_network::Endpoint;
+use netburn_record::{Environment, Run, RunTable};
+use netburn_simulate::{CaptureEvent, CapturedPacket, PacketContent, run_with_capture};
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
+
+/// Port of the server, as in `netburn serve`.
+const SERVER_PORT: u16 = 4480;
 
 /// Writes the captures of `run` into `folder`.
 pub(super) fn export(run: &Run, folder: &Path) -> Result<(), CliError> {
@@ -34,7 +38,7 @@ pub(super) fn export(run: &Run, folder: &Path) -> Result<(), CliError> {
     let unwritten = |error: io::Error| CliError::Failed(format!("{}: {error}", folder.display()));
     let plan = &run.header().plan;
     let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
-    let zero = netburn_record::export::DATELESS.0 + plan.baseline.as_nanos() as i64;
+    let zero = DATELESS.0 + plan.baseline.as_nanos() as i64;
     let mut captures = Captures::create(folder, &names, zero).map_err(unwritten)?;
     let mut broken = None;
     let mut rows = 0_u64;
@@ -53,8 +57,7 @@ pub(super) fn export(run: &Run, folder: &Path) -> Result<(), CliError> {
         return Err(unwritten(error));
     }
     captures.flush().map_err(unwritten)?;
-    let tables = ["operations", "intervals", "connections", "link", "events"];
-    if rows != tables.iter().map(|table| run.count(table)).sum::<u64>() {
+    if rows != RunTable::ALL.iter().map(|table| run.count(table.name())).sum::<u64>() {
         eprint_message(&format!(
             "note: this netburn simulates the scenario otherwise than {}, which recorded it: the packets are not quite those of the run",
             run.header().version
@@ -68,10 +71,30 @@ fn write(captures: &mut Captures, seen: &[CaptureEvent]) -> io::Result<()> {
     seen.iter().try_for_each(|one| match one {
         CaptureEvent::Packet(packet) => {
             let end = if packet.arrived { packet.to } else { packet.from };
-            let bytes = header(packet);
+            let bytes = header(&model_packet(packet));
             let length = packet.length.max(bytes.len() as u32);
             captures.packet(end, packet.at, &bytes, length, packet.arrived)
         }
         CaptureEvent::Air(transmission) => captures.air(transmission),
     })
+}
+
+fn model_packet(packet: &CapturedPacket) -> ModelPacket<'_> {
+    let ports = if packet.to == Endpoint::Server {
+        [packet.port, SERVER_PORT]
+    } else {
+        [SERVER_PORT, packet.port]
+    };
+    ModelPacket {
+        from: v4(packet.from),
+        to: v4(packet.to),
+        ports,
+        length: packet.length,
+        tid: packet.tid,
+        ecn: packet.ecn,
+        segment: match &packet.content {
+            PacketContent::Segment(segment) => Some(segment),
+            PacketContent::Probe(_) => None,
+        },
+    }
 }

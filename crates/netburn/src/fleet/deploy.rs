@@ -20,7 +20,7 @@ pub(crate) fn deploy(args: &DeployArgs) -> Result<ExitStatus, CliError> {
     let url = match &args.url {
         Some(url) => url.clone(),
         None => runtime()?
-            .block_on(async { Ok(found().await?.welcome().urls.first().cloned()) })?
+            .block_on(async { Ok::<_, CliError>(found().await?.welcome().urls.first().cloned()) })?
             .unwrap_or_default(),
     };
     reachable(&url)?;

@@ -17,7 +17,7 @@ pub(super) enum Output {
 }
 
 /// Maximum length of a line in bytes. Longer lines are split, which limits memory.
-const LONGEST: usize = 64 * 1024;
+const MAX_LINE: usize = 64 * 1024;
 
 impl Output {
     /// Output of `commands` commands; to files in `folder` if given.
@@ -82,10 +82,10 @@ fn pass_on(from: impl io::Read, before: &str, mut to: impl Write) {
     }
 }
 
-/// The next line with its end, or as much of it as is [`LONGEST`]; `false` at the end.
+/// The next line with its end, or as much of it as is [`MAX_LINE`]; `false` at the end.
 fn next_line(from: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
-    let mut left = io::Read::take(&mut *from, LONGEST as u64);
+    let mut left = io::Read::take(&mut *from, MAX_LINE as u64);
     left.read_until(b'\n', line)?;
     Ok(!line.is_empty())
 }
@@ -110,8 +110,8 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_taken_apart() {
-        let passed = passed(&vec![b'x'; LONGEST + 5]);
-        assert_eq!(passed.len(), LONGEST + 5 + 2 * 4);
+        let passed = passed(&vec![b'x'; MAX_LINE + 5]);
+        assert_eq!(passed.len(), MAX_LINE + 5 + 2 * 4);
         assert!(passed.ends_with(b"\na| xxxxx\n"));
     }
 }

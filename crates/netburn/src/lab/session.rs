@@ -1,11 +1,11 @@
 //! Execution of the commands of a lab.
 
 use super::output::Output;
-use super::servers::Servers;
 use super::view;
 use crate::exit::CliError;
 use crate::signals::{Asked, Signals};
 use crate::terminal::eprint_message;
+use netburn_lab::servers::Servers;
 use netburn_lab::{Lab, LabError, LabProcess, ProcessExit, Program};
 use netburn_network::Endpoint;
 use netburn_report::sanitise::sanitise;

@@ -2,8 +2,8 @@
 //!
 //! Output of programs scrolls above it. A separate process restores the terminal when this process ends for any reason.
 
-use super::keyboard::{Hand, KEYS, Key, Keys};
 use crate::exit::CliError;
+use netburn_lab::keyboard::{KEYS, Key, KeyboardControl, Keys};
 use netburn_lab::{Lab, StationSnapshot};
 use netburn_linux::terminal;
 use netburn_report::sanitise::sanitise;
@@ -28,7 +28,7 @@ pub(super) struct View {
 }
 
 struct Drawn {
-    hand: Hand,
+    control: KeyboardControl,
     keys: UnboundedReceiver<Key>,
     keeper: Child,
     /// Size of the terminal at the last layout.
@@ -54,8 +54,8 @@ impl View {
         tokio::select! {
             () = sleep_until(self.next) => {}
             Some(key) = drawn.keys.recv() => {
-                let rate = lab.snapshots().1.get(drawn.hand.selected()).and_then(|look| look.rate);
-                if let Some(setting) = drawn.hand.handle_key(key, rate) {
+                let rate = lab.snapshots().1.get(drawn.control.selected()).and_then(|look| look.rate);
+                if let Some(setting) = drawn.control.handle_key(key, rate) {
                     lab.set(setting);
                 }
             }
@@ -67,7 +67,7 @@ impl View {
 
 impl Drawn {
     fn open(plan: &Plan) -> Option<Drawn> {
-        let hand = Hand::new(plan)?;
+        let control = KeyboardControl::new(plan)?;
         // The process that restores the terminal starts before the terminal is changed.
         let mut keeper = Command::new(std::env::current_exe().ok()?)
             .arg("restore-terminal")
@@ -93,7 +93,7 @@ impl Drawn {
             }
         });
         Some(Drawn {
-            hand,
+            control,
             keys,
             keeper,
             size: (0, 0),
@@ -107,7 +107,7 @@ impl Drawn {
         let (_, looks) = lab.snapshots();
         let names = lab.names();
         let stations: Vec<(&str, &StationSnapshot)> = names.into_iter().zip(&looks).collect();
-        let lines = lines(&stations, &self.hand, size);
+        let lines = lines(&stations, &self.control, size);
         let rows = lines.len() as u16;
         if rows + 2 > size.0 {
             return;
@@ -138,20 +138,20 @@ impl Drop for Drawn {
 }
 
 /// The lines of the view for a terminal with `rows` and `columns`.
-fn lines(stations: &[(&str, &StationSnapshot)], hand: &Hand, (rows, columns): (u16, u16)) -> Vec<String> {
+fn lines(stations: &[(&str, &StationSnapshot)], control: &KeyboardControl, (rows, columns): (u16, u16)) -> Vec<String> {
     // At most half of the terminal: the stations around the selected one.
     let room = usize::from((rows / 2).saturating_sub(OTHERS)).max(1);
-    let from = (hand.selected() + 1).saturating_sub(room);
+    let from = (control.selected() + 1).saturating_sub(room);
     let shown = stations.iter().enumerate().skip(from).take(room);
     let mut lines = vec!["  station      airtime  aggr.  queue  rate Mbit/s  MCS   signal  down Mbit/s  up".to_owned()];
     lines.extend(shown.map(|(number, (name, look))| {
-        let mark = if number == hand.selected() { '>' } else { ' ' };
+        let mark = if number == control.selected() { '>' } else { ' ' };
         format!(
             "{mark} {}",
-            line(name, look, look.rate.and_then(|rate| hand.mcs_of(number, rate)))
+            line(name, look, look.rate.and_then(|rate| control.mcs_of(number, rate)))
         )
     }));
-    lines.push(format!("  queues: {}", hand.queues()));
+    lines.push(format!("  queues: {}", control.queues()));
     lines.push(format!("  {KEYS}"));
     let cut = |line: String| -> String { sanitise(&line).chars().take(usize::from(columns)).collect() };
     lines.into_iter().map(cut).collect()
@@ -208,7 +208,7 @@ mod tests {
             ));
         }
         let plan = Document::from_toml("s.toml", &text).unwrap().resolve().unwrap();
-        let mut hand = Hand::new(&plan).unwrap();
+        let mut control = KeyboardControl::new(&plan).unwrap();
         let look = StationSnapshot {
             airtime: 0.25,
             aggregate: 12.5,
@@ -220,7 +220,7 @@ mod tests {
         };
         let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
         let stations: Vec<_> = names.iter().map(|name| (*name, &look)).collect();
-        let drawn = lines(&stations, &hand, (24, 80));
+        let drawn = lines(&stations, &control, (24, 80));
         assert_eq!(drawn.len(), 12);
         assert!(drawn.iter().all(|line| line.chars().count() <= 80));
         assert_eq!(
@@ -229,10 +229,10 @@ mod tests {
         );
         assert!(drawn[11].contains("station"));
         for _ in 0..40 {
-            hand.handle_key(Key::Down, None);
+            control.handle_key(Key::Down, None);
         }
-        let drawn = lines(&stations, &hand, (24, 80));
+        let drawn = lines(&stations, &control, (24, 80));
         assert!(drawn[9].starts_with("> s29 "), "{drawn:?}");
-        assert_eq!(lines(&stations, &hand, (4, 20)).len(), 4);
+        assert_eq!(lines(&stations, &control, (4, 20)).len(), 4);
     }
 }

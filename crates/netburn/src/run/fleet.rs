@@ -1,139 +1,37 @@
-//! `run --on fleet`: choice of the members, and confirmation of the volume.
+//! `run --on fleet`: the members, and confirmation of the volume.
 
 use crate::args::RunArgs;
 use crate::exit::CliError;
-use crate::fleet::{state, unfound};
-use crate::terminal::eprint_message;
-use netburn_fleet::fleet_run::{self, Participants, WaitError, Waiting, run_fleet, wait_for_members};
-use netburn_fleet::hub::State;
-use netburn_report::sanitise::sanitise;
-use netburn_run_control::spool::is_run;
-use netburn_run_control::{ControllerError, Options, Outcome};
+use crate::fleet::state;
+use netburn_fleet::fleet_run::Participants;
+use netburn_runner::Fleet;
 use netburn_scenario::{Environment, Plan, decimal};
-use netburn_units::{BitRate, ByteSize, Duration, Seed};
-use std::cell::Cell;
+use netburn_units::{BitRate, ByteSize};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Volume from which netburn asks for confirmation.
-const MUCH: ByteSize = ByteSize::from_bytes(10_000_000_000);
+const CONFIRM_THRESHOLD: ByteSize = ByteSize::from_bytes(10_000_000_000);
 /// Assumed rate if nothing limits it, for an estimate: faster than most links at home.
 const WIRE: BitRate = BitRate::from_mbps(10_000);
 
-/// The fleet that executes the runs.
-pub(super) struct FleetTarget {
-    state: State,
-    server: Option<String>,
-    wait: Duration,
-    /// An agent has already taken part: a further run waits for its turn.
-    begun: Cell<bool>,
+/// The environment fleet with the options of the command line.
+pub(super) fn environment(program: &Path, args: &RunArgs) -> Result<Fleet, CliError> {
+    Ok(Fleet::new(program, state()?, args.server.clone(), args.wait))
 }
 
-impl FleetTarget {
-    pub(super) fn new(args: &RunArgs) -> Result<FleetTarget, CliError> {
-        Ok(FleetTarget {
-            state: state()?,
-            server: args.server.clone(),
-            wait: args.wait,
-            begun: Cell::new(false),
-        })
-    }
-
-    /// Chooses the agents and prints their names.
-    pub(super) async fn wait_for_members(&self, plan: &Plan) -> Result<Participants, CliError> {
-        let wait = Waiting {
-            missing: self.wait,
-            queue: self.begun.get(),
-        };
-        let gathered = wait_for_members(&self.state, plan, self.server.as_deref(), wait, |text| {
-            eprint_message(&sanitise(text))
-        })
-        .await;
-        let cast = gathered.map_err(|error| match error {
-            WaitError::Control(error) => unfound(error),
-            error => CliError::Failed(error.to_string()),
-        })?;
-        self.begun.set(true);
-        let stations = plan.stations.iter().zip(&cast.assignment.members);
-        let each = stations.filter_map(|(station, member)| {
-            let member = member.as_ref()?;
-            Some(if *member == station.name {
-                member.clone()
-            } else {
-                format!("{} is {member}", station.name)
-            })
-        });
-        eprint_message(&format!("stations: {}", each.collect::<Vec<_>>().join(", ")));
-        Ok(cast)
-    }
-
-    /// Executes one run and records it to `folder`.
-    pub(super) async fn run(
-        &self,
-        plan: &Plan,
-        cast: Participants,
-        folder: &Path,
-        options: Options<'_>,
-    ) -> Result<Outcome, ControllerError> {
-        let Options {
-            launcher,
-            sinks,
-            watch,
-            stop,
-        } = options;
-        // An absolute path, so that late results do not depend on the controller's working directory.
-        let folder = std::path::absolute(folder).map_err(ControllerError::Storage)?;
-        let options = fleet_run::Options {
-            state: self.state.clone(),
-            run: run_name(&folder, plan.seed, SystemTime::now()),
-            folder,
-            participants: cast,
-            launcher,
-            sinks,
-            watch,
-            stop,
-        };
-        run_fleet(plan, options).await
-    }
-}
-
-/// Name of a run in the fleet: the last two names of its folder, and its start in milliseconds of Unix time. The time makes
-/// the name unique, even if a folder is removed and created again.
-fn run_name(folder: &Path, seed: Seed, now: SystemTime) -> String {
-    let began = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
-    let parts = folder
-        .components()
-        .rev()
-        .take(2)
-        .map(|part| part.as_os_str().to_string_lossy().into_owned());
-    let mut parts: Vec<String> = parts.collect();
-    // `runs` says nothing; the folder of repeats does.
-    if parts.get(1).is_some_and(|parent| parent == "runs") {
-        parts.truncate(1);
-    }
-    parts.reverse();
-    let plain = |c: char| {
-        if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
-            c
+/// Sentence with the member of each station.
+pub(super) fn members(plan: &Plan, participants: &Participants) -> String {
+    let stations = plan.stations.iter().zip(&participants.assignment.members);
+    let each = stations.filter_map(|(station, member)| {
+        let member = member.as_ref()?;
+        Some(if *member == station.name {
+            member.clone()
         } else {
-            '-'
-        }
-    };
-    let name: String = parts.join("_").chars().map(plain).collect();
-    let tail: String = name
-        .chars()
-        .rev()
-        .take(100)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .rev()
-        .collect();
-    if is_run(&tail) {
-        format!("{tail}-{began:x}")
-    } else {
-        format!("run-{}-{began:x}", seed.0)
-    }
+            format!("{} is {member}", station.name)
+        })
+    });
+    format!("stations: {}", each.collect::<Vec<_>>().join(", "))
 }
 
 /// Description of the run before it starts.
@@ -168,7 +66,7 @@ fn estimate(plan: &Plan) -> ByteSize {
 
 /// Asks for confirmation of a large volume.
 pub(super) fn confirm_volume(plan: &Plan, yes: bool) -> Result<(), CliError> {
-    if yes || estimate(plan) <= MUCH {
+    if yes || estimate(plan) <= CONFIRM_THRESHOLD {
         return Ok(());
     }
     let much = format!("this may move {}", most(plan));
@@ -191,19 +89,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_called_as_its_folder_and_its_beginning() {
-        let began = UNIX_EPOCH + std::time::Duration::from_millis(0x1234);
-        let name = |path: &str| run_name(Path::new(path), Seed(7), began);
-        assert_eq!(
-            name("/ada/runs/2026-11-21T18-30-00Z-four-uses"),
-            "2026-11-21T18-30-00Z-four-uses-1234"
-        );
-        assert_eq!(name("/ada/out/1"), "out_1-1234");
-        assert_eq!(name("/ada/my run"), "ada_my-run-1234");
-        assert!(is_run(&name(&format!("/{}", "é".repeat(300)))));
-    }
-
-    #[test]
     fn ten_gigabytes_are_asked_about() {
         let plan = |text: &str| {
             let document = netburn_scenario::Document::from_toml("t.toml", text).unwrap();
@@ -219,6 +104,6 @@ mod tests {
             said.contains("nothing in the scenario bounds it, at 10 Gbit/s up to 18."),
             "{said}"
         );
-        assert!(estimate(&greedy) > MUCH);
+        assert!(estimate(&greedy) > CONFIRM_THRESHOLD);
     }
 }

@@ -1,60 +1,116 @@
-//! The live view, fed by the progress of the run and by its rows.
+//! Output on standard error during runs in real time: messages and the live view.
 
-use netburn_record::{Row, Sink};
+use super::fleet;
+use crate::lab;
+use crate::terminal::{eprint_message, stderr_colour};
+use netburn_record::Sink;
+use netburn_report::sanitise::sanitise;
 use netburn_report::{Live, live};
-use netburn_run_control::{Phase, Watch};
-use netburn_units::{Duration, Instant};
-use std::cell::RefCell;
-use std::io;
-use std::rc::Rc;
+use netburn_run_control::Phase;
+use netburn_runner::Event;
+use std::sync::{Mutex, PoisonError};
 
-/// A shared handle to the live view.
-#[derive(Debug, Clone)]
-pub(super) struct Screen(Rc<RefCell<Live>>);
+/// Messages and the live view of runs.
+pub(super) struct Screen {
+    /// Runs of several plans, whose names are shown.
+    interleaved: bool,
+    view: Mutex<View>,
+}
+
+#[derive(Default)]
+struct View {
+    /// The live view while a run is recorded.
+    live: Option<Live>,
+    /// The results of the run are being written.
+    writing: bool,
+}
+
+/// Effect of a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    Stop,
+    Abort,
+}
 
 impl Screen {
-    pub(super) fn new(live: Live) -> Self {
-        Screen(Rc::new(RefCell::new(live)))
+    pub(super) fn new(interleaved: bool) -> Self {
+        Screen {
+            interleaved,
+            view: Mutex::default(),
+        }
     }
 
-    /// Prints a permanent line.
-    pub(super) fn say(&self, text: &str) {
-        self.0.borrow_mut().say(&netburn_report::sanitise::sanitise(text));
+    /// Shows an event of a run.
+    pub(super) fn show(&self, event: Event<'_>) {
+        let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Run { number, total, plan } => {
+                let name = match self.interleaved {
+                    true => format!(": {}", plan.name),
+                    false => String::new(),
+                };
+                eprint_message(&format!("run {number} of {total}{name}, seed {}", plan.seed.0));
+            }
+            Event::OpeningLab(plan) => lab::announce_opening(plan),
+            Event::LabOpen(lab) => lab::announce(lab),
+            Event::Waiting(text) => eprint_message(&sanitise(text)),
+            Event::Members(plan, participants) => eprint_message(&fleet::members(plan, participants)),
+            Event::Recording(plan, _) => {
+                *view = View {
+                    live: Some(Live::new(plan, stderr_colour())),
+                    writing: false,
+                };
+            }
+            Event::Ended => *view = View::default(),
+            Event::Warning(text) => view.say(text),
+            Event::LabWarning(text) => view.say(&format!("warning: {text}")),
+            event => {
+                view.writing |= matches!(event, Event::Writing);
+                if let Some(live) = &mut view.live {
+                    show_live(live, event);
+                }
+            }
+        }
     }
 
-    /// Shows that the record is being written.
-    pub(super) fn writing(&self) {
-        self.0.borrow_mut().phase(live::Phase::Writing);
-    }
-
-    /// Removes the view.
-    pub(super) fn finish(&self) {
-        self.0.borrow_mut().finish();
+    /// Shows that the first signal arrived, and returns its effect. Results that are being written can only be aborted.
+    pub(super) fn interrupt(&self) -> Effect {
+        let mut view = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        if view.writing {
+            return Effect::Abort;
+        }
+        // Between runs there are no results to save.
+        if view.live.is_some() {
+            view.say("stopping and saving the results; a second signal aborts");
+        }
+        Effect::Stop
     }
 }
 
-impl Sink for Screen {
-    fn put(&mut self, row: &Row) -> io::Result<()> {
-        self.0.borrow_mut().put(row)
+impl View {
+    /// Prints a permanent line, above the live view if there is one.
+    fn say(&mut self, text: &str) {
+        match &mut self.live {
+            Some(live) => live.say(&sanitise(text)),
+            None => eprint_message(&sanitise(text)),
+        }
     }
 }
 
-impl Watch for Screen {
-    fn phase(&mut self, phase: Phase, _left: Duration) {
-        self.0.borrow_mut().phase(match phase {
+/// Shows progress in the live view.
+fn show_live(live: &mut Live, event: Event<'_>) {
+    match event {
+        Event::Phase(phase, _) => live.phase(match phase {
             Phase::Joining => live::Phase::Joining,
             Phase::Clocks => live::Phase::Clocks,
             Phase::Baseline => live::Phase::Baseline,
             Phase::Running => live::Phase::Load,
             Phase::Draining | Phase::Collecting => live::Phase::Drain,
-        });
-    }
-
-    fn tick(&mut self, now: Instant) {
-        self.0.borrow_mut().tick(now);
-    }
-
-    fn warn(&mut self, text: &str) {
-        self.say(text);
+        }),
+        Event::Tick(now) => live.tick(now),
+        // The view stores rows without errors.
+        Event::Row(row) => drop(live.put(row)),
+        Event::Writing => live.phase(live::Phase::Writing),
+        _ => {}
     }
 }

@@ -1,4 +1,4 @@
-//! A real browser, headless, driven over WebDriver (W3C) through Chromium's driver.
+//! A real, headless browser, driven over WebDriver (W3C) by Chromium's driver.
 
 use crate::common::{Bench, Running, is_root, start};
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Longer than a page takes on a busy machine.
+/// Longer than any page takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A browser with one window as large as a phone's. Ends, with all its processes, when dropped.
+/// A browser with one window of a phone's size. Its processes end when it is dropped.
 pub(crate) struct Browser {
     driver: Running,
     port: u16,
@@ -19,7 +19,7 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
-    /// A new one, whose every file is in the bench's folder.
+    /// Starts a browser that writes all its files to the bench's folder.
     pub(crate) fn start(bench: &Bench) -> Browser {
         let phone = json!({
             "deviceMetrics": { "width": 390, "height": 844, "pixelRatio": 2.0 },
@@ -28,12 +28,12 @@ impl Browser {
         Browser::with(bench, Some(&phone), &[])
     }
 
-    /// The same with a window as large as a desk's.
+    /// The same with a window of a desktop's size.
     pub(crate) fn desk(bench: &Bench) -> Browser {
         Browser::with(bench, None, &["--window-size=1100,1500"])
     }
 
-    /// The same with a window of a common laptop's size.
+    /// The same with a window of a laptop's size.
     pub(crate) fn laptop(bench: &Bench) -> Browser {
         Browser::with(bench, None, &["--window-size=1280,900"])
     }
@@ -41,7 +41,7 @@ impl Browser {
     fn with(bench: &Bench, emulated: Option<&Value>, more: &[&str]) -> Browser {
         let driver = driver(bench);
         let mut browser = Browser {
-            port: port(&driver.printed()).unwrap(),
+            port: port(&driver.stdout_so_far()).unwrap(),
             driver,
             session: String::new(),
         };
@@ -74,13 +74,13 @@ impl Browser {
         self.ask("POST", "/refresh", &json!({}));
     }
 
-    /// What a function with this body gives.
+    /// Runs a function with this body and returns its result.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.ask("POST", "/execute/sync", &json!({ "script": script, "args": [] }))
     }
 
     pub(crate) fn click(&self, selector: &str) {
-        // Pages that scroll smoothly may not be there yet when the click comes.
+        // A page that scrolls smoothly may still be moving when the click arrives.
         let there = "scrollIntoView({ block: 'center', behavior: 'instant' })";
         let mut tries = 0;
         loop {
@@ -89,7 +89,7 @@ impl Browser {
             let Err(error) = self.try_ask("POST", &format!("/element/{element}/click"), &json!({})) else {
                 return;
             };
-            // What is drawn anew in between is another element, or is elsewhere: nothing was clicked.
+            // The page replaced or moved the element in between: nothing was clicked.
             tries += 1;
             let moved = ["stale element reference", "element click intercepted"];
             assert!(
@@ -100,14 +100,14 @@ impl Browser {
         }
     }
 
-    /// Types over what is in a field.
+    /// Replaces the text of a field.
     pub(crate) fn write(&self, selector: &str, text: &str) {
         let element = self.element(selector);
         self.ask("POST", &format!("/element/{element}/clear"), &json!({}));
         self.ask("POST", &format!("/element/{element}/value"), &json!({ "text": text }));
     }
 
-    /// What a reader sees.
+    /// The visible text of the page.
     pub(crate) fn text(&self) -> String {
         self.run("return document.body.innerText").as_str().unwrap().to_owned()
     }
@@ -118,12 +118,12 @@ impl Browser {
         self.run(&script).as_str().unwrap().to_owned()
     }
 
-    /// Waits until the page says so.
+    /// Waits until the page's text contains `text`.
     pub(crate) fn wait_for(&self, what: &str) {
         self.wait_until(what, |text| text.contains(what));
     }
 
-    /// Waits until the page's text is so.
+    /// Waits until a condition holds for the page's text.
     pub(crate) fn wait_until(&self, what: &str, is_so: impl Fn(&str) -> bool) {
         let begun = Instant::now();
         while !is_so(&self.text()) {
@@ -132,8 +132,8 @@ impl Browser {
         }
     }
 
-    /// Puts another tab in front for so long.
-    pub(crate) fn look_elsewhere(&self, span: Duration) {
+    /// Shows another tab for `span`.
+    pub(crate) fn show_other_tab(&self, span: Duration) {
         let ours = self.ask("GET", "/window", &Value::Null);
         let other = self.ask("POST", "/window/new", &json!({ "type": "tab" }));
         self.ask("POST", "/window", &json!({ "handle": other["handle"] }));
@@ -142,33 +142,33 @@ impl Browser {
         self.ask("POST", "/window", &json!({ "handle": ours }));
     }
 
-    /// Prefers light or dark colours from now on.
+    /// Sets the preferred colour scheme, `light` or `dark`.
     pub(crate) fn prefer(&self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         let command = json!({ "cmd": "Emulation.setEmulatedMedia", "params": { "features": features } });
         self.ask("POST", "/goog/cdp/execute", &command);
     }
 
-    /// What is on the screen, into a PNG file.
+    /// Saves a screenshot as a PNG file.
     pub(crate) fn picture(&self, path: &Path) {
         let text = self.ask("GET", "/screenshot", &Value::Null);
         std::fs::write(path, base64(text.as_str().unwrap())).unwrap();
     }
 
-    /// Presses keys, one after the other, at an element.
+    /// Sends key presses to an element.
     pub(crate) fn press(&self, selector: &str, keys: &str) {
         let element = self.element(selector);
         self.ask("POST", &format!("/element/{element}/value"), &json!({ "text": keys }));
     }
 
-    /// The page as it would be printed, into a PDF file.
+    /// Prints the page to a PDF file.
     pub(crate) fn print(&self, path: &Path) {
         let text = self.ask("POST", "/print", &json!({ "page": { "width": 21.0, "height": 29.7 } }));
         std::fs::write(path, base64(text.as_str().unwrap())).unwrap();
     }
 
-    /// What the browser itself complained of.
-    pub(crate) fn complaints(&self) -> Vec<String> {
+    /// Error messages on the browser's console.
+    pub(crate) fn console_errors(&self) -> Vec<String> {
         let list = self.ask("POST", "/se/log", &json!({ "type": "browser" }));
         let list = list.as_array().unwrap().iter();
         list.map(|entry| entry["message"].as_str().unwrap_or_default().to_owned())
@@ -187,10 +187,10 @@ impl Browser {
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
         let answer = self.try_ask(method, path, body);
-        answer.unwrap_or_else(|error| panic!("{method} {path}: {error}\n{}", self.driver.said()))
+        answer.unwrap_or_else(|error| panic!("{method} {path}: {error}\n{}", self.driver.stderr_so_far()))
     }
 
-    /// The value that the driver answers with, or the error.
+    /// Returns the value in the driver's answer, or its error.
     fn try_ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
         let body = if body.is_null() {
             String::new()
@@ -207,7 +207,7 @@ impl Browser {
         stream.set_read_timeout(Some(LIMIT)).unwrap();
         stream.write_all(head.as_bytes()).unwrap();
         stream.write_all(body.as_bytes()).unwrap();
-        // It keeps the connection, whatever it is asked for.
+        // The driver keeps the connection open whatever the request's headers are.
         let mut stream = BufReader::new(stream);
         let (mut status, mut length) = (String::new(), 0);
         stream.read_line(&mut status).unwrap();
@@ -236,16 +236,16 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The browser ends with its session; what is left ends with the driver.
+        // The browser ends with its session. Remaining processes end with the driver.
         if !self.session.is_empty() && !std::thread::panicking() {
             self.ask("DELETE", "", &Value::Null);
         }
     }
 }
 
-/// Where the driver says that it listens.
-/// A driver that listens. It takes a port of its own that is free over one version of IP; where the port is taken over the other, it
-/// ends, and is started again.
+/// The line in which the driver prints its port.
+/// Starts a driver. It chooses a port that is free over one version of IP. If the port is in use over the other
+/// version, the driver exits and is started again.
 fn driver(bench: &Bench) -> Running {
     let home = bench.path("browser");
     std::fs::create_dir_all(&home).unwrap();
@@ -256,7 +256,7 @@ fn driver(bench: &Bench) -> Running {
             command.env(variable, &home);
         }
         let mut driver = start(bench.prepared(command));
-        if driver.comes_to(|driver| port(&driver.printed()).is_some()) {
+        if driver.wait_until_or_exit(|driver| port(&driver.stdout_so_far()).is_some()) {
             return driver;
         }
     }
@@ -268,7 +268,7 @@ fn port(said: &str) -> Option<u16> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Base64 (RFC 4648 §4) as bytes.
+/// Decodes Base64 (RFC 4648 §4).
 fn base64(text: &str) -> Vec<u8> {
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);
     for byte in text.bytes() {

@@ -1,5 +1,5 @@
-/* A device whose clocks are set and that sleeps, for one process: what its clocks say is the kernel's and so many nanoseconds more,
- * as the file in CLOCKS has them: the wall clock, the monotonic clock, and that which counts sleep, each eight bytes. */
+/* Shifts the clocks of one process, as on a device whose clock is set or that sleeps. The file in CLOCKS contains the
+ * offsets in ns, eight bytes each: of the wall clock, the monotonic clock, and the boot-time clock. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return (int)ended;
 }
 
-/* Deadlines are theirs; the kernel's are what it understands. */
+/* Deadlines are in the shifted clock. The kernel needs its own. */
 int timerfd_settime(int file, int flags, const struct itimerspec *new, struct itimerspec *old)
 {
     struct itimerspec kernels = *new;

@@ -1,4 +1,4 @@
-//! Agents whose clocks are set, stand still or begin anew in the middle of a run.
+//! Agents whose clocks are set, stop or restart during a run.
 
 use crate::common::{Bench, Running, start, station};
 use crate::fleet::{Fleet, end, operations, summary};
@@ -18,12 +18,12 @@ impl Clocks {
         Clocks(bench.write("clocks", [0; 24]))
     }
 
-    /// From now on the wall clock says so much more than it should, in ns.
+    /// Sets the wall clock ahead by this many ns.
     pub(crate) fn set_wall(&self, by: i64) {
         self.set(0, by);
     }
 
-    /// The device has slept so long until now: its monotonic clock stood still.
+    /// Simulates a sleep of this many ns that has just ended: the monotonic clock did not advance.
     pub(crate) fn slept(&self, nanos: i64) {
         self.set(1, -nanos);
     }
@@ -33,8 +33,8 @@ impl Clocks {
         file.write_all_at(&nanos.to_ne_bytes(), which * 8).unwrap();
     }
 
-    /// Has a command live by them, and what it starts.
-    pub(crate) fn rule(&self, bench: &Bench, command: &mut Command) {
+    /// Makes a command and its child processes use these clocks.
+    pub(crate) fn apply_to(&self, bench: &Bench, command: &mut Command) {
         let (library, source) = (bench.path("clock.so"), include_str!("clock.c"));
         let source = bench.write("clock.c", source);
         let made = Command::new("cc")
@@ -45,19 +45,19 @@ impl Clocks {
         command.env("LD_PRELOAD", &library).env("CLOCKS", &self.0);
     }
 
-    /// An agent that lives by them, and has joined.
+    /// Starts an agent that uses these clocks, and waits until it has joined.
     fn agent(&self, fleet: &Fleet, name: &str) -> Running {
         let mut command = fleet.joining(name, fleet.url(), &[]);
-        self.rule(&fleet.bench, &mut command);
+        self.apply_to(&fleet.bench, &mut command);
         let mut agent = start(command);
         agent.wait_for("the agent to join", |agent| {
-            agent.said().contains("is in the fleet `home`")
+            agent.stderr_so_far().contains("is in the fleet `home`")
         });
         agent
     }
 }
 
-/// What the record says of an agent's clock.
+/// The record's entry on an agent's clock.
 fn clock(fleet: &Fleet, name: &str) -> Clock {
     let run = Run::open(&fleet.bench.path("kept")).unwrap();
     run.clocks().iter().find(|clock| clock.name == name).unwrap().clone()
@@ -74,9 +74,9 @@ fn warnings(fleet: &Fleet) -> Vec<String> {
     said
 }
 
-/// A board without a battery begins in 1974; in the middle of the run it learns the time, and is then set back by a day.
+/// A board without a battery starts in 1974. During the run its clock is set, and then set back by a day.
 #[test]
-fn a_wall_clock_that_is_set_in_the_middle_changes_nothing() {
+fn setting_the_wall_clock_during_a_run_changes_nothing() {
     let fleet = Fleet::new();
     let clocks = Clocks::new(&fleet.bench);
     clocks.set_wall(-52 * 365 * 86_400 * SECOND);
@@ -99,7 +99,7 @@ fn a_wall_clock_that_is_set_in_the_middle_changes_nothing() {
 }
 
 #[test]
-fn a_device_that_sleeps_in_the_middle_is_told_of_and_doubted() {
+fn a_device_that_sleeps_during_a_run_is_reported_and_unreliable() {
     let fleet = Fleet::new();
     let clocks = Clocks::new(&fleet.bench);
     let (alpha, _beta) = (clocks.agent(&fleet, "alpha"), fleet.agent("beta", &[]));
@@ -111,7 +111,7 @@ fn a_device_that_sleeps_in_the_middle_is_told_of_and_doubted() {
     clocks.slept(2 * SECOND);
     alpha.signal("CONT");
     let found = summary(&run.finish().expect(3));
-    // It does its part to the end, by its own clock.
+    // It completes its workload by its own clock.
     for name in ["caller", "reader"] {
         assert!((29..=31).contains(&operations(&found, name)), "{found:#}");
     }
@@ -131,9 +131,9 @@ fn a_device_that_sleeps_in_the_middle_is_told_of_and_doubted() {
     );
 }
 
-/// A device that was started anew: its monotonic clock is another, in a time namespace.
+/// A device that was restarted has another monotonic clock, here in a time namespace.
 #[test]
-fn a_device_that_starts_anew_is_another_agent_with_the_same_disk() {
+fn an_agent_delivers_its_spool_after_a_restart_of_the_device() {
     let fleet = Fleet::new();
     let (_alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
     let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"6s\""]));
@@ -155,7 +155,7 @@ fn a_device_that_starts_anew_is_another_agent_with_the_same_disk() {
     again.env("NETBURN_STATE", fleet.bench.path("beta"));
     let _beta = start(again);
     run.wait_for("the news", |run| {
-        run.said()
+        run.stderr_so_far()
             .contains("agent reader (beta) was lost: it ended before its part was done, and was started again")
     });
     let found = summary(&run.finish().expect(3));

@@ -1,4 +1,4 @@
-//! Runs the built command as people do: in a directory of its own, with a time limit, and leaving nothing behind.
+//! Runs the built command in a directory of its own, with a time limit, and checks that no process is left.
 
 use netburn_record::{Row, Run};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Longer than any command here takes, even on a busy machine.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// A small house with little traffic on a modelled access point: tests run unoptimised.
+/// A small home network with little traffic at a modelled access point, because tests run unoptimised.
 pub(crate) fn house(duration: &str, baseline: &str) -> String {
     format!(
         r#"
@@ -36,7 +36,7 @@ workload = ["voip", "probe"]
     )
 }
 
-/// Two stations with little to do.
+/// Two stations with little traffic.
 pub(crate) const SMALL: &str = r#"
 duration = "3 s"
 baseline = "1 s"
@@ -54,12 +54,12 @@ signal = "-70 dBm"
 workload = "probe"
 "#;
 
-/// A directory for one test, with what it writes and the processes it starts.
+/// The directory of one test, with the files and the processes of the test.
 pub(crate) struct Bench {
     dir: tempfile::TempDir,
 }
 
-/// A command under way. Dropping it kills what it started.
+/// A running command. Its processes are killed when it is dropped.
 pub(crate) struct Running {
     child: Child,
     mark: String,
@@ -67,13 +67,13 @@ pub(crate) struct Running {
     stderr: Stream,
 }
 
-/// What a stream has brought so far, and the thread that reads it.
+/// The bytes of an output stream so far, and the thread that reads them.
 struct Stream {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
-/// How a command ended.
+/// The status and the output of a command that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
@@ -105,8 +105,8 @@ impl Bench {
         self.prepared(command)
     }
 
-    /// `netburn` with these arguments, after `script` (of the shell) in a network or mount namespace of its own
-    /// (`unshare FLAGS`), with loopback up. `"$@"` is the command.
+    /// `netburn` with these arguments in a new network or mount namespace (`unshare FLAGS`) with loopback up. The shell
+    /// runs `script` first. `"$@"` is the command.
     pub(crate) fn inside<S: AsRef<OsStr>>(
         &self,
         flags: &[&str],
@@ -123,7 +123,7 @@ impl Bench {
         self.prepared(command)
     }
 
-    /// What the events of a record say.
+    /// The texts of the events in a record.
     #[track_caller]
     pub(crate) fn events(&self, record: &str) -> Vec<String> {
         let mut texts = Vec::new();
@@ -136,28 +136,28 @@ impl Bench {
         texts
     }
 
-    /// `netburn` with a state of its own, as on another device.
+    /// `netburn` with its own state directory, as on another device.
     pub(crate) fn with_state(&self, state: &str, args: &[&str]) -> Command {
         let mut command = self.netburn(args);
         command.env("NETBURN_STATE", self.path(state));
         command
     }
 
-    /// Simulates `scenario`, a file or a built-in one, and keeps it in `folder`.
+    /// Simulates `scenario`, a file or a built-in one, and saves the run to `folder`.
     #[track_caller]
     pub(crate) fn simulate(&self, scenario: &str, folder: &str, more: &[&str]) -> Ended {
         let run = ["run", scenario, "--on", "simulate", "--out", folder];
         finish(self.netburn(run.iter().chain(more))).expect(0)
     }
 
-    /// Simulates `house.toml` behind a wire so long, so often, and keeps it in `folder`.
+    /// Simulates `house.toml` several times behind a wire of this length, and saves the runs to `folder`.
     #[track_caller]
     pub(crate) fn recorded(&self, folder: &str, delay: &str, repeat: u32) {
         let (delay, repeat) = (format!("server.link.delay={delay}"), repeat.to_string());
         self.simulate("house.toml", folder, &["--set", &delay, "--repeat", &repeat]);
     }
 
-    /// Where a picture goes: into the documentation when they are to be made anew, else among the test's own files.
+    /// The path of a picture: in the documentation if pictures are regenerated, else among the test's files.
     pub(crate) fn picture(&self, name: &str) -> PathBuf {
         match std::env::var_os("NETBURN_WRITE") {
             Some(_) => Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -184,11 +184,11 @@ impl Bench {
     }
 }
 
-/// Brings loopback up in a fresh network namespace, without tools that a small system may lack.
+/// Enables loopback in a new network namespace, without tools that a small system may lack.
 pub(crate) const LOOPBACK_UP: &str = "python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack(\"16sh14x\", b\"lo\", 1))' &&";
 
-/// Runs to the end.
+/// Runs a command to its end.
 pub(crate) fn finish(command: Command) -> Ended {
     start(command).finish()
 }
@@ -236,72 +236,76 @@ impl Running {
         signal(self.id(), name);
     }
 
-    /// Sends a signal to it and all that it started, as a terminal does when somebody presses Ctrl-C.
+    /// Sends a signal to the process and its children, as a terminal does after Ctrl-C.
     pub(crate) fn signal_group(&self, name: &str) {
         let group = format!("-{}", self.id());
         let status = Command::new("kill").args(["-s", name, "--", &group]).status().unwrap();
         assert!(status.success(), "kill -s {name} -- {group}");
     }
 
-    /// Participants of a run by what their arguments say: `agent`, `serve`.
-    pub(crate) fn participants(&self, what: &str) -> Vec<u32> {
+    /// The run's processes with this subcommand: `agent` or `serve`.
+    pub(crate) fn processes_with_subcommand(&self, what: &str) -> Vec<u32> {
         marked(&self.mark)
             .into_iter()
             .filter(|pid| arguments(*pid).get(1).is_some_and(|a| a == what))
             .collect()
     }
 
-    /// What it has written to standard error so far.
-    pub(crate) fn said(&self) -> String {
+    /// Standard error so far.
+    pub(crate) fn stderr_so_far(&self) -> String {
         text(&self.stderr.so_far())
     }
 
-    /// What it has written to standard output so far.
-    pub(crate) fn printed(&self) -> String {
+    /// Standard output so far.
+    pub(crate) fn stdout_so_far(&self) -> String {
         text(&self.stdout.so_far())
     }
 
-    /// Whether it has ended.
+    /// True if the process has exited.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// It and the processes that it started.
+    /// The process and its descendants.
     pub(crate) fn processes(&self) -> Vec<u32> {
         marked(&self.mark)
     }
 
-    /// Waits until the load runs.
+    /// Waits until the load has started.
     pub(crate) fn wait_for_load(&mut self) {
-        self.wait_for("the load", |run| run.said().contains(": running, "));
+        self.wait_for("the load", |run| run.stderr_so_far().contains(": running, "));
     }
 
-    /// Waits until `done`, or until it has ended; returns whether it is `done`.
-    pub(crate) fn comes_to(&mut self, mut done: impl FnMut(&Running) -> bool) -> bool {
+    /// Waits until `done` holds or the process has exited. Returns whether `done` holds.
+    pub(crate) fn wait_until_or_exit(&mut self, mut done: impl FnMut(&Running) -> bool) -> bool {
         let begun = Instant::now();
         while !done(self) {
             if self.child.try_wait().unwrap().is_some() {
                 return false;
             }
-            assert!(begun.elapsed() < LIMIT, "did not end:\n{}", self.said());
+            assert!(begun.elapsed() < LIMIT, "did not end:\n{}", self.stderr_so_far());
             std::thread::sleep(Duration::from_millis(20));
         }
         true
     }
 
-    /// Waits until `done` or the time limit; the test then says what was wanted.
+    /// Waits until `done` holds. At the time limit, the test fails with a message that contains `what`.
     pub(crate) fn wait_for(&mut self, what: &str, mut done: impl FnMut(&Running) -> bool) {
         let begun = Instant::now();
         while !done(self) {
             if let Ok(Some(status)) = self.child.try_wait() {
-                panic!("ended with {status} before {what}:\n{}", self.said());
+                panic!("ended with {status} before {what}:\n{}", self.stderr_so_far());
             }
-            assert!(begun.elapsed() < LIMIT, "{what} did not happen:\n{}", self.said());
+            assert!(
+                begun.elapsed() < LIMIT,
+                "{what} did not happen:\n{}",
+                self.stderr_so_far()
+            );
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Waits for the end, and that nothing is left.
+    /// Waits for the end, and checks that no process is left.
     pub(crate) fn finish(mut self) -> Ended {
         let begun = Instant::now();
         let status = loop {
@@ -311,11 +315,11 @@ impl Running {
             assert!(
                 begun.elapsed() < LIMIT,
                 "still running after {LIMIT:?}:\n{}",
-                self.said()
+                self.stderr_so_far()
             );
             std::thread::sleep(Duration::from_millis(10));
         };
-        // Participants end with their controller, but not in the same instant.
+        // Agents and server exit after their controller, not at the same instant.
         loop {
             let left: Vec<_> = marked(&self.mark).into_iter().map(arguments).collect();
             if left.is_empty() {
@@ -325,13 +329,13 @@ impl Running {
             std::thread::sleep(Duration::from_millis(10));
         }
         while !(self.stdout.reader.is_finished() && self.stderr.reader.is_finished()) {
-            assert!(begun.elapsed() < LIMIT, "somebody still holds its output");
+            assert!(begun.elapsed() < LIMIT, "another process has its output open");
             std::thread::sleep(Duration::from_millis(5));
         }
         Ended {
             status,
             stdout: self.stdout.so_far(),
-            stderr: self.said(),
+            stderr: self.stderr_so_far(),
         }
     }
 }
@@ -341,13 +345,16 @@ impl Drop for Running {
         kill_all(&self.mark);
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!("another program of this test had said:\n{}", self.said());
+            eprintln!(
+                "standard error of another program of this test:\n{}",
+                self.stderr_so_far()
+            );
         }
     }
 }
 
 impl Ended {
-    /// Its exit status; 128 + N when signal N ended it.
+    /// The exit status; 128 + N if signal N ended the process.
     pub(crate) fn code(&self) -> i32 {
         self.status
             .code()
@@ -358,7 +365,7 @@ impl Ended {
         text(&self.stdout)
     }
 
-    /// Checks the exit status, and shows all there is when it is another.
+    /// Checks the exit status. The message of a failure contains all output.
     #[track_caller]
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.code(), code, "stdout:\n{}\nstderr:\n{}", self.out(), self.stderr);
@@ -371,7 +378,7 @@ impl Ended {
     }
 }
 
-/// Sends a signal to a process of ours.
+/// Sends a signal to a process of the test.
 pub(crate) fn signal(pid: u32, name: &str) {
     let status = Command::new("kill")
         .args(["-s", name, &pid.to_string()])
@@ -380,7 +387,7 @@ pub(crate) fn signal(pid: u32, name: &str) {
     assert!(status.success(), "kill -s {name} {pid}");
 }
 
-/// A scenario document of one station that does `workload` on a link of so many Mbit/s.
+/// A scenario of one station with `workload` on a link of `mbit` Mbit/s.
 pub(crate) fn one_station(workload: &str, mbps: u64, seconds: u64) -> String {
     format!(
         "title = \"One station\"\nduration = \"{seconds}s\"\nbaseline = \"500ms\"\n\n[server]\nlink = {{ rate = \"{mbps} \
@@ -388,7 +395,7 @@ pub(crate) fn one_station(workload: &str, mbps: u64, seconds: u64) -> String {
     )
 }
 
-/// The station of that name in a summary.
+/// The station with this name in a summary.
 #[track_caller]
 pub(crate) fn station<'a>(summary: &'a Value, name: &str) -> &'a Value {
     summary["stations"]
@@ -408,7 +415,7 @@ pub(crate) fn is_root() -> bool {
         .any(|line| line.starts_with("Uid:") && line.split_whitespace().nth(2) == Some("0"))
 }
 
-/// The processes that a bench started, and theirs.
+/// The processes that a bench started, and their descendants.
 fn marked(mark: &str) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap();
     processes

@@ -1,10 +1,10 @@
-//! Comparisons of runs, and what CI and `git bisect` learn of them.
+//! Comparisons of runs, their exit statuses for CI, and `git bisect`.
 
 use crate::common::{Bench, Ended, finish, house};
 use serde_json::Value;
 use std::fs;
 
-/// A caller's house.
+/// A scenario with one caller.
 fn calling() -> Bench {
     let bench = Bench::new();
     bench.write("house.toml", house("4 s", "1 s"));
@@ -15,17 +15,17 @@ fn compare(bench: &Bench, args: &[&str]) -> Ended {
     finish(bench.netburn(std::iter::once("compare").chain(args.iter().copied())))
 }
 
-fn judgement(document: &Value, figure: &str) -> String {
-    let figures = document["figures"].as_array().unwrap();
-    let found = figures.iter().find(|held| held["figure"] == figure);
-    found.unwrap_or_else(|| panic!("no {figure} in {document:#}"))["judgement"]
+fn judgement(document: &Value, metric: &str) -> String {
+    let metrics = document["metrics"].as_array().unwrap();
+    let found = metrics.iter().find(|held| held["metric"] == metric);
+    found.unwrap_or_else(|| panic!("no {metric} in {document:#}"))["judgement"]
         .as_str()
         .unwrap()
         .to_owned()
 }
 
 #[test]
-fn a_longer_wire_is_found_and_nothing_else() {
+fn only_the_longer_wire_is_found() {
     let bench = calling();
     bench.recorded("old", "5 ms", 7);
     bench.recorded("new", "25 ms", 7);
@@ -37,13 +37,13 @@ fn a_longer_wire_is_found_and_nothing_else() {
         .expect(0)
         .json();
     assert_eq!(json["schema"], "netburn.comparison/1");
-    // There and back 40 ms more: 10 and a little before.
+    // The round trip is 40 ms longer than before, when it was a little over 10 ms.
     let p50 = "stations.caller.workloads.probe.latency_ms.p50";
-    let held = json["figures"]
+    let held = json["metrics"]
         .as_array()
         .unwrap()
         .iter()
-        .find(|held| held["figure"] == p50)
+        .find(|held| held["metric"] == p50)
         .unwrap();
     let difference = held["difference"].as_f64().unwrap();
     assert!((39.5..40.5).contains(&difference), "{held}");
@@ -51,7 +51,7 @@ fn a_longer_wire_is_found_and_nothing_else() {
     assert_eq!(held["runs"], serde_json::json!([7, 7]));
     assert_eq!(judgement(&json, p50), "worse");
     assert_eq!(judgement(&json, "stations.caller.throughput_mbps"), "same");
-    // The same from the same seed, another interval from another.
+    // The same seed gives the same interval, another seed another one.
     assert_eq!(
         json,
         compare(&bench, &["new", "--against", "old", "--format", "json"])
@@ -63,9 +63,9 @@ fn a_longer_wire_is_found_and_nothing_else() {
     compare(&bench, &["new", "--against", "old", "--bisect"]).expect(1);
     compare(&bench, &["old", "--against", "new", "--fail-on", "worse=5%"]).expect(0);
     compare(&bench, &["old", "--against", "new", "--bisect"]).expect(0);
-    // Four times as long, and up to five times is the same.
+    // Four times as long; up to five times counts as the same.
     compare(&bench, &["new", "--against", "old", "--fail-on", "worse=500%"]).expect(0);
-    // A summary as a file is as good as its folder.
+    // A summary file is accepted instead of its folder.
     let summary = finish(bench.netburn(["report", "old", "--format", "json"]))
         .expect(0)
         .out();
@@ -74,7 +74,7 @@ fn a_longer_wire_is_found_and_nothing_else() {
 }
 
 #[test]
-fn too_few_runs_tell_nothing_and_git_skips_them() {
+fn too_few_runs_are_inconclusive_and_git_bisect_skips_them() {
     let bench = calling();
     bench.recorded("old", "5 ms", 2);
     bench.recorded("new", "25 ms", 2);
@@ -90,11 +90,11 @@ fn too_few_runs_tell_nothing_and_git_skips_them() {
 }
 
 #[test]
-fn a_run_that_is_given_twice_counts_once() {
+fn a_run_that_is_named_twice_counts_once() {
     let bench = calling();
     bench.recorded("old", "5 ms", 2);
     bench.recorded("new", "25 ms", 2);
-    // Itself, one of its rounds, and its document: two runs all the same, which can tell nothing.
+    // The run, one run of its set, and its document: two runs in all, too few for a result.
     let twice = [
         "new",
         "./new",
@@ -117,16 +117,16 @@ fn a_run_that_is_given_twice_counts_once() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_told() {
+fn runs_that_cannot_be_compared_are_an_error() {
     let bench = calling();
     bench.recorded("old", "5 ms", 3);
     let ended = compare(&bench, &["old", "--against", "nowhere"]).expect(2);
     assert!(ended.stderr.contains("nowhere"), "{}", ended.stderr);
-    // One of several that can't be read: the rest is shown.
+    // One of several can't be read: the others are shown.
     let ended = compare(&bench, &["old", "--against", "old", "nowhere"]).expect(3);
     assert!(ended.stderr.contains("nowhere"), "{}", ended.stderr);
     assert!(ended.out().contains("SAME"));
-    // Of a newer version.
+    // A record of a newer version.
     let text = fs::read_to_string(bench.path("old/run.json")).unwrap();
     fs::create_dir(bench.path("newer")).unwrap();
     bench.write("newer/run.json", text.replacen("netburn.run/1", "netburn.run/9", 1));
@@ -136,16 +136,16 @@ fn what_cannot_be_compared_is_told() {
         "{}",
         ended.stderr
     );
-    // Cut short anywhere.
+    // A truncated file.
     for share in 0..8 {
         bench.write("cut.json", &text[..text.len() * share / 8]);
         let ended = compare(&bench, &["cut.json", "--against", "old"]).expect(2);
         assert!(ended.stderr.contains("cut.json"), "{}", ended.stderr);
     }
-    // No station in common.
+    // No common station.
     bench.write(
         "other.toml",
-        house("4 s", "1 s").replace("station.caller", "station.stranger"),
+        house("4 s", "1 s").replace("station.caller", "station.visitor"),
     );
     bench.simulate("other.toml", "other", &["--repeat", "3"]);
     let ended = compare(&bench, &["other", "--against", "old"]).expect(3);
@@ -160,7 +160,7 @@ fn what_cannot_be_compared_is_told() {
 }
 
 #[test]
-fn scenarios_in_turns_are_compared() {
+fn interleaved_scenarios_are_compared() {
     let bench = Bench::new();
     bench.write("a.toml", house("2 s", "500 ms"));
     bench.write(
@@ -192,9 +192,9 @@ fn scenarios_in_turns_are_compared() {
         "worse"
     );
     assert!(bench.path("virtual/a/6/run.json").exists() && bench.path("virtual/b/6/run.json").exists());
-    // In real time each round is a run of its own, in an order by the seed.
+    // In real time each run is separate, in an order that follows from the seed.
     let ended = on("local", "2", "real");
-    // Beside other tests the self-check may find the machine too busy, and then says so.
+    // Other tests run at the same time, so the self-check may report that the machine was too busy.
     assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
     let turns: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("run ")).collect();
     assert_eq!(turns.len(), 4, "{}", ended.stderr);
@@ -204,7 +204,7 @@ fn scenarios_in_turns_are_compared() {
 }
 
 #[test]
-fn variants_are_ranked_and_many_scenarios_make_a_matrix() {
+fn variants_are_ranked_and_several_scenarios_give_a_matrix() {
     let bench = calling();
     for (place, delay) in [
         ("calm/base", "5 ms"),
@@ -228,7 +228,7 @@ fn variants_are_ranked_and_many_scenarios_make_a_matrix() {
         .map(|v| v["name"].as_str().unwrap())
         .collect();
     assert_eq!(names, ["base", "two", "one"]);
-    // Several without anything that they are held against are ranked as well; one has nothing to be held against.
+    // Several variants without a baseline are ranked. One variant alone needs a baseline.
     assert_eq!(compare(&bench, &ranked[..3]).expect(0).out(), text);
     compare(&bench, &ranked[..1]).expect(2);
     compare(&bench, &[&ranked[..2], &["--fail-on", "worse"]].concat()).expect(2);
@@ -253,7 +253,7 @@ fn variants_are_ranked_and_many_scenarios_make_a_matrix() {
 }
 
 #[test]
-fn a_sweep_is_a_matrix_of_its_last_key() {
+fn a_sweep_is_a_matrix_over_its_last_key() {
     let bench = Bench::new();
     bench.write("house.toml", house("4 s", "1 s"));
     let args = [
@@ -291,7 +291,7 @@ fn a_sweep_is_a_matrix_of_its_last_key() {
             .iter()
             .any(|row| row["scenario"] == "ap.home.queue=airtime")
     );
-    // A cell's comparison by itself.
+    // The comparison of one cell.
     let text = compare(&bench, &["--matrix", "swept"]).expect(0).out();
     let line = text.lines().find(|line| line.starts_with("[1] netburn ")).unwrap();
     let words: Vec<&str> = line.split(' ').skip(2).collect();

@@ -1,4 +1,4 @@
-//! What a run says it moved and did, against what the kernel counted.
+//! Counters of a run, compared with those of the kernel.
 
 use crate::common::{Bench, Ended, LOOPBACK_UP, finish};
 use netburn_record::row::BASELINE;
@@ -7,8 +7,8 @@ use netburn_workload::Outcome;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Runs a scenario in a network namespace of its own, where all that moves is ours, with the kernel's counters after
-/// it on standard output.
+/// Runs a scenario in its own network namespace, without other traffic. Afterwards it prints the kernel's counters to
+/// standard output.
 fn counted(bench: &Bench, args: &[&str]) -> (Ended, Kernel) {
     let script = format!("{LOOPBACK_UP} \"$@\" >out; code=$?; cat /proc/net/dev /proc/net/snmp; exit $code");
     let ended = finish(bench.inside(&["--net"], &script, args));
@@ -32,7 +32,7 @@ impl Kernel {
         let mut snmp = BTreeMap::new();
         let lines: Vec<&str> = text.lines().collect();
         for pair in lines.windows(2) {
-            // A line of names, then one of values, both with the protocol in front.
+            // A line of names, then a line of values. Both begin with the protocol.
             let (names, values) = (pair[0].split_whitespace(), pair[1].split_whitespace());
             let protocol = pair[0].split(':').next().unwrap();
             if pair[1].starts_with(&format!("{protocol}:")) {
@@ -43,7 +43,7 @@ impl Kernel {
                 }
             }
         }
-        // What comes in on loopback is what went out.
+        // Loopback receives the bytes that it sends.
         Kernel {
             bytes: lo[0],
             packets: lo[1],
@@ -51,15 +51,15 @@ impl Kernel {
         }
     }
 
-    /// What was carried: bytes on the interface less the heads of IPv4 (20) and of TCP with time stamps (32). Heads of
-    /// UDP are 24 bytes shorter and SYNs 8 longer: thousandths here.
+    /// Payload bytes: bytes on the interface minus the headers of IPv4 (20) and of TCP with timestamps (32). UDP
+    /// headers are 24 bytes shorter and SYNs 8 bytes longer: a difference of less than 1 % here.
     fn payload(&self) -> f64 {
         self.bytes as f64 - 52.0 * self.packets as f64
     }
 }
 
 #[test]
-fn four_uses_moved_what_the_kernel_says_within_1_percent() {
+fn four_workloads_move_as_many_bytes_as_the_kernel_counts_within_1_percent() {
     let bench = Bench::new();
     let set = "server.link.rate=60 Mbit/s";
     let args = [
@@ -89,9 +89,8 @@ fn four_uses_moved_what_the_kernel_says_within_1_percent() {
             }
         })
         .unwrap();
-    // Content is nearly all of it: requests and answers have heads of some hundred bytes for each 16 KiB and more, and
-    // the results come home as some hundred kB. On a line of 60 Mbit/s 5 s are up to 37.5 MB, and the 5 s that are left to
-    // what is under way then are as much.
+    // Content is nearly all of it. Requests and answers have headers of some hundred bytes for each 16 KiB and more,
+    // and the results add some hundred kB. At 60 Mbit/s, 5 s are up to 37.5 MB. The 5 s of `drain` are as much.
     let ratio = bytes as f64 / kernel.payload();
     assert!(bytes > 10_000_000, "{bytes} bytes");
     assert!(
@@ -100,7 +99,7 @@ fn four_uses_moved_what_the_kernel_says_within_1_percent() {
     );
 }
 
-/// The fields of the summary that others rely on.
+/// Checks the fields of the summary that users rely on.
 fn check_summary(summary: &Value) {
     assert_eq!(summary["schema"], "netburn.summary/1");
     assert_eq!(
@@ -140,14 +139,14 @@ fn check_summary(summary: &Value) {
             assert!(workload["latency_ms"].get(field).is_some(), "{field}: {workload:#}");
         }
     }
-    // A call falls due every 131 ms: 5 s bring 38, or 39 with an early phase.
+    // A call falls due every 131 ms: 38 calls in 5 s, or 39 with an early phase.
     let voip = stations.iter().find(|s| s["workloads"][0]["name"] == "voip").unwrap();
     let operations = voip["workloads"][0]["operations"].as_u64().unwrap();
     assert!((37..=39).contains(&operations), "{operations} calls");
 }
 
 #[test]
-fn operations_are_as_many_as_the_kernel_says_within_1_percent() {
+fn operations_are_as_many_as_the_kernel_counts_within_1_percent() {
     let bench = Bench::new();
     bench.write(
         "many.toml",
@@ -187,8 +186,8 @@ fn operations_are_as_many_as_the_kernel_says_within_1_percent() {
             }
         })
         .unwrap();
-    // Each object dials; besides, the two participants dial the controller. Each probe is a datagram there and one back;
-    // besides, there is a handshake. A busy machine does fewer, but enough that these stay within 1 %.
+    // Each object opens a connection, and so do the agent and the server to the controller. Each probe is one datagram
+    // in each direction, after a handshake. A busy machine does fewer, but enough for a difference of less than 1 %.
     let dialled = kernel.snmp["TcpActiveOpens"] as f64;
     let sent = kernel.snmp["UdpOutDatagrams"] as f64 / 2.0;
     assert!(

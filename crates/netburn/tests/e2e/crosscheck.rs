@@ -1,4 +1,4 @@
-//! Comparison with ns-3 without ns-3: stored results, and what is said where it is not installed.
+//! Comparison with ns-3 without ns-3: stored results, and the message if it is not installed.
 
 use crate::common::{Bench, finish};
 
@@ -8,7 +8,7 @@ const STORED: &str = include_str!("../../../../validation/crosscheck/ns-3.jsonl"
 fn stored_results_are_compared_without_ns3() {
     let bench = Bench::new();
     let first: String = STORED.split_inclusive('\n').take(3).collect();
-    // The last line is cut short, as by a run that was killed.
+    // The last line is truncated, as by a run that was killed.
     bench.write("results.jsonl", first.clone() + "{\"plan\":4");
     let ended = finish(bench.netburn([
         "crosscheck",
@@ -32,12 +32,12 @@ fn stored_results_are_compared_without_ns3() {
     let after = std::fs::read_to_string(bench.path("results.jsonl")).unwrap();
     assert!(
         after.starts_with(&first) && after.ends_with("{\"plan\":4"),
-        "it only reads"
+        "the command changed its input"
     );
 }
 
 #[test]
-fn where_ns3_is_missing_it_names_the_command_that_installs_it() {
+fn a_missing_ns3_is_reported_with_the_command_that_installs_it() {
     let bench = Bench::new();
     bench.write("results.jsonl", STORED);
     let with = |python: &str| {
@@ -54,7 +54,7 @@ fn where_ns3_is_missing_it_names_the_command_that_installs_it() {
         ]))
         .expect(2)
     };
-    // The first does not exist, the second is no Python.
+    // The first path does not exist, the second is not Python.
     for python in ["/nonexistent/python", "true"] {
         let ended = with(python);
         assert!(ended.stderr.contains("pip install ns3=="), "{}", ended.stderr);
@@ -64,7 +64,7 @@ fn where_ns3_is_missing_it_names_the_command_that_installs_it() {
 }
 
 #[test]
-fn a_wrong_range_of_plans_is_an_error() {
+fn an_invalid_range_of_plans_is_an_error() {
     let bench = Bench::new();
     for range in ["5", "5..1", "0..3", "1..2000000", "a..b"] {
         let ended = finish(bench.netburn(["crosscheck", "--against", "ns-3", "--stored", "--plans", range])).expect(2);

@@ -1,11 +1,11 @@
-//! A record of which a table was damaged after it was written: every command that reads it names the table.
+//! A record with a table that was damaged after it was written: every command that reads it names the table.
 
 use crate::common::{Bench, SMALL, finish};
 use std::fs;
 
 const TABLES: [&str; 5] = ["operations", "intervals", "connections", "link", "events"];
 
-/// Two bytes in the middle of a table's file become others; its length stays.
+/// Changes two bytes in the middle of a table's file. Its length stays the same.
 fn damage(bench: &Bench, table: &str) {
     let path = bench.path(&format!("run/{table}.parquet"));
     let mut bytes = fs::read(&path).unwrap();
@@ -16,7 +16,7 @@ fn damage(bench: &Bench, table: &str) {
 }
 
 #[test]
-fn every_reader_names_a_damaged_table() {
+fn every_command_names_a_damaged_table() {
     for table in TABLES {
         let bench = Bench::new();
         bench.write("small.toml", SMALL);
@@ -35,7 +35,7 @@ fn every_reader_names_a_damaged_table() {
         }
         let explain = finish(bench.netburn(["explain", "run"])).expect(2);
         assert!(explain.stderr.contains(&named), "{}", explain.stderr);
-        // The summary in run.json is whole: it can be compared all the same.
+        // The summary in run.json is undamaged, so the run can still be compared.
         let compare = finish(bench.netburn(["compare", "run", "--against", "other"])).expect(0);
         assert!(compare.stderr.contains(&named), "{}", compare.stderr);
     }

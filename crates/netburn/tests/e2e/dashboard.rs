@@ -1,33 +1,33 @@
-//! The page of runs in a real browser: `netburn ui`, and beside a fleet's station page.
+//! The page of runs in a real browser: `netburn ui`, and the controller of a fleet.
 
 use crate::browser::Browser;
 use crate::common::{Bench, Running, SMALL, finish, one_station, start};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// A name that would do harm as markup.
+/// A name that contains markup and scripts.
 const HOSTILE: &str = "<img src=x onerror=\"document.title='owned'\"><script>alert(1)<!-- & '";
 
 /// `netburn ui` over the runs of a bench.
-struct House {
+struct Dashboard {
     bench: Bench,
     ui: Running,
 }
 
-impl House {
-    fn new() -> House {
+impl Dashboard {
+    fn new() -> Dashboard {
         let bench = Bench::new();
         std::fs::create_dir(bench.path("runs")).unwrap();
         let mut ui = start(bench.netburn(["ui", "--listen", "127.0.0.1:0"]));
-        ui.wait_for("the address", |run| run.printed().ends_with("/runs/\n"));
-        House { bench, ui }
+        ui.wait_for("the address", |run| run.stdout_so_far().ends_with("/runs/\n"));
+        Dashboard { bench, ui }
     }
 
     fn url(&self) -> String {
-        self.ui.printed().trim().to_owned()
+        self.ui.stdout_so_far().trim().to_owned()
     }
 
-    /// A run of two stations on the simulator, kept under this name.
+    /// Simulates two stations, and saves the run under this name.
     fn simulated(&self, name: &str, title: &str, seed: u64, signal: i32) {
         let scenario = format!("title = {title:?}\nquestion = \"Who waits, and why?\"\n{SMALL}");
         self.bench.write("small.toml", scenario);
@@ -38,14 +38,14 @@ impl House {
             .simulate("small.toml", &out, &["--seed", &seed, "--set", &signal]);
     }
 
-    /// A phone's browser that looks at the page.
+    /// A browser of a phone's size with the page open.
     fn browser(&self) -> Browser {
         let browser = Browser::start(&self.bench);
         browser.open(&self.url());
         browser
     }
 
-    /// Three runs of one house.
+    /// Three runs of one scenario.
     fn three(&self) {
         let titles = [
             "Archer C7, one network",
@@ -59,45 +59,46 @@ impl House {
     }
 }
 
-/// The texts of all elements of a kind.
+/// The texts of all elements that match a selector.
 fn texts(browser: &Browser, selector: &str) -> Vec<String> {
     let script = format!("return [...document.querySelectorAll({selector:?})].map(one => one.textContent)");
     serde_json::from_value(browser.run(&script)).unwrap()
 }
 
-/// That nothing of what others wrote became an element, a script or a dialog.
+/// Checks that no text of a scenario became an element, a script or a dialog.
 #[track_caller]
-fn is_sound(browser: &Browser) {
-    // Pages of one file have scripts of their own; what others wrote adds none, no picture, and no dialog (which would end the test).
+fn expect_no_injection(browser: &Browser) {
+    // Single-file pages have their own scripts. Untrusted text adds no script, no image and no dialog, which would fail
+    // the test.
     let added = browser.run("return document.querySelectorAll('main img, [onerror], script:not([type])[src]').length");
     assert_eq!(added, 0);
     assert_ne!(browser.run("return document.title"), "owned");
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
 #[test]
 fn runs_are_listed_searched_opened_and_compared() {
-    let house = House::new();
+    let house = Dashboard::new();
     house.simulated("one", "A house", 1, -60);
     house.simulated("two", "A house in the evening", 2, -75);
     house.simulated(HOSTILE.replace('/', "-").as_str(), HOSTILE, 3, -70);
     let browser = house.browser();
     browser.wait_for("3 runs");
     browser.wait_for(HOSTILE);
-    is_sound(&browser);
-    // Words, in any case and order.
+    expect_no_injection(&browser);
+    // Words in any case and order.
     browser.write("#q", "EVENING house");
     browser.wait_for("1 run of 3");
     assert_eq!(texts(&browser, "#rows tr th a"), ["A house in the evening"]);
-    browser.write("#q", "nobody");
+    browser.write("#q", "midnight");
     browser.wait_for("No matching runs");
-    // What is chosen stands in the address, and holds over a reload.
+    // The selection is part of the URL and survives a reload.
     browser.write("#q", "evening");
     browser.wait_for("1 run of 3");
     browser.reload();
     browser.wait_for("1 run of 3");
     assert_eq!(browser.run("return document.querySelector('#q').value"), "evening");
-    // In short, then whole.
+    // The short form, then the full one.
     browser.click("#rows tr th a");
     browser.wait_for("Open the report");
     assert_eq!(browser.text_of("#run h1"), "A house in the evening");
@@ -115,22 +116,22 @@ fn runs_are_listed_searched_opened_and_compared() {
             .unwrap()
             .ends_with("/runs/of/two/report.html")
     );
-    is_sound(&browser);
-    // Another run comes to the list by itself.
+    expect_no_injection(&browser);
+    // A new run appears in the list without a reload.
     browser.open(&house.url());
     browser.wait_for("3 runs");
     house.simulated("three", "A house at night", 4, -60);
     browser.wait_for("4 runs");
-    // The hostile one, whole and in short.
+    // The name with markup, in the full and the short form.
     let hostile = "[...document.querySelectorAll('#rows tr')].find(row => row.textContent.includes('<img'))";
     browser.run(&format!("{hostile}.querySelector('th a').click()"));
     browser.wait_for("Open the report");
     assert_eq!(browser.text_of("#run h1"), HOSTILE);
-    is_sound(&browser);
+    expect_no_injection(&browser);
     browser.click("#run .strong");
     browser.wait_for("Who waits, and why?");
-    is_sound(&browser);
-    // Two are picked and held against each other.
+    expect_no_injection(&browser);
+    // Two runs are selected and compared.
     browser.open(&house.url());
     browser.wait_for("4 runs");
     for name in ["one", "two"] {
@@ -140,12 +141,12 @@ fn runs_are_listed_searched_opened_and_compared() {
     browser.click("#compare");
     browser.wait_for("two against one");
     browser.wait_for("can't tell");
-    is_sound(&browser);
+    expect_no_injection(&browser);
 }
 
 #[test]
-fn a_run_under_way_is_followed_to_its_report() {
-    let house = House::new();
+fn a_run_in_progress_is_followed_to_its_report() {
+    let house = Dashboard::new();
     let browser = house.browser();
     browser.wait_for("No runs yet");
     let title = format!("title = {HOSTILE:?}\n");
@@ -177,9 +178,9 @@ fn a_run_under_way_is_followed_to_its_report() {
         assert!(begun.elapsed().as_secs() < 60, "it does not go on: {}", browser.text());
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
-    is_sound(&browser);
+    expect_no_injection(&browser);
     let ended = run.finish();
-    // 0: measured; 3: measured, and doubted: on a busy machine timers are late.
+    // 0: measured. 3: measured, but unreliable: timers are late on a busy machine.
     assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
     browser.wait_for("The run is finished");
     browser.click("#status .strong");
@@ -191,12 +192,12 @@ fn a_run_under_way_is_followed_to_its_report() {
             .unwrap()
             .ends_with("/report.html")
     );
-    is_sound(&browser);
+    expect_no_injection(&browser);
 }
 
 #[test]
-fn a_run_whose_controller_was_killed_is_brought_back_when_asked() {
-    let house = House::new();
+fn a_run_whose_controller_was_killed_is_recovered_on_request() {
+    let house = Dashboard::new();
     house.bench.write("call.toml", one_station("voip", 20, 30));
     let mut run = start(
         house
@@ -215,11 +216,11 @@ fn a_run_whose_controller_was_killed_is_brought_back_when_asked() {
     browser.wait_for("inconclusive");
     browser.wait_for("Open the report");
     assert!(house.bench.path("runs/call/run.json").exists());
-    is_sound(&browser);
+    expect_no_injection(&browser);
 }
 
 #[test]
-fn the_runs_of_a_fleet_are_for_who_has_the_key() {
+fn the_runs_of_a_fleet_need_the_access_key() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     bench.simulate("small.toml", "runs/kept", &[]);
@@ -234,22 +235,25 @@ fn the_runs_of_a_fleet_are_for_who_has_the_key() {
     ];
     let mut fleet = start(bench.with_state("state", &serve));
     fleet.wait_for("both addresses", |run| {
-        let said = run.said();
-        said.contains("#key=") && said.ends_with('\n') && run.printed().contains('#') && run.printed().ends_with('\n')
+        let said = run.stderr_so_far();
+        said.contains("#key=")
+            && said.ends_with('\n')
+            && run.stdout_so_far().contains('#')
+            && run.stdout_so_far().ends_with('\n')
     });
-    let said = fleet.said();
+    let said = fleet.stderr_so_far();
     let url = said
         .split_whitespace()
         .find(|word| word.contains("/runs/#key="))
         .unwrap();
     let (bare, key) = url.split_once("#key=").unwrap();
-    assert!(!fleet.printed().contains(key), "who joins doesn't get it");
-    let join = fleet.printed();
+    assert!(!fleet.stdout_so_far().contains(key), "agents do not get the key");
+    let join = fleet.stdout_so_far();
     let token = join.trim().split('#').nth(1).unwrap().split('.').next().unwrap();
     let browser = Browser::start(&bench);
     browser.open(bare);
     browser.wait_for("Key required");
-    // The fleet's own token opens nothing here.
+    // The fleet's token is not a key to the runs.
     browser.write("#key", token);
     browser.click("#login button");
     browser.wait_for("Wrong key");
@@ -259,27 +263,31 @@ fn the_runs_of_a_fleet_are_for_who_has_the_key() {
     assert_eq!(
         browser.run("return location.hash"),
         "",
-        "the key is taken out of the address"
+        "the page removes the key from the URL"
     );
     browser.reload();
     browser.wait_for("1 run");
-    // A stream of events outlives what a stranger's connection may last.
-    assert_eq!(browser.run("return document.cookie"), "", "no script sees the cookie");
-    // The station page is where it was.
+    // An event stream may last longer than an unauthenticated connection.
+    assert_eq!(
+        browser.run("return document.cookie"),
+        "",
+        "scripts cannot read the cookie"
+    );
+    // The station page is at its usual address.
     browser.open(bare.strip_suffix("runs/").unwrap());
     browser.wait_for("key is missing from this address");
 }
 
 #[test]
-fn beyond_loopback_it_wants_a_key_and_on_loopback_its_own_name() {
+fn a_key_is_needed_beyond_loopback_and_only_a_loopback_name_without_it() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("runs")).unwrap();
     let mut open = start(bench.netburn(["ui", "--listen", "0.0.0.0:0"]));
-    open.wait_for("the address", |run| run.printed().contains("#key="));
+    open.wait_for("the address", |run| run.stdout_so_far().contains("#key="));
     let mut near = start(bench.netburn(["ui", "--listen", "127.0.0.1:0"]));
-    near.wait_for("the address", |run| run.printed().ends_with("/runs/\n"));
+    near.wait_for("the address", |run| run.stdout_so_far().ends_with("/runs/\n"));
     let port = |run: &Running| -> u16 {
-        let url = run.printed();
+        let url = run.stdout_so_far();
         url.split(['/', ':'])
             .filter_map(|part| part.parse().ok())
             .next()
@@ -301,25 +309,25 @@ fn beyond_loopback_it_wants_a_key_and_on_loopback_its_own_name() {
     assert_eq!(ask(port(&near), "evil.example"), "421");
     near.signal("INT");
     near.finish().expect(0);
-    // A directory that isn't there is the wrong one; the usual one may still be to come.
+    // A missing directory is an error. Only the default directory may be created later.
     let wrong = finish(bench.netburn(["ui", "nowhere", "--listen", "127.0.0.1:0"])).expect(2);
     assert!(wrong.stderr.contains("nowhere"), "{}", wrong.stderr);
 }
 
-/// The colour behind everything.
+/// The page's background colour.
 fn background(browser: &Browser) -> String {
     let colour = browser.run("return getComputedStyle(document.body).backgroundColor");
     colour.as_str().unwrap().to_owned()
 }
 
 #[test]
-fn the_page_as_it_looks_on_a_phone() {
-    let house = House::new();
+fn the_page_on_a_phone() {
+    let house = Dashboard::new();
     house.three();
     let browser = house.browser();
     browser.prefer("light");
     browser.wait_for("3 runs");
-    // Nothing is wider than the phone.
+    // No element is wider than the screen.
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
     browser.click("#rows tr:nth-child(2) input");
     browser.run("scrollTo({ top: 0, behavior: 'instant' })");
@@ -330,7 +338,7 @@ fn the_page_as_it_looks_on_a_phone() {
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
     browser.prefer("dark");
     assert_ne!(background(&browser), light);
-    // The switch goes against what the system prefers, and is remembered.
+    // The switch overrides the system's preference, and the choice is stored.
     browser.click("#theme");
     assert_eq!(background(&browser), light);
     browser.reload();
@@ -339,15 +347,15 @@ fn the_page_as_it_looks_on_a_phone() {
 }
 
 #[test]
-fn the_page_as_it_looks_at_a_desk() {
-    let house = House::new();
+fn the_page_on_a_desktop() {
+    let house = Dashboard::new();
     house.three();
     let browser = Browser::desk(&house.bench);
     browser.prefer("light");
     browser.open(&house.url());
     house.bench.write(
         "home.toml",
-        "title = \"Everybody at once\"\nquestion = \"Is one network enough for all of us?\"\nduration = \"30s\"\nbaseline = \"500ms\"\n\
+        "title = \"All at once\"\nquestion = \"Is one network enough for all of us?\"\nduration = \"30s\"\nbaseline = \"500ms\"\n\
          [server]\nlink = { rate = \"60 Mbit/s\" }\n[station.phone]\nworkload = \"voip\"\n[station.laptop]\nworkload = \"browsing\"\n\
          [station.desktop]\nworkload = \"upload\"\n",
     );
@@ -359,14 +367,14 @@ fn the_page_as_it_looks_at_a_desk() {
         browser.click(&format!("#rows tr:nth-child({row}) input"));
     }
     browser.picture(&house.bench.picture("runs.png"));
-    // Whoever can't see what a field is for is told.
+    // Every field has a label for screen readers.
     let named = "return [...document.querySelectorAll('#list input, #list select')].every(one => one.labels.length || one.ariaLabel)";
     assert_eq!(browser.run(named), true);
     let wide = "return document.documentElement.scrollWidth <= innerWidth";
     assert_eq!(browser.run(wide), true);
     browser.prefer("dark");
     browser.click("#now a");
-    // From the ninth second on there is something to see.
+    // From the ninth second on there are rows to show.
     browser.wait_until("the ninth second of 30", |text| {
         let before = text
             .split(" s of 30 s")
@@ -382,7 +390,7 @@ fn the_page_as_it_looks_at_a_desk() {
 
 #[test]
 fn ten_thousand_runs_are_listed() {
-    let house = House::new();
+    let house = Dashboard::new();
     house.simulated("first", "A house", 1, -60);
     let document = std::fs::read(house.bench.path("runs/first/run.json")).unwrap();
     for number in 0..9_999 {

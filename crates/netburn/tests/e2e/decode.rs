@@ -1,4 +1,4 @@
-//! `netburn decode`: the table of boxes, the chain, and figures that are none.
+//! `netburn decode`: the table of ratings, the chain of rates, and text that is no rating.
 
 use crate::common::{Bench, finish};
 use serde_json::Value;
@@ -35,7 +35,7 @@ fn a_rating_becomes_radios() {
 }
 
 #[test]
-fn the_chain_leads_to_one_of_four() {
+fn the_chain_ends_at_one_of_four_devices() {
     let decoded = decoded(&["AC1900", "--client", "2x2", "--stations", "4"]);
     let five = &decoded["chain"][1];
     assert_eq!(five["streams"], 2);
@@ -49,7 +49,7 @@ fn the_chain_leads_to_one_of_four() {
 }
 
 #[test]
-fn the_text_says_who_gets_what() {
+fn the_text_lists_the_rate_of_each_device() {
     let text = finish(Bench::new().netburn(["decode", "AC1900", "--stations", "4"]))
         .expect(0)
         .out();
@@ -57,7 +57,7 @@ fn the_text_says_who_gets_what() {
 }
 
 #[test]
-fn what_is_no_rating_says_what_is() {
+fn an_invalid_rating_is_explained() {
     for (args, said) in [
         (&["AD1900"][..], "`AC1750`"),
         (&["AC19"][..], "three to five digits"),

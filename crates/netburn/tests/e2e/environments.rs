@@ -1,11 +1,11 @@
-//! Which environment it is where nobody says, what changes while the lab runs, and whether lab and simulator agree. Needs namespaces.
+//! The default environment, timed changes in the lab, and the agreement of lab and simulator. Needs namespaces.
 
 use crate::common::{Bench, SMALL, finish, station};
 use netburn_record::{EventKind, Row, Run};
 use netburn_workload::Outcome;
 
 #[test]
-fn where_nobody_says_it_is_the_lab() {
+fn the_default_environment_is_the_lab() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let ended = finish(bench.netburn(["run", "small.toml"]));
@@ -21,11 +21,11 @@ fn where_nobody_says_it_is_the_lab() {
 }
 
 #[test]
-fn where_there_can_be_no_lab_it_is_simulated_and_says_what_is_missing() {
+fn without_a_lab_the_run_is_simulated_and_the_reason_is_printed() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let script = "echo 0 > /proc/sys/user/max_net_namespaces; exec \"$@\"";
-    // A user namespace in which no further network namespace may be made.
+    // A user namespace in which no network namespace can be created.
     let flags = ["--user", "--map-root-user"];
     let ended = finish(bench.inside(&flags, script, ["run", "small.toml"])).expect(0);
     let said: Vec<&str> = ended
@@ -40,7 +40,7 @@ fn where_there_can_be_no_lab_it_is_simulated_and_says_what_is_missing() {
         "{}",
         ended.out()
     );
-    // Asked for the lab, there is none, and nothing else instead.
+    // With `--on lab` nothing else is used instead.
     let ended = finish(bench.inside(&flags, script, ["run", "small.toml", "--on", "lab"])).expect(2);
     assert!(
         ended.stderr.contains("no lab") && ended.stderr.contains("--on simulate"),
@@ -50,7 +50,7 @@ fn where_there_can_be_no_lab_it_is_simulated_and_says_what_is_missing() {
     assert!(ended.stdout.is_empty());
 }
 
-/// A station walks out of reach and comes back; the rate of another is held down, its access point's queue replaced.
+/// A station moves out of range and returns. The rate of another is fixed, and its access point's queue is replaced.
 const CHANGES: &str = r#"
 duration = "7 s"
 baseline = "1 s"
@@ -78,7 +78,7 @@ set = { "station.loader.mcs" = 0 }
 "#;
 
 #[test]
-fn what_changes_while_it_runs_changes_in_the_lab() {
+fn timed_changes_take_effect_in_the_lab() {
     let bench = Bench::new();
     bench.write("changes.toml", CHANGES);
     let ended = finish(bench.netburn([
@@ -104,8 +104,8 @@ fn what_changes_while_it_runs_changes_in_the_lab() {
         .collect();
     assert_eq!(changes.len(), 3, "{changes:?}");
     assert!(changes[0].1.contains("walker.signal"), "{changes:?}");
-    // Probes of the walker: all is well; nothing comes back while it is away, though what waits may later; all is well. The time around
-    // each change is left out.
+    // Probes of the moving station: answered; lost while it is away, although queued ones may arrive later; answered.
+    // The times around each change are left out.
     let came_back = |from: f64, until: f64, by: f64| {
         let due = rows.iter().filter_map(|row| match row {
             Row::Operation(operation) if operation.station == 0 => {
@@ -123,7 +123,8 @@ fn what_changes_while_it_runs_changes_in_the_lab() {
     assert!(came_back(0.3, 1.5, 2.0) > 0.9);
     assert!(came_back(2.5, 3.5, 4.0) < 0.1);
     assert!(came_back(5.0, 6.5, 7.5) > 0.9);
-    // MCS 0 on two streams at 40 MHz is 30 Mbit/s with the short guard interval (802.11-2020 table 19-35: HT MCS 8); before, the link had 300.
+    // MCS 0 on two streams at 40 MHz is 30 Mbit/s with the short guard interval (802.11-2020 table 19-35: HT MCS 8).
+    // The link had 300 Mbit/s before.
     let moved = |from: f64, until: f64| {
         let bytes = rows.iter().filter_map(|row| match row {
             Row::Interval(interval) if interval.station == 1 => {
@@ -136,7 +137,7 @@ fn what_changes_while_it_runs_changes_in_the_lab() {
     };
     let (before, after) = (moved(0.5, 2.0), moved(6.0, 7.0));
     assert!(after < 30.0 && before > after, "{before}, then {after} Mbit/s");
-    // A machine that is too busy moves less, and says so.
+    // A machine that is too busy moves less, and the self-check reports it.
     if ended.code() == 0 {
         assert!(before > 40.0 && after > 4.0, "{before}, then {after} Mbit/s");
         assert!(station(&ended.json(), "loader")["throughput_mbps"].as_f64().unwrap() > 10.0);
@@ -147,16 +148,16 @@ fn what_changes_while_it_runs_changes_in_the_lab() {
 fn lab_and_simulator_agree() {
     let bench = Bench::new();
     let ended = finish(bench.netburn(["crosscheck", "--against", "lab", "--quick", "--format", "json"]));
-    // A case with repeated quality issues is inconclusive, and no reason to fail here.
+    // A case with repeated quality issues is inconclusive. That is no failure here.
     assert!(matches!(ended.code(), 0 | 3), "{}{}", ended.out(), ended.stderr);
     let cases = ended.json();
     let cases = cases.as_array().unwrap();
     assert!(cases.len() >= 3, "{cases:#?}");
     for case in cases {
         let unreliable = !case["quality_issues"].as_array().unwrap().is_empty();
-        for figure in case["figures"].as_array().unwrap() {
-            assert_ne!(figure["outcome"], "differs", "{case:#}");
-            assert_eq!(figure["outcome"] == "unreliable", unreliable, "{case:#}");
+        for metric in case["metrics"].as_array().unwrap() {
+            assert_ne!(metric["outcome"], "differs", "{case:#}");
+            assert_eq!(metric["outcome"] == "unreliable", unreliable, "{case:#}");
         }
     }
 }

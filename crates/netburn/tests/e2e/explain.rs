@@ -1,4 +1,4 @@
-//! What a run's figures suggest: at the end of its report, on its page, and with what would help.
+//! Causes of a run's results: at the end of its report, on its page, and with simulated remedies.
 
 use crate::common::{Bench, finish};
 use serde_json::Value;
@@ -25,7 +25,7 @@ workload = "download"
 "#;
 
 #[test]
-fn a_report_ends_with_causes_and_explain_says_what_would_help() {
+fn a_report_ends_with_causes_and_explain_lists_remedies() {
     let bench = Bench::new();
     bench.write("house.toml", HOUSE);
     let said = bench.simulate("house.toml", "run", &[]).out();
@@ -49,29 +49,29 @@ fn a_report_ends_with_causes_and_explain_says_what_would_help() {
     assert_eq!(explained["causes"][0]["by"], serde_json::json!(["tablet"]));
     let fair = &explained["what_ifs"][0];
     assert_eq!(fair["set"], serde_json::json!({ "ap.home.queue": "airtime" }));
-    let figures = fair["figures"].as_array().unwrap();
-    let probe = figures
+    let metrics = fair["metrics"].as_array().unwrap();
+    let probe = metrics
         .iter()
-        .find(|f| f["figure"] == "stations.laptop.workloads.probe.latency_ms.p95")
+        .find(|f| f["metric"] == "stations.laptop.workloads.probe.latency_ms.p95")
         .unwrap();
     assert_eq!(probe["judgement"], "better");
     assert!(probe["value"].as_f64() < probe["baseline"].as_f64());
 
-    // The change that it shows can be made as shown.
+    // The change in the output is valid as it is printed.
     let text = finish(bench.netburn(["explain", "run", "--runs", "3", "--duration", "5s"]))
         .expect(0)
         .out();
     assert!(text.contains("  --set 'ap.home.queue=airtime'\n"), "{text}");
     assert!(text.contains("Too few runs to decide"), "{text}");
-    let mended = bench.simulate("house.toml", "mended", &["--set", "ap.home.queue=airtime"]);
-    let said = mended.out();
+    let fixed = bench.simulate("house.toml", "fixed", &["--set", "ap.home.queue=airtime"]);
+    let said = fixed.out();
     assert!(!said.contains("Likely causes"), "{said}");
-    let nothing = finish(bench.netburn(["explain", "mended"])).expect(0).out();
+    let nothing = finish(bench.netburn(["explain", "fixed"])).expect(0).out();
     assert!(nothing.contains("No cause found"), "{nothing}");
 }
 
 #[test]
-fn what_cannot_be_explained_is_told() {
+fn runs_that_cannot_be_explained_are_an_error() {
     let bench = Bench::new();
     fs::create_dir(bench.path("empty")).unwrap();
     let wrong = finish(bench.netburn(["explain", "empty"])).expect(2);

@@ -1,11 +1,11 @@
-//! Exports, each opened by a tool that others made.
+//! Exports, each opened by an independent tool.
 
 use crate::common::{Bench, Ended, SMALL, finish, house, station};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The columns that users of the older netburn know, in its order.
+/// The columns of the original netburn, in its order.
 const KNOWN: [&str; 28] = [
     "hostname",
     "timestamp",
@@ -37,7 +37,7 @@ const KNOWN: [&str; 28] = [
     "jitter interval ms",
 ];
 
-/// Where `scripts/install-test-needs` puts what Python brings.
+/// The path of a program in the Python environment of `scripts/install-test-needs`.
 pub(crate) fn tool(name: &str) -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").expect("a home"));
     let cache = || std::env::var_os("XDG_CACHE_HOME").map_or_else(|| home().join(".cache"), PathBuf::from);
@@ -60,7 +60,7 @@ fn python(bench: &Bench, script: &str, args: &[&Path]) -> Value {
     finish(bench.prepared(command)).expect(0).json()
 }
 
-/// A simulated run into `run`.
+/// Simulates a run into `run`.
 fn simulated(bench: &Bench, scenario: &str, more: &[&str]) -> Value {
     bench.write("scenario.toml", scenario);
     let more = [&["--format", "json"], more].concat();
@@ -73,7 +73,7 @@ fn export(bench: &Bench, format: &str, more: &[&str]) -> Ended {
 }
 
 #[test]
-fn a_spreadsheet_has_the_columns_that_people_know() {
+fn a_csv_file_has_the_columns_of_the_original_netburn() {
     let bench = Bench::new();
     let summary = simulated(&bench, SMALL, &[]);
     export(&bench, "csv", &["--out", "run.csv"]);
@@ -107,7 +107,7 @@ fn a_spreadsheet_has_the_columns_that_people_know() {
         near("percent OK", &100.0.into());
         near("elapsed s", &3.0.into());
     }
-    // Frames of 16 KiB, one every 131 ms: 22 or 23 of them in 3 s, and Mbit are what MB are in 3 s, times 8.
+    // Objects of 16 KiB, one every 131 ms: 22 or 23 of them in 3 s. Mbit/s are the MB of 3 s, times 8, divided by 3.
     assert_eq!(cell(1, "mean page length KB"), "16.384");
     assert_eq!(
         (cell(1, "page length deviation KB"), cell(1, "concurrency")),
@@ -126,7 +126,7 @@ fn a_spreadsheet_has_the_columns_that_people_know() {
 }
 
 #[test]
-fn several_runs_are_one_spreadsheet() {
+fn several_runs_are_one_csv_file() {
     let bench = Bench::new();
     simulated(&bench, SMALL, &["--repeat", "3"]);
     let text = export(&bench, "csv", &[]).out();
@@ -143,7 +143,7 @@ fn several_runs_are_one_spreadsheet() {
 }
 
 #[test]
-fn the_whole_record_is_one_document() {
+fn json_contains_the_whole_record() {
     let bench = Bench::new();
     let summary = simulated(&bench, SMALL, &[]);
     let document = export(&bench, "json", &[]).json();
@@ -154,7 +154,7 @@ fn the_whole_record_is_one_document() {
         let rows = document["runs"][0][table].as_array().unwrap();
         assert_eq!(facts["rows"], rows.len(), "{table}");
     }
-    // What the rows say is what the summary does.
+    // The rows agree with the summary.
     let operations = document["runs"][0]["operations"].as_array().unwrap();
     let mut latency: Vec<i64> = operations
         .iter()
@@ -171,7 +171,7 @@ fn the_whole_record_is_one_document() {
     );
 }
 
-/// A call over a hop of 1 Mbit/s, which it fills: it fails; and names that XML must quote.
+/// A call that fills a hop of 1 Mbit/s and fails, with names that XML has to quote.
 const HOPELESS: &str = r#"
 title = "<b>\"hopeless\"</b> & slow"
 duration = "10 s"
@@ -192,7 +192,7 @@ signal = "-60 dBm"
 "#;
 
 #[test]
-fn goals_are_test_cases() {
+fn goals_become_junit_test_cases() {
     let bench = Bench::new();
     let summary = simulated(&bench, HOPELESS, &[]);
     assert_eq!(summary["verdict"], "fail");
@@ -219,7 +219,7 @@ print(json.dumps([[s.name, s.tests, s.failures, s.errors, s.skipped,
 }
 
 #[test]
-fn an_independent_parser_reads_the_metrics_and_the_dashboard_knows_them() {
+fn an_independent_parser_reads_the_metrics_and_the_dashboard_uses_them() {
     let bench = Bench::new();
     let hostile = house("3 s", "1 s").replace("duration", "title = \"a \\\"b\\\" \\\\ c\"\nduration");
     let summary = simulated(&bench, &hostile, &[]);
@@ -279,11 +279,11 @@ print(json.dumps([[s.name, s.labels, s.value] for f in families for s in f.sampl
         value("netburn_station_verdict", &[("netburn_station_verdict", verdict)]),
         1.0
     );
-    // Whatever the dashboard asks for is something that some run has.
+    // Each metric of the dashboard occurs in some run.
     let page = include_str!("../../../../docs/grafana/netburn.json");
     let dashboard: Value = serde_json::from_str(page).unwrap();
     assert!(dashboard["panels"].as_array().unwrap().len() > 5);
-    let source = include_str!("../../../record/src/export/openmetrics.rs");
+    let source = include_str!("../../../interop/src/export/openmetrics.rs");
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let asked: Vec<&str> = page
         .match_indices("netburn_")
@@ -297,7 +297,7 @@ print(json.dumps([[s.name, s.labels, s.value] for f in families for s in f.sampl
 }
 
 #[test]
-fn what_cannot_be_exported_is_told() {
+fn invalid_exports_are_errors() {
     let bench = Bench::new();
     let stopped = finish(bench.netburn(["export", "nowhere", "--to", "csv"])).expect(2);
     assert!(
@@ -317,10 +317,10 @@ fn what_cannot_be_exported_is_told() {
     }
 }
 
-/// What flent says and draws: it exits with 0 whatever goes wrong, so that the files are looked at.
+/// The text and the chart of flent. It exits with 0 after errors too, so the files are examined.
 fn flent(bench: &Bench, args: &[&str]) -> String {
     let mut command = Command::new(tool("flent"));
-    // Its settings and matplotlib's cache stay with the test.
+    // Its settings and the cache of matplotlib stay in the test's folder.
     command
         .args(args)
         .env("MPLBACKEND", "Agg")
@@ -330,7 +330,7 @@ fn flent(bench: &Bench, args: &[&str]) -> String {
 }
 
 #[test]
-fn flent_draws_a_run_and_it_can_be_read_back() {
+fn flent_plots_an_exported_run_and_netburn_imports_it() {
     let bench = Bench::new();
     let scenario = house("20 s", "2 s").replace("[\"voip\", \"probe\"]", "[\"voip\", \"probe\", \"download\"]");
     let summary = simulated(&bench, &scenario, &[]);
@@ -353,7 +353,7 @@ fn flent_draws_a_run_and_it_can_be_read_back() {
             let drawn = format!("{test}-{plot}.png");
             let said = flent(&bench, &["-i", &file, "-p", plot, "-o", &drawn, "--fallback-layout"]);
             let size = std::fs::metadata(bench.path(&drawn)).map_or(0, |facts| facts.len());
-            // An empty frame with its heading and axes is some 15 kB.
+            // An empty frame with its heading and axes is about 15 kB.
             assert!(size > 20_000, "{drawn} has {size} bytes: {said}");
         }
         let said = flent(&bench, &["-i", &file]);
@@ -362,7 +362,7 @@ fn flent_draws_a_run_and_it_can_be_read_back() {
         }
         files.push(file);
     }
-    // Back again: rates, round trips and losses are what they were.
+    // The imported rates, round trips and losses are those of the run.
     let folder = finish(bench.netburn(["import", &files[0], "--out", "again"]))
         .expect(0)
         .out();
@@ -389,16 +389,16 @@ fn flent_draws_a_run_and_it_can_be_read_back() {
     near(&was["throughput_mbps"], &is["throughput_mbps"], "throughput");
     near(&was["idle_latency_ms"], &is["idle_latency_ms"], "idle");
     let (was, is) = (of(was, "probe"), of(is, "probe"));
-    for figure in ["p50", "p90", "p99", "max", "count"] {
-        near(&was["latency_ms"][figure], &is["latency_ms"][figure], figure);
+    for metric in ["p50", "p90", "p99", "max", "count"] {
+        near(&was["latency_ms"][metric], &is["latency_ms"][metric], metric);
     }
-    // People and scripts see what it was made of.
+    // Text and JSON name the source of an import.
     let report = finish(bench.netburn(["report", "again"])).expect(0).out();
     assert!(report.starts_with("imported: measured by another program"), "{report}");
 }
 
 #[test]
-fn several_runs_are_several_files_of_flent() {
+fn several_runs_are_several_flent_files() {
     let bench = Bench::new();
     simulated(&bench, SMALL, &["--repeat", "2"]);
     let wrong = ["export", "run", "--to", "flent", "--out", "one.flent.gz"];
@@ -410,7 +410,7 @@ fn several_runs_are_several_files_of_flent() {
 }
 
 #[test]
-fn a_file_that_is_no_import_is_told() {
+fn a_file_that_cannot_be_imported_is_an_error() {
     let bench = Bench::new();
     let good = r#"{"version": 4, "metadata": {"NAME": "ping", "LENGTH": 2, "LOCAL_HOST": "box"}, "x_values": [0.0, 1.0],
                    "results": {"Ping (ms) ICMP": [10.0, 12.0]}, "raw_values": {}}"#;
@@ -426,7 +426,7 @@ fn a_file_that_is_no_import_is_told() {
     ] {
         assert!(stopped.stderr.contains(wanted), "{}", stopped.stderr);
     }
-    // What was imported can be held against something, as far as one run goes.
+    // An imported run can be compared with others, as far as one run allows it.
     finish(bench.netburn(["import", "good.flent", "--out", "other"])).expect(0);
     let held = finish(bench.netburn(["compare", "other", "--against", stopped.out().trim_end()]))
         .expect(0)
@@ -435,7 +435,7 @@ fn a_file_that_is_no_import_is_told() {
         held.starts_with("imported: measured by another program") && held.contains("CAN'T TELL"),
         "{held}"
     );
-    // The others don't suffer for it.
+    // The valid files are imported all the same.
     let folder = stopped.out();
     assert!(
         folder.starts_with("runs/") && folder.trim_end().ends_with("-ping"),
@@ -446,14 +446,14 @@ fn a_file_that_is_no_import_is_told() {
     assert!(both.stderr.contains("--out is for one file"), "{}", both.stderr);
 }
 
-/// Somebody calls while somebody else reads and downloads through a hop of 20 Mbit/s.
+/// A caller, and a station that browses and downloads, share a hop of 20 Mbit/s.
 fn busy(duration: &str) -> String {
     let reader =
         "\n[station.reader]\njoins = \"home.5g\"\nsignal = \"-65 dBm\"\nworkload = [\"browsing\", \"download\"]\n";
     house(duration, "1 s") + reader
 }
 
-/// The queries that the guide shows.
+/// The queries in the guide.
 fn queries() -> Vec<&'static str> {
     let guide = include_str!("../../../../docs/GUIDE.md");
     let blocks = guide.split("```sql\n").skip(1);
@@ -461,7 +461,7 @@ fn queries() -> Vec<&'static str> {
 }
 
 #[test]
-fn duckdb_answers_the_guides_queries() {
+fn duckdb_runs_the_queries_of_the_guide() {
     let bench = Bench::new();
     let summary = simulated(&bench, &busy("8 s"), &["--repeat", "2"]);
     export(&bench, "parquet", &["--out", "tables"]);
@@ -480,7 +480,7 @@ print(json.dumps([answers, count]))";
     let (answers, count) = (&answers[0], &answers[1][0]);
     assert_eq!(answers.as_array().unwrap().len(), 4);
     let rows = |query: usize| answers[query][1].as_array().unwrap();
-    // One line for each of two runs and four workloads; the median is that of the run's own summary.
+    // One line for each of two runs and four workloads. The median is that of the run's summary.
     let lines = rows(0);
     assert_eq!(lines.len(), 2 * 4);
     for run in summary["repeats"].as_array().unwrap() {
@@ -488,7 +488,7 @@ print(json.dumps([answers, count]))";
         let found = |line: &&Value| line[1] == "probe" && line[3] == probe["latency_ms"]["p50"];
         assert!(lines.iter().any(|line| found(&line)), "{lines:?}");
     }
-    // The hop's rate bounds what moves in a second; a burst may have waited before it.
+    // The hop's rate limits the bytes of a second. A burst may have been queued before it.
     let seconds = rows(1);
     assert!(seconds.len() >= 2 * 2 * 8, "{seconds:?}");
     for second in seconds {
@@ -516,7 +516,7 @@ print(json.dumps([answers, count]))";
     assert!(itself.stderr.contains("is the record itself"), "{}", itself.stderr);
 }
 
-/// Fields of a capture's packets, as tshark reads them.
+/// Fields of a capture's packets, read by tshark.
 fn tshark(bench: &Bench, file: &str, filter: &str, fields: &[&str]) -> Vec<Vec<String>> {
     let mut command = Command::new("tshark");
     command.env("HOME", bench.path("home"));
@@ -531,7 +531,7 @@ fn tshark(bench: &Bench, file: &str, filter: &str, fields: &[&str]) -> Vec<Vec<S
 }
 
 #[test]
-fn tshark_reads_a_simulated_runs_packets() {
+fn tshark_reads_the_packets_of_a_simulated_run() {
     let bench = Bench::new();
     simulated(&bench, &busy("3 s"), &[]);
     std::fs::create_dir(bench.path("home")).unwrap();
@@ -539,7 +539,7 @@ fn tshark_reads_a_simulated_runs_packets() {
     assert!(!said.contains("note:"), "the run is simulated again as it was: {said}");
     let document: Value = export(&bench, "json", &[]).json();
     let run = &document["runs"][0];
-    // Every probe that was answered is two datagrams at the station, as far apart as the record says.
+    // Every answered probe is two datagrams at the station. Their distance is the recorded round trip.
     let probes = tshark(
         &bench,
         "packets/station-caller.pcapng",
@@ -574,7 +574,7 @@ fn tshark_reads_a_simulated_runs_packets() {
     for (got, expected) in took.iter().zip(&latency) {
         assert!((got - expected / 1000).abs() <= 2, "{got} and {expected}");
     }
-    // Connections make sense to a reader that knows nothing of ours: handshakes, and no gap without a loss.
+    // An independent reader finds valid connections: handshakes, and no gap without a loss.
     let opened = tshark(
         &bench,
         "packets/station-reader.pcapng",
@@ -596,14 +596,14 @@ fn tshark_reads_a_simulated_runs_packets() {
         .filter(|row| row["station"] == "reader")
         .filter_map(|row| row["bytes_down"].as_u64())
         .sum();
-    // Heads of answers and what was sent again come on top.
+    // Headers of answers and retransmissions are added to the content.
     assert!(
         bytes >= moved && bytes < moved + moved / 10,
         "{bytes} on the wire, {moved} of content"
     );
     let bad = "tcp.analysis.ack_lost_segment || _ws.malformed";
     assert_eq!(tshark(&bench, "packets/server.pcapng", bad, &["frame.number"]).len(), 0);
-    // The air: as much of it as the record says.
+    // The airtime agrees with the record.
     let air = tshark(
         &bench,
         "packets/air.pcapng",
@@ -616,7 +616,7 @@ fn tshark_reads_a_simulated_runs_packets() {
         .iter()
         .filter_map(|row| row["transmissions"].as_u64())
         .sum();
-    // One may be on its way at the end.
+    // One may be in flight at the end.
     assert!(
         (air.len() as u64..=air.len() as u64 + 1).contains(&sent),
         "{} of {sent}",
@@ -629,7 +629,7 @@ fn tshark_reads_a_simulated_runs_packets() {
 }
 
 #[test]
-fn packets_are_had_of_one_simulated_run_only() {
+fn packets_are_exported_for_one_simulated_run_only() {
     let bench = Bench::new();
     simulated(&bench, SMALL, &["--repeat", "2"]);
     let several = finish(bench.netburn(["export", "run", "--to", "pcapng"])).expect(2);

@@ -1,18 +1,18 @@
-//! `fetch` against servers that aren't ours.
+//! `fetch` with servers of other projects.
 
 use crate::common::{Bench, Running, finish, start};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A server that ends with its test.
+/// A server process that ends with its test.
 struct Server {
     child: Child,
     port: u16,
 }
 
 impl Server {
-    /// Starts it, and waits until it answers at `port`.
+    /// Starts it, and waits until it accepts connections on `port`.
     fn start(mut command: Command, port: u16) -> Self {
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let server = Server { child, port };
@@ -24,7 +24,7 @@ impl Server {
         server
     }
 
-    /// nginx in one process, with the bench's directory as its root, logging every request and its bytes.
+    /// nginx in one process, with the bench's directory as its root. It logs every request with its bytes.
     fn nginx(bench: &Bench) -> Self {
         let port = free_port();
         let root = bench.path("").display().to_string();
@@ -64,11 +64,11 @@ fn free_port() -> u16 {
 }
 
 #[test]
-fn pages_and_bytes_are_as_many_as_nginx_logged() {
+fn pages_and_bytes_agree_with_the_log_of_nginx() {
     let bench = Bench::new();
     bench.write("file", vec![b'x'; 128 * 1024]);
     let nginx = Server::nginx(&bench);
-    // 40 Mbit/s of pages of 4 × 128 KiB are 9.5 pages a second; where one takes longer, the next waits for it.
+    // At 40 Mbit/s, pages of 4 × 128 KiB are 9.5 a second. If one takes longer, the next one is delayed.
     let args = [
         "fetch",
         &nginx.url("file"),
@@ -121,7 +121,7 @@ fn pages_and_bytes_are_as_many_as_nginx_logged() {
 }
 
 #[test]
-fn every_second_comes_as_it_ends_from_a_server_in_python() {
+fn each_second_is_printed_when_it_ends() {
     let bench = Bench::new();
     bench.write("file", vec![b'x'; 10_000]);
     let port = free_port();
@@ -166,7 +166,7 @@ fn every_second_comes_as_it_ends_from_a_server_in_python() {
 }
 
 #[test]
-fn what_cannot_be_fetched_is_said() {
+fn invalid_targets_of_fetch_are_errors() {
     let bench = Bench::new();
     let nginx = Server::nginx(&bench);
     for (url, code, said) in [
@@ -188,20 +188,20 @@ fn what_cannot_be_fetched_is_said() {
 }
 
 #[test]
-fn ctrl_c_ends_with_a_report_of_what_there_was() {
+fn ctrl_c_ends_fetch_with_a_report() {
     let bench = Bench::new();
     bench.write("file", vec![b'x'; 1000]);
     let nginx = Server::nginx(&bench);
     let mut fetch: Running = start(bench.netburn(["fetch", &nginx.url("file"), "-r", "1", "-t", "60"]));
-    fetch.wait_for("two seconds", |fetch| fetch.said().lines().count() >= 3);
+    fetch.wait_for("two seconds", |fetch| fetch.stderr_so_far().lines().count() >= 3);
     fetch.signal("INT");
     let ended = fetch.finish().expect(3);
     assert!(ended.out().contains("pages"), "{}", ended.out());
 }
 
 #[test]
-fn a_server_elsewhere_is_not_burned_unasked() {
-    // Two machines on one wire: network namespaces with an Ethernet pair between them.
+fn a_remote_server_is_not_load_tested_without_confirmation() {
+    // Two machines on one wire: network namespaces that an Ethernet pair connects.
     let bench = Bench::new();
     bench.write("file", vec![b'x'; 1000]);
     let script = r#"
@@ -214,7 +214,7 @@ fn a_server_elsewhere_is_not_burned_unasked() {
         ip address add 192.0.2.1/24 dev near && ip link set near up
         far ip address add 192.0.2.2/24 dev far && far ip link set far up
         nsenter --target "$far" --net python3 -m http.server --bind 192.0.2.2 8000 >/dev/null 2>&1 & serving=$!
-        nsenter --target "$far" --net "$1" serve --listen 192.0.2.2:4480 --operator 'the far side' >/dev/null 2>&1 & serving="$serving $!"
+        nsenter --target "$far" --net "$1" serve --listen 192.0.2.2:4480 --operator 'the remote operator' >/dev/null 2>&1 & serving="$serving $!"
         for port in 8000 4480; do
             python3 -c '
 import socket, sys, time
@@ -232,7 +232,7 @@ for _ in range(200):
         assert!(ended.out().contains(said), "{}{}", ended.out(), ended.stderr);
     }
     assert!(
-        ended.stderr.contains("--yes") && ended.stderr.contains("the far side"),
+        ended.stderr.contains("--yes") && ended.stderr.contains("the remote operator"),
         "{}",
         ended.stderr
     );

@@ -1,4 +1,4 @@
-//! A controller, agents and runs on them, all on this machine's loopback.
+//! A controller, agents and their runs, all on this machine's loopback device.
 
 use crate::browser::Browser;
 use crate::common::{Bench, Ended, Running, finish, start, station};
@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Two stations with little to do, one of them by its agent's name.
+/// Two stations with little traffic. One of them names its agent.
 const TWO: &str = r#"
 duration = "4 s"
 baseline = "500 ms"
@@ -20,7 +20,7 @@ agent = "beta"
 workload = ["voip", "probe"]
 "#;
 
-/// A fleet on loopback, with a state of its own.
+/// A fleet on loopback, with its own state directory.
 pub(crate) struct Fleet {
     pub(crate) bench: Bench,
     pub(crate) serve: Option<Running>,
@@ -45,7 +45,7 @@ impl Fleet {
         self.serve_as(command);
     }
 
-    /// Has another controller, which is this command.
+    /// Starts the controller with this command instead.
     pub(crate) fn serve_as(&mut self, mut command: Command) {
         if let Some(before) = self.serve.take() {
             end(before);
@@ -53,19 +53,21 @@ impl Fleet {
         command.env("NETBURN_STATE", self.bench.path("owner"));
         let mut serve = start(command);
         serve.wait_for("the address", |serve| {
-            let said = serve.said();
-            serve.printed().ends_with('\n') && said.contains("runs (keep this address private)") && said.ends_with('\n')
+            let said = serve.stderr_so_far();
+            serve.stdout_so_far().ends_with('\n')
+                && said.contains("runs (keep this address private)")
+                && said.ends_with('\n')
         });
-        self.urls = serve.printed().lines().map(str::to_owned).collect();
+        self.urls = serve.stdout_so_far().lines().map(str::to_owned).collect();
         self.serve = Some(serve);
     }
 
-    /// `netburn` with the state of the controller's user.
+    /// `netburn` with the state directory of the controller's user.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         self.with_state("owner", args)
     }
 
-    /// `netburn` with a state of its own, as on another device.
+    /// `netburn` with its own state directory, as on another device.
     pub(crate) fn with_state(&self, state: &str, args: &[&str]) -> Command {
         self.bench.with_state(state, args)
     }
@@ -79,11 +81,11 @@ impl Fleet {
         rest.split('/').next().unwrap().parse().unwrap()
     }
 
-    /// An agent that has joined.
+    /// Starts an agent and waits until it has joined.
     pub(crate) fn agent(&self, name: &str, more: &[&str]) -> Running {
         let mut agent = start(self.joining(name, self.url(), more));
         agent.wait_for("the agent to join", |agent| {
-            agent.said().contains("is in the fleet `home`")
+            agent.stderr_so_far().contains("is in the fleet `home`")
         });
         agent
     }
@@ -104,12 +106,12 @@ impl Fleet {
     }
 }
 
-/// What runs a scenario on a fleet and says its summary.
+/// The arguments that run a scenario on a fleet and print its summary.
 pub(crate) fn on_fleet<'a>(scenario: &'a str, out: &'a str) -> [&'a str; 8] {
     ["run", scenario, "--on", "fleet", "--format", "json", "--out", out]
 }
 
-/// The summary, whatever the machine was fit for.
+/// The summary, whether or not the self-check passed.
 #[track_caller]
 pub(crate) fn summary(ended: &Ended) -> Value {
     assert!([0, 3].contains(&ended.code()), "{}", ended.stderr);
@@ -120,7 +122,7 @@ pub(crate) fn operations(summary: &Value, name: &str) -> u64 {
     station(summary, name)["workloads"][0]["operations"].as_u64().unwrap()
 }
 
-/// Ends an agent or a controller as Ctrl-C does.
+/// Ends an agent or a controller with SIGINT, as Ctrl-C does.
 pub(crate) fn end(running: Running) -> Ended {
     running.signal("INT");
     running.finish().expect(0)
@@ -136,14 +138,16 @@ fn two_agents_are_the_stations_of_a_run() {
         token(fleet.url())
     );
     let mut beta = start(fleet.joining("beta", &near, &[]));
-    beta.wait_for("beta to join", |agent| agent.said().contains("is in the fleet"));
+    beta.wait_for("beta to join", |agent| {
+        agent.stderr_so_far().contains("is in the fleet")
+    });
     let list = fleet.list();
     assert_eq!(list[0]["name"], "alpha");
     assert_eq!(list[0]["about"]["labels"]["room"], "kitchen");
     let ended = finish(fleet.run(&["--out", "r"]));
     let found = summary(&ended);
     assert_eq!(found["environment"], "fleet");
-    // A voice frame every 131 ms for 4 s, and the phase of the first.
+    // A call every 131 ms for 4 s, plus the phase of the first.
     for name in ["caller", "reader"] {
         assert!((29..=31).contains(&operations(&found, name)), "{found:#}");
     }
@@ -162,9 +166,9 @@ fn two_agents_are_the_stations_of_a_run() {
     assert!(!fleet.bench.path("owner/fleet/controller.sock").exists());
 }
 
-/// A voice frame is 16 KiB: the seventh is the first beyond 100 KB.
+/// An object of a call is 16 KiB: the seventh is the first beyond 100 KB.
 #[test]
-fn an_agent_that_reaches_its_own_limit_is_inconclusive_and_says_why() {
+fn an_agent_at_its_own_byte_limit_is_inconclusive_with_the_reason() {
     let fleet = Fleet::new();
     let _alpha = fleet.agent("alpha", &["--max-bytes", "100 KB"]);
     let _beta = fleet.agent("beta", &[]);
@@ -179,9 +183,9 @@ fn an_agent_that_reaches_its_own_limit_is_inconclusive_and_says_why() {
     assert!((29..=31).contains(&operations(&found, "reader")), "{found:#}");
 }
 
-/// A download and an upload beside a call of 1 Mbit/s down: all of it together is 8 Mbit/s each way, and says so.
+/// A download and an upload next to a call of 1 Mbit/s: 8 Mbit/s in each direction together. The record has a note.
 #[test]
-fn an_agent_keeps_what_takes_all_below_its_own_rate() {
+fn an_agent_limits_unpaced_workloads_to_its_own_rate() {
     let fleet = Fleet::new();
     fleet.bench.write(
         "greedy.toml",
@@ -198,7 +202,7 @@ fn an_agent_keeps_what_takes_all_below_its_own_rate() {
                 .unwrap()
         })
         .collect();
-    // What is under way at the beginning and at the end is a few per cent. A busy machine may have any less, and never more.
+    // The load at the beginning and the end is a few per cent. A busy machine may move less, never more.
     assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
     assert!(rates[0] <= 7.7 && rates[1] <= 8.4 && rates[2] <= 1.1, "{rates:?}");
     assert!(rates[0] + rates[2] <= 8.4, "{rates:?}");
@@ -214,12 +218,12 @@ pub(crate) fn token(url: &str) -> &str {
 }
 
 #[test]
-fn who_is_missing_is_waited_for_and_then_inconclusive() {
+fn a_run_waits_for_missing_members_and_is_then_inconclusive() {
     let fleet = Fleet::new();
     let _alpha = fleet.agent("alpha", &[]);
     let mut run = start(fleet.run(&["--wait", "60s"]));
     run.wait_for("the wait", |run| {
-        run.said().contains(": reader waits for the agent beta")
+        run.stderr_so_far().contains(": reader waits for the agent beta")
     });
     let beta = fleet.agent("beta", &[]);
     assert!(operations(&summary(&run.finish()), "reader") > 20);
@@ -243,18 +247,18 @@ fn who_is_missing_is_waited_for_and_then_inconclusive() {
 }
 
 #[test]
-fn a_run_without_a_controller_or_anybody_says_what_to_do() {
+fn a_run_without_a_controller_or_members_prints_instructions() {
     let fleet = Fleet::new();
     let said = finish(fleet.run(&["--wait", "0s"])).expect(3).stderr;
     assert!(said.contains("no devices available"), "{said}");
-    let said = finish(fleet.with_state("nobody", &["run", "two.toml", "--on", "fleet"]))
+    let said = finish(fleet.with_state("other", &["run", "two.toml", "--on", "fleet"]))
         .expect(2)
         .stderr;
     assert!(said.contains("netburn fleet serve"), "{said}");
 }
 
 #[test]
-fn strangers_are_told_and_stay_out() {
+fn unauthorized_devices_get_a_reason_and_stay_disconnected() {
     let fleet = Fleet::new();
     let _alpha = fleet.agent("alpha", &[]);
     let fingerprint = fleet.url().rsplit('.').next().unwrap().to_owned();
@@ -279,7 +283,7 @@ fn strangers_are_told_and_stay_out() {
 }
 
 #[test]
-fn revoking_ends_what_was_joined() {
+fn revoking_the_token_disconnects_the_members() {
     let fleet = Fleet::new();
     let alpha = fleet.agent("alpha", &[]);
     let new = finish(fleet.command(&["fleet", "revoke"])).expect(0).out();
@@ -288,14 +292,16 @@ fn revoking_ends_what_was_joined() {
     assert!(ended.stderr.contains("revoked"), "{}", ended.stderr);
     finish(fleet.joining("alpha", fleet.url(), &[])).expect(3);
     let mut again = start(fleet.joining("alpha", new.lines().next().unwrap(), &[]));
-    again.wait_for("the new token", |agent| agent.said().contains("is in the fleet"));
+    again.wait_for("the new token", |agent| {
+        agent.stderr_so_far().contains("is in the fleet")
+    });
 }
 
 #[test]
-fn revoking_in_vain_says_why_and_changes_nothing() {
+fn a_failed_revocation_prints_the_reason_and_changes_nothing() {
     let fleet = Fleet::new();
     let _alpha = fleet.agent("alpha", &[]);
-    // What can't be put in the token's place, whoever tests.
+    // The token can't be replaced by a directory, not even by root.
     let path = fleet.bench.path("owner/fleet/token");
     std::fs::remove_file(&path).unwrap();
     std::fs::create_dir_all(path.join("full")).unwrap();
@@ -309,11 +315,11 @@ fn revoking_in_vain_says_why_and_changes_nothing() {
 }
 
 #[test]
-fn revoking_renews_the_key_to_the_runs() {
+fn revoking_renews_the_access_key_to_the_runs() {
     let mut fleet = Fleet::new();
     let at = fleet.at();
     let keys = |fleet: &Fleet| -> Vec<String> {
-        let said = fleet.serve.as_ref().unwrap().said();
+        let said = fleet.serve.as_ref().unwrap().stderr_so_far();
         let words = said
             .split_whitespace()
             .filter_map(|word| word.split_once("/runs/#key="));
@@ -338,15 +344,15 @@ fn revoking_renews_the_key_to_the_runs() {
         revoked.stderr
     );
     fleet.serve.as_mut().unwrap().wait_for("the new address", |serve| {
-        serve.said().matches("/runs/#key=").count() == 2 && serve.said().ends_with('\n')
+        serve.stderr_so_far().matches("/runs/#key=").count() == 2 && serve.stderr_so_far().ends_with('\n')
     });
     let new = keys(&fleet).pop().unwrap();
     assert_eq!(ask("/runs/api/runs", &new).1, "200");
     assert_eq!(ask("/runs/api/runs", &old).1, "401");
-    // Who was looking looks no more.
+    // Open pages with the old key are disconnected.
     watching.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     watching.read_to_end(&mut Vec::new()).unwrap();
-    // It is kept as the first one was.
+    // The new key is stored with the same permissions.
     let serve = fleet.serve.take().unwrap();
     end(serve);
     fleet.serve(&at.to_string());
@@ -354,7 +360,7 @@ fn revoking_renews_the_key_to_the_runs() {
 }
 
 #[test]
-fn a_controller_that_is_killed_and_started_again_interrupts_nothing() {
+fn a_restarted_controller_does_not_interrupt_its_members() {
     let mut fleet = Fleet::new();
     let (_alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
     let mut run = start(fleet.run(&["--set", "duration=\"8s\""]));
@@ -371,12 +377,12 @@ fn a_controller_that_is_killed_and_started_again_interrupts_nothing() {
 }
 
 #[test]
-fn a_server_that_does_not_consent_to_the_fleet_is_not_burned() {
+fn a_server_that_does_not_consent_to_the_fleet_gets_no_load() {
     let fleet = Fleet::new();
     let mut server = start(fleet.bench.netburn(["serve", "--listen", "127.0.0.1:0"]));
-    server.wait_for("the server", |server| server.printed().contains('\n'));
+    server.wait_for("the server", |server| server.stdout_so_far().contains('\n'));
     let at = server
-        .printed()
+        .stdout_so_far()
         .trim()
         .trim_start_matches("http://")
         .trim_end_matches('/')
@@ -391,19 +397,19 @@ fn a_server_that_does_not_consent_to_the_fleet_is_not_burned() {
     );
     assert_eq!(station(&ended.json(), "caller")["verdict"], "inconclusive");
     let served = end(server).stderr;
-    // The question, and nothing else.
+    // The request for consent is the only one.
     assert!(served.contains("served 1 requests"), "{served}");
 }
 
 #[test]
-fn a_server_elsewhere_consents_with_the_token() {
+fn a_remote_server_consents_with_the_token() {
     let fleet = Fleet::new();
     let mut command = fleet.bench.netburn(["serve", "--listen", "127.0.0.1:0", "--fleet"]);
     command.arg(fleet.bench.path("owner/fleet/token"));
     let mut server = start(command);
-    server.wait_for("the server", |server| server.printed().contains('\n'));
+    server.wait_for("the server", |server| server.stdout_so_far().contains('\n'));
     let at = server
-        .printed()
+        .stdout_so_far()
         .trim()
         .trim_start_matches("http://")
         .trim_end_matches('/')
@@ -413,23 +419,23 @@ fn a_server_elsewhere_consents_with_the_token() {
     let ended = finish(fleet.run(&[]));
     let found = summary(&ended);
     assert!(operations(&found, "caller") > 20, "{}", ended.stderr);
-    // The other keeps to its own limits.
+    // The other server keeps its own limits.
     assert!(ended.stderr.contains("found 5.5 s, at most 1 s"), "{}", ended.stderr);
     assert_eq!(station(&found, "reader")["verdict"], "inconclusive");
 }
 
 #[test]
-fn floods_gigabytes_and_patience_cost_the_controller_nothing() {
+fn floods_and_idle_connections_do_not_stop_the_controller() {
     let fleet = Fleet::new();
     let _alpha = fleet.agent("alpha", &[]);
     let at = fleet.at();
-    // More than have a place, none of whom ever says a word. They are all files of this process.
+    // More connections than are admitted, and none sends a byte. All are files of this process.
     let _ = netburn_linux::raise_open_files();
     let mut silent: Vec<TcpStream> = (0..1100).filter_map(|_| TcpStream::connect(at).ok()).collect();
-    // Half a head, and no more.
+    // Half of a request's head.
     let mut slow = TcpStream::connect(at).unwrap();
     slow.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n").unwrap();
-    // A message of a gigabyte is announced, and begun.
+    // A message of 1 GB is announced and begun.
     let mut huge = TcpStream::connect(at).unwrap();
     huge.write_all(
         b"GET /join HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
@@ -447,9 +453,9 @@ fn floods_gigabytes_and_patience_cost_the_controller_nothing() {
     let begun = Instant::now();
     let pieces = [b'x'; 1 << 16];
     while huge.write_all(&pieces).is_ok() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it is listened to for ever");
+        assert!(begun.elapsed() < Duration::from_secs(60), "the connection stays open");
     }
-    // Whoever has the token comes in all the same.
+    // An agent with the token can still connect.
     let _beta = fleet.agent("beta", &[]);
     let names: Vec<_> = fleet
         .list()
@@ -468,7 +474,7 @@ fn floods_gigabytes_and_patience_cost_the_controller_nothing() {
 }
 
 #[test]
-fn the_page_is_served_and_an_agent_in_the_clear_is_not_wanted() {
+fn the_station_page_is_served_and_agents_need_tls() {
     let fleet = Fleet::new();
     let get = |path: &str| {
         let mut stream = TcpStream::connect(fleet.at()).unwrap();
@@ -504,7 +510,7 @@ workload = "voip"
 workload = "voip"
 "#;
 
-/// The lab that two of them are in.
+/// The lab of two of them.
 const LAB: &str = r#"
 [ap.home]
 [ap.home.radio.5g]
@@ -520,7 +526,7 @@ workload = "voip"
 "#;
 
 #[test]
-fn agents_a_labs_stations_and_a_browser_are_five_stations_of_one_run() {
+fn agents_lab_stations_and_a_browser_share_one_run() {
     let fleet = Fleet::new();
     fleet.bench.write("five.toml", FIVE);
     fleet.bench.write("lab.toml", LAB);
@@ -543,7 +549,7 @@ fn agents_a_labs_stations_and_a_browser_are_five_stations_of_one_run() {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut lab = start(fleet.with_state("lab", &words));
     lab.wait_for("the lab's stations to join", |lab| {
-        lab.said().matches("is in the fleet").count() == 2
+        lab.stderr_so_far().matches("is in the fleet").count() == 2
     });
     let browser = Browser::start(&fleet.bench);
     browser.open(fleet.url());
@@ -562,12 +568,12 @@ fn agents_a_labs_stations_and_a_browser_are_five_stations_of_one_run() {
         .collect();
     assert_eq!(names, ["alpha", "beta", "inside-1", "inside-2", "phone"]);
     for (name, fewest) in [("alpha", 36), ("inside-1", 36), ("inside-2", 36), ("phone", 30)] {
-        // 38 are due in 5 s, every 131 ms; a browser's worker may be held up on a machine with much to do.
+        // 38 are due in 5 s, one every 131 ms. The worker of a browser may be delayed on a busy machine.
         assert!(
             (fewest..=39).contains(&operations(&found, name)),
             "{name}: {found:#}\n{}\nin the lab:\n{}",
             ended.stderr,
-            lab.said()
+            lab.stderr_so_far()
         );
     }
     assert!(operations(&found, "beta") >= 1);

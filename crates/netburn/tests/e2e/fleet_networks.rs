@@ -1,42 +1,42 @@
-//! A fleet on machines of its own: network namespaces that Ethernet pairs join, one for the desk and one for a laptop.
+//! A fleet on several machines: network namespaces that Ethernet pairs connect, one for a desktop and one for a laptop.
 
 use crate::common::{Bench, Running, finish, start, station};
 use crate::fleet::{end, on_fleet, operations, summary};
-use crate::places::Place;
+use crate::namespaces::Namespaces;
 use serde_json::Value;
 use std::process::Command;
 
-/// Two machines, and what connects them.
+/// Two machines and the connection between them.
 struct Machines {
     bench: Bench,
-    desk: Place,
-    laptop: Place,
+    desk: Namespaces,
+    laptop: Namespaces,
 }
 
 impl Machines {
-    /// `wires` is run on the desk and may name the laptop `$laptop`; `there` on the laptop then.
+    /// `wires` runs on the desktop and may use the laptop's name `$laptop`. Then `there` runs on the laptop.
     fn new(wires: &str, there: &str) -> Machines {
         let bench = Bench::new();
-        let desk = Place::new(&bench, &["--net"], "ip link set lo up");
+        let desk = Namespaces::new(&bench, &["--net"], "ip link set lo up");
         let laptop = desk.within(&bench, &["--net"], "ip link set lo up");
         desk.run(&bench, &format!("laptop={}\n{wires}", laptop.id()));
         laptop.run(&bench, there);
         Machines { bench, desk, laptop }
     }
 
-    fn at(&self, place: &Place, state: &str, args: &[&str]) -> Command {
+    fn at(&self, place: &Namespaces, state: &str, args: &[&str]) -> Command {
         let mut command = place.netburn(&self.bench, args);
         command.env("NETBURN_STATE", self.bench.path(state));
         command
     }
 
-    /// A controller as it is where nobody says anything, and the addresses to join.
+    /// A controller with default settings, and its join URLs.
     fn serve(&self) -> (Running, Vec<String>) {
         let mut serve = start(self.at(&self.desk, "desk", &["fleet", "serve", "--name", "home"]));
         serve.wait_for("the address", |serve| {
-            serve.said().contains("runs (keep this address private)") && serve.printed().ends_with('\n')
+            serve.stderr_so_far().contains("runs (keep this address private)") && serve.stdout_so_far().ends_with('\n')
         });
-        let urls = serve.printed().lines().map(str::to_owned).collect();
+        let urls = serve.stdout_so_far().lines().map(str::to_owned).collect();
         (serve, urls)
     }
 
@@ -45,7 +45,7 @@ impl Machines {
         let join = [&["fleet", "join", "--name", "laptop"], args].concat();
         let mut agent = start(self.at(&self.laptop, "laptop", &join));
         agent.wait_for("the agent to join", |agent| {
-            agent.said().contains("is in the fleet `home`")
+            agent.stderr_so_far().contains("is in the fleet `home`")
         });
         agent
     }
@@ -56,32 +56,32 @@ impl Machines {
         summary(&finish(self.at(&self.desk, "desk", &run)))
     }
 
-    /// Bytes that went in and out of an interface of the laptop.
+    /// Bytes received and sent by an interface of the laptop.
     fn moved(&self, interface: &str) -> u64 {
         let table = self.laptop.run(&self.bench, "cat /proc/net/dev");
         let row = table
             .lines()
             .find_map(|line| line.trim().strip_prefix(interface)?.strip_prefix(':'));
-        let figures: Vec<u64> = row
+        let counters: Vec<u64> = row
             .unwrap()
             .split_whitespace()
-            .map(|figure| figure.parse().unwrap())
+            .map(|counter| counter.parse().unwrap())
             .collect();
-        figures[0] + figures[8]
+        counters[0] + counters[8]
     }
 }
 
-/// The desk is in another network as well, whose address comes first and leads nowhere from the laptop.
+/// The desktop is also in another network. The address there comes first, and the laptop can't reach it.
 #[test]
-fn a_fleet_on_another_machine_is_found_by_its_name_alone() {
+fn a_laptop_finds_a_fleet_on_another_machine_by_its_name() {
     let house = Machines::new(
         "ip link add a0 type veth peer name b0 netns $laptop
-         ip link add a1 type veth peer name nobody
+         ip link add a1 type veth peer name unused
          ip addr add 10.77.0.1/24 dev a0
          ip addr add 10.5.0.1/24 dev a1
          ip link set a0 up
          ip link set a1 up
-         ip link set nobody up",
+         ip link set unused up",
         "ip addr add 10.77.0.2/24 dev b0
          ip link set b0 up",
     );
@@ -103,21 +103,25 @@ fn a_fleet_on_another_machine_is_found_by_its_name_alone() {
         .command(&house.bench, "tshark", &[&listening[..], &fields].concat());
     tshark.env("TMPDIR", house.bench.path("."));
     let mut tshark = start(tshark);
-    // "Capturing on" comes before the interface is open.
-    tshark.wait_for("tshark", |tshark| tshark.said().contains("Capture started"));
+    // tshark prints "Capturing on" before the interface is open.
+    tshark.wait_for("tshark", |tshark| tshark.stderr_so_far().contains("Capture started"));
     let (serve, urls) = house.serve();
     let secrets = urls[0].split_once('#').unwrap().1;
     let agent = house.agent(&["--token", secrets]);
-    assert!(agent.said().contains("looking for a fleet on the local network"));
+    assert!(
+        agent
+            .stderr_so_far()
+            .contains("looking for a fleet on the local network")
+    );
     let found = house
         .run("duration = \"2 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[station.laptop]\nworkload = \"voip\"\n");
-    // A voice frame every 131 ms.
+    // A call every 131 ms.
     assert!((13..=16).contains(&operations(&found, "laptop")), "{found:#}");
     end(agent);
     end(serve);
-    // As others read what was on the wire.
+    // The packets on the wire, decoded by another program.
     let read = |tshark: &Running| -> Vec<Vec<String>> {
-        let text = tshark.printed();
+        let text = tshark.stdout_so_far();
         text.lines()
             .map(|line| line.split('|').map(str::to_owned).collect())
             .collect()
@@ -131,19 +135,19 @@ fn a_fleet_on_another_machine_is_found_by_its_name_alone() {
         rows.iter().any(is_question) && rows.iter().any(is_answer)
     });
     for secret in secrets.split('.') {
-        assert!(!tshark.printed().contains(secret), "nothing secret is announced");
+        assert!(!tshark.stdout_so_far().contains(secret), "nothing secret is announced");
     }
     tshark.signal("INT");
     tshark.finish();
-    // Who said goodbye isn't found any more.
+    // A controller that said goodbye over mDNS is not found again.
     let join = ["fleet", "join", "--token", secrets, "--name", "laptop"];
     let said = finish(house.at(&house.laptop, "laptop", &join)).expect(3).stderr;
     assert!(said.contains("no fleet found on the local network"), "{said}");
 }
 
-/// One house, one network: the laptop is in it by a cable and, less favoured by its routes, by what stands for its Wi-Fi.
+/// One network: the laptop is connected by a cable and, with a worse route, by an interface that stands for its Wi-Fi.
 #[test]
-fn what_is_measured_goes_by_one_interface_and_what_is_said_by_the_other() {
+fn load_and_control_messages_use_different_interfaces() {
     let house = Machines::new(
         "ip link add br0 type bridge
          ip addr add 10.78.0.1/24 dev br0
@@ -189,7 +193,7 @@ fn what_is_measured_goes_by_one_interface_and_what_is_said_by_the_other() {
         texts.iter().any(|text| text == "measured through wifi0 only"),
         "{texts:?}"
     );
-    // The datagrams, too: none was lost.
+    // The datagrams arrived, too: none was lost.
     let probes = &station(&found, "laptop")["workloads"][1];
     assert_eq!(
         (&probes["name"], &probes["failures"]),

@@ -1,4 +1,4 @@
-//! Every page of help, as it is.
+//! Snapshots of all help pages.
 
 use crate::common::{Bench, finish};
 
@@ -7,7 +7,7 @@ fn page(args: &[&str]) -> String {
 }
 
 #[test]
-fn help_of_the_whole() {
+fn help_of_netburn() {
     insta::assert_snapshot!(page(&["--help"]));
 }
 

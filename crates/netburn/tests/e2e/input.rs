@@ -1,8 +1,8 @@
-//! Wrong input: exit status 2, and what is wrong, where, and what would be right.
+//! Wrong input: exit status 2, and a message with the fault, its position and valid values.
 
 use crate::common::{Bench, finish, one_station};
 
-/// Runs a file of this content, and checks that it is refused for a reason that names the file and these.
+/// Runs a file with this content. Checks that the error names the file and contains these texts.
 #[track_caller]
 fn refused(content: impl AsRef<[u8]>, said: &[&str]) {
     let bench = Bench::new();
@@ -15,10 +15,10 @@ fn refused(content: impl AsRef<[u8]>, said: &[&str]) {
         }
         assert!(!ended.stderr.contains('\x1b'), "{}", ended.stderr);
     }
-    assert!(!bench.path("runs").exists(), "nothing was run, nothing is kept");
+    assert!(!bench.path("runs").exists(), "rejected input left a record");
 }
 
-/// A good file with this below its station.
+/// A valid file with more text below its station.
 fn with(lines: &str) -> String {
     format!("{}{lines}\n", one_station("voip", 10, 1))
 }
@@ -36,7 +36,7 @@ fn a_seed_out_of_range_names_the_range() {
 
 #[test]
 fn an_unknown_key_suggests_the_nearest() {
-    // The station's section begins at line 8 of what `one_station` writes, and its workload is line 9.
+    // The section of the station begins at line 8 of the file of `one_station`, and its workload is line 9.
     refused(with("strat = \"1s\""), &["10", "strat", "start"]);
 }
 
@@ -46,7 +46,7 @@ fn a_missing_unit_names_the_units() {
 }
 
 #[test]
-fn an_impossible_value_says_what_is_possible() {
+fn an_impossible_value_lists_the_possible_ones() {
     refused(with("start = \"99h\""), &["10", "start"]);
 }
 
@@ -56,12 +56,12 @@ fn an_unknown_workload_names_the_known_ones() {
 }
 
 #[test]
-fn a_name_given_twice() {
+fn a_duplicate_name_is_an_error() {
     refused(with("\n[station.one]\nworkload = \"voip\""), &["11", "one"]);
 }
 
 #[test]
-fn an_ill_formed_name() {
+fn an_invalid_name_is_an_error() {
     refused(
         with("\n[station.\"a b\"]\nworkload = \"voip\""),
         &["11", "a b", "letters"],
@@ -69,7 +69,7 @@ fn an_ill_formed_name() {
 }
 
 #[test]
-fn a_goal_that_the_workload_cannot_have() {
+fn a_goal_that_the_workload_cannot_have_is_an_error() {
     refused(
         with("\n[workload.endless]\nkind = \"upload\"\ngoal = \"no stall\""),
         &["13", "stall"],
@@ -77,12 +77,12 @@ fn a_goal_that_the_workload_cannot_have() {
 }
 
 #[test]
-fn an_empty_file() {
+fn an_empty_file_is_an_error() {
     refused("", &["empty", "station"]);
 }
 
 #[test]
-fn a_huge_file() {
+fn a_huge_file_is_an_error() {
     let bench = Bench::new();
     let path = bench.write("wrong.toml", "");
     std::fs::File::options()
@@ -100,12 +100,12 @@ fn a_huge_file() {
 }
 
 #[test]
-fn bytes_that_are_not_text() {
+fn a_file_that_is_not_text_is_an_error() {
     refused(b"title = \"a\"\nquestion = \"\xff\"\n", &["2", "UTF-8"]);
 }
 
 #[test]
-fn no_such_scenario() {
+fn an_unknown_scenario_is_an_error() {
     let ended = finish(Bench::new().netburn(["run", "four-use"])).expect(2);
     assert!(ended.stderr.contains("four-uses"), "{}", ended.stderr);
 }
@@ -116,7 +116,7 @@ fn changes_on_the_command_line_are_checked_like_the_file() {
         (&["--set", "server.link.rat=1"][..], "server.link.rate"),
         (&["--set", "server.link.rate=15"], "unit"),
         (&["--set", "station.tv.workload"], "KEY=VALUE"),
-        (&["--set", "station.nobody.start=1s"], "nobody"),
+        (&["--set", "station.missing.start=1s"], "missing"),
         (&["--duration", "5"], "unit"),
         (&["--repeat", "0"], "0"),
     ] {
@@ -132,7 +132,7 @@ fn changes_on_the_command_line_are_checked_like_the_file() {
 }
 
 #[test]
-fn a_folder_that_is_no_run() {
+fn a_folder_without_a_run_is_an_error() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("empty")).unwrap();
     for (folder, said) in [("empty", "not a run"), ("nowhere", "nowhere")] {
@@ -149,7 +149,7 @@ fn a_folder_that_is_no_run() {
 }
 
 #[test]
-fn a_plan_shows_itself_and_reads_itself_back() {
+fn a_printed_plan_gives_the_same_plan_again() {
     let bench = Bench::new();
     let args = [
         "plan",

@@ -1,5 +1,5 @@
-//! `--interface`: traffic goes by the interface that is named and no other, however the routes are, and who loses it is told. In
-//! namespaces of the test's own: two Ethernet pairs lead to one server.
+//! `--interface`: traffic uses the named interface only, whatever the routes are, and its loss is reported. In network
+//! namespaces of the test: two Ethernet pairs lead to one server.
 
 use crate::common::{Bench, is_root};
 use netburn_record::{EventKind, Row};
@@ -12,10 +12,10 @@ use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::Arc;
 
-/// Tells the test that it is inside.
+/// Set in the process that runs inside the namespaces.
 const INSIDE: &str = "NETBURN_TEST_INSIDE";
 
-/// The server is 10.9.9.9 and fd09::9 on a machine of its own. Packets go there by `a0`, unless somebody insists on `a1`.
+/// The server is 10.9.9.9 and fd09::9 on its own machine. Packets use `a0` unless a program selects `a1`.
 const WORLD: &str = r#"
 set -e
 mount -t sysfs none /sys
@@ -48,7 +48,7 @@ while ! there ss -Hltn | grep -q 8080; do kill -0 $netburn; n=$((n + 1)); [ $n -
 "#;
 
 #[test]
-fn traffic_goes_by_the_interface_that_is_named() {
+fn traffic_uses_the_named_interface() {
     if std::env::var_os(INSIDE).is_some() {
         return inside();
     }
@@ -72,11 +72,7 @@ fn traffic_goes_by_the_interface_that_is_named() {
     command
         .arg(env!("CARGO_BIN_EXE_netburn"))
         .arg(std::env::current_exe().unwrap());
-    command.args([
-        "--exact",
-        "interface::traffic_goes_by_the_interface_that_is_named",
-        "--nocapture",
-    ]);
+    command.args(["--exact", "interface::traffic_uses_the_named_interface", "--nocapture"]);
     let told = bench.prepared(command).env(INSIDE, "1").output().unwrap();
     let text = String::from_utf8_lossy(&told.stdout).into_owned() + &String::from_utf8_lossy(&told.stderr);
     assert!(told.status.success() && text.contains("1 passed"), "{text}");
@@ -103,7 +99,7 @@ fn inside() {
             let answers = runtime.block_on(probe(target.clone()));
             assert!(answers > 3, "{answers} answers to datagrams by {interface:?}");
             let middle = (sent(used), sent(other));
-            // 64 bytes of a datagram each.
+            // Each datagram has 64 bytes.
             assert!(
                 middle.0 - before.0 > answers * 64,
                 "{used} carried {} bytes",
@@ -134,7 +130,7 @@ fn inside() {
     vanishing(&runtime, "10.9.9.9:8080".parse().unwrap());
 }
 
-/// Idle probes for a second and a half: how many came back.
+/// Sends idle probes for 1.5 s and returns the number of answers.
 async fn probe(target: Target) -> u64 {
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let (_stopper, stop) = CancelHandle::new();
@@ -169,7 +165,7 @@ fn vanishing(runtime: &tokio::runtime::Runtime, address: SocketAddr) {
     );
     std::thread::sleep(std::time::Duration::from_secs(3));
     watching.end();
-    let rows = told.try_recv().expect("it is told");
+    let rows = told.try_recv().expect("a row");
     let Some(Row::Event(event)) = rows.first() else {
         panic!("{rows:?}")
     };

@@ -1,14 +1,14 @@
-//! Real programs through a modelled access point. Needs namespaces, /dev/net/tun, iperf3 and curl, as CI has them.
+//! Real programs at a modelled access point. Needs namespaces, /dev/net/tun, iperf3 and curl, as CI provides them.
 
 use crate::common::{Bench, SMALL, finish};
 
 #[test]
-fn a_run_in_the_lab_leaves_a_record_of_the_air() {
+fn a_run_in_the_lab_records_airtime() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let command = ["run", "small.toml", "--on", "lab", "--out", "run", "--format", "json"];
     let ended = finish(bench.netburn(command));
-    // On a machine that is busy the self-check may say so; it ran all the same.
+    // On a busy machine the self-check may fail. The run has its record all the same.
     assert!(matches!(ended.status.code(), Some(0 | 3)), "{ended:?}");
     let summary = ended.json();
     assert_eq!(summary["environment"], "lab");
@@ -20,14 +20,14 @@ fn a_run_in_the_lab_leaves_a_record_of_the_air() {
         let workload = &station["workloads"][0];
         assert!(workload["operations"].as_u64().unwrap() >= 10, "{summary:#}");
         assert!(station["airtime_share"].as_f64().unwrap() > 0.0, "{summary:#}");
-        // One transmission each way over the air takes some 100 µs; nothing here is as slow as 100 ms.
+        // One transmission in each direction takes about 100 µs of airtime. No operation here takes 100 ms.
         let idle = station["idle_latency_ms"].as_f64().unwrap();
         assert!((0.1..100.0).contains(&idle), "{summary:#}");
     }
 }
 
 #[test]
-fn a_commands_output_and_status_come_through() {
+fn output_and_status_of_a_command_are_passed_on() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let lab = |words: &[&str]| {
@@ -50,10 +50,10 @@ fn a_commands_output_and_status_come_through() {
     assert!(ended.stdout.ends_with(b" 198.18.0.1"), "{ended:?}");
     let ended = lab(&["--at", "reader", "--", "sh", "-c", "exit 7"]);
     assert_eq!(ended.status.code(), Some(7), "{ended:?}");
-    let ended = lab(&["--at", "nobody", "--", "true"]);
+    let ended = lab(&["--at", "missing", "--", "true"]);
     assert_eq!(ended.status.code(), Some(2), "{ended:?}");
     assert!(ended.stderr.contains("caller, reader"), "{ended:?}");
-    // What the station has is its own device, and the way to the others; no address of the host or outside.
+    // The station has its own device and a route to the others, but no address of the host or the outside.
     let ended = lab(&["--at", "reader", "--", "cat", "/proc/net/dev"]);
     let text = String::from_utf8(ended.stdout).unwrap();
     let devices: Vec<&str> = text
@@ -64,7 +64,7 @@ fn a_commands_output_and_status_come_through() {
     assert_eq!(devices, ["lo", "wlan0"]);
 }
 
-/// Processes of this machine whose command line holds `mark`, the search itself aside.
+/// Processes of this machine whose command line contains `mark`, without the search itself.
 fn processes(mark: &str) -> Vec<String> {
     let all = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok());
     let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
@@ -73,12 +73,12 @@ fn processes(mark: &str) -> Vec<String> {
 }
 
 #[test]
-fn nothing_is_left_of_a_lab_that_is_killed() {
+fn a_killed_lab_leaves_no_process() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let mark = format!("netburn-left-{}", std::process::id());
     let daemon = format!("setsid python3 -c 'import time; time.sleep(600)' {mark} & sleep 600");
-    // From before the namespaces are made to long after everything runs.
+    // Instants from before the namespaces exist until long after all programs run.
     for wait in [5, 20, 40, 80, 150, 400, 700] {
         let arguments = ["lab", "small.toml", "--at", "reader", "--", "sh", "-c", &daemon, &mark];
         let mut command = bench.netburn(arguments);

@@ -1,4 +1,4 @@
-//! Several commands in one lab: servers and those who wait for them, what they print, and how it all ends.
+//! Several commands in one lab: servers and the clients that wait for them, their output, and the end.
 
 use crate::common::{Bench, Running, SMALL, finish, start};
 use serde_json::Value;
@@ -15,11 +15,11 @@ fn lab<'a>(words: &[&'a str]) -> Vec<&'a str> {
     [&["lab", "small.toml", "--quiet"], words].concat()
 }
 
-/// A tenth of a second of iperf3.
+/// iperf3 for 0.1 s.
 const IPERF3: &[&str] = &["iperf3", "-c", "server", "-n", "200K"];
 
 #[test]
-fn iperf3_is_answered_however_it_is_called() {
+fn the_iperf3_server_answers_all_forms_of_the_client_command() {
     let bench = bench();
     let script =
         "iperf3 -c server -n 200K && iperf3 -6 -c server -R -n 200K && iperf3 -c server -u -l 4000 -b 20M -n 40K";
@@ -52,9 +52,9 @@ fn two_stations_run_iperf3_at_once() {
     }
 }
 
-/// Their own server comes first, also one that is still starting when the client calls.
+/// A server of the user has precedence, also if it is still starting when the client connects.
 #[test]
-fn an_iperf3_server_of_ones_own_is_the_one_that_is_asked() {
+fn an_iperf3_server_of_the_user_replaces_the_built_in_one() {
     let bench = bench();
     let own = [
         "--at", "server", "--", "iperf3", "-s", "-1", "--and", "--at", "caller", "--",
@@ -68,7 +68,7 @@ fn an_iperf3_server_of_ones_own_is_the_one_that_is_asked() {
 }
 
 #[test]
-fn without_servers_of_netburns_own_nobody_answers() {
+fn without_built_in_servers_no_server_answers() {
     let bench = bench();
     let script = "iperf3 -c server -n 1K; curl -sS http://server/; test $? -eq 7";
     let ended = finish(bench.netburn(lab(&["--no-servers", "--at", "caller", "--", "sh", "-c", script]))).expect(0);
@@ -99,9 +99,9 @@ fn without_servers_of_netburns_own_nobody_answers() {
     assert!(ended.out().contains("caller| duration = \"3 s\""), "{}", ended.out());
 }
 
-/// A number in a command is no port.
+/// A number in a command is not a port.
 #[test]
-fn a_command_that_holds_an_80_leaves_the_server_where_it_is() {
+fn a_command_that_contains_80_does_not_replace_the_server() {
     let bench = bench();
     let both = [
         "--at",
@@ -133,9 +133,9 @@ fn a_command_that_holds_an_80_leaves_the_server_where_it_is() {
     );
 }
 
-/// A server that takes a second to listen, and one that others wait for in vain.
+/// A server that listens after a second, and one that never listens.
 #[test]
-fn commands_wait_for_the_port_of_the_one_before() {
+fn commands_wait_for_the_port_of_the_previous_one() {
     let bench = bench();
     let serve = "import socket, time\ntime.sleep(1)\ns = socket.create_server(('', 8080))\nwhile True: s.accept()[0].sendall(b'here')";
     let ask = "import socket\nprint(socket.create_connection(('server', 8080)).recv(9).decode())";
@@ -166,8 +166,8 @@ fn commands_wait_for_the_port_of_the_one_before() {
     assert!(ended.stderr.contains(why), "{}", ended.stderr);
 }
 
-/// Says what reaches it, and how it ends.
-const HEEDS: &str = "
+/// Prints the signals that it gets, and then ends.
+const HANDLES_SIGNALS: &str = "
 import signal, sys, time
 def told(number, frame):
     print('told', number, flush=True)
@@ -177,7 +177,7 @@ for number in (1, 15):
 print('up', flush=True)
 time.sleep(600)
 ";
-const HEEDS_NOTHING: &str = "
+const IGNORES_SIGNALS: &str = "
 import signal, time
 for number in (1, 2, 15):
     signal.signal(number, signal.SIG_IGN)
@@ -188,34 +188,34 @@ time.sleep(600)
 fn up(bench: &Bench, script: &str, more: &[&str]) -> Running {
     let words = [more, &["--at", "caller", "--", "python3", "-c", script]].concat();
     let mut running = start(bench.netburn(lab(&words)));
-    running.wait_for("the command", |lab| lab.printed().contains("up"));
+    running.wait_for("the command", |lab| lab.stdout_so_far().contains("up"));
     running
 }
 
 #[test]
-fn the_first_signal_is_passed_on_and_ends_it() {
+fn the_first_signal_is_passed_on_and_ends_the_command() {
     let bench = bench();
     for (signal, number) in [("TERM", 15), ("HUP", 1)] {
         for more in [&[][..], &["--serve"]] {
-            let running = up(&bench, HEEDS, more);
+            let running = up(&bench, HANDLES_SIGNALS, more);
             running.signal(signal);
             let ended = running.finish().expect(128 + number);
-            assert_eq!(ended.status.signal(), None, "it ends by itself");
+            assert_eq!(ended.status.signal(), None, "netburn exits by itself");
             assert_eq!(ended.out(), format!("up\ntold {number}\n"));
         }
     }
 }
 
 #[test]
-fn who_heeds_no_signal_is_killed_after_a_while_or_the_next_signal() {
+fn a_command_that_ignores_signals_is_killed_after_a_timeout_or_the_next_signal() {
     let bench = bench();
-    let running = up(&bench, HEEDS_NOTHING, &[]);
+    let running = up(&bench, IGNORES_SIGNALS, &[]);
     let began = Instant::now();
     running.signal("TERM");
     running.finish().expect(143);
     assert!(began.elapsed() >= Duration::from_secs(3), "{:?}", began.elapsed());
-    // The first signal decides on the status, whatever comes after it.
-    let running = up(&bench, HEEDS_NOTHING, &[]);
+    // The first signal determines the status, whatever follows.
+    let running = up(&bench, IGNORES_SIGNALS, &[]);
     running.signal("HUP");
     std::thread::sleep(Duration::from_millis(100));
     running.signal("TERM");
@@ -223,7 +223,7 @@ fn who_heeds_no_signal_is_killed_after_a_while_or_the_next_signal() {
 }
 
 #[test]
-fn a_service_that_heeds_no_signal_ends_with_the_others_too() {
+fn a_service_that_ignores_signals_ends_with_the_other_commands() {
     let bench = bench();
     let both = [
         "--at",
@@ -232,7 +232,7 @@ fn a_service_that_heeds_no_signal_ends_with_the_others_too() {
         "--",
         "python3",
         "-c",
-        HEEDS_NOTHING,
+        IGNORES_SIGNALS,
         "--and",
         "--at",
         "caller",
@@ -245,7 +245,7 @@ fn a_service_that_heeds_no_signal_ends_with_the_others_too() {
 }
 
 #[test]
-fn what_cannot_be_started_ends_with_the_status_that_shells_give() {
+fn a_command_that_cannot_start_has_the_status_that_shells_use() {
     let bench = bench();
     let path = bench.write("plain", "no program");
     let path = path.to_str().unwrap();
@@ -260,7 +260,7 @@ fn what_cannot_be_started_ends_with_the_status_that_shells_give() {
 }
 
 #[test]
-fn output_is_told_apart_by_name() {
+fn output_lines_begin_with_the_station_name() {
     let bench = bench();
     let both = [
         "--at",
@@ -286,7 +286,7 @@ fn output_is_told_apart_by_name() {
     lines.sort();
     assert_eq!(lines, ["caller#2| three", "caller| one", "server| server"]);
     assert!(ended.stderr.contains("caller| two\n"), "{}", ended.stderr);
-    // To files, without names in them.
+    // In files, lines have no names.
     let ended = finish(bench.netburn(lab(&[&["--log", "kept"], &both[..]].concat()))).expect(0);
     assert_eq!(ended.out(), "");
     let kept = |name: &str| std::fs::read_to_string(bench.path("kept").join(name)).unwrap();
@@ -305,12 +305,12 @@ fn output_is_told_apart_by_name() {
 }
 
 #[test]
-fn one_command_has_the_terminal_to_itself_and_its_stations_name() {
+fn a_single_command_has_the_terminal_and_the_station_as_host_name() {
     let bench = bench();
     let script = "printf \"$(hostname) $NETBURN_STATION\"; exit 3";
     let ended = finish(bench.netburn(lab(&["--at", "reader", "--", "sh", "-c", script]))).expect(3);
     assert_eq!(ended.out(), "reader reader");
-    // And nothing else, with --quiet.
+    // With --quiet, nothing else is printed.
     let said = ended
         .stderr
         .lines()
@@ -319,26 +319,26 @@ fn one_command_has_the_terminal_to_itself_and_its_stations_name() {
 }
 
 #[test]
-fn a_station_that_is_not_there_is_found_before_a_lab_is_opened() {
+fn an_unknown_station_is_an_error_before_the_lab_starts() {
     let bench = bench();
-    let ended = finish(bench.netburn(["lab", "small.toml", "--at", "nobody", "--", "true"])).expect(2);
+    let ended = finish(bench.netburn(["lab", "small.toml", "--at", "missing", "--", "true"])).expect(2);
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
     assert!(
         ended
             .stderr
-            .contains("unknown station `nobody`; expected one of: server, caller, reader")
+            .contains("unknown station `missing`; expected one of: server, caller, reader")
     );
 }
 
-/// A lab in which netburn itself stands still is told by its exit status where that is asked for.
+/// If netburn itself stops inside a lab, the exit status shows it on request.
 #[test]
-fn a_disturbed_lab_has_a_status_of_its_own() {
+fn a_disturbed_lab_has_its_own_exit_status() {
     let bench = bench();
     let script = "echo up; sleep 1; exit 7";
     for (check, status) in [(&["--check"][..], 3), (&[], 7)] {
         let words = [check, &["--at", "caller", "--", "sh", "-c", script]].concat();
         let mut running = start(bench.netburn(lab(&words)));
-        running.wait_for("the command", |lab| lab.printed().contains("up"));
+        running.wait_for("the command", |lab| lab.stdout_so_far().contains("up"));
         running.signal("STOP");
         std::thread::sleep(Duration::from_millis(300));
         running.signal("CONT");
@@ -363,7 +363,7 @@ fn many_stations_need_no_higher_limit_of_open_files() {
         ));
     }
     bench.write("many.toml", text);
-    // 41 nodes of seven files each. The shell sets the limit for netburn, which programs get back.
+    // 41 nodes with seven files each. The shell sets the limit for netburn, which sets it back for programs.
     let limited = |limits: &str| {
         let mut command = std::process::Command::new("sh");
         let script = format!("{limits} && exec \"$@\"");

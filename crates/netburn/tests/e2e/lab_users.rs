@@ -1,27 +1,27 @@
-//! The lab as root and as an ordinary user, with /dev/net/tun, with it closed and without it: ping, curl, iperf3 and a browser.
-//! Needs them all, as CI has them.
+//! The lab as root and as an ordinary user, with /dev/net/tun accessible, inaccessible and missing: ping, curl, iperf3
+//! and a browser. CI provides them all.
 
 use crate::common::{Bench, SMALL, finish, is_root};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Nobody's, on any usual system.
+/// A user id without an account on usual systems.
 const USER: u32 = 54_711;
 
-/// What an ordinary user finds in the place of /dev/net/tun.
+/// The state of /dev/net/tun for an ordinary user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tun {
-    /// A device that everybody may open.
+    /// A device that all users may open.
     Open,
-    /// One that only root may.
+    /// A device that only root may open.
     Closed,
-    /// Nothing.
+    /// No device.
     Missing,
 }
 
 impl Tun {
-    /// What the lab's devices are then.
+    /// The devices of the lab's stations in this case.
     const fn device(self) -> &'static str {
         match self {
             Tun::Open => "stations use TUN devices",
@@ -30,7 +30,7 @@ impl Tun {
     }
 }
 
-/// Puts a device of our own, or nothing, over /dev/net for what is run, and nobody else.
+/// Mounts another /dev/net with or without a device, for this command only.
 const PREPARED: &str = r#"
 set -e
 mount -t tmpfs -o mode=755 none stage
@@ -42,7 +42,7 @@ mount --bind stage /dev/net
 exec "$@"
 "#;
 
-/// `netburn` run by an ordinary user. Who isn't root can only take the device away, and is root in a user namespace then.
+/// `netburn` as an ordinary user. A user who isn't root can only remove the device, as root of a user namespace.
 fn ordinary(bench: &Bench, tun: Tun, args: &[&str]) -> Command {
     let mut command = Command::new("unshare");
     if !is_root() {
@@ -60,7 +60,7 @@ fn ordinary(bench: &Bench, tun: Tun, args: &[&str]) -> Command {
     bench.prepared(command)
 }
 
-/// The program where anybody can run it.
+/// Copies the program to a folder that all users can read.
 fn reachable(bench: &Bench) -> PathBuf {
     let program = bench.path("netburn");
     if !program.exists() {
@@ -78,8 +78,9 @@ fn reachable(bench: &Bench) -> PathBuf {
     program
 }
 
-/// What runs at a station. A single echo is waited for for seconds, the last of several isn't (ping(8)). The browser keeps to a folder of its own; as root it wants to be told that it may have no sandbox.
-const USES: &str = r#"
+/// Commands at a station. ping(8) waits for a single echo for seconds, but not for the last of several. The browser
+/// uses its own folder, and needs an option to run as root without a sandbox.
+const COMMANDS: &str = r#"
 echo "user $(id -u)"
 ping -4 -q -c 1 server | grep received
 ping -4 -q -c 1 server | grep received
@@ -94,7 +95,7 @@ page=$(chromium --headless=new --disable-gpu --disable-dev-shm-usage $sandbox --
 case $page in *"a server that moves bytes to measure networks with"*) echo "page loaded" ;; *) echo "no page: $page" ;; esac
 "#;
 
-fn used(bench: &Bench, ended: &crate::common::Ended, user: u32) {
+fn expect_answers(bench: &Bench, ended: &crate::common::Ended, user: u32) {
     let text = String::from_utf8_lossy(&ended.stdout);
     let lines: Vec<&str> = text.lines().collect();
     assert!(ended.status.success(), "{text}{}", ended.stderr);
@@ -117,20 +118,20 @@ const AT_CALLER: [&str; 6] = ["lab", "small.toml", "--at", "caller", "--", "sh"]
 fn an_ordinary_user_has_a_lab_with_and_without_tun() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    bench.write("uses.sh", USES);
+    bench.write("commands.sh", COMMANDS);
     for tun in [Tun::Open, Tun::Closed, Tun::Missing] {
         if tun == Tun::Closed && !is_root() {
             continue;
         }
-        let ended = finish(ordinary(&bench, tun, &[&AT_CALLER[..], &["./uses.sh"]].concat()));
+        let ended = finish(ordinary(&bench, tun, &[&AT_CALLER[..], &["./commands.sh"]].concat()));
         let user = match (is_root(), tun) {
             (true, _) => USER,
             (false, Tun::Open) => {
-                std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(bench.path("uses.sh")).unwrap())
+                std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(bench.path("commands.sh")).unwrap())
             }
             (false, _) => 0,
         };
-        used(&bench, &ended, user);
+        expect_answers(&bench, &ended, user);
         if is_root() || tun != Tun::Open {
             assert!(ended.stderr.contains(tun.device()), "{tun:?}: {}", ended.stderr);
         }
@@ -149,10 +150,10 @@ fn an_ordinary_user_has_a_lab_with_and_without_tun() {
         ];
         let ended = finish(ordinary(&bench, tun, &iperf3));
         assert!(ended.status.success(), "{tun:?}: {}", ended.stderr);
-        // What is under way when the client has sent it all isn't counted as received.
+        // Data in flight when the client has sent everything isn't counted as received.
         let received = ended.json()["end"]["sum_received"]["bytes"].as_u64();
         assert!(received.is_some_and(|bytes| bytes > 500_000), "{tun:?}: {received:?}");
-        // What would give it more is named, to the line; and what there is, too.
+        // The output names the current devices, and the line that would enable more.
         let ended = finish(ordinary(&bench, tun, &["doctor"]));
         let text = String::from_utf8_lossy(&ended.stdout).into_owned();
         assert!(ended.status.success(), "{text}");
@@ -179,12 +180,12 @@ fn an_ordinary_user_has_a_lab_with_and_without_tun() {
 fn root_has_a_lab() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    bench.write("uses.sh", USES);
-    let command = [&AT_CALLER[..], &["./uses.sh"]].concat();
+    bench.write("commands.sh", COMMANDS);
+    let command = [&AT_CALLER[..], &["./commands.sh"]].concat();
     let ended = if is_root() {
         finish(bench.netburn(command))
     } else {
         finish(bench.inside(&[], "exec \"$@\"", command))
     };
-    used(&bench, &ended, 0);
+    expect_answers(&bench, &ended, 0);
 }

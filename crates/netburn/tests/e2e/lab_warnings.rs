@@ -1,9 +1,9 @@
-//! What goes wrong in a lab is said in sentences.
+//! Problems of a lab are reported in sentences.
 
 use crate::common::{Bench, SMALL, finish};
 use std::process::Command;
 
-/// Nothing that looks like a log.
+/// Checks that no line looks like a log line.
 #[track_caller]
 fn is_plain(said: &str) {
     for mark in ["WARN", "ERROR", "netburn_lab"] {
@@ -26,7 +26,7 @@ fn a_station_without_its_device_is_named() {
 }
 
 #[test]
-fn a_log_comes_with_v_and_without_it_there_is_none() {
+fn log_lines_are_printed_only_with_v() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let run = |more: &[&str]| {
@@ -47,7 +47,7 @@ fn a_log_comes_with_v_and_without_it_there_is_none() {
 }
 
 #[test]
-fn captures_that_find_no_room_say_so() {
+fn captures_on_a_full_disk_print_a_warning() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let script = "mkdir full && mount -t tmpfs -o size=64k tmpfs full && exec \"$@\"";
@@ -64,7 +64,7 @@ fn captures_that_find_no_room_say_so() {
         "-c",
         load,
     ];
-    // The command did what it was to do; what was asked for beside it is lost.
+    // The command succeeded. Only the capture is lost.
     let ended = finish(bench.inside(&["--mount"], script, args)).expect(3);
     let warning = "warning: can't write captures, which end here: No space left on device";
     assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
@@ -72,7 +72,7 @@ fn captures_that_find_no_room_say_so() {
 }
 
 #[test]
-fn captures_that_cannot_begin_end_it_before_anything_runs() {
+fn captures_that_cannot_start_end_the_lab_before_commands_run() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let script =
@@ -95,7 +95,7 @@ fn captures_that_cannot_begin_end_it_before_anything_runs() {
 }
 
 #[test]
-fn a_capture_that_ends_early_ends_with_a_whole_packet() {
+fn a_truncated_capture_ends_with_a_complete_packet() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let script =
@@ -118,10 +118,10 @@ fn a_capture_that_ends_early_ends_with_a_whole_packet() {
 }
 
 #[test]
-fn the_server_at_port_80_is_missed_when_it_is_gone() {
+fn a_missing_server_at_port_80_is_reported() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    // Its processes are all that a program of the lab sees.
+    // Programs of the lab see only its own processes.
     let kill = "for process in /proc/[0-9]*; do\n\
                 \x20tr '\\0' ' ' <$process/cmdline 2>/dev/null | grep -q 'serv[e] --listen' && kill -9 ${process#/proc/}\n\
                 done; sleep 1.5";
@@ -132,7 +132,7 @@ fn the_server_at_port_80_is_missed_when_it_is_gone() {
 }
 
 #[test]
-fn what_is_not_carried_is_said_in_one_line_at_the_end() {
+fn dropped_packet_types_are_reported_in_one_line() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let send = "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n\
@@ -147,7 +147,7 @@ fn what_is_not_carried_is_said_in_one_line_at_the_end() {
         "{}",
         ended.stderr
     );
-    // What kernels send of their own accord is nobody's business.
+    // Packets that kernels send by themselves are not reported.
     let ended = finish(bench.netburn(["lab", "small.toml", "--at", "caller", "--", "true"])).expect(0);
     assert!(!ended.stderr.contains("not carried"), "{}", ended.stderr);
 }

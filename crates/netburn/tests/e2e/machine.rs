@@ -1,13 +1,13 @@
-//! A machine of the test's own that starts with systemd, several times.
+//! A container that boots systemd several times.
 
 use crate::common::{Bench, finish, is_root};
 use std::process::Command;
 
-/// How the script ends where such a machine is not permitted.
+/// Exit status of the script if such a container is not permitted.
 const CANNOT: i32 = 77;
 
-/// Starts a machine once for each of these scripts, and runs it there as root in the folder `/opt/bench`, which is the
-/// bench's. What they said; `None` where this system has no systemd, or doesn't permit a machine.
+/// Boots the container once for each script, and runs the script as root in `/opt/bench`, the bench's folder. Returns
+/// their output, or `None` if the system has no systemd or permits no such container.
 pub(crate) fn starts(bench: &Bench, scripts: &[&str]) -> Option<Vec<String>> {
     if !is_root() {
         return None;

@@ -1,50 +1,50 @@
-//! The command as people use it: whole runs of the built program, good days and bad ones.
+//! Whole runs of the built command, with and without faults.
 //!
-//! Each test has a directory of its own and leaves no process behind. They run for seconds each and at low rates, so
-//! that several at once don't disturb each other; what they assert is about the data, not about the machine.
+//! Each test has its own directory and leaves no process. Tests take seconds and use low rates, so that concurrent ones
+//! don't disturb each other. Assertions concern the data, not the speed of the machine.
 
-mod bad_days;
 mod browser;
 mod clocks;
 mod common;
-mod compared;
 mod comparing;
+mod comparison_page;
 mod counts;
 mod crosscheck;
 mod damage;
 mod dashboard;
 mod decode;
+mod disconnect;
+mod disk_full;
+mod dscp;
 mod environments;
 mod explain;
 mod exporting;
+mod faults;
 mod fetching;
 mod fleet;
-mod fleet_bad_days;
+mod fleet_faults;
+mod fleet_flood;
+mod fleet_join;
 mod fleet_networks;
-mod fleet_storm;
-mod fleet_ways;
-mod full_desk;
 mod help;
 mod input;
 mod interface;
 mod lab;
-mod lab_bad_days;
 mod lab_commands;
+mod lab_faults;
 mod lab_users;
 mod lab_warnings;
-mod leaving;
 mod machine;
-mod marks;
-mod odd_files;
+mod namespaces;
 mod output;
-mod page;
-mod places;
 mod report_page;
 mod service;
 mod serving;
 mod simulating;
+mod special_files;
 mod ssh;
-mod standstills;
+mod station_page;
+mod suspension;
 mod sweeping;
 mod trial;
 mod verdicts;

@@ -1,10 +1,10 @@
-//! Where output goes, and what it looks like there.
+//! Output streams, and their format on terminals.
 
 use crate::common::{Bench, finish, one_station, start, text};
 use std::process::Command;
 
-/// Runs a command on a terminal of so many columns, standard output and standard error both, and gives all that the
-/// terminal gets.
+/// Runs a command with standard output and standard error on a terminal of this many columns. Returns the terminal's
+/// input.
 fn on_terminal(bench: &Bench, columns: u16, args: &[&str], no_color: bool) -> String {
     let script = format!(
         "import fcntl, os, pty, struct, sys, termios\n\
@@ -31,7 +31,7 @@ fn on_terminal(bench: &Bench, columns: u16, args: &[&str], no_color: bool) -> St
 }
 
 #[test]
-fn without_a_terminal_data_is_plain_and_alone_on_standard_output() {
+fn without_a_terminal_standard_output_has_only_plain_data() {
     let bench = Bench::new();
     bench.write("call.toml", one_station("voip", 20, 2));
     let ended = finish(bench.netburn(["run", "call.toml"]));
@@ -71,7 +71,7 @@ fn without_a_terminal_data_is_plain_and_alone_on_standard_output() {
 }
 
 #[test]
-fn a_terminal_gets_colour_and_a_live_view_unless_it_wants_none() {
+fn a_terminal_gets_colour_and_a_live_view_unless_disabled() {
     let bench = Bench::new();
     bench.write("call.toml", one_station("voip", 20, 2));
     let args = ["run", "call.toml", "--on", "local", "--out", "kept"];
@@ -88,7 +88,7 @@ fn a_terminal_gets_colour_and_a_live_view_unless_it_wants_none() {
 }
 
 #[test]
-fn output_that_nobody_reads_is_no_fault() {
+fn a_closed_pipe_is_not_an_error() {
     let bench = Bench::new();
     bench.write("call.toml", one_station("voip", 20, 1));
     let closed = |args: &[&str]| {
@@ -114,7 +114,7 @@ fn output_that_nobody_reads_is_no_fault() {
 }
 
 #[test]
-fn what_a_scenario_says_cannot_command_the_terminal() {
+fn text_of_a_scenario_cannot_control_the_terminal() {
     let bench = Bench::new();
     let content = one_station("voip", 20, 1).replace("One station", "\\u001b]0;owned\\u0007\\u001b[2J");
     bench.write("evil.toml", content);
@@ -126,7 +126,7 @@ fn what_a_scenario_says_cannot_command_the_terminal() {
 }
 
 #[test]
-fn rounds_are_pooled_and_each_is_listed() {
+fn runs_of_a_set_are_pooled_and_listed() {
     let bench = Bench::new();
     bench.write("call.toml", one_station("voip", 20, 1));
     let args = [

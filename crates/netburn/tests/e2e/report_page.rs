@@ -1,13 +1,14 @@
-//! The page of a run: written with every run, opened from disk in a real browser.
+//! The page of a run, which each run writes, opened from disk in a real browser.
 
 use crate::browser::Browser;
 use crate::common::{Bench, finish, house};
-use netburn_report::{View, html};
+use netburn_analysis::View;
+use netburn_report::html;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 
-/// A caller, and somebody who watches and browses, whose signal falls.
+/// A caller, and a station that watches and browses while its signal weakens.
 fn scenario() -> String {
     house("6 s", "1 s")
         + r#"
@@ -31,7 +32,7 @@ fn address(path: &Path) -> String {
 }
 
 #[test]
-fn a_run_leaves_a_page_that_report_writes_anew() {
+fn each_run_writes_a_page_and_report_writes_the_same() {
     let bench = Bench::new();
     ran(&bench, &[]);
     let page = bench.path("record/report.html");
@@ -45,7 +46,7 @@ fn a_run_leaves_a_page_that_report_writes_anew() {
     finish(bench.netburn(charts)).expect(0);
     assert!(
         fs::read(bench.path("elsewhere.html")).unwrap() == first,
-        "the same page elsewhere"
+        "the same page in another folder"
     );
     for name in ["latency-percentiles", "throughput-over-time", "airtime-shares"] {
         let svg = fs::read_to_string(bench.path(&format!("charts/{name}.svg"))).unwrap();
@@ -58,7 +59,7 @@ fn a_run_leaves_a_page_that_report_writes_anew() {
 }
 
 #[test]
-fn several_runs_have_a_page_of_all_and_one_each() {
+fn a_run_set_has_a_page_and_so_has_each_run() {
     let bench = Bench::new();
     ran(&bench, &["--repeat", "3", "--duration", "4s"]);
     let browser = Browser::desk(&bench);
@@ -73,12 +74,12 @@ fn several_runs_have_a_page_of_all_and_one_each() {
         browser.run("return document.querySelectorAll('#part-rounds').length"),
         0
     );
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
-/// A folder of which something is missing is shown without it; one that a newer netburn wrote is refused plainly.
+/// A folder with missing tables is shown without them. A record of a newer netburn is rejected with a clear message.
 #[test]
-fn what_is_left_of_a_run_is_shown() {
+fn an_incomplete_record_is_shown() {
     let bench = Bench::new();
     ran(&bench, &["--duration", "4s"]);
     let path = bench.path("record/intervals.parquet");
@@ -97,7 +98,7 @@ fn what_is_left_of_a_run_is_shown() {
     assert!(told.stderr.contains("newer netburn"), "{}", told.stderr);
 }
 
-/// Charts can be hidden, looked closer at and walked along by keyboard; nothing is asked for from anywhere.
+/// Charts can be hidden, zoomed and read with the keyboard. The page makes no requests.
 #[test]
 fn the_page_works_from_disk() {
     let bench = Bench::new();
@@ -115,12 +116,12 @@ fn the_page_works_from_disk() {
     assert_eq!(asked, 0, "nothing is asked for");
     let drawn = browser.run("return document.documentElement.dataset.drawn");
     eprintln!("drawn {} ms after it began to load", drawn.as_str().unwrap());
-    // By keyboard: along, closer, and back.
+    // By keyboard: move, zoom in and zoom out.
     let plot = "#throughput-over-time .plot";
     browser.press(plot, "\u{e014}\u{e014}\u{e014}");
     let said = browser.text_of("#throughput-over-time .readout");
     assert!(said.contains(" s –") && said.contains("Mbit/s"), "{said}");
-    // Hiding, and what a reader of the screen is told of it.
+    // Hiding a chart, and the state for screen readers.
     let button = "#throughput-over-time .tools button";
     assert_eq!(
         browser.run(&format!("return document.querySelector('{button}').ariaPressed")),
@@ -131,21 +132,21 @@ fn the_page_works_from_disk() {
         browser.run(&format!("return document.querySelector('{button}').ariaPressed")),
         "false"
     );
-    // Every chart has its table and says what is to be seen.
+    // Each chart has a table and a description.
     let dumb = "return [...document.querySelectorAll('figure.chart')].filter((f) => \
                 !f.querySelector('table tbody tr') || !f.querySelector('svg title') || !f.querySelector('svg desc').textContent).length";
     assert_eq!(browser.run(dumb), 0);
-    // Dark by the switch, and kept.
+    // Dark by the switch, and stored.
     let background = "return getComputedStyle(document.body).backgroundColor";
     let light = browser.run(background);
     browser.click("#theme");
     assert_ne!(browser.run(background), light);
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
-/// Nobody's name becomes an element, a script or a dialog.
+/// Names never become an element, a script or a dialog.
 #[test]
-fn hostile_names_stay_text_in_a_browser() {
+fn names_with_markup_stay_text_in_a_browser() {
     let bench = Bench::new();
     ran(&bench, &["--duration", "4s"]);
     let mut view = View::open(&bench.path("record")).unwrap();
@@ -184,11 +185,11 @@ fn hostile_names_stay_text_in_a_browser() {
     );
     browser.press("#throughput-over-time .plot", "\u{e014}\u{e014}");
     assert_eq!(browser.run("return document.querySelectorAll('#theirs').length"), 0);
-    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.console_errors(), Vec::<String>::new());
 }
 
 #[test]
-fn the_report_as_it_looks() {
+fn the_report_in_all_styles() {
     let bench = Bench::new();
     bench.simulate("archer-c7-one-ssid", "record", &["--duration", "20s"]);
     let page = address(&bench.path("record/report.html"));

@@ -1,5 +1,5 @@
-//! `fleet join --install`: below a root of the test's own, where nothing of this machine is touched and nothing is started;
-//! and in a machine of the test's own, which starts with systemd and its services.
+//! `fleet join --install`: below a root directory of the test, where no file of this machine changes and no service
+//! starts; and in a container that boots with systemd and its services.
 
 use crate::common::{Bench, Ended, finish, is_root};
 use crate::machine;
@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// An address to join with a token of 32 bytes (none that any fleet has).
+/// A join URL with a token of 32 bytes that no fleet has.
 fn url() -> String {
     format!("http://192.0.2.5:4484/#{}", token())
 }
@@ -16,7 +16,7 @@ fn token() -> String {
     "A".repeat(43)
 }
 
-/// A root with these folders in it.
+/// A root directory with these folders.
 fn root(bench: &Bench, folders: &[&str]) -> PathBuf {
     let root = bench.path("root");
     for folder in folders {
@@ -36,7 +36,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn a_service_of_systemd_is_sound_and_keeps_its_secret() {
+fn a_systemd_unit_is_valid_and_its_secret_is_private() {
     let bench = Bench::new();
     let root = root(&bench, &["etc/systemd"]);
     let args = [
@@ -83,7 +83,7 @@ fn a_service_of_systemd_is_sound_and_keeps_its_secret() {
         format!("NETBURN_FLEET_URL='{}'\n", url())
     );
     verify(&bench, &root.join(unit), &root.join(binary), binary);
-    // Once more changes nothing but what is said anew; then it is taken away.
+    // A second installation changes only the values that differ. Then the service is removed.
     join(&bench, &root, &[&url(), "--install"]).expect(0);
     assert!(!std::fs::read_to_string(root.join(unit)).unwrap().contains("kitchen"));
     join(&bench, &root, &["--uninstall"]).expect(0);
@@ -91,7 +91,7 @@ fn a_service_of_systemd_is_sound_and_keeps_its_secret() {
     join(&bench, &root, &["--uninstall"]).expect(2);
 }
 
-/// systemd's own opinion, where it is at hand: of the unit with the binary where it is now.
+/// Output of `systemd-analyze verify`, if installed, for the unit with the binary at its present path.
 fn verify(bench: &Bench, unit: &Path, binary: &Path, planned: &str) {
     let text = std::fs::read_to_string(unit).unwrap();
     let text = text.replace(&format!("/{planned}"), binary.to_str().unwrap());
@@ -103,14 +103,14 @@ fn verify(bench: &Bench, unit: &Path, binary: &Path, planned: &str) {
     else {
         return;
     };
-    let told = String::from_utf8_lossy(&said.stderr);
-    // What it says of other units of this machine is none of ours.
-    let ours: Vec<&str> = told.lines().filter(|line| line.contains("netburn")).collect();
-    assert!(ours.is_empty(), "{told}");
+    let output = String::from_utf8_lossy(&said.stderr);
+    // Its messages about other units of this machine don't count.
+    let ours: Vec<&str> = output.lines().filter(|line| line.contains("netburn")).collect();
+    assert!(ours.is_empty(), "{output}");
 }
 
 #[test]
-fn a_script_of_procd_is_written_where_there_is_no_systemd() {
+fn a_procd_script_is_written_on_systems_without_systemd() {
     if !is_root() {
         return;
     }
@@ -129,7 +129,7 @@ fn a_script_of_procd_is_written_where_there_is_no_systemd() {
 }
 
 #[test]
-fn what_knows_neither_is_told_what_to_do() {
+fn a_system_without_both_gets_instructions() {
     let bench = Bench::new();
     let root = root(&bench, &["etc"]);
     let ended = join(&bench, &root, &[&url(), "--install"]).expect(2);
@@ -138,8 +138,8 @@ fn what_knows_neither_is_told_what_to_do() {
     assert!(ended.stderr.contains("needs the address to join"), "{}", ended.stderr);
 }
 
-/// A controller, an agent of the whole machine's and one of a user's, each a service; the first agent is killed. The
-/// session in which the user installs it ends at once.
+/// A controller, an agent of the machine and one of a user, each as a service. The first agent is killed. The session
+/// in which the user installs the second ends at once.
 const INSTALLED: &str = r#"
 . ./words
 cat > /etc/systemd/system/netburn-controller.service <<END
@@ -166,7 +166,7 @@ both
 echo restarted
 "#;
 
-/// The same machine, started again: nobody does anything but ask for a run; then both are taken away.
+/// The same machine after a reboot: only a run is started. Then both services are removed.
 const STARTED_AGAIN: &str = r#"
 . ./words
 both
@@ -188,7 +188,7 @@ both() { until list | grep -q '^machine ' && list | grep -q '^resident '; do sle
 "#;
 
 #[test]
-fn agents_installed_for_the_machine_and_for_a_user_start_with_it() {
+fn agents_installed_for_the_machine_and_for_a_user_start_at_boot() {
     let bench = Bench::new();
     std::fs::copy(env!("CARGO_BIN_EXE_netburn"), bench.path("netburn")).unwrap();
     bench.write("words", WORDS);
@@ -200,7 +200,7 @@ fn agents_installed_for_the_machine_and_for_a_user_start_with_it() {
     };
     assert!(said[0].contains("systemctl --user status netburn-agent"), "{}", said[0]);
     assert!(said[0].ends_with("both\nrestarted\n"), "{}", said[0]);
-    // 3: sound, but in doubt, as on any busy machine.
+    // 3: the run succeeded, but the results are unreliable on a busy machine.
     assert!(
         said[1].contains("both\nran 0\n") || said[1].contains("both\nran 3\n"),
         "{}",
@@ -215,7 +215,7 @@ fn agents_installed_for_the_machine_and_for_a_user_start_with_it() {
     let run: serde_json::Value = serde_json::from_str(&run).unwrap();
     for name in ["machine", "resident"] {
         let station = crate::common::station(&run, name);
-        // A call every 131.072 ms of two seconds.
+        // A call every 131.072 ms for two seconds.
         let operations = &station["workloads"][0]["operations"];
         assert!((13..=16).contains(&operations.as_u64().unwrap()), "{station:#}");
     }

@@ -1,4 +1,4 @@
-//! `serve` on its own.
+//! The command `serve` alone.
 
 use crate::common::{Bench, Running, start};
 use std::io::{Read, Write};
@@ -7,9 +7,9 @@ use std::net::TcpStream;
 fn serving(bench: &Bench, args: &[&str]) -> (Running, Vec<String>) {
     let mut server = start(bench.netburn(["serve"].iter().chain(args)));
     server.wait_for("its addresses", |s| {
-        s.said().contains("serving") && s.printed().ends_with('\n')
+        s.stderr_so_far().contains("serving") && s.stdout_so_far().ends_with('\n')
     });
-    let urls = server.printed().lines().map(str::to_owned).collect();
+    let urls = server.stdout_so_far().lines().map(str::to_owned).collect();
     (server, urls)
 }
 
@@ -23,7 +23,7 @@ fn get(url: &str, path: &str) -> String {
 }
 
 #[test]
-fn a_server_says_where_it_is_and_in_whose_name_and_ends_when_told() {
+fn a_server_prints_its_address_and_operator_and_ends_on_a_signal() {
     let bench = Bench::new();
     let listen = [
         "--listen",
@@ -50,7 +50,7 @@ fn a_server_says_where_it_is_and_in_whose_name_and_ends_when_told() {
 }
 
 #[test]
-fn a_server_over_tls_says_its_fingerprint() {
+fn a_server_with_tls_prints_its_fingerprint() {
     let bench = Bench::new();
     let (server, urls) = serving(
         &bench,
@@ -68,7 +68,7 @@ fn a_server_over_tls_says_its_fingerprint() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_the_wrong_one() {
+fn an_address_in_use_is_named() {
     let bench = Bench::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let at = taken.local_addr().unwrap().to_string();

@@ -1,4 +1,4 @@
-//! Whole runs in virtual time.
+//! Whole runs in simulated time.
 
 use crate::common::{Bench, finish, house, station};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 const TABLES: [&str; 5] = ["operations", "intervals", "connections", "link", "events"];
 
-/// Another station at it, whose signal changes.
+/// A second station, whose signal changes.
 const LOADER: &str = r#"
 [station.loader]
 joins = "home.5g"
@@ -17,12 +17,12 @@ time = "2 s"
 set = { "station.loader.signal" = "-80 dBm" }
 "#;
 
-/// A few seconds of it.
+/// A few seconds of the network.
 fn busy_house() -> String {
     house("3 s", "1 s") + LOADER
 }
 
-/// `run.json` without what may differ: the folder's name and netburn's version.
+/// `run.json` without the folder's name and netburn's version.
 fn document(folder: &Path) -> serde_json::Value {
     let mut document: serde_json::Value = serde_json::from_slice(&fs::read(folder.join("run.json")).unwrap()).unwrap();
     document["summary"]["run"] = "".into();
@@ -48,21 +48,21 @@ fn the_same_seed_leaves_the_same_record() {
 }
 
 #[test]
-fn repeats_are_the_same_whatever_ran_at_once() {
+fn runs_of_a_set_do_not_depend_on_concurrency() {
     let bench = Bench::new();
     bench.write("house.toml", busy_house());
     let together = bench
         .simulate("house.toml", "three", &["--repeat", "3", "--format", "json"])
         .json();
     assert_eq!(together["repeats"].as_array().unwrap().len(), 3, "{together:#}");
-    // The first of them is the scenario's own seed, alone.
+    // The first has the scenario's own seed, as a single run has.
     bench.simulate("house.toml", "alone", &[]);
     let operations = |folder: &str| fs::read(bench.path(folder).join("operations.parquet")).unwrap();
     assert!(operations("three/1") == operations("alone"));
 }
 
 #[test]
-fn the_summary_says_what_the_air_did() {
+fn the_summary_has_the_airtime() {
     let bench = Bench::new();
     bench.write("house.toml", busy_house());
     let ended = finish(bench.netburn(["run", "house.toml", "--on", "simulate", "--format", "json"])).expect(0);
@@ -70,23 +70,24 @@ fn the_summary_says_what_the_air_did() {
     assert_eq!(summary["environment"], "simulate");
     assert_eq!(summary["self_check"]["ok"], true);
     let caller = station(&summary, "caller");
-    // Nobody else was there: 2 × 5 ms, twice 56 µs for 92 + 38 bytes at 20 Mbit/s, and the air.
+    // The channel was free: 2 × 5 ms of delay, twice 56 µs for 92 + 38 bytes at 20 Mbit/s, and the airtime.
     let idle = caller["idle_latency_ms"].as_f64().unwrap();
     assert!((10.1..11.5).contains(&idle), "{idle} ms");
     let share = |name: &str| station(&summary, name)["airtime_share"].as_f64().unwrap();
     assert!((share("caller") + share("loader") - 1.0).abs() < 1e-6);
     assert!(share("loader") > share("caller"));
-    // The line of 20 Mbit/s carries 18.8 of content (1448 of 1538 bytes); a third of the time the signal is too weak for that.
+    // A link of 20 Mbit/s carries 18.8 Mbit/s of content (1448 of 1538 bytes). For a third of the time the signal is
+    // too weak.
     let total = summary["totals"]["throughput_mbps"].as_f64().unwrap();
     assert!((9.4..18.9).contains(&total), "{total} Mbit/s");
-    // While it is, the caller waits behind the loader: what is queued before the line.
+    // The caller's packets are queued behind those of the loader, before the link.
     let calls = &caller["workloads"][0];
     assert!(calls["operations"].as_u64().unwrap() >= 20, "{calls:#}");
 }
 
-/// A folder below /proc can't be made by anybody.
+/// No user can create a folder below /proc.
 #[test]
-fn a_folder_that_can_not_be_made_is_named_and_nothing_was_measured() {
+fn a_record_folder_that_cannot_be_created_is_named() {
     let bench = Bench::new();
     bench.write("house.toml", busy_house());
     let run = ["run", "house.toml", "--on", "simulate", "--out", "/proc/x/y"];
@@ -113,7 +114,7 @@ fn a_folder_that_can_not_be_made_is_named_and_nothing_was_measured() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_told() {
+fn scenarios_that_cannot_be_simulated_are_errors() {
     let bench = Bench::new();
     for (change, said) in [
         ("station.loader.cc=vegas", "`reno`, `cubic` or `bbr`"),

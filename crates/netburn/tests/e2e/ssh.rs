@@ -1,4 +1,5 @@
-//! Over SSH, into a real OpenSSH server on loopback with keys and settings of the test's own: `fleet check`, `fleet deploy`.
+//! `fleet check` and `fleet deploy` over SSH, with a real OpenSSH server on loopback that has keys and settings of the
+//! test.
 
 use crate::common::{Bench, finish, is_root, signal};
 use serde_json::Value;
@@ -7,27 +8,27 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A server for this user, and what a client needs to know of it.
+/// A server for this user, with the settings of its client.
 struct Sshd {
     child: Child,
-    /// For `--ssh-config`: the host is called `there`.
+    /// For `--ssh-config`: the host has the name `there`.
     config: PathBuf,
     log: PathBuf,
 }
 
-/// Who logs in there.
+/// The account on the server.
 struct Account {
     name: String,
     home: String,
-    /// Their authorized_keys: our key.
+    /// Its authorized_keys file with the test's key.
     keys: String,
-    /// More of the session's environment.
+    /// Additional environment of the session.
     environment: &'static str,
 }
 
 impl Sshd {
-    /// Starts one for this user, with more lines in its settings; `script` runs before it, as root in a mount namespace of
-    /// its own where there are rights to that, in the bench's folder.
+    /// Starts a server for this user with additional settings. Before, `script` runs as root in the bench's folder, in
+    /// a mount namespace if that is permitted.
     fn start(bench: &Bench, settings: &str, script: &str) -> Sshd {
         let user = Command::new("id").arg("-un").output().unwrap().stdout;
         let account = Account {
@@ -39,7 +40,7 @@ impl Sshd {
         Sshd::start_for(bench, &account, settings, script)
     }
 
-    /// The same for somebody else.
+    /// The same for another account.
     fn start_for(bench: &Bench, account: &Account, settings: &str, script: &str) -> Sshd {
         let folder = bench.path("ssh");
         std::fs::create_dir(&folder).unwrap();
@@ -75,7 +76,7 @@ impl Sshd {
         let log = std::fs::File::create(at("log")).unwrap();
         let mut command = Command::new("/usr/sbin/sshd");
         if is_root() {
-            // Where root's server puts those who aren't let in yet.
+            // Directory of root's server for connections before authentication.
             let prepared = format!(
                 "set -e; mount -t tmpfs none /run; mkdir -m 755 /run/sshd; {script}\nexec /usr/sbin/sshd \"$@\""
             );
@@ -125,7 +126,7 @@ fn checked(bench: &Bench, sshd: &Sshd) -> Value {
     ended.json()[0].clone()
 }
 
-/// The phase that is slowest, and why.
+/// The slowest phase and its reason.
 fn worst(checked: &Value) -> (String, String) {
     let finding = &checked["findings"][0];
     let text = |name: &str| {
@@ -138,9 +139,9 @@ fn worst(checked: &Value) -> (String, String) {
 }
 
 #[test]
-fn a_login_has_its_phases_and_a_connection_that_is_there_is_quicker() {
+fn a_login_has_phases_and_an_existing_connection_is_faster() {
     let bench = Bench::new();
-    // Surely slow where there are rights to that; else one measurement of three has to tell them apart.
+    // Slow for certain if that can be arranged; else one measurement of three has to show the difference.
     let sshd = if is_root() {
         Sshd::start(&bench, "UsePAM yes", &pam("account optional pam_exec.so /bin/sleep 1"))
     } else {
@@ -164,7 +165,7 @@ fn a_login_has_its_phases_and_a_connection_that_is_there_is_quicker() {
     }
     let (login, reused) = times(&host);
     assert!(reused < login, "{host}");
-    // The login that is timed, and the one that stays.
+    // The timed login, and the connection that stays open.
     let accepted = sshd.log().matches("Accepted publickey").count();
     assert_eq!(accepted, 2 * tries, "{}", sshd.log());
     let ended =
@@ -188,7 +189,7 @@ fn a_slow_shell_is_named() {
     );
 }
 
-/// What gives the server PAM modules that let everybody in, and this line.
+/// Gives the server PAM modules that accept all users, and this line.
 fn pam(line: &str) -> String {
     format!(
         "printf '%s\\n' 'auth required pam_permit.so' 'account required pam_permit.so' 'session required pam_permit.so' \
@@ -196,7 +197,7 @@ fn pam(line: &str) -> String {
     )
 }
 
-/// What takes root: PAM, and a name server of the server's own.
+/// Settings that only root can make: PAM, and a name server for this server.
 #[test]
 fn slow_pam_modules_and_reverse_dns_are_named() {
     if !is_root() {
@@ -216,11 +217,11 @@ fn slow_pam_modules_and_reverse_dns_are_named() {
         let (found, cause) = worst(&checked(&bench, &sshd));
         assert!(found == phase && cause.contains(why), "{found}: {cause}");
     }
-    // It is asked and never answers.
+    // It receives queries and never answers.
     let Ok(_silent) = UdpSocket::bind("127.9.9.9:53") else {
         return;
     };
-    // What the far end is asked for is what stands where a server's settings usually stand.
+    // The remote command reads the usual path of a server's settings.
     let script = "mount --bind sshd_config /etc/ssh/sshd_config; printf 'nameserver 127.9.9.9\\noptions timeout:1 attempts:1\\n' >resolv; mount --bind resolv /etc/resolv.conf; \
                   printf 'passwd: files\\ngroup: files\\nhosts: dns\\n' >nss; mount --bind nss /etc/nsswitch.conf";
     let bench = Bench::new();
@@ -231,7 +232,7 @@ fn slow_pam_modules_and_reverse_dns_are_named() {
 }
 
 #[test]
-fn a_host_that_lets_nobody_in_is_told() {
+fn a_host_that_rejects_all_users_is_reported() {
     let bench = Bench::new();
     let sshd = Sshd::start(
         &bench,
@@ -242,13 +243,13 @@ fn a_host_that_lets_nobody_in_is_told() {
     let ended = finish(bench.netburn(["fleet", "check", "there", "--ssh-config", config])).expect(3);
     assert!(ended.out().contains("no login without a question"), "{}", ended.out());
     let ended = finish(bench.netburn(["fleet", "check", "-oProxyCommand=true"]));
-    assert_ne!(ended.code(), 0, "an option is no host");
+    assert_ne!(ended.code(), 0, "an option was used as a host");
 }
 
-/// A plain user of the other machine, known there alone.
+/// An ordinary user of the other machine, without an account on this one.
 const GUEST: &str = "61234";
 
-/// What makes the other machine: with the user, and what would ask for a password in the way.
+/// Creates the other machine: its user, and programs that would ask for a password.
 const MACHINE: &str = r#"
 mount -t tmpfs -o mode=755 none /mnt
 mkdir /mnt/guest /mnt/bin
@@ -264,7 +265,7 @@ exit 1
 ' >/mnt/bin/$asks; done
 cat >/mnt/bin/systemctl <<'END'
 #!/bin/sh
-# A user's systemd, as far as it is asked to do something here.
+# A user's systemd, with the functions that the test needs.
 [ "$1" = --user ] || exit 1
 [ "$XDG_RUNTIME_DIR" = /run/user/61234 ] || { echo "Failed to connect to bus: No medium found" >&2; exit 1; }
 echo "$*" >>/mnt/guest/systemctl.log
@@ -273,7 +274,7 @@ unit=$HOME/.config/systemd/user/$3
 . "$(sed -n 's/^EnvironmentFile=//p' "$unit")"
 export NETBURN_FLEET_URL
 command=$(sed -n 's/^ExecStart=//p' "$unit")
-# As Restart=always has it.
+# Restart=always
 setsid sh -c "until $command; do sleep 0.2; done" >/mnt/guest/service.log 2>&1 </dev/null &
 END
 printf '#!/bin/sh
@@ -282,24 +283,24 @@ printf '#!/bin/sh
 chmod 755 /mnt/bin/*
 "#;
 
-/// What runs as the plain user of one other machine: it ends with the test, whatever becomes of it.
-struct Guests {
-    /// That machine: its mount namespace.
+/// Processes of the ordinary user of the other machine. They end with the test.
+struct RemoteProcesses {
+    /// The mount namespace of that machine.
     machine: PathBuf,
 }
 
-impl Guests {
-    fn of(sshd: &Sshd) -> Guests {
-        let machine = Guests::machine(sshd.child.id()).unwrap();
-        Guests { machine }
+impl RemoteProcesses {
+    fn for_host(sshd: &Sshd) -> RemoteProcesses {
+        let machine = RemoteProcesses::machine(sshd.child.id()).unwrap();
+        RemoteProcesses { machine }
     }
 
-    /// Which one a process is on.
+    /// The machine (mount namespace) of a process.
     fn machine(pid: u32) -> std::io::Result<PathBuf> {
         std::fs::read_link(format!("/proc/{pid}/ns/mnt"))
     }
 
-    /// Their agents.
+    /// The agents of that user.
     fn all(&self) -> Vec<u32> {
         let is_agent = |pid: &u32| {
             let line = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -317,7 +318,7 @@ impl Guests {
                 .lines()
                 .any(|line| line.split_whitespace().take(2).eq(["Uid:", GUEST]));
             let ended = status.contains("State:\tZ");
-            let here = || Guests::machine(pid).is_ok_and(|machine| machine == self.machine);
+            let here = || RemoteProcesses::machine(pid).is_ok_and(|machine| machine == self.machine);
             (of_guest && !ended && here()).then_some(pid)
         });
         guests.collect()
@@ -336,7 +337,7 @@ impl Guests {
     }
 }
 
-impl Drop for Guests {
+impl Drop for RemoteProcesses {
     fn drop(&mut self) {
         for _ in 0..100 {
             let all = self.processes();
@@ -351,10 +352,11 @@ impl Drop for Guests {
     }
 }
 
-/// Whoever isn't root there needs nobody's leave: the binary and all that belongs to it are below the home, the agent is
-/// theirs, and the service is that of their own systemd. (Where the tests' user isn't root, every test here is one of this.)
+/// A user who isn't root needs no rights of others: the binary and its files are below the home directory, the agent
+/// runs as that user, and the service belongs to the user's own systemd. (If the tests' user isn't root, this holds for
+/// all tests here.)
 #[test]
-fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
+fn deploying_as_an_ordinary_user_asks_for_no_password() {
     if !is_root() {
         return;
     }
@@ -366,15 +368,15 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         environment: "PATH=/mnt/bin:/usr/bin:/bin",
     };
     let sshd = Sshd::start_for(&bench, &account, "UsePAM no", MACHINE);
-    let guests = Guests::of(&sshd);
+    let guests = RemoteProcesses::for_host(&sshd);
     let config = sshd.config.to_str().unwrap();
     let mut serve =
         crate::common::start(bench.with_state("desk", &["fleet", "serve", "--listen", "127.0.0.1:0", "--quiet"]));
-    serve.wait_for("an address", |serve| serve.printed().contains("http://"));
+    serve.wait_for("an address", |serve| serve.stdout_so_far().contains("http://"));
     let there = ["fleet", "deploy", "there", "--name", "kitchen", "--ssh-config", config];
     let ended = finish(bench.with_state("desk", &there)).expect(0);
     assert!(ended.stderr.contains("copied, joining"), "{}", ended.stderr);
-    serve.wait_for("the member", |serve| serve.said().contains("+ kitchen"));
+    serve.wait_for("the member", |serve| serve.stderr_so_far().contains("+ kitchen"));
     let machine = PathBuf::from(format!("/proc/{}/root", sshd.child.id()));
     let home = machine.join("mnt/guest");
     for (path, mode) in [
@@ -391,7 +393,7 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         );
     }
     let plain = guests.wait_for(1)[0];
-    // Without anything that starts services, that is said.
+    // Without any service manager, a message names it.
     let service = [&there[..], &["--service"]].concat();
     let ended = finish(bench.with_state("desk", &service)).expect(3);
     assert!(
@@ -399,8 +401,8 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         "{}",
         ended.stderr
     );
-    assert_eq!(guests.all(), [plain], "what runs goes on");
-    // With a systemd of the user's own, which a login without PAM doesn't know the way to.
+    assert_eq!(guests.all(), [plain], "the running agent stopped");
+    // With the user's own systemd, which a login without PAM can't reach by the environment.
     let inside = |script: &str| {
         let mut command = Command::new("nsenter");
         command.args([
@@ -433,7 +435,7 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         all.len() == 1 && all != [plain]
     });
     serve.wait_for("the member again", |serve| {
-        serve.said().matches("+ kitchen").count() == 2
+        serve.stderr_so_far().matches("+ kitchen").count() == 2
     });
     let log = std::fs::read_to_string(home.join("systemctl.log")).unwrap();
     assert!(
@@ -445,22 +447,22 @@ fn a_plain_user_of_the_other_machine_is_asked_for_no_password() {
         unit.contains("ExecStart=/mnt/guest/.local/bin/netburn fleet join --name kitchen"),
         "{unit}"
     );
-    assert!(!home.join("asked").exists(), "nobody is asked for a password");
+    assert!(!home.join("asked").exists(), "no program asked for a password");
     signal(guests.wait_for(1)[0], "TERM");
     guests.wait_for(0);
     serve.signal("INT");
     serve.finish();
 }
 
-/// It is copied, started, and in the fleet: over one connection.
+/// The binary is copied and started, and the agent joins, all over one connection.
 #[test]
-fn a_machine_that_netburn_is_deployed_to_joins() {
+fn netburn_deployed_to_a_machine_joins_the_fleet() {
     let bench = Bench::new();
     let sshd = Sshd::start(&bench, "UsePAM no", "");
     let config = sshd.config.to_str().unwrap();
     let mut serve =
         crate::common::start(bench.with_state("desk", &["fleet", "serve", "--listen", "127.0.0.1:0", "--quiet"]));
-    serve.wait_for("an address", |serve| serve.printed().contains("http://"));
+    serve.wait_for("an address", |serve| serve.stdout_so_far().contains("http://"));
     let there = [
         "fleet",
         "deploy",
@@ -474,16 +476,13 @@ fn a_machine_that_netburn_is_deployed_to_joins() {
     ];
     let ended = finish(bench.with_state("desk", &there)).expect(0);
     assert!(ended.stderr.contains("copied, joining"), "{}", ended.stderr);
-    serve.wait_for("the member", |serve| serve.said().contains("kitchen"));
+    serve.wait_for("the member", |serve| serve.stderr_so_far().contains("kitchen"));
     assert_eq!(sshd.log().matches("Accepted publickey").count(), 1, "{}", sshd.log());
     let home = bench.path("ssh/home");
     let pid = std::fs::read_to_string(home.join(".local/state/netburn/deployed.pid")).unwrap();
     let arguments = std::fs::read_to_string(format!("/proc/{}/cmdline", pid.trim())).unwrap();
-    assert!(
-        !arguments.contains('#'),
-        "the token is for nobody else to read: {arguments}"
-    );
-    // What can't be there changes nothing there: the one that runs goes on.
+    assert!(!arguments.contains('#'), "the arguments contain the token: {arguments}");
+    // A binary that can't run there changes nothing. The running agent continues.
     let wrong = [&there[..], &["--interface", "wlan77"]].concat();
     let refused = finish(bench.with_state("desk", &wrong)).expect(3);
     for text in ["unknown interface: found `wlan77`", "What ran there before still does"] {
@@ -497,7 +496,7 @@ fn a_machine_that_netburn_is_deployed_to_joins() {
             .is_ok()
     );
     assert!(!home.join(".config/netburn/join.env.new").exists());
-    // Another time it is there already, and the one that runs gives way.
+    // At the second deployment the binary is already there, and the running agent is replaced.
     let again = finish(bench.with_state("desk", &there)).expect(0);
     assert!(again.stderr.contains("was there, joining"), "{}", again.stderr);
     let other = std::fs::read_to_string(home.join(".local/state/netburn/deployed.pid")).unwrap();

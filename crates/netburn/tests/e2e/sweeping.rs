@@ -1,4 +1,4 @@
-//! Sweeps: their rows, going on after a kill, and bad input.
+//! Sweeps: their rows, their continuation after a kill, and invalid input.
 
 use crate::common::{Bench, finish, house, start};
 use std::collections::BTreeMap;
@@ -6,12 +6,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// As long as 100 frames of voip, one of which is due every 131 ms.
-fn hundred_frames() -> String {
+/// The time of 100 objects of `voip`, one of which is due every 131 ms.
+fn hundred_calls() -> String {
     house("13100 ms", "500 ms")
 }
 
-/// The finished runs of a sweep: each file's name, inode and time of change.
+/// The finished runs of a sweep: file name, inode and modification time.
 pub(crate) fn runs(folder: &Path) -> BTreeMap<String, (u64, i64, i64)> {
     let Ok(entries) = fs::read_dir(folder.join("runs")) else {
         return BTreeMap::new();
@@ -33,9 +33,9 @@ fn fields(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_combination_is_a_row_and_figures_are_as_reckoned() {
+fn every_combination_is_a_row_with_the_expected_values() {
     let bench = Bench::new();
-    bench.write("house.toml", hundred_frames());
+    bench.write("house.toml", hundred_calls());
     let delays = "server.link.delay=5ms..45ms..20";
     let args = [
         "sweep",
@@ -67,13 +67,13 @@ fn every_combination_is_a_row_and_figures_are_as_reckoned() {
     ])) {
         let row = fields(line);
         assert_eq!(row[..3], [number.to_string(), format!("{delay}ms"), queue.to_owned()]);
-        // The one that is under way at the end has its drain.
+        // The operation in progress at the end has its drain.
         assert_eq!(row[column("caller.voip.operations")], "100");
-        // 16 KiB each, and all but perhaps the last one within the load.
+        // 16 KiB each. All except possibly the last one are within the load.
         let throughput: f64 = row[column("caller.throughput_mbps")].parse().unwrap();
         let frames = throughput * 13.1e6 / f64::from(16 * 1024 * 8);
         assert!((99.0 - 1e-4..100.0 + 1e-4).contains(&frames), "{frames}: {line}");
-        // There and back over the wire, and what two short exchanges on the air take.
+        // The round trip over the wire, and the airtime of two short exchanges.
         let probe: f64 = row[column("caller.probe.p50_ms")].parse().unwrap();
         assert!((2.0 * delay + 0.05..2.0 * delay + 1.0).contains(&probe), "{line}");
     }
@@ -81,7 +81,7 @@ fn every_combination_is_a_row_and_figures_are_as_reckoned() {
         text.contains("caller.probe.p50_ms (ms) over server.link.delay\nap.home.queue = fifo\n  5ms   █"),
         "{text}"
     );
-    // Another number of processors, the same rows; and nothing is run a second time.
+    // Another number of processors gives the same rows. No run is repeated.
     let before = runs(&bench.path("swept"));
     let again = finish(bench.netburn(args.into_iter().chain(["--format", "csv"]))).expect(0);
     assert!(
@@ -104,7 +104,7 @@ fn every_combination_is_a_row_and_figures_are_as_reckoned() {
 }
 
 #[test]
-fn a_killed_sweep_goes_on_where_it_was() {
+fn a_killed_sweep_continues() {
     let bench = Bench::new();
     bench.write("house.toml", house("20 s", "500 ms"));
     let sweep = |folder: &str| {
@@ -128,7 +128,7 @@ fn a_killed_sweep_goes_on_where_it_was() {
     running.finish();
     let kept = runs(&folder);
     assert!((3..60).contains(&kept.len()), "{} runs were finished", kept.len());
-    // As a killed one may leave it: what is torn was never finished.
+    // The state that a killed sweep can leave: a partial file does not count as a finished run.
     fs::write(folder.join("runs/60.json"), "{\"run\":60,").unwrap();
     let rest = finish(sweep("cut")).expect(0);
     assert!(
@@ -150,7 +150,7 @@ fn a_killed_sweep_goes_on_where_it_was() {
 }
 
 #[test]
-fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_to_go_on() {
+fn an_interrupted_sweep_keeps_finished_runs_and_prints_the_command_to_continue() {
     let bench = Bench::new();
     bench.write("house.toml", house("20 s", "500 ms"));
     let args = [
@@ -181,8 +181,8 @@ fn an_interrupted_sweep_keeps_what_is_finished_and_says_how_to_go_on() {
     assert_eq!(fs::read_to_string(folder.join("rows.csv")).unwrap(), ended.out());
 }
 
-/// Two desks on wires of their own, 8 Mbit/s each, and one of them behind a modem. With 1448 of every 1538 bytes on the wire content, 8 Mbit/s
-/// carry 7.53; a probe waits behind what is sent.
+/// Two stations on wires of their own with 8 Mbit/s each, one of them behind a modem. 1448 of 1538 bytes on the wire
+/// are content, so 8 Mbit/s carry 7.53 Mbit/s. A probe is queued behind the upload.
 const DESKS: &str = r#"
 duration = "4 s"
 warmup = "1 s"
@@ -199,11 +199,11 @@ workload = ["upload", "probe"]
 "#;
 
 #[test]
-fn a_change_of_several_keys_is_judged_station_by_station() {
+fn a_change_of_several_keys_is_judged_for_each_station() {
     let bench = Bench::new();
     bench.write("desks.toml", DESKS);
-    // Half the rate: half the throughput, everywhere. A queue in one's own host: the probe overtakes what waits there and nothing of
-    // what waits in the modem.
+    // Half the rate gives half the throughput for all stations. A probe passes packets queued in its own host, but not
+    // those in the modem.
     let judge = |vary: &str, out: &str, more: &[&str]| {
         let args = [
             "sweep",
@@ -235,8 +235,8 @@ fn a_change_of_several_keys_is_judged_station_by_station() {
         (&"station.*.queue".into(), &"fifo".into())
     );
     assert_eq!(judged["against"][0]["value"], "fq-codel");
-    let figures = judged["against"][0]["figures"].as_array().unwrap();
-    let of = |path: &str| figures.iter().find(|figure| figure["figure"] == path).unwrap();
+    let metrics = judged["against"][0]["metrics"].as_array().unwrap();
+    let of = |path: &str| metrics.iter().find(|metric| metric["metric"] == path).unwrap();
     for station in ["near", "far"] {
         let upload = of(&format!("stations.{station}.throughput_mbps"));
         let mbps = upload["baseline"].as_f64().unwrap();
@@ -251,7 +251,7 @@ fn a_change_of_several_keys_is_judged_station_by_station() {
         "{judged}"
     );
     let csv = fs::read_to_string(bench.path("queues/judged.csv")).unwrap();
-    assert_eq!(csv.split_terminator("\r\n").count(), 1 + figures.len());
+    assert_eq!(csv.split_terminator("\r\n").count(), 1 + metrics.len());
     let rates = fs::read_to_string(bench.path("rates/judged.csv")).unwrap();
     let slower = rates
         .split_terminator("\r\n")
@@ -261,18 +261,18 @@ fn a_change_of_several_keys_is_judged_station_by_station() {
     assert!(slower.iter().all(|line| line.ends_with(",worse")), "{slower:#?}");
 }
 
-/// The figures of a comparison's document, each with its judgement and its probabilities.
+/// The metrics of a comparison's document, each with its judgement and its p-values.
 fn judgements(comparison: &serde_json::Value) -> Vec<(String, String, String)> {
-    let figures = comparison["figures"].as_array().unwrap().iter();
+    let metrics = comparison["metrics"].as_array().unwrap().iter();
     let text = |value: &serde_json::Value| value.to_string();
-    figures
-        .map(|f| (text(&f["figure"]), text(&f["judgement"]), text(&f["p_corrected"])))
+    metrics
+        .map(|f| (text(&f["metric"]), text(&f["judgement"]), text(&f["p_corrected"])))
         .collect()
 }
 
-/// What `sweep --judge` says of its runs is what `compare --matrix` says of its folder, and of two values also what `compare` says.
+/// `sweep --judge` prints the same results as `compare --matrix` of its folder and, for two values, as `compare`.
 #[test]
-fn a_sweep_and_a_comparison_of_its_folder_come_to_the_same() {
+fn a_sweep_and_a_comparison_of_its_folder_agree() {
     let bench = Bench::new();
     bench.write("house.toml", house("4 s", "1 s"));
     let judged = |vary: &str, out: &str| {
@@ -326,9 +326,9 @@ fn a_sweep_and_a_comparison_of_its_folder_come_to_the_same() {
     );
 }
 
-/// A signal below what the slowest rate needs is no cell that can be run; the others are.
+/// A signal below the needs of the slowest rate makes a cell impossible. The other cells run.
 #[test]
-fn cells_that_can_not_be_run_are_rows_where_that_is_asked_for() {
+fn impossible_cells_are_rows_on_request() {
     let bench = Bench::new();
     bench.write("house.toml", house("2 s", "1 s"));
     let vary = "station.caller.signal=-98 dBm..-50 dBm..8";
@@ -367,7 +367,7 @@ fn cells_that_can_not_be_run_are_rows_where_that_is_asked_for() {
         impossible[0].trim_end_matches(',').ends_with("impossible"),
         "nothing else is known: {impossible:?}"
     );
-    // What is finished is not run again, and the folder is compared without a word of missing runs.
+    // Finished runs are not repeated. A comparison of the folder does not report missing runs.
     let again = finish(bench.netburn(&skipping)).expect(0);
     assert!(
         again.stderr.contains("12 of 12 runs finished already"),
@@ -392,9 +392,9 @@ fn cells_that_can_not_be_run_are_rows_where_that_is_asked_for() {
 }
 
 #[test]
-fn bad_input_is_told() {
+fn invalid_arguments_of_sweep_are_errors() {
     let bench = Bench::new();
-    bench.write("house.toml", hundred_frames());
+    bench.write("house.toml", hundred_calls());
     fs::create_dir(bench.path("taken")).unwrap();
     bench.write("taken/notes", "mine");
     let first = ["sweep", "house.toml", "--vary", "seed=1,2", "--out", "mine"];
@@ -476,5 +476,5 @@ fn bad_input_is_told() {
         assert!(ended.stderr.contains(said), "{args:?}\n{}", ended.stderr);
         assert!(ended.stdout.is_empty());
     }
-    assert!(!bench.path("sweeps").exists(), "nothing is left of what never ran");
+    assert!(!bench.path("sweeps").exists(), "a rejected sweep left a folder");
 }

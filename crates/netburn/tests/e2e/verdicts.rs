@@ -1,4 +1,4 @@
-//! What a limit, and a fault, does to each use: seen by whole runs.
+//! Effects of a limit and of a fault on each workload, in whole runs.
 
 use crate::common::{Bench, finish, one_station, signal, start, station};
 use netburn_record::{Row, Run};
@@ -6,7 +6,7 @@ use netburn_workload::{Operation, Outcome};
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// Runs a scenario and gives its summary, whatever came of it.
+/// Runs a scenario and returns its summary, whatever the exit status is.
 fn summary(content: &str, args: &[&str]) -> (i32, Value) {
     let bench = Bench::new();
     bench.write("one.toml", content);
@@ -21,8 +21,9 @@ fn one(summary: &Value) -> &Value {
 }
 
 #[test]
-fn a_4k_stream_fails_on_a_line_of_15_mbit() {
-    // It wants 20 Mbit/s in every 2 s and asks for 25; 15 is what there is, whatever the machine does.
+fn a_4k_stream_fails_on_a_link_of_15_mbit() {
+    // The goal is 20 Mbit/s in each window of 2 s, and the stream requests 25. The link has 15, whatever the machine
+    // does.
     let (code, summary) = summary(
         &one_station("4kstream", 60, 6),
         &["--set", "server.link.rate=15 Mbit/s", "--check"],
@@ -32,7 +33,7 @@ fn a_4k_stream_fails_on_a_line_of_15_mbit() {
     assert!(stream["goals"][0]["met"].as_f64().unwrap() < 0.5, "{summary:#}");
     let rate = stream["throughput_mbps"].as_f64().unwrap();
     assert!(rate < 15.8, "{rate} Mbit/s through a line of 15");
-    // A machine too busy to tell makes it inconclusive, and says why.
+    // A machine that is too busy makes it inconclusive, with the reason.
     match summary["verdict"].as_str().unwrap() {
         "fail" => {
             assert_eq!(code, 1);
@@ -43,7 +44,7 @@ fn a_4k_stream_fails_on_a_line_of_15_mbit() {
 }
 
 #[test]
-fn a_4k_stream_passes_on_a_line_of_60_mbit() {
+fn a_4k_stream_passes_on_a_link_of_60_mbit() {
     let (code, summary) = summary(&one_station("4kstream", 60, 6), &["--check"]);
     if summary["verdict"] == "inconclusive" {
         return assert_inconclusive(code, &summary);
@@ -52,7 +53,7 @@ fn a_4k_stream_passes_on_a_line_of_60_mbit() {
     assert_eq!(stream["goals"][0]["verdict"], "pass", "{summary:#}");
     assert_eq!(stream["goals"][1]["verdict"], "pass", "{summary:#}");
     assert_eq!((code, &summary["verdict"]), (0, &Value::from("pass")), "{summary:#}");
-    // 25 Mbit/s are asked for, but for the phase at the beginning and the object cut off at the end.
+    // 25 Mbit/s are requested, except for the phase at the beginning and the last object.
     let rate = stream["throughput_mbps"].as_f64().unwrap();
     assert!((21.0..26.5).contains(&rate), "{rate} Mbit/s of 25");
 }
@@ -69,29 +70,29 @@ fn assert_inconclusive(code: i32, summary: &Value) {
 }
 
 #[test]
-fn a_stall_of_the_server_is_in_the_tail_at_its_full_length() {
+fn a_stall_of_the_server_appears_in_the_tail_with_its_full_length() {
     let bench = Bench::new();
     bench.write("call.toml", one_station("voip", 20, 6));
     let mut run = start(bench.netburn(["run", "call.toml", "--out", "kept"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(1));
-    let server = run.participants("serve")[0];
+    let server = run.processes_with_subcommand("serve")[0];
     let stopping = Instant::now();
     signal(server, "STOP");
     let stopped = Instant::now();
     std::thread::sleep(Duration::from_secs(2));
     let resuming = Instant::now();
     signal(server, "CONT");
-    // It stood still for the one at the least and for the other at the most. The first call that it hit was due at most 131 ms
-    // after it stopped; after it went on, they need a moment.
+    // The server was suspended for at least the one and at most the other time. The first affected call was due at most
+    // 131 ms after the suspension began. Afterwards the answers take a moment.
     let least = (resuming - stopped).as_secs_f64() * 1e3 - 132.0;
     let most = stopping.elapsed().as_secs_f64() * 1e3 + 1000.0;
     run.finish();
 
     let calls = operations(&bench);
     let first = calls.iter().max_by_key(|o| o.latency()).unwrap();
-    // One call every 131 ms: in 2 s 15 or 16 fall due. Up to 8 are under way at once, those beyond are missed. The machine may
-    // be slow at other times, too.
+    // One call every 131 ms: 15 or 16 fall due in 2 s. Up to 8 run at once, and the others are not started. The machine
+    // may be slow at other times, too.
     let slow: Vec<&Operation> = calls
         .iter()
         .filter(|o| o.due >= first.due && o.due.since(first.due).as_millis_f64() < least)
@@ -103,7 +104,7 @@ fn a_stall_of_the_server_is_in_the_tail_at_its_full_length() {
         "{} slow, {missed} missed: {calls:?}",
         slow.len()
     );
-    // Each counts from when it was due: the later it was due, the less it waited, and all ended when the server went on.
+    // Latency counts from the due time: later operations waited less, and all ended when the server continued.
     for call in &slow {
         let (later, waited) = (call.due.since(first.due), call.latency().unwrap());
         let ended = later.as_millis_f64() + waited.as_millis_f64();
@@ -119,7 +120,7 @@ fn a_stall_of_the_server_is_in_the_tail_at_its_full_length() {
     }
 }
 
-/// Operations in short: due, latency or outcome, in ms.
+/// Operations in short form: due, latency or outcome, in ms.
 fn shown(operations: &[Operation]) -> String {
     let one = |o: &Operation| match o.latency() {
         Some(latency) => format!("{}: {:.1}", o.due, latency.as_millis_f64()),
@@ -128,7 +129,7 @@ fn shown(operations: &[Operation]) -> String {
     operations.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The operations of the first station's first workload, by when they were due.
+/// The operations of the first station's first workload in the order of their due times.
 fn operations(bench: &Bench) -> Vec<Operation> {
     let mut operations = Vec::new();
     let run = Run::open(&bench.path("kept")).unwrap();

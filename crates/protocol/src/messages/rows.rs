@@ -169,7 +169,7 @@ impl Batch {
             }
             Row::Connection(row) => self.connections.push(row.into()),
             Row::Link(row) => self.links.push(row.into()),
-            Row::Event(row) => self.events.extend(EventWire::of(row)),
+            Row::Event(row) => self.events.extend(EventWire::from_row(row)),
             // Modelled airtime is recorded where it is modelled. Agents use a real network.
             Row::Air(_) => {}
         }
@@ -355,7 +355,7 @@ impl From<ConnectionWire> for ConnectionRow {
 }
 
 impl EventWire {
-    fn of(row: &EventRow) -> Option<EventWire> {
+    fn from_row(row: &EventRow) -> Option<EventWire> {
         let kind = match row.kind {
             EventKind::Stall => EventWireKind::Stall,
             EventKind::Incomplete => EventWireKind::Incomplete,

@@ -188,7 +188,7 @@ pub struct LateResultsEnd {
     /// Time at which the holder of the run stopped the agent, in ns since the start of the run. Until then
     /// the run was held, regardless of the end time in its record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<i64>,
+    pub stop_requested_at: Option<i64>,
 }
 
 /// See [`ToMember::Ack`].

@@ -525,7 +525,7 @@ fn every_message_between_runs_fits_the_schema() {
             run: run(),
             error: Some("e".into()),
             health: Some(health()),
-            told: None,
+            stop_requested_at: None,
             proof: String::new(),
         }),
         FromMember::Bye,

@@ -3,8 +3,9 @@
 use super::names::Names;
 use super::tables::Table;
 use super::{Column, ROW_GROUP, properties, schema};
+use crate::table_values::io_error;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
-use parquet::errors::{ParquetError, Result};
+use parquet::errors::Result;
 use parquet::file::writer::SerializedFileWriter;
 use std::io::{self, Write};
 use std::marker::PhantomData;
@@ -61,23 +62,29 @@ impl Batch {
         }
     }
 
-    /// Passes the values of the only row to `take`, in order, and clears the batch. For writers of
-    /// other formats than Parquet.
-    pub(crate) fn take_row(&mut self, mut take: impl FnMut(usize, Option<Value<'_>>)) {
+    /// The values of the only row, in order. For writers of other formats than Parquet.
+    pub(crate) fn row(&self) -> impl Iterator<Item = Option<Value<'_>>> {
+        self.columns.iter().map(|column| match column {
+            Gathered::Numbers { values, .. } => values.first().copied().map(Value::Number),
+            Gathered::Texts { values, .. } => values.first().map(|text| Value::Text(text.data())),
+        })
+    }
+
+    /// Removes the values of the only row.
+    pub(crate) fn clear(&mut self) {
         self.at = 0;
-        for (place, column) in self.columns.iter_mut().enumerate() {
-            match column {
+        for column in &mut self.columns {
+            let levels = match column {
                 Gathered::Numbers { values, levels } => {
-                    take(place, values.first().copied().map(Value::Number));
                     values.clear();
-                    levels.iter_mut().for_each(Vec::clear);
+                    levels
                 }
                 Gathered::Texts { values, levels } => {
-                    take(place, values.first().map(|text| Value::Text(text.data())));
                     values.clear();
-                    levels.iter_mut().for_each(Vec::clear);
+                    levels
                 }
-            }
+            };
+            levels.iter_mut().for_each(Vec::clear);
         }
     }
 
@@ -221,15 +228,4 @@ fn row_group<W: Write + Send>(file: &mut SerializedFileWriter<W>, columns: &mut 
     }
     group.close()?;
     Ok(())
-}
-
-/// The I/O error within, so that a full disk stays a full disk.
-pub(crate) fn io_error(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(inner) => io::Error::other(inner),
-        },
-        other => io::Error::other(other),
-    }
 }

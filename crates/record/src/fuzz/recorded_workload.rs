@@ -6,7 +6,7 @@ use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::config::BIN;
 use netburn_workload::{Action, Config, Direction, Failure, RequestId, Workload};
 
-/// The longest that time passes in one step: the machine falls due no more than a few hundred times in all.
+/// Maximum time of one step. It limits the number of timeouts of the machine to a few hundred.
 const STEP: Duration = Duration::from_millis(4);
 
 /// Reads bytes as inputs of a recorded workload: elapsed time, transferred bytes, finished objects,
@@ -88,7 +88,7 @@ pub fn check_watched(bytes: &[u8]) {
     assert_eq!(rows.len(), before, "no row is repeated");
 }
 
-/// Holds rows against what happened.
+/// Compares rows with the operations of the workload.
 fn check_rows(rows: &[Row], direction: Direction, moved: u64, shown: usize) {
     let (mut counted, mut wrong_way, mut operations, mut startups) = (0, 0, 0, 0);
     let mut last = None;

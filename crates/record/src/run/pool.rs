@@ -135,14 +135,14 @@ fn intervals(runs: &[Summary], seed: Seed) -> BTreeMap<String, [f64; 2]> {
     if runs.len() < RUNS_FOR_INTERVALS {
         return BTreeMap::new();
     }
-    let figures: Vec<BTreeMap<String, f64>> = runs.iter().map(figures).collect();
+    let metrics: Vec<BTreeMap<String, f64>> = runs.iter().map(metrics).collect();
     let in_all = |path: &str| {
-        figures
+        metrics
             .iter()
             .map(|run| run.get(path).copied())
             .collect::<Option<Vec<f64>>>()
     };
-    figures[0]
+    metrics[0]
         .keys()
         .filter_map(|path| {
             let interval = bootstrap::interval(&in_all(path)?, |values| bootstrap::mean(values), LEVEL, DRAWS, seed)?;
@@ -152,13 +152,13 @@ fn intervals(runs: &[Summary], seed: Seed) -> BTreeMap<String, [f64; 2]> {
 }
 
 /// The values of a summary by path: stations and workloads by name, goals by number.
-fn figures(summary: &Summary) -> BTreeMap<String, f64> {
-    let mut figures = BTreeMap::new();
+fn metrics(summary: &Summary) -> BTreeMap<String, f64> {
+    let mut metrics = BTreeMap::new();
     let whole = serde_json::to_value(summary).expect("a summary has only text for keys");
     for part in ["totals", "stations"] {
-        walk(part.to_owned(), &whole[part], &mut figures);
+        walk(part.to_owned(), &whole[part], &mut metrics);
     }
-    figures
+    metrics
 }
 
 /// Collects the numbers below `value`.

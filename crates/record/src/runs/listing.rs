@@ -99,7 +99,7 @@ struct ListingFields {
     summary: Option<SummaryPart>,
 }
 
-/// The summary, of which the most is passed over.
+/// The summary. Most of its fields are skipped.
 #[derive(Deserialize)]
 struct SummaryPart {
     scenario: String,

@@ -74,7 +74,7 @@ pub struct Totals {
     /// Those that failed or timed out.
     #[serde(default)]
     pub failures: u64,
-    /// Those still under way after the drain.
+    /// Operations still in progress after the drain.
     #[serde(default)]
     pub unfinished: u64,
 }
@@ -127,7 +127,7 @@ pub struct WorkloadSummary {
     pub goal_misses: u64,
     /// Those that failed or timed out.
     pub failures: u64,
-    /// Those still under way after the drain, and older than their goal.
+    /// Operations still in progress after the drain, and older than their goal.
     pub unfinished: u64,
     /// Of the failures, those that timed out.
     #[serde(default)]

@@ -6,6 +6,7 @@ mod document;
 pub(crate) mod evidence;
 pub(crate) mod judge;
 mod summariser;
+mod totals;
 mod wifi;
 
 pub(crate) use document::verdict;
@@ -14,4 +15,5 @@ pub use document::{
     verdict_name,
 };
 pub use summariser::Summariser;
+pub use totals::WorkloadTotals;
 pub use wifi::WifiSummary;

@@ -1,6 +1,6 @@
 //! Axes: positions of ticks, and the format of values.
 
-use crate::text::format;
+use netburn_analysis::format;
 use serde::Serialize;
 
 /// An axis.

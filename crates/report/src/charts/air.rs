@@ -2,7 +2,7 @@
 
 use super::{averaged, averaged_note, sentence, station_colours, timed};
 use crate::chart::{Axis, Chart, Scale, Series, Unit};
-use crate::view::{AirBin, View};
+use netburn_analysis::view::{AirBin, View};
 
 /// Airtime share of each station's data.
 pub(super) fn over_time(view: &View) -> Chart {

@@ -2,7 +2,7 @@
 
 use super::{ChartedWorkload, NEVER, bins_note, sentence, timed, workloads};
 use crate::chart::{At, Axis, Chart, Datum, Level, Scale, Series, Unit};
-use crate::view::{Curve, LatencyBin, View};
+use netburn_analysis::view::{Curve, LatencyBin, View};
 
 /// Maximum number of marks of one workload's operations that never finished.
 const MAX_NEVER_MARKS: usize = 40;

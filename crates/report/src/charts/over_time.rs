@@ -2,7 +2,7 @@
 
 use super::{averaged, averaged_note, bins_note, marks, station_colours, timed, workloads};
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
-use crate::view::{LinkBin, MarkKind, View};
+use netburn_analysis::view::{LinkBin, MarkKind, View};
 
 /// Throughput of each workload.
 pub(super) fn throughput(view: &View) -> Chart {

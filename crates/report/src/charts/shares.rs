@@ -2,7 +2,7 @@
 
 use super::{named, sentence};
 use crate::chart::{Axis, Chart, Datum, Scale, Series, Shape, Unit};
-use crate::view::{Curve, StationView, View};
+use netburn_analysis::view::{Curve, StationView, View};
 
 /// Round trips before the load beside those under it.
 pub(super) fn idle_and_loaded(view: &View) -> Chart {

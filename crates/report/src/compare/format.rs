@@ -1,8 +1,7 @@
 //! Text form of values and differences.
 
-use super::metric::{Key, Quantity, Unit};
-use super::pairwise::MetricComparison;
-use crate::text::format::{mbps, ms};
+use netburn_analysis::compare::{Key, MetricComparison, Quantity, Unit};
+use netburn_analysis::format::{mbps, ms};
 use netburn_stats::Interval;
 use netburn_stats::contrast::{Answer, SIGNIFICANCE};
 use netburn_stats::judge::Judgement;

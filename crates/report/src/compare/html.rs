@@ -5,15 +5,17 @@
 mod matrix;
 mod ranking;
 
+pub use matrix::matrix;
+pub use ranking::ranking;
+
 use super::format::{counts, effect, interval, metric_name, probability, share, signed, value};
 use super::overlay::{Variant, overlays};
-use super::pairwise::{Comparison, MetricComparison};
-use super::side::Side;
-use super::text::heading;
+use super::text::{heading, method, premises, remarks, several_goals};
 use crate::chart::Chart;
 use crate::environment::sentence;
 use crate::html::{document, escaped, figure, section};
-use crate::view::View;
+use netburn_analysis::View;
+use netburn_analysis::compare::{Comparison, MetricComparison, Side, Unit};
 use netburn_stats::judge::Judgement;
 use std::fmt::Write as _;
 
@@ -23,120 +25,119 @@ const FAR: f64 = 0.5;
 /// Style of text cells, which may wrap, while numbers do not.
 const WRAPS: &str = "white-space: normal; min-width: 5rem";
 
-impl Comparison {
-    /// The comparison as a page with charts of both sides: a view for each folder of `these` and of
-    /// the baseline.
-    #[must_use]
-    pub fn html(&self, these: &[View], against: &[View]) -> String {
-        let charts = overlays(&[
-            Variant {
-                name: &self.these.name,
-                views: these,
-            },
-            Variant {
-                name: &self.against.name,
-                views: against,
-            },
-        ]);
-        let title = format!("{} against {}", self.these.name, self.against.name);
-        let mut body = head(&title, &self.these);
-        let _ = writeln!(body, "<p class=\"verdict\">{}</p>", self.verdict());
-        for line in self.premises() {
-            let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&line));
-        }
-        body.push_str("</header>\n<main>\n");
-        body.push_str(&section("figures", "Metrics", &self.figures_html()));
-        body.push_str(&curves(&charts, &[these, against]));
-        body.push_str("</main>\n");
-        document(&title, &body, &charts)
+/// The comparison as a page with charts of both sides: a view for each folder of `these` and of
+/// the baseline.
+#[must_use]
+pub fn comparison(comparison: &Comparison, these: &[View], against: &[View]) -> String {
+    let charts = overlays(&[
+        Variant {
+            name: &comparison.these.name,
+            views: these,
+        },
+        Variant {
+            name: &comparison.against.name,
+            views: against,
+        },
+    ]);
+    let title = format!("{} against {}", comparison.these.name, comparison.against.name);
+    let mut body = head(&title, &comparison.these);
+    let _ = writeln!(body, "<p class=\"verdict\">{}</p>", verdict(comparison));
+    for line in premises(comparison) {
+        let _ = writeln!(body, "<p class=\"facts\">{}</p>", escaped(&line));
     }
+    body.push_str("</header>\n<main>\n");
+    body.push_str(&section("metrics", "Metrics", &metric_table(comparison)));
+    body.push_str(&curves(&charts, &[these, against]));
+    body.push_str("</main>\n");
+    document(&title, &body, &charts)
+}
 
-    /// The judgement with its counts.
-    fn verdict(&self) -> String {
-        let counts = if self.metrics.is_empty() {
-            "nothing to compare".to_owned()
-        } else {
-            counts(self.metrics.iter().map(|metric| &metric.answer))
-        };
-        format!(
-            "{} <span class=\"why\">{}</span>",
-            self.headline_badge(),
-            escaped(&counts)
-        )
+/// The judgement with its counts.
+fn verdict(comparison: &Comparison) -> String {
+    let counts = if comparison.metrics.is_empty() {
+        "nothing to compare".to_owned()
+    } else {
+        counts(comparison.metrics.iter().map(|metric| &metric.answer))
+    };
+    format!(
+        "{} <span class=\"why\">{}</span>",
+        headline_badge(comparison),
+        escaped(&counts)
+    )
+}
+
+/// Badge of the whole comparison; a mixed result has a neutral one.
+fn headline_badge(comparison: &Comparison) -> String {
+    let headline = comparison.headline();
+    if headline == comparison.judgement().name() {
+        badge(comparison.judgement(), headline)
+    } else {
+        labelled("~", "marginal", headline)
     }
+}
 
-    /// Badge of the whole comparison; a mixed result has a neutral one.
-    fn headline_badge(&self) -> String {
-        let headline = self.headline();
-        if headline == self.judgement().name() {
-            badge(self.judgement(), headline)
-        } else {
-            labelled("~", "marginal", headline)
-        }
-    }
-
-    /// The table of values, with a picture of each difference, and what it rests on.
-    fn figures_html(&self) -> String {
-        let mut out = String::new();
-        if !self.metrics.is_empty() {
-            out.push_str("<div class=\"wide\"><table style=\"white-space: nowrap\"><caption>Compared metrics</caption><thead><tr>");
-            let columns = [
-                "Station".to_owned(),
-                "Metric".to_owned(),
-                "Result".to_owned(),
-                heading(&self.against.name),
-                heading(&self.these.name),
-                "Difference".to_owned(),
-                "−50 % … 0 … +50 %".to_owned(),
-                "Interval".to_owned(),
-                "p".to_owned(),
-                "Effect size".to_owned(),
-            ];
-            for column in columns {
-                let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&column));
-            }
-            out.push_str("</tr></thead><tbody>\n");
-            for metric in &self.metrics {
-                self.row(metric, &mut out);
-            }
-            out.push_str("</tbody></table></div>\n");
-        }
-        for line in self
-            .remarks()
-            .into_iter()
-            .chain([self.method()])
-            .filter(|line| !line.is_empty())
-        {
-            let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&line));
-        }
-        out
-    }
-
-    fn row(&self, metric: &MetricComparison, out: &mut String) {
-        let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
-        let station = metric.key.station.as_deref().unwrap_or("(all)");
-        let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escaped(station));
-        let _ = write!(
-            out,
-            "<td style=\"{WRAPS}\">{}</td><td>{}</td>",
-            escaped(&metric_name(&metric.key, self.several_goals(metric))),
-            badge(metric.answer.judgement, metric.answer.judgement.name())
+/// The table of values, with a picture of each difference, and what it rests on.
+fn metric_table(comparison: &Comparison) -> String {
+    let mut out = String::new();
+    if !comparison.metrics.is_empty() {
+        out.push_str(
+            "<div class=\"wide\"><table style=\"white-space: nowrap\"><caption>Compared metrics</caption><thead><tr>",
         );
-        let texts = [
-            value(contrast.medians[0], unit),
-            value(contrast.medians[1], unit),
-            format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)),
+        let columns = [
+            "Station".to_owned(),
+            "Metric".to_owned(),
+            "Result".to_owned(),
+            heading(&comparison.against.name),
+            heading(&comparison.these.name),
+            "Difference".to_owned(),
+            "−50 % … 0 … +50 %".to_owned(),
+            "Interval".to_owned(),
+            "p".to_owned(),
+            "Effect size".to_owned(),
         ];
-        for text in texts {
-            let _ = write!(out, "<td>{}</td>", escaped(&text));
+        for column in columns {
+            let _ = write!(out, "<th scope=\"col\">{}</th>", escaped(&column));
         }
-        let _ = write!(out, "<td>{}</td>", picture(metric));
-        for text in [interval(contrast.interval, unit), probability(metric.answer.corrected)] {
-            let _ = write!(out, "<td>{}</td>", escaped(&text));
+        out.push_str("</tr></thead><tbody>\n");
+        for metric in &comparison.metrics {
+            metric_row(comparison, metric, &mut out);
         }
-        let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(metric)));
-        out.push_str("</tr>\n");
+        out.push_str("</tbody></table></div>\n");
     }
+    for line in remarks(comparison)
+        .into_iter()
+        .chain([method(comparison)])
+        .filter(|line| !line.is_empty())
+    {
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&line));
+    }
+    out
+}
+
+fn metric_row(comparison: &Comparison, metric: &MetricComparison, out: &mut String) {
+    let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
+    let station = metric.key.station.as_deref().unwrap_or("(all)");
+    let _ = write!(out, "<tr><th scope=\"row\">{}</th>", escaped(station));
+    let _ = write!(
+        out,
+        "<td style=\"{WRAPS}\">{}</td><td>{}</td>",
+        escaped(&metric_name(&metric.key, several_goals(comparison, metric))),
+        badge(metric.answer.judgement, metric.answer.judgement.name())
+    );
+    let texts = [
+        value(contrast.medians[0], unit),
+        value(contrast.medians[1], unit),
+        format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)),
+    ];
+    for text in texts {
+        let _ = write!(out, "<td>{}</td>", escaped(&text));
+    }
+    let _ = write!(out, "<td>{}</td>", picture(metric));
+    for text in [interval(contrast.interval, unit), probability(metric.answer.corrected)] {
+        let _ = write!(out, "<td>{}</td>", escaped(&text));
+    }
+    let _ = write!(out, "<td style=\"{WRAPS}\">{}</td>", escaped(&effect(metric)));
+    out.push_str("</tr>\n");
 }
 
 /// The top of a page: what it is, and what was measured. The header is left open.
@@ -204,7 +205,7 @@ fn picture(metric: &MetricComparison) -> String {
     const HALF: f64 = 75.0;
     let contrast = metric.contrast();
     let base = match metric.key.quantity.unit() {
-        super::Unit::Share => 1.0,
+        Unit::Share => 1.0,
         _ => contrast.medians[0].abs(),
     };
     let place = |difference: f64| {
@@ -218,7 +219,7 @@ fn picture(metric: &MetricComparison) -> String {
         Judgement::Better => "pass",
         Judgement::Worse => "fail",
         Judgement::Same => "quiet",
-        Judgement::CantTell => "doubt",
+        Judgement::CantTell => "inconclusive",
     };
     let mut out = format!(
         "<svg aria-hidden=\"true\" width=\"{WIDE}\" height=\"18\" viewBox=\"0 0 {WIDE} 18\" stroke=\"var(--{class})\" fill=\"var(--{class})\">"

@@ -1,10 +1,6 @@
 //! Comparisons for scripts.
 
-use super::matrix::Matrix;
-use super::metric::Quantity;
-use super::pairwise::{Comparison, MetricComparison, Undecided};
-use super::ranking::Ranking;
-use super::side::Side;
+use netburn_analysis::compare::{Comparison, Matrix, MetricComparison, Quantity, Ranking, Side, Undecided};
 use netburn_stats::judge::Judgement;
 use serde_json::{Map, Value, json};
 
@@ -15,151 +11,145 @@ pub(super) const RANKING: &str = "netburn.ranking/1";
 /// The schema of a matrix.
 pub(super) const MATRIX: &str = "netburn.matrix/1";
 
-impl Comparison {
-    /// JSON form; unknown and infinite values are `null`.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let changed_keys = self.changed_keys.as_ref().map(|changed_keys| {
-            let each = changed_keys.iter();
-            each.map(|d| json!({ "key": d.key, "baseline": d.baseline, "value": d.value }))
-                .collect::<Vec<_>>()
-        });
-        let [verdict, baseline_verdict] = self.verdicts();
-        json!({
-            "schema": COMPARISON,
-            "judgement": self.judgement().name(),
-            "counts": counts(self),
-            "runs_needed": self.too_few(),
-            "these": side(&self.these, verdict),
-            "against": side(&self.against, baseline_verdict),
-            "differing": changed_keys,
-            "only": { "these": self.only[0], "against": self.only[1] },
-            "paired": !self.pairing.pairs.is_empty(),
-            "identical_runs": self.pairing.identical,
-            "judged_with": self.judged_with,
-            "figures": self.metrics.iter().map(|metric| self.metric_json(metric)).collect::<Vec<_>>(),
-        })
-    }
-
-    /// One of its values as a document.
-    #[must_use]
-    pub fn metric_json(&self, metric: &MetricComparison) -> Value {
-        let contrast = metric.contrast();
-        let never = metric
-            .values
-            .each_ref()
-            .map(|values| values.iter().filter(|v| v.is_infinite()).count());
-        let mut value = json!({
-            "figure": metric.key.path(),
-            "station": metric.key.station,
-            "workload": metric.key.workload,
-            "unit": metric.key.quantity.unit().name(),
-            "better": metric.question.better.name(),
-            "baseline": contrast.medians[0],
-            "value": contrast.medians[1],
-            "difference": contrast.difference,
-            "share": metric.share(),
-            "low": contrast.interval.map(|interval| interval.low),
-            "high": contrast.interval.map(|interval| interval.high),
-            "level": contrast.level,
-            "paired": contrast.paired,
-            "varies": contrast.varies,
-            "test": metric.answer.test.name(),
-            "p": metric.answer.p,
-            "p_corrected": metric.answer.corrected,
-            "effect": metric.is_decided().then(|| contrast.effect.size().name()),
-            "delta": contrast.effect.delta,
-            "higher_in": contrast.effect.larger(),
-            "same_within": metric.question.same_within(),
-            "runs": contrast.runs,
-            "never": never,
-            "judgement": metric.answer.judgement.name(),
-            "why": match self.undecided(metric) {
-                Some(Undecided::TooFew(_)) => Some("too few runs"),
-                Some(Undecided::Between) => Some("between"),
-                None => None,
-            },
-        });
-        if let (Quantity::Met(_, goal), Some(fields)) = (&metric.key.quantity, value.as_object_mut()) {
-            fields.insert("goal".to_owned(), json!(goal));
-        }
-        value
-    }
+/// A comparison as JSON; unknown and infinite values are `null`.
+#[must_use]
+pub fn comparison(comparison: &Comparison) -> Value {
+    let changed_keys = comparison.changed_keys.as_ref().map(|changed_keys| {
+        let each = changed_keys.iter();
+        each.map(|d| json!({ "key": d.key, "baseline": d.baseline, "value": d.value }))
+            .collect::<Vec<_>>()
+    });
+    let [verdict, baseline_verdict] = comparison.verdicts();
+    json!({
+        "schema": COMPARISON,
+        "judgement": comparison.judgement().name(),
+        "counts": counts(comparison),
+        "runs_needed": comparison.too_few(),
+        "these": side(&comparison.these, verdict),
+        "against": side(&comparison.against, baseline_verdict),
+        "differing": changed_keys,
+        "only": { "these": comparison.only[0], "against": comparison.only[1] },
+        "paired": !comparison.pairing.pairs.is_empty(),
+        "identical_runs": comparison.pairing.identical,
+        "judged_with": comparison.judged_with,
+        "metrics": comparison.metrics.iter().map(|metric| metric_comparison(comparison, metric)).collect::<Vec<_>>(),
+    })
 }
 
-impl Ranking {
-    /// JSON form.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let variants = self.standings.iter().map(|standing| {
+/// One of its values as a document.
+#[must_use]
+pub fn metric_comparison(comparison: &Comparison, metric: &MetricComparison) -> Value {
+    let contrast = metric.contrast();
+    let never = metric
+        .values
+        .each_ref()
+        .map(|values| values.iter().filter(|v| v.is_infinite()).count());
+    let mut value = json!({
+        "metric": metric.key.path(),
+        "station": metric.key.station,
+        "workload": metric.key.workload,
+        "unit": metric.key.quantity.unit().name(),
+        "better": metric.question.better.name(),
+        "baseline": contrast.medians[0],
+        "value": contrast.medians[1],
+        "difference": contrast.difference,
+        "share": metric.share(),
+        "low": contrast.interval.map(|interval| interval.low),
+        "high": contrast.interval.map(|interval| interval.high),
+        "level": contrast.level,
+        "paired": contrast.paired,
+        "varies": contrast.varies,
+        "test": metric.answer.test.name(),
+        "p": metric.answer.p,
+        "p_corrected": metric.answer.corrected,
+        "effect": metric.is_decided().then(|| contrast.effect.size().name()),
+        "delta": contrast.effect.delta,
+        "higher_in": contrast.effect.larger(),
+        "same_within": metric.question.same_within(),
+        "runs": contrast.runs,
+        "never": never,
+        "judgement": metric.answer.judgement.name(),
+        "why": match comparison.undecided(metric) {
+            Some(Undecided::TooFew(_)) => Some("too few runs"),
+            Some(Undecided::Between) => Some("between"),
+            None => None,
+        },
+    });
+    if let (Quantity::Met(_, goal), Some(fields)) = (&metric.key.quantity, value.as_object_mut()) {
+        fields.insert("goal".to_owned(), json!(goal));
+    }
+    value
+}
+
+/// A ranking as JSON.
+#[must_use]
+pub fn ranking(ranking: &Ranking) -> Value {
+    let variants = ranking.standings.iter().map(|standing| {
+        json!({
+            "name": standing.name,
+            "sources": ranking.sides[standing.side].sources,
+            "runs": ranking.sides[standing.side].runs.len(),
+            "mean_rank": standing.mean_rank,
+            "low": standing.interval.map(|interval| interval.low),
+            "high": standing.interval.map(|interval| interval.high),
+            "best_in": standing.best_in,
+        })
+    });
+    let metrics = ranking.metrics.iter().map(|ranked| {
+        let each = ranked.order.iter().map(|side| {
             json!({
-                "name": standing.name,
-                "sources": self.sides[standing.side].sources,
-                "runs": self.sides[standing.side].runs.len(),
-                "mean_rank": standing.mean_rank,
-                "low": standing.interval.map(|interval| interval.low),
-                "high": standing.interval.map(|interval| interval.high),
-                "best_in": standing.best_in,
+                "name": ranking.sides[*side].name,
+                "median": ranked.medians[*side],
+                "low": ranked.intervals[*side].map(|interval| interval.low),
+                "high": ranked.intervals[*side].map(|interval| interval.high),
+                "rank": ranked.ranks[*side],
+                "against_best": ranked.against_best[*side].map(Judgement::name),
             })
         });
-        let figures = self.metrics.iter().map(|ranked| {
-            let each = ranked.order.iter().map(|side| {
+        json!({
+            "metric": ranked.key.path(),
+            "station": ranked.key.station,
+            "workload": ranked.key.workload,
+            "unit": ranked.key.quantity.unit().name(),
+            "better": ranked.key.quantity.better().name(),
+            "variants": each.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "schema": RANKING,
+        "variants": variants.collect::<Vec<_>>(),
+        "draws": ranking.options.draws,
+        "seed": ranking.options.seed.0,
+        "level": 0.95,
+        "judged_with": ranking.judged_with,
+        "metrics": metrics.collect::<Vec<_>>(),
+    })
+}
+
+/// A matrix as JSON: rows, worst first, and all comparisons, to which cells refer.
+#[must_use]
+pub fn matrix(matrix: &Matrix) -> Value {
+    let rows = matrix.rows.iter().map(|row| {
+        let cells = row.cells.iter().map(|cell| {
+            cell.as_ref().map(|cell| {
                 json!({
-                    "name": self.sides[*side].name,
-                    "median": ranked.medians[*side],
-                    "low": ranked.intervals[*side].map(|interval| interval.low),
-                    "high": ranked.intervals[*side].map(|interval| interval.high),
-                    "rank": ranked.ranks[*side],
-                    "against_best": ranked.against_best[*side].map(Judgement::name),
+                    "variant": matrix.variants[cell.variant],
+                    "comparison": cell.comparison,
+                    "judgement": cell.judgement.name(),
+                    "metric": cell.metric.map(|place| matrix.comparisons[cell.comparison].metrics[place].key.path()),
+                    "share": cell.metric.and_then(|place| matrix.comparisons[cell.comparison].metrics[place].share()),
                 })
-            });
-            json!({
-                "figure": ranked.key.path(),
-                "station": ranked.key.station,
-                "workload": ranked.key.workload,
-                "unit": ranked.key.quantity.unit().name(),
-                "better": ranked.key.quantity.better().name(),
-                "variants": each.collect::<Vec<_>>(),
             })
         });
-        json!({
-            "schema": RANKING,
-            "variants": variants.collect::<Vec<_>>(),
-            "draws": self.options.draws,
-            "seed": self.options.seed.0,
-            "level": 0.95,
-            "judged_with": self.judged_with,
-            "figures": figures.collect::<Vec<_>>(),
-        })
-    }
-}
-
-impl Matrix {
-    /// JSON form: rows, worst first, and all comparisons, to which cells refer.
-    #[must_use]
-    pub fn json(&self) -> Value {
-        let rows = self.rows.iter().map(|row| {
-            let cells = row.cells.iter().map(|cell| {
-                cell.as_ref().map(|cell| {
-                    json!({
-                        "variant": self.variants[cell.variant],
-                        "comparison": cell.comparison,
-                        "judgement": cell.judgement.name(),
-                        "figure": cell.figure.map(|place| self.comparisons[cell.comparison].metrics[place].key.path()),
-                        "share": cell.figure.and_then(|place| self.comparisons[cell.comparison].metrics[place].share()),
-                    })
-                })
-            });
-            json!({ "scenario": row.scenario, "station": row.station, "cells": cells.collect::<Vec<_>>() })
-        });
-        json!({
-            "schema": MATRIX,
-            "baseline": self.baseline,
-            "variants": self.variants,
-            "rows": rows.collect::<Vec<_>>(),
-            "comparisons": self.comparisons.iter().map(Comparison::json).collect::<Vec<_>>(),
-        })
-    }
+        json!({ "scenario": row.scenario, "station": row.station, "cells": cells.collect::<Vec<_>>() })
+    });
+    json!({
+        "schema": MATRIX,
+        "baseline": matrix.baseline,
+        "variants": matrix.variants,
+        "rows": rows.collect::<Vec<_>>(),
+        "comparisons": matrix.comparisons.iter().map(comparison).collect::<Vec<_>>(),
+    })
 }
 
 fn counts(of: &Comparison) -> Value {

@@ -1,32 +1,16 @@
-//! Comparison of runs: metrics that a change made better or worse.
+//! Comparisons of runs as text, as JSON and as pages.
 //!
-//! - [`Side`]: the runs of one side. Statistics use one value per run.
-//! - [`Comparison`]: two sides, metric by metric. [`judge_together`] judges several as one set.
-//! - [`Ranking`]: more than two sides. [`Matrix`]: many scenarios, each under several variants.
-//! - Each as text, as JSON and as a page.
+//! - [`text`], [`json`], [`html`]: each has one function for a comparison, a ranking and a matrix.
+//! - [`overlays`]: charts with the curves of several variants.
 
 mod format;
-mod html;
-mod json;
-mod matrix;
-mod metric;
+pub mod html;
+pub mod json;
 mod overlay;
-mod pairing;
-mod pairwise;
-mod ranking;
-mod scenario_diff;
-mod side;
-mod text;
+pub mod text;
 
 pub use format::{metric_name, value as format_value};
-pub use matrix::{Cell, Matrix, Row};
-pub use metric::{Key, Quantity, Unit, metrics};
 pub use overlay::{Variant, overlays};
-pub use pairing::Pairing;
-pub use pairwise::{Comparison, MetricComparison, Options, Undecided, judge_together};
-pub use ranking::{Ranked, Ranking, Standing};
-pub use scenario_diff::{ChangedKey, changed_keys};
-pub use side::{Side, name};
 
 #[cfg(test)]
 mod tests;

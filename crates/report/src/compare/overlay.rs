@@ -1,7 +1,7 @@
 //! Charts with the curves of several variants.
 
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
-use crate::view::{Curve, StationView, View, WorkloadView};
+use netburn_analysis::view::{Curve, StationView, View, WorkloadView};
 
 /// A variant's curves: its name, and a view of each of its folders.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,7 @@
 //! Comparisons of summaries made by hand.
 
-use super::*;
+use super::{html, json as to_json, text};
+use netburn_analysis::compare::{Comparison, Matrix, Options, Quantity, Ranking, Side, name};
 use netburn_record::Summary;
 use netburn_stats::judge::Judgement;
 use serde_json::json;
@@ -40,12 +41,12 @@ fn around(name: &str, around: f64, runs: usize) -> Side {
     )
 }
 
-fn judged(comparison: &Comparison, figure: &str) -> Judgement {
+fn judged(comparison: &Comparison, path: &str) -> Judgement {
     let metric = comparison
         .metrics
         .iter()
-        .find(|metric| metric.key.path().ends_with(figure));
-    metric.unwrap_or_else(|| panic!("no {figure}")).answer.judgement
+        .find(|metric| metric.key.path().ends_with(path));
+    metric.unwrap_or_else(|| panic!("no {path}")).answer.judgement
 }
 
 #[test]
@@ -60,7 +61,7 @@ fn slower_metrics_are_worse_and_others_the_same() {
     assert_eq!(comparison.too_few(), None);
     let turned = Comparison::new(around("old", 100.0, 8), around("new", 130.0, 8), Options::default());
     assert_eq!(turned.judgement(), Judgement::Better);
-    let text = comparison.text(100, false);
+    let text = text::comparison(&comparison, 100, false);
     assert!(text.contains("WORSE – new against old: 2 worse, 4 same"), "{text}");
     assert!(text.contains("+30.0 (+29 %)"), "{text}");
     assert!(text.contains("large, higher in 100 %"), "{text}");
@@ -76,9 +77,9 @@ fn a_mixed_result_is_shown_as_mixed() {
     let comparison = Comparison::new(new, around("old", 100.0, 8), Options::default());
     assert_eq!(comparison.judgement(), Judgement::Worse, "what is worse decides");
     assert_eq!(comparison.headline(), "mixed");
-    let text = comparison.text(100, false);
+    let text = text::comparison(&comparison, 100, false);
     assert!(text.contains("MIXED – new against old: 1 worse, 2 better"), "{text}");
-    let page = comparison.html(&[], &[]);
+    let page = html::comparison(&comparison, &[], &[]);
     let (head, _) = page.split_once("<main>").unwrap();
     assert!(head.contains("</span> mixed</strong>"), "{head}");
 }
@@ -89,15 +90,11 @@ fn too_few_runs_report_the_required_number() {
     assert_eq!(comparison.count(Judgement::CantTell), comparison.metrics.len());
     // 2 of 6 metrics vary: 5 runs of each, 2/252 × 2 < 0.05 < 2/70 × 2.
     assert_eq!((comparison.metrics.len(), comparison.too_few()), (6, Some(5)));
-    assert!(comparison.text(100, false).contains("--repeat 5"));
+    assert!(text::comparison(&comparison, 100, false).contains("--repeat 5"));
     let three = Comparison::new(around("new", 400.0, 3), around("old", 100.0, 3), Options::default());
     assert_eq!(judged(&three, "latency_ms.p50"), Judgement::CantTell);
     assert_eq!(judged(&three, "goals.0.met"), Judgement::Same);
-    assert!(
-        three
-            .text(100, false)
-            .contains("With 3 runs of each side, none of the 2 varying metrics")
-    );
+    assert!(text::comparison(&three, 100, false).contains("With 3 runs of each side, none of the 2 varying metrics"));
 }
 
 #[test]
@@ -105,36 +102,32 @@ fn pages_that_never_end_are_worse_than_any() {
     let never = side("new", (0..8).map(|_| run("home", "simulate", 100.0, None, 0.9)));
     let comparison = Comparison::new(never, around("old", 100.0, 8), Options::default());
     assert_eq!(judged(&comparison, "latency_ms.p95"), Judgement::Worse);
-    assert!(comparison.text(100, false).contains("never"));
-    let json = comparison.json();
-    let figure = json["figures"]
+    assert!(text::comparison(&comparison, 100, false).contains("never"));
+    let json = to_json::comparison(&comparison);
+    let metric = json["metrics"]
         .as_array()
         .unwrap()
         .iter()
-        .find(|f| f["figure"].as_str().unwrap().ends_with("p95"))
+        .find(|f| f["metric"].as_str().unwrap().ends_with("p95"))
         .unwrap();
-    assert_eq!((&figure["value"], &figure["never"]), (&json!(null), &json!([0, 8])));
+    assert_eq!((&metric["value"], &metric["never"]), (&json!(null), &json!([0, 8])));
 }
 
 #[test]
 fn other_environments_and_missing_stations_are_reported() {
     let lab = side("lab", (0..8).map(|_| run("home", "lab", 100.0, Some(200.0), 1.0)));
     let comparison = Comparison::new(lab, around("sim", 100.0, 8), Options::default());
-    assert!(
-        comparison
-            .text(100, false)
-            .contains("different environments (lab, simulate)")
-    );
-    let mut stranger = run("home", "simulate", 100.0, Some(200.0), 1.0);
-    stranger.stations[0].name = "desktop".to_owned();
+    assert!(text::comparison(&comparison, 100, false).contains("different environments (lab, simulate)"));
+    let mut other_station = run("home", "simulate", 100.0, Some(200.0), 1.0);
+    other_station.stations[0].name = "desktop".to_owned();
     let comparison = Comparison::new(
-        side("new", vec![stranger; 8]),
+        side("new", vec![other_station; 8]),
         around("old", 100.0, 8),
         Options::default(),
     );
     assert!(!comparison.shares_a_station());
     assert_eq!(comparison.only, [vec!["desktop".to_owned()], vec!["laptop".to_owned()]]);
-    let text = comparison.text(100, false);
+    let text = text::comparison(&comparison, 100, false);
     assert!(
         text.contains("no station in common") && text.contains("Only in new: desktop"),
         "{text}"
@@ -173,7 +166,8 @@ fn one_seed_gives_one_comparison() {
             seed: netburn_units::Seed(seed),
             ..Options::default()
         };
-        Comparison::new(around("new", 103.0, 8), around("old", 100.0, 8), options).json()["figures"].clone()
+        let comparison = Comparison::new(around("new", 103.0, 8), around("old", 100.0, 8), options);
+        to_json::comparison(&comparison)["metrics"].clone()
     };
     assert_eq!(make(1), make(1));
 }
@@ -225,22 +219,22 @@ fn three_variants_are_ranked() {
         ranking.standings.iter().map(|s| s.best_in).collect::<Vec<_>>(),
         [6, 4, 4]
     );
-    let text = ranking.text(100, false);
+    let text = text::ranking(&ranking, 100, false);
     assert!(text.contains("3 variants, ranked by 6 common metrics"), "{text}");
-    assert_eq!(ranking.json()["variants"][0]["name"], "fast");
-    assert!(ranking.shares_a_station() && ranking.html(&[]).contains("3 variants: fast ranks first"));
+    assert_eq!(to_json::ranking(&ranking)["variants"][0]["name"], "fast");
+    assert!(ranking.shares_a_station() && html::ranking(&ranking, &[]).contains("3 variants: fast ranks first"));
 }
 
 #[test]
 fn a_ranking_without_common_stations_has_warnings() {
-    let mut stranger = run("home", "lab", 100.0, Some(200.0), 1.0);
-    stranger.stations[0].name = "desktop".to_owned();
+    let mut other_station = run("home", "lab", 100.0, Some(200.0), 1.0);
+    other_station.stations[0].name = "desktop".to_owned();
     let ranking = Ranking::new(
-        vec![around("one", 100.0, 8), side("two", vec![stranger; 2])],
+        vec![around("one", 100.0, 8), side("two", vec![other_station; 2])],
         Options::default(),
     );
     assert!(!ranking.shares_a_station());
-    for said in [ranking.text(200, false), ranking.html(&[])] {
+    for said in [text::ranking(&ranking, 200, false), html::ranking(&ranking, &[])] {
         for warning in [
             "no station in common",
             "different environments (lab, simulate)",
@@ -288,19 +282,15 @@ fn a_matrix_has_its_worst_row_first() {
     );
     assert_eq!(first.cells[0].as_ref().unwrap().judgement, Judgement::Better);
     assert_eq!(first.cells[1].as_ref().unwrap().judgement, Judgement::Worse);
-    assert!(
-        matrix
-            .words(first.cells[1].as_ref().unwrap())
-            .starts_with("worse: browsing p95 ms (+200 %)")
-    );
+    assert!(text::words(&matrix, first.cells[1].as_ref().unwrap()).starts_with("worse: browsing p95 ms (+200 %)"));
     let calm = matrix.rows.iter().find(|row| row.scenario == "calm").unwrap();
     assert!(calm.cells[1].is_none());
-    let text = matrix.text(120, false);
+    let text = text::matrix(&matrix, 120, false);
     assert!(
         text.contains("netburn compare p1") && text.contains("--against base"),
         "{text}"
     );
-    assert_eq!(matrix.json()["rows"][0]["cells"][1]["comparison"], 2);
+    assert_eq!(to_json::matrix(&matrix)["rows"][0]["cells"][1]["comparison"], 2);
 }
 
 /// A run of that seed in which the laptop's pages took so long and the desktop moved so much.
@@ -334,18 +324,18 @@ fn constant_metrics_do_not_reduce_power() {
     assert_eq!(p50.answer.judgement, Judgement::Worse);
     assert!((p50.answer.corrected - 3.0 * 2.0 / 924.0).abs() < 1e-12);
     // The effect size is shown only for better and worse.
-    let text = comparison.text(140, false);
+    let text = text::comparison(&comparison, 140, false);
     let line = |words: &str| text.lines().find(|line| line.contains(words)).unwrap().to_owned();
     assert!(line("browsing p50 ms").contains("large, higher in 100 %"), "{text}");
     for quiet in ["met %", "(all)"] {
         assert!(!line(quiet).contains("higher in"), "{text}");
     }
-    let json = comparison.json();
-    let effects = json["figures"]
+    let json = to_json::comparison(&comparison);
+    let effects = json["metrics"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|figure| &figure["effect"]);
+        .map(|metric| &metric["effect"]);
     assert_eq!(effects.filter(|effect| effect.is_string()).count(), 2, "{json:#}");
     assert!(!text.contains("compared in pairs"), "{text}");
 }
@@ -368,13 +358,13 @@ fn runs_with_the_same_seed_are_pairs() {
     let paired = Comparison::new(new(1), old(), Options::default());
     assert_eq!(paired.pairing.pairs.len(), 14);
     assert_eq!(judged(&paired, "latency_ms.p50"), Judgement::Worse);
-    let text = paired.text(100, false);
+    let text = text::comparison(&paired, 100, false);
     assert!(text.contains("Same seeds: the runs are compared in pairs."), "{text}");
     assert!(text.contains("signed-rank test"), "{text}");
-    assert_eq!(paired.json()["figures"][0]["test"], "signed-rank");
-    let strangers = Comparison::new(new(101), old(), Options::default());
-    assert!(strangers.pairing.pairs.is_empty());
-    assert_eq!(judged(&strangers, "latency_ms.p50"), Judgement::CantTell);
+    assert_eq!(to_json::comparison(&paired)["metrics"][0]["test"], "signed-rank");
+    let other_seeds = Comparison::new(new(101), old(), Options::default());
+    assert!(other_seeds.pairing.pairs.is_empty());
+    assert_eq!(judged(&other_seeds, "latency_ms.p50"), Judgement::CantTell);
     // Seeds do not determine runs of other environments. A seed that occurs twice makes pairs
     // ambiguous.
     let lab = side(
@@ -400,12 +390,8 @@ fn identical_runs_are_reported() {
     let itself = Comparison::new(side("a", runs()), side("b", runs()), Options::default());
     assert_eq!(itself.pairing.identical, 6);
     assert_eq!(itself.count(Judgement::Same), itself.metrics.len());
-    assert!(
-        itself
-            .text(200, false)
-            .contains("Every run of one side is identical to a run of the other")
-    );
-    assert!(itself.html(&[], &[]).contains("Every run of one side is identical"));
+    assert!(text::comparison(&itself, 200, false).contains("Every run of one side is identical to a run of the other"));
+    assert!(html::comparison(&itself, &[], &[]).contains("Every run of one side is identical"));
     // Measured runs, too: a folder compared with itself.
     let measured = || {
         side(
@@ -421,5 +407,5 @@ fn identical_runs_are_reported() {
     // Two of them are on both sides.
     let others = side("c", (5..=9).map(|seed| seeded(seed, 100.0 + 30.0 * seed as f64, 50.0)));
     let some = Comparison::new(others, side("a", runs()), Options::default());
-    assert!(some.text(200, false).contains("Both sides contain 2 identical runs"));
+    assert!(text::comparison(&some, 200, false).contains("Both sides contain 2 identical runs"));
 }

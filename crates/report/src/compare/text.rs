@@ -1,13 +1,19 @@
-//! A comparison for a terminal.
+//! Comparisons, rankings and matrices for a terminal.
+
+mod matrix;
+mod ranking;
+
+pub use matrix::matrix;
+pub(super) use matrix::words;
+pub use ranking::ranking;
+pub(super) use ranking::{legend, warnings};
 
 use super::format::{counts, effect, interval, metric_name, probability, runs, share, signed, value};
-use super::pairing::Pairing;
-use super::pairwise::{Comparison, MetricComparison};
-use super::scenario_diff::ChangedKey;
 use crate::environment::sentence;
 use crate::sanitise::{sanitise, truncate, wrap};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
+use netburn_analysis::compare::{ChangedKey, Comparison, MetricComparison, Pairing, Quantity, Side};
 use netburn_stats::contrast::{LEVEL, Test};
 use netburn_stats::judge::MIN_RUNS;
 
@@ -17,280 +23,280 @@ const NAME: usize = 18;
 /// Maximum number of keys of the scenario that are listed.
 const DIFFERING: usize = 12;
 
-impl Comparison {
-    /// Lines of about `width` columns, with colours if `colour`.
-    #[must_use]
-    pub fn text(&self, width: usize, colour: bool) -> String {
-        let mut lines = Vec::new();
-        if let Some(environment) = self.these.environment() {
-            lines.extend(wrap(sentence(environment), width, ""));
-            lines.push(String::new());
-        }
-        lines.extend(self.lines(width, colour));
-        lines.extend(wrap(&self.method(), width, "  "));
-        let mut text = lines.join("\n");
-        text.push('\n');
-        text
-    }
-
-    /// The same without what was measured and [how it was judged](Self::method): for one of several.
-    #[must_use]
-    pub fn lines(&self, width: usize, colour: bool) -> Vec<String> {
-        let mut lines = wrap(&self.top(colour), width, "  ");
-        for line in self.premises() {
-            lines.extend(wrap(&format!("  {line}"), width, "    "));
-        }
-        if !self.metrics.is_empty() {
-            lines.push(String::new());
-            lines.extend(self.table(width, colour));
-        }
+/// Lines of about `width` columns, with colours if `colour`.
+#[must_use]
+pub fn comparison(comparison: &Comparison, width: usize, colour: bool) -> String {
+    let mut lines = Vec::new();
+    if let Some(environment) = comparison.these.environment() {
+        lines.extend(wrap(sentence(environment), width, ""));
         lines.push(String::new());
-        for line in self.remarks() {
-            lines.extend(wrap(&line, width, "  "));
-        }
-        lines
     }
+    lines.extend(comparison_lines(comparison, width, colour));
+    lines.extend(wrap(&method(comparison), width, "  "));
+    let mut text = lines.join("\n");
+    text.push('\n');
+    text
+}
 
-    /// Overall result in one line.
-    fn top(&self, colour: bool) -> String {
-        let headline = self.headline();
-        let judgement = self.judgement();
-        let tone = if headline == judgement.name() {
-            judgement.into()
-        } else {
-            Tone::Unreliable
-        };
-        let counts = if self.metrics.is_empty() {
-            "nothing to compare".to_owned()
-        } else {
-            counts(self.metrics.iter().map(|metric| &metric.answer))
-        };
-        format!(
-            "{} – {}: {counts}",
-            paint(&headline.to_uppercase(), tone, colour),
-            paint(
-                &format!(
-                    "{} against {}",
-                    sanitise(&self.these.name),
-                    sanitise(&self.against.name)
-                ),
-                Tone::Heading,
-                colour
+/// The same without what was measured and [how it was judged](method): for one of several.
+#[must_use]
+pub fn comparison_lines(comparison: &Comparison, width: usize, colour: bool) -> Vec<String> {
+    let mut lines = wrap(&top(comparison, colour), width, "  ");
+    for line in premises(comparison) {
+        lines.extend(wrap(&format!("  {line}"), width, "    "));
+    }
+    if !comparison.metrics.is_empty() {
+        lines.push(String::new());
+        lines.extend(metric_table(comparison, width, colour));
+    }
+    lines.push(String::new());
+    for line in remarks(comparison) {
+        lines.extend(wrap(&line, width, "  "));
+    }
+    lines
+}
+
+/// Overall result in one line.
+fn top(comparison: &Comparison, colour: bool) -> String {
+    let headline = comparison.headline();
+    let judgement = comparison.judgement();
+    let tone = if headline == judgement.name() {
+        judgement.into()
+    } else {
+        Tone::Unreliable
+    };
+    let counts = if comparison.metrics.is_empty() {
+        "nothing to compare".to_owned()
+    } else {
+        counts(comparison.metrics.iter().map(|metric| &metric.answer))
+    };
+    format!(
+        "{} – {}: {counts}",
+        paint(&headline.to_uppercase(), tone, colour),
+        paint(
+            &format!(
+                "{} against {}",
+                sanitise(&comparison.these.name),
+                sanitise(&comparison.against.name)
             ),
-        )
-    }
+            Tone::Heading,
+            colour
+        ),
+    )
+}
 
-    /// Compared runs, and known differences between them.
-    pub(super) fn premises(&self) -> Vec<String> {
-        let side = |side: &super::Side| {
-            let environment = side
-                .environment()
-                .map_or("an unknown environment", |environment| environment.name());
-            format!(
-                "{} of {} on {environment}",
-                runs(side.runs.len()),
-                sanitise(side.scenario())
-            )
-        };
-        let mut lines = vec![format!("{}, against {}", side(&self.these), side(&self.against))];
-        if let Some([these, against]) = self.environments() {
+/// Compared runs, and known differences between them.
+pub(super) fn premises(comparison: &Comparison) -> Vec<String> {
+    let side = |side: &Side| {
+        let environment = side
+            .environment()
+            .map_or("an unknown environment", |environment| environment.name());
+        format!(
+            "{} of {} on {environment}",
+            runs(side.runs.len()),
+            sanitise(side.scenario())
+        )
+    };
+    let mut lines = vec![format!(
+        "{}, against {}",
+        side(&comparison.these),
+        side(&comparison.against)
+    )];
+    if let Some([these, against]) = comparison.environments() {
+        lines.push(format!(
+            "Warning: the two sides ran in different environments ({}, {}); differences may come from that.",
+            these.name(),
+            against.name()
+        ));
+    }
+    for side in [&comparison.these, &comparison.against] {
+        if side.mixed {
             lines.push(format!(
-                "Warning: the two sides ran in different environments ({}, {}); differences may come from that.",
-                these.name(),
-                against.name()
+                "{} mixes runs of different scenarios or environments; its medians cover all of them. `--ranked` compares each with the others.",
+                sanitise(&side.name)
             ));
         }
-        for side in [&self.these, &self.against] {
-            if side.mixed {
-                lines.push(format!(
-                    "{} mixes runs of different scenarios or environments; its medians cover all of them. `--ranked` compares each with the others.",
-                    sanitise(&side.name)
-                ));
-            }
-        }
-        lines.extend(self.together());
-        match &self.changed_keys {
-            Some(changed_keys) if changed_keys.is_empty() && !self.pairing.pairs.is_empty() => {
-                lines.push("Same scenario and seeds.".to_owned());
-            }
-            Some(changed_keys) if changed_keys.is_empty() => {
-                lines.push("Same scenario, different seeds.".to_owned());
-            }
-            Some(changed_keys) => {
-                let each = changed_keys.iter().take(DIFFERING);
-                let mut each: Vec<String> = each.map(Self::changed).collect();
-                if changed_keys.len() > DIFFERING {
-                    each.push(format!("and {} more keys", changed_keys.len() - DIFFERING));
-                }
-                lines.push(format!("Differences: {}", each.join("; ")));
-            }
-            None => {}
-        }
-        for (only, side) in self.only.iter().zip([&self.these, &self.against]) {
-            if !only.is_empty() {
-                let names: Vec<String> = only.iter().map(|name| sanitise(name)).collect();
-                lines.push(format!("Only in {}: {}", sanitise(&side.name), names.join(", ")));
-            }
-        }
-        let [these, against] = self.inconclusive();
-        for (count, side) in [(these, &self.these), (against, &self.against)] {
-            if count > 0 {
-                lines.push(format!(
-                    "{count} of the {} of {} {} inconclusive; the results of this side are unreliable.",
-                    runs(side.runs.len()),
-                    sanitise(&side.name),
-                    if count == 1 { "is" } else { "are" }
-                ));
-            }
-        }
-        lines
     }
-
-    fn table(&self, width: usize, colour: bool) -> Vec<String> {
-        let (against, these) = (heading(&self.against.name), heading(&self.these.name));
-        let columns = [
-            left("STATION"),
-            left("METRIC"),
-            right(&against),
-            right(&these),
-            right("DIFFERENCE"),
-            left("RESULT"),
-            right("INTERVAL").apart(),
-            right("p"),
-            left("EFFECT SIZE"),
-        ];
-        let mut before: Option<&Option<String>> = None;
-        let mut rows = Vec::new();
-        for metric in &self.metrics {
-            let station = if before == Some(&metric.key.station) {
-                String::new()
-            } else {
-                metric
-                    .key
-                    .station
-                    .as_ref()
-                    .map_or_else(|| "(all)".to_owned(), |name| sanitise(name))
-            };
-            before = Some(&metric.key.station);
-            rows.push(self.cells(station, metric));
+    lines.extend(together(comparison));
+    match &comparison.changed_keys {
+        Some(changed_keys) if changed_keys.is_empty() && !comparison.pairing.pairs.is_empty() => {
+            lines.push("Same scenario and seeds.".to_owned());
         }
-        render(&columns, &rows, 2, width, colour)
+        Some(changed_keys) if changed_keys.is_empty() => {
+            lines.push("Same scenario, different seeds.".to_owned());
+        }
+        Some(changed_keys) => {
+            let each = changed_keys.iter().take(DIFFERING);
+            let mut each: Vec<String> = each.map(changed).collect();
+            if changed_keys.len() > DIFFERING {
+                each.push(format!("and {} more keys", changed_keys.len() - DIFFERING));
+            }
+            lines.push(format!("Differences: {}", each.join("; ")));
+        }
+        None => {}
     }
-
-    fn cells(&self, station: String, metric: &MetricComparison) -> Vec<Cell> {
-        let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
-        let judgement = metric.answer.judgement;
-        vec![
-            station.into(),
-            sanitise(&metric_name(&metric.key, self.several_goals(metric))).into(),
-            value(contrast.medians[0], unit).into(),
-            value(contrast.medians[1], unit).into(),
-            format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)).into(),
-            Cell::new(judgement.name(), judgement.into()),
-            interval(contrast.interval, unit).into(),
-            probability(metric.answer.corrected).into(),
-            effect(metric).into(),
-        ]
+    for (only, side) in comparison.only.iter().zip([&comparison.these, &comparison.against]) {
+        if !only.is_empty() {
+            let names: Vec<String> = only.iter().map(|name| sanitise(name)).collect();
+            lines.push(format!("Only in {}: {}", sanitise(&side.name), names.join(", ")));
+        }
     }
-
-    /// Returns true if the workload has several goals, so that each needs its name.
-    pub(super) fn several_goals(&self, metric: &MetricComparison) -> bool {
-        let of = |other: &&MetricComparison| {
-            let (one, other) = (&metric.key, &other.key);
-            one.station == other.station
-                && one.workload == other.workload
-                && matches!(other.quantity, super::Quantity::Met(..))
-        };
-        self.metrics.iter().filter(of).count() > 1
+    let [these, against] = comparison.inconclusive();
+    for (count, side) in [(these, &comparison.these), (against, &comparison.against)] {
+        if count > 0 {
+            lines.push(format!(
+                "{count} of the {} of {} {} inconclusive; the results of this side are unreliable.",
+                runs(side.runs.len()),
+                sanitise(&side.name),
+                if count == 1 { "is" } else { "are" }
+            ));
+        }
     }
+    lines
+}
 
-    /// Missing data, and the number of runs that would help.
-    pub(super) fn remarks(&self) -> Vec<String> {
-        if self.metrics.is_empty() {
-            return vec!["The two sides have no station or metric in common; nothing to compare.".to_owned()];
-        }
-        let mut lines = Vec::new();
-        if !self.shares_a_station() {
-            lines.push("The two sides have no station in common; only the totals are compared.".to_owned());
-        }
-        let fewest = self.these.runs.len().min(self.against.runs.len());
-        match self.too_few() {
-            Some(_) if fewest < MIN_RUNS => lines.push(format!(
-                "A comparison needs at least {MIN_RUNS} runs of each side: run both with --repeat {}.",
-                self.too_few().unwrap_or(MIN_RUNS)
-            )),
-            Some(needed) => lines.push(format!(
-                "With {fewest} runs of each side, none of the {} varying metrics can be better or worse; {needed} runs of each are needed (--repeat {needed}).",
-                self.judged_with
-            )),
-            None => {}
-        }
-        lines
-    }
-
-    /// Description of the method; empty without metrics.
-    #[must_use]
-    pub fn method(&self) -> String {
-        if self.metrics.is_empty() {
-            return String::new();
-        }
-        let percent = self.options.tolerance.map_or(5.0, |share| share * 100.0);
-        let pairs = if self.metrics.iter().any(|metric| metric.contrast().paired) {
-            "Runs with the same seed are compared in pairs. "
+fn metric_table(comparison: &Comparison, width: usize, colour: bool) -> Vec<String> {
+    let (against, these) = (heading(&comparison.against.name), heading(&comparison.these.name));
+    let columns = [
+        left("STATION"),
+        left("METRIC"),
+        right(&against),
+        right(&these),
+        right("DIFFERENCE"),
+        left("RESULT"),
+        right("INTERVAL").apart(),
+        right("p"),
+        left("EFFECT SIZE"),
+    ];
+    let mut before: Option<&Option<String>> = None;
+    let mut rows = Vec::new();
+    for metric in &comparison.metrics {
+        let station = if before == Some(&metric.key.station) {
+            String::new()
         } else {
-            ""
+            metric
+                .key
+                .station
+                .as_ref()
+                .map_or_else(|| "(all)".to_owned(), |name| sanitise(name))
         };
-        let levels = self.metrics.iter().map(|metric| metric.contrast().level);
-        let level = match levels.reduce(f64::min) {
-            Some(least) if least < LEVEL.as_f64() => format!(" ({:.1} % with so few runs)", least * 100.0),
-            _ => String::new(),
-        };
-        let by = |test: Test| self.metrics.iter().any(|metric| metric.answer.test == test);
-        let test = match (by(Test::RankSum), by(Test::SignedRank)) {
-            (_, false) => "Mann-Whitney rank-sum test",
-            (false, true) => "Wilcoxon signed-rank test of pairs",
-            (true, true) => {
-                "Wilcoxon signed-rank test of pairs, or Mann-Whitney rank-sum test for metrics with too few pairs"
+        before = Some(&metric.key.station);
+        rows.push(metric_cells(comparison, station, metric));
+    }
+    render(&columns, &rows, 2, width, colour)
+}
+
+fn metric_cells(comparison: &Comparison, station: String, metric: &MetricComparison) -> Vec<Cell> {
+    let (contrast, unit) = (metric.contrast(), metric.key.quantity.unit());
+    let judgement = metric.answer.judgement;
+    vec![
+        station.into(),
+        sanitise(&metric_name(&metric.key, several_goals(comparison, metric))).into(),
+        value(contrast.medians[0], unit).into(),
+        value(contrast.medians[1], unit).into(),
+        format!("{}{}", signed(contrast.difference, unit), share(metric.share(), unit)).into(),
+        Cell::new(judgement.name(), judgement.into()),
+        interval(contrast.interval, unit).into(),
+        probability(metric.answer.corrected).into(),
+        effect(metric).into(),
+    ]
+}
+
+/// Returns true if the workload has several goals, so that each needs its name.
+pub(super) fn several_goals(comparison: &Comparison, metric: &MetricComparison) -> bool {
+    let of = |other: &&MetricComparison| {
+        let (one, other) = (&metric.key, &other.key);
+        one.station == other.station && one.workload == other.workload && matches!(other.quantity, Quantity::Met(..))
+    };
+    comparison.metrics.iter().filter(of).count() > 1
+}
+
+/// Missing data, and the number of runs that would help.
+pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
+    if comparison.metrics.is_empty() {
+        return vec!["The two sides have no station or metric in common; nothing to compare.".to_owned()];
+    }
+    let mut lines = Vec::new();
+    if !comparison.shares_a_station() {
+        lines.push("The two sides have no station in common; only the totals are compared.".to_owned());
+    }
+    let fewest = comparison.these.runs.len().min(comparison.against.runs.len());
+    match comparison.too_few() {
+        Some(_) if fewest < MIN_RUNS => lines.push(format!(
+            "A comparison needs at least {MIN_RUNS} runs of each side: run both with --repeat {}.",
+            comparison.too_few().unwrap_or(MIN_RUNS)
+        )),
+        Some(needed) => lines.push(format!(
+            "With {fewest} runs of each side, none of the {} varying metrics can be better or worse; {needed} runs of each are needed (--repeat {needed}).",
+            comparison.judged_with
+        )),
+        None => {}
+    }
+    lines
+}
+
+/// Description of the method; empty without metrics.
+#[must_use]
+pub fn method(comparison: &Comparison) -> String {
+    if comparison.metrics.is_empty() {
+        return String::new();
+    }
+    let percent = comparison.options.tolerance.map_or(5.0, |share| share * 100.0);
+    let pairs = if comparison.metrics.iter().any(|metric| metric.contrast().paired) {
+        "Runs with the same seed are compared in pairs. "
+    } else {
+        ""
+    };
+    let levels = comparison.metrics.iter().map(|metric| metric.contrast().level);
+    let level = match levels.reduce(f64::min) {
+        Some(least) if least < LEVEL.as_f64() => format!(" ({:.1} % with so few runs)", least * 100.0),
+        _ => String::new(),
+    };
+    let by = |test: Test| comparison.metrics.iter().any(|metric| metric.answer.test == test);
+    let test = match (by(Test::RankSum), by(Test::SignedRank)) {
+        (_, false) => "Mann-Whitney rank-sum test",
+        (false, true) => "Wilcoxon signed-rank test of pairs",
+        (true, true) => {
+            "Wilcoxon signed-rank test of pairs, or Mann-Whitney rank-sum test for metrics with too few pairs"
+        }
+    };
+    format!(
+        "Medians of runs. {pairs}Difference and interval: Hodges-Lehmann estimate with 95 % confidence{level}. p: {test}, with Holm's correction for the {} varying metrics. Better or worse: p below 0.05 and a difference above {} % (and 1 ms for a latency). Same: the whole interval is within that. Effect size, if better or worse: how often a run of one side is above or below a run of the other.",
+        comparison.judged_with,
+        netburn_analysis::format::short(percent),
+    )
+}
+
+/// Quantity the runs of both sides have in common.
+fn together(comparison: &Comparison) -> Option<String> {
+    let Pairing { pairs, identical } = &comparison.pairing;
+    match (pairs.len(), *identical) {
+        (1.., _) if comparison.pairing.is_identical() => Some(
+            "Every run of one side is identical to a run of the other, to the last digit of every metric: there is no difference."
+                .to_owned(),
+        ),
+        (0, 1..) => Some(format!(
+            "Both sides contain {}, to the last digit of every metric: the sides are not independent.",
+            match identical {
+                1 => "one identical run".to_owned(),
+                count => format!("{count} identical runs"),
             }
-        };
-        format!(
-            "Medians of runs. {pairs}Difference and interval: Hodges-Lehmann estimate with 95 % confidence{level}. p: {test}, with Holm's correction for the {} varying metrics. Better or worse: p below 0.05 and a difference above {} % (and 1 ms for a latency). Same: the whole interval is within that. Effect size, if better or worse: how often a run of one side is above or below a run of the other.",
-            self.judged_with,
-            crate::text::format::short(percent),
-        )
+        )),
+        (1.., 1..) => Some(format!("Same seeds; {identical} of the {} pairs are identical, to the last digit of every metric.", pairs.len())),
+        (1.., 0) => Some("Same seeds: the runs are compared in pairs.".to_owned()),
+        (0, 0) => None,
     }
+}
 
-    /// Quantity the runs of both sides have in common.
-    fn together(&self) -> Option<String> {
-        let Pairing { pairs, identical } = &self.pairing;
-        match (pairs.len(), *identical) {
-            (1.., _) if self.pairing.is_identical() => Some(
-                "Every run of one side is identical to a run of the other, to the last digit of every metric: there is no difference."
-                    .to_owned(),
-            ),
-            (0, 1..) => Some(format!(
-                "Both sides contain {}, to the last digit of every metric: the sides are not independent.",
-                match identical {
-                    1 => "one identical run".to_owned(),
-                    count => format!("{count} identical runs"),
-                }
-            )),
-            (1.., 1..) => Some(format!("Same seeds; {identical} of the {} pairs are identical, to the last digit of every metric.", pairs.len())),
-            (1.., 0) => Some("Same seeds: the runs are compared in pairs.".to_owned()),
-            (0, 0) => None,
-        }
-    }
-
-    /// A key that differs.
-    fn changed(changed_keys: &ChangedKey) -> String {
-        let key = sanitise(&changed_keys.key);
-        let shown = |value: &str| truncate(&sanitise(value), 40);
-        match (&changed_keys.baseline, &changed_keys.value) {
-            (Some(baseline), Some(value)) => format!("{key} {} → {}", shown(baseline), shown(value)),
-            (Some(baseline), None) => format!("{key} {} → (none)", shown(baseline)),
-            (None, Some(value)) => format!("{key} (none) → {}", shown(value)),
-            (None, None) => key,
-        }
+/// A key that differs.
+fn changed(changed_keys: &ChangedKey) -> String {
+    let key = sanitise(&changed_keys.key);
+    let shown = |value: &str| truncate(&sanitise(value), 40);
+    match (&changed_keys.baseline, &changed_keys.value) {
+        (Some(baseline), Some(value)) => format!("{key} {} → {}", shown(baseline), shown(value)),
+        (Some(baseline), None) => format!("{key} {} → (none)", shown(baseline)),
+        (None, Some(value)) => format!("{key} (none) → {}", shown(value)),
+        (None, None) => key,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::escaped;
 use super::head::with_code;
-use crate::explain::{Cause, Severity};
-use crate::view::View;
+use netburn_analysis::explain::{Cause, Severity};
+use netburn_analysis::view::View;
 use std::fmt::Write as _;
 
 /// The causes, the gravest first, then what none of them matches.

@@ -3,7 +3,7 @@
 use super::cells;
 use crate::chart::Unit;
 use crate::charts::sign;
-use crate::view::{Mark, View};
+use netburn_analysis::view::{Mark, View};
 
 /// Maximum number of events that are listed.
 const MAX_EVENTS: usize = 100;

@@ -1,9 +1,9 @@
 //! Tables of metrics, Wi-Fi links, the self-check and the machines.
 
 use super::{cells, escaped};
-use crate::text::format::{mbps, percent, short, span, span_us};
 use crate::text::wifi;
-use crate::view::View;
+use netburn_analysis::format::{mbps, percent, short, span, span_us};
+use netburn_analysis::view::View;
 use netburn_record::summary::verdict_name;
 use netburn_record::{Role, RunStatus};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ fn words(head: &[&str]) -> Vec<String> {
 }
 
 /// Every workload's values and goals.
-pub(super) fn figures(view: &View) -> String {
+pub(super) fn metrics(view: &View) -> String {
     let maybe = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), span);
     let mut rows = Vec::new();
     let mut goals = Vec::new();

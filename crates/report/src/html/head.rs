@@ -2,9 +2,9 @@
 
 use super::escaped;
 use crate::environment;
-use crate::text::format;
 use crate::text::why;
-use crate::view::View;
+use netburn_analysis::format;
+use netburn_analysis::view::View;
 use netburn_record::Summary;
 use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_workload::Verdict;

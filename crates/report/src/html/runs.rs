@@ -1,8 +1,8 @@
 //! The pooled runs with links to their pages.
 
 use super::{cells, escaped, head};
-use crate::text::format::{mbps, short};
-use crate::view::View;
+use netburn_analysis::format::{mbps, short};
+use netburn_analysis::view::View;
 use std::fmt::Write as _;
 
 /// Maximum number of runs that have a page each.

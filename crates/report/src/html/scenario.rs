@@ -1,7 +1,7 @@
 //! The resolved scenario.
 
 use super::escaped;
-use crate::view::View;
+use netburn_analysis::view::View;
 use std::fmt::Write as _;
 
 /// Assumptions of the scenario, and the resolved file.

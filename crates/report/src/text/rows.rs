@@ -1,10 +1,10 @@
 //! The table of stations.
 
-use super::format::{mbps, ms, percent};
 use super::verdict;
 use crate::sanitise::sanitise;
 use crate::style::Tone;
 use crate::table::{Cell, Column, left, render, right};
+use netburn_analysis::format::{mbps, ms, percent};
 use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, LatencyMs, StationSummary, WorkloadSummary};
 use netburn_stats::{P50, P95, P99, percentile::supported};

@@ -4,8 +4,8 @@ use netburn_workload::Verdict;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn latency(count: u64, unbounded: u64, figures: [Option<f64>; 5]) -> Value {
-    let [p50, p95, p99, min, max] = figures;
+fn latency(count: u64, unbounded: u64, metrics: [Option<f64>; 5]) -> Value {
+    let [p50, p95, p99, min, max] = metrics;
     json!({ "count": count, "unbounded": unbounded, "min": min, "p50": p50, "p75": null, "p90": null, "p95": p95, "p99": p99, "max": max })
 }
 
@@ -21,7 +21,7 @@ fn station(name: &str, verdict: &str, workloads: Vec<Value>) -> Value {
 
 fn summary(verdict: &str, stations: Vec<Value>) -> Value {
     json!({ "schema": "netburn.summary/1", "run": "runs/x", "scenario": "house", "environment": "local", "seed": 7,
-            "title": "Four people, one line", "question": "Who suffers first?",
+            "title": "Four stations, one link", "question": "Which fails first?",
             "duration_s": 60.0, "verdict": verdict, "provisional": false,
             "self_check": { "ok": true, "timer_lateness_us": { "p50": 10.0, "p99": 40.0, "max": 2500.0 }, "reasons": [] },
             "totals": { "throughput_mbps": 156.8, "airtime_jain": null },
@@ -91,8 +91,8 @@ fn a_wide_terminal_has_one_table() {
     local: server and stations ran on this machine, over the loopback device; no Wi-Fi was tested. To test your own network,
     run `netburn fleet serve` (see `netburn help fleet`).
 
-    FAIL – Four people, one line
-    Who suffers first?
+    FAIL – Four stations, one link
+    Which fails first?
     60 s, seed 7, 4 stations, 156.8 Mbit/s total; saved to runs/x
 
     STATION  VERDICT   WORKLOAD     MET  GOAL                   Mbit/s  IDLE ms  p50 ms  p95 ms  p99 ms  max ms
@@ -121,8 +121,8 @@ fn a_narrow_terminal_has_two() {
     Wi-Fi was tested. To test your own network, run `netburn fleet serve` (see
     `netburn help fleet`).
 
-    FAIL – Four people, one line
-    Who suffers first?
+    FAIL – Four stations, one link
+    Which fails first?
     60 s, seed 7, 4 stations, 156.8 Mbit/s total; saved to runs/x
 
     STATION  VERDICT   WORKLOAD     MET  GOAL                   Mbit/s
@@ -206,8 +206,8 @@ fn quality_issues_and_runs_are_listed() {
     local: server and stations ran on this machine, over the loopback device; no Wi-Fi was tested. To
     test your own network, run `netburn fleet serve` (see `netburn help fleet`).
 
-    INCONCLUSIVE* – Four people, one line
-    Who suffers first?
+    INCONCLUSIVE* – Four stations, one link
+    Which fails first?
     2 runs of 60 s, seed 7, 2 stations, 156.8 Mbit/s total; saved to runs/x
 
     STATION  VERDICT       WORKLOAD    MET  GOAL              Mbit/s
@@ -253,8 +253,8 @@ fn simulated_runs_show_airtime_and_no_self_check() {
     simulate: a model of Wi-Fi and TCP in simulated time, not your own Wi-Fi. To test your own network, run `netburn fleet
     serve` (see `netburn help fleet`).
 
-    FAIL – Four people, one line
-    Who suffers first?
+    FAIL – Four stations, one link
+    Which fails first?
     60 s, seed 7, 4 stations, 156.8 Mbit/s total, Jain index of airtime 0.53; saved to runs/x
 
     STATION  VERDICT   WORKLOAD     MET  GOAL                   Mbit/s  AIRTIME  IDLE ms  p50 ms  p95 ms  p99 ms  max ms

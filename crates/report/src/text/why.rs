@@ -1,8 +1,8 @@
 //! Reasons for a station's verdict, one sentence each.
 
-use super::format::{percent, short, span};
 use crate::sanitise::sanitise;
 use crate::style::{Tone, paint};
+use netburn_analysis::format::{percent, short, span};
 use netburn_record::Summary;
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_workload::Verdict;

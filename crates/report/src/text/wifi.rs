@@ -1,7 +1,7 @@
 //! A line about the Wi-Fi link of each station.
 
-use super::format::{percent, short};
 use crate::sanitise::sanitise;
+use netburn_analysis::format::{percent, short};
 use netburn_record::Summary;
 use netburn_record::summary::WifiSummary;
 

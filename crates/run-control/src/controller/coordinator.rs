@@ -52,7 +52,7 @@ pub struct Timeouts {
     pub ready: Duration,
     /// Time limit for the delivery of results after the drain.
     pub collect: Duration,
-    /// Whether an agent may reconnect. If so, it counts as disconnected, and is lost only after the time
+    /// True if an agent may reconnect. If so, it counts as disconnected, and is lost only after the time
     /// for results.
     pub allow_reconnect: bool,
 }

@@ -31,13 +31,13 @@ impl Ports {
         self.count -= waiting.len();
         let (explained, others): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|other| near(row, other));
         self.lost += others.len() as u64;
-        explained.into_iter().map(|other| of(row, other)).collect()
+        explained.into_iter().map(|other| with_station_of(row, other)).collect()
     }
 
     /// Handles a server's row. Returns it with its station if the station is known.
     pub fn handle_server(&mut self, row: ConnectionRow) -> Option<ConnectionRow> {
         match self.known.get(&row.port) {
-            Some(station) if near(station, &row) => Some(of(station, row)),
+            Some(station) if near(station, &row) => Some(with_station_of(station, row)),
             _ if self.count < MAX_PENDING_ROWS => {
                 self.waiting.entry(row.port).or_default().push(row);
                 self.count += 1;
@@ -61,7 +61,7 @@ fn near(one: &ConnectionRow, other: &ConnectionRow) -> bool {
     one.at.as_nanos().abs_diff(other.at.as_nanos()) <= WINDOW.as_nanos()
 }
 
-fn of(station: &ConnectionRow, row: ConnectionRow) -> ConnectionRow {
+fn with_station_of(station: &ConnectionRow, row: ConnectionRow) -> ConnectionRow {
     ConnectionRow {
         station: station.station,
         workload: station.workload,

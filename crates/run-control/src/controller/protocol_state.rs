@@ -70,9 +70,9 @@ pub enum Step {
     Done(Option<String>),
     /// The agent leaves.
     Leaves {
-        /// Whether it leaves before the end of its part.
+        /// True if it leaves before the end of its part.
         early: bool,
-        /// Reason for people.
+        /// Human-readable reason.
         reason: Option<String>,
     },
 }
@@ -158,7 +158,7 @@ impl Rejection {
 }
 
 impl Stage {
-    /// Description of the stage, for people.
+    /// Human-readable description of the stage.
     fn place(self) -> &'static str {
         match self {
             Stage::Unauthenticated => "before `hello`",

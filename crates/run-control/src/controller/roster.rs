@@ -26,7 +26,7 @@ pub struct Expected {
     pub token: Token,
     /// Stations that it drives, by their numbers in the plan.
     pub stations: Vec<u16>,
-    /// Whether its workloads need datagrams. If they do not reach the server, the agent can't take part.
+    /// True if its workloads need datagrams. If they do not reach the server, the agent can't take part.
     pub datagrams: bool,
     /// Device that takes part.
     pub device: Device,

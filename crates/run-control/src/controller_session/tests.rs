@@ -485,8 +485,8 @@ fn rows_beyond_a_full_disk_are_sent_again_from_memory() {
 /// An unanswered connection attempt is given up, before the start and after the end.
 #[test]
 fn reconnecting_is_limited_in_time() {
-    struct Nobody;
-    impl Dial for Nobody {
+    struct NoController;
+    impl Dial for NoController {
         async fn dial(&mut self) -> Result<netburn_protocol::transport::Channel, AgentError> {
             Err(AgentError::Join("no listener".to_owned()))
         }
@@ -508,9 +508,9 @@ fn reconnecting_is_limited_in_time() {
         policy: AcceptAll,
     };
     let join = join("ws://127.0.0.1:1/", Role::Agent, "a");
-    let ended = block_on(agent::run(Nobody, &join, options()));
+    let ended = block_on(agent::run(NoController, &join, options()));
     assert_eq!(ended.unwrap(), PartEnd::Spooled);
     assert_eq!(spool::pending(&folder).len(), 1);
     spool::remove(&folder, "r").unwrap();
-    assert!(block_on(agent::run(Nobody, &join, options())).is_err());
+    assert!(block_on(agent::run(NoController, &join, options())).is_err());
 }

@@ -267,7 +267,7 @@ impl World {
                         ];
                         let note = row.kind == EventKind::Warning
                             && (row.text == "a note" || row.text.starts_with("datagrams do not reach the server"));
-                        assert!(own.contains(&row.kind) || note, "{row:?} is said by a participant");
+                        assert!(own.contains(&row.kind) || note, "{row:?} comes from an agent");
                     }
                     if let Row::Interval(row) = &row {
                         // 100 ms at 1 Tbit/s; 4 s of run, and a minute before and after.
@@ -330,20 +330,20 @@ fn talking(name: &str) -> Station {
     }
 }
 
-fn health(figure: f64) -> Health {
+fn health(value: f64) -> Health {
     Health {
         name: String::new(),
         role: Role::Agent,
         stations: Vec::new(),
-        lateness_us_p50: figure,
-        lateness_us_p99: figure,
-        lateness_us_max: figure,
+        lateness_us_p50: value,
+        lateness_us_p99: value,
+        lateness_us_max: value,
         lateness_count: 0,
         standstill_us_max: None,
         missed_sends: 0,
-        cpu: figure,
-        machine_busy: figure,
-        service_us_p99: figure,
+        cpu: value,
+        machine_busy: value,
+        service_us_p99: value,
         refused: 0,
         bytes_down: 0,
         bytes_up: 0,

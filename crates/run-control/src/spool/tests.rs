@@ -41,7 +41,7 @@ fn spool(folder: &SpoolFolder, messages: u64, ended: bool) -> PathBuf {
             run: "r".to_owned(),
             error: None,
             health: None,
-            told: None,
+            stop_requested_at: None,
             proof: String::new(),
         };
         writer.end(&end).unwrap();

@@ -22,7 +22,7 @@ impl PayloadPool {
                 PayloadId(slot)
             }
             None => {
-                let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets under way");
+                let slot = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
                 self.slots.push(load);
                 PayloadId(slot)
             }

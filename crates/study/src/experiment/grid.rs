@@ -1,9 +1,9 @@
 //! Runs of a scenario with several seeds and signals.
 
-use crate::pool::map;
 use netburn_medium::config::LinkQuality;
-use netburn_record::summary::{Summariser, Summary};
-use netburn_record::{Header, RunStatus, Sink as _};
+use netburn_record::Summary;
+use netburn_runner::pool::map;
+use netburn_runner::simulate_summary;
 use netburn_scenario::plan::{RadioSetting, Setting, StationSetting};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
 use netburn_simulate::SimulateError;
@@ -111,15 +111,9 @@ impl Run {
     /// # Errors
     /// The simulator rejects the plan.
     pub fn summary(&self) -> Result<Summary, GridError> {
-        let mut summariser = Summariser::new(Header::simulated(self.plan.clone()));
-        let ran = netburn_simulate::run(&self.plan, |_, rows| {
-            for row in &rows {
-                summariser.put(row).expect("a summariser accepts every row");
-            }
-            ControlFlow::Continue(())
-        });
-        match ran {
-            Ok(_) => Ok(summariser.finish(&self.plan.name, &RunStatus::Complete)),
+        let summary = simulate_summary(&self.plan, &self.plan.name, &mut |_| ControlFlow::Continue(()));
+        match summary {
+            Ok(summary) => Ok(summary.expect("the simulation was not stopped")),
             Err(why) => Err(GridError::Simulate {
                 scenario: self.plan.name.clone(),
                 why,

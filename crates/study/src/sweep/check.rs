@@ -2,11 +2,11 @@
 
 use super::columns::{Column, columns};
 use super::grid::Grid;
-use crate::pool::each;
-use netburn_scenario::{Environment, Plan};
+use netburn_runner::pool::each;
+use netburn_runner::{RunEnvironment as _, Simulation};
+use netburn_scenario::Environment;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -77,16 +77,11 @@ pub fn check(
 
 fn resolve_cell(grid: &Grid, run: u64) -> Result<(Vec<Column>, u64), Vec<String>> {
     let plan = grid.plan(run).map_err(|error| grid.faults(&error))?;
-    begin(&plan).map_err(|fault| vec![fault])?;
+    // Some checks need the simulator.
+    Simulation::default()
+        .check(&plan)
+        .map_err(|error| vec![format!("{}: {error}", Environment::Simulate)])?;
     Ok((columns(&plan), fingerprint(&plan.to_json().to_string())))
-}
-
-/// Checks that only the simulator can make: lays out the plan and simulates its first 100 ms.
-fn begin(plan: &Plan) -> Result<(), String> {
-    match netburn_simulate::run(plan, |_, _| ControlFlow::Break(())) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(format!("{}: {error}", Environment::Simulate)),
-    }
 }
 
 /// Results of the checked cells, in any order.

@@ -84,11 +84,11 @@ impl From<Option<f64>> for MetricValue {
 pub(super) fn columns(plan: &Plan) -> Vec<Column> {
     // A run without rows has the same columns, all empty.
     let empty = Summariser::new(Header::simulated(plan.clone())).finish("", &RunStatus::Complete);
-    figures(&empty).into_iter().map(|(column, _)| column).collect()
+    metrics(&empty).into_iter().map(|(column, _)| column).collect()
 }
 
 /// Values of a run, each with its column.
-pub(super) fn figures(summary: &Summary) -> Vec<(Column, MetricValue)> {
+pub(super) fn metrics(summary: &Summary) -> Vec<(Column, MetricValue)> {
     let totals = &summary.totals;
     let mut all = vec![
         verdict(VERDICT, summary.verdict),

@@ -19,11 +19,11 @@ pub fn csv(rows: &Rows) -> String {
             row.run.to_string(),
             row.seed.map(|seed| seed.to_string()).unwrap_or_default(),
         );
-        let figures: Vec<String> = row.figures.iter().map(super::columns::MetricValue::field).collect();
+        let metrics: Vec<String> = row.metrics.iter().map(super::columns::MetricValue::field).collect();
         let before = [run.as_str()].into_iter().chain(row.values.iter().map(String::as_str));
         line(
             &mut text,
-            before.chain([seed.as_str()]).chain(figures.iter().map(String::as_str)),
+            before.chain([seed.as_str()]).chain(metrics.iter().map(String::as_str)),
         );
     }
     text

@@ -218,7 +218,13 @@ impl Folder {
                     rows.push(Row::impossible(&rows, run, values));
                 }
             } else if let Some(finished) = self.read(grid, run) {
-                rows.push(Row::of(&rows, run, finished.seed, finished.values, &finished.summary));
+                rows.push(Row::from_summary(
+                    &rows,
+                    run,
+                    finished.seed,
+                    finished.values,
+                    &finished.summary,
+                ));
             }
         }
         Ok(rows)

@@ -5,7 +5,7 @@ use super::folder::SCHEMA;
 use super::rows::Rows;
 use serde_json::{Map, Value, json};
 
-/// `{ schema, keys, columns: [{ name, unit }], repeat, runs, rows: [{ run, values: { key: value }, run_seed, figures: { name: figure } }] }`;
+/// `{ schema, keys, columns: [{ name, unit }], repeat, runs, rows: [{ run, values: { key: value }, run_seed, metrics: { name: metric } }] }`;
 /// `runs` is the number of runs of the whole sweep, and an unknown value is `null`. A row with the verdict `impossible` is an
 /// invalid cell; it has no seed.
 #[must_use]
@@ -23,19 +23,19 @@ pub fn json(rows: &Rows) -> Value {
                 .iter()
                 .cloned()
                 .zip(row.values.iter().cloned().map(Value::from));
-            let figures = rows.columns.iter().map(|column| column.name.clone());
+            let metrics = rows.columns.iter().map(|column| column.name.clone());
             json!({
                 "run": row.run,
                 "values": values.collect::<Map<_, _>>(),
                 "run_seed": row.seed,
-                "figures": figures.zip(row.figures.iter().map(figure)).collect::<Map<_, _>>(),
+                "metrics": metrics.zip(row.metrics.iter().map(metric)).collect::<Map<_, _>>(),
             })
         })
         .collect();
     json!({ "schema": SCHEMA, "keys": rows.keys, "columns": columns, "repeat": rows.repeat, "runs": rows.total_runs, "rows": each })
 }
 
-fn figure(of: &MetricValue) -> Value {
+fn metric(of: &MetricValue) -> Value {
     match of {
         MetricValue::None => Value::Null,
         MetricValue::Number(value) => json!(value),

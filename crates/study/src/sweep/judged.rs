@@ -1,7 +1,8 @@
 //! Comparison of the values of one varied key with its first value, as in `netburn compare --matrix`.
 
+use netburn_analysis::compare::{Comparison, Options, Side, judge_together};
 use netburn_record::Summary;
-use netburn_report::compare::{Comparison, Options, Side, judge_together};
+use netburn_report::compare;
 use netburn_report::sanitise::{sanitise, wrap};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -87,10 +88,10 @@ impl Judgements {
         );
         for comparison in &self.others {
             lines.push(String::new());
-            lines.extend(comparison.lines(width, colour));
+            lines.extend(compare::text::comparison_lines(comparison, width, colour));
         }
         match self.others.first() {
-            Some(first) => lines.extend(wrap(&first.method(), width, "  ")),
+            Some(first) => lines.extend(wrap(&compare::text::method(first), width, "  ")),
             None => lines.push("Nothing to compare: the first value, or all others, have no runs.".to_owned()),
         }
         let mut text = lines.join("\n");
@@ -102,7 +103,7 @@ impl Judgements {
     #[must_use]
     pub fn json(&self) -> Value {
         let against = self.others.iter().map(|comparison| {
-            let mut document = comparison.json();
+            let mut document = compare::json::comparison(comparison);
             document["value"] = json!(comparison.these.name);
             document
         });
@@ -118,7 +119,7 @@ impl Judgements {
             "value",
             "station",
             "workload",
-            "figure",
+            "metric",
             "better",
             "baseline",
             "with",

@@ -34,7 +34,7 @@ pub fn parquet(rows: &Rows) -> Result<Vec<u8>> {
         for (place, column) in rows.columns.iter().enumerate() {
             match column.measure {
                 Measure::Verdict => texts(&mut group, chunk.iter().map(|row| verdict(row, place)), true)?,
-                _ => doubles(&mut group, chunk.iter().map(|row| row.figures[place].number()))?,
+                _ => doubles(&mut group, chunk.iter().map(|row| row.metrics[place].number()))?,
             }
         }
         group.close()?;
@@ -43,7 +43,7 @@ pub fn parquet(rows: &Rows) -> Result<Vec<u8>> {
 }
 
 fn verdict(row: &Row, place: usize) -> Option<&str> {
-    match &row.figures[place] {
+    match &row.metrics[place] {
         MetricValue::Text(text) => Some(text),
         MetricValue::None | MetricValue::Number(_) => None,
     }

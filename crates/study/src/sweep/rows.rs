@@ -1,7 +1,7 @@
 //! Results of a sweep: one row per run.
 
 use super::check::Checked;
-use super::columns::{Column, Measure, MetricValue, VERDICT, WORST_P95, figures};
+use super::columns::{Column, Measure, MetricValue, VERDICT, WORST_P95, metrics};
 use super::grid::Grid;
 use netburn_record::Summary;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct Row {
     /// Random seed of the run; `None` for an invalid cell.
     pub seed: Option<u64>,
     /// Values of the metrics, in the order of the columns.
-    pub figures: Vec<MetricValue>,
+    pub metrics: Vec<MetricValue>,
 }
 
 impl Rows {
@@ -62,7 +62,7 @@ impl Rows {
     #[must_use]
     pub fn metric(&self) -> usize {
         let known = |place: &usize| {
-            let numbers = self.rows.iter().filter(|row| row.figures[*place].number().is_some());
+            let numbers = self.rows.iter().filter(|row| row.metrics[*place].number().is_some());
             numbers.count() * 2 >= self.rows.len().max(1)
         };
         let throughput = self.column("throughput_mbps").unwrap_or_default();
@@ -71,9 +71,9 @@ impl Rows {
 }
 
 impl Row {
-    pub(super) fn of(rows: &Rows, run: u64, seed: u64, values: Vec<String>, summary: &Summary) -> Self {
-        let mut found: BTreeMap<Column, MetricValue> = figures(summary).into_iter().collect();
-        let figures = rows
+    pub(super) fn from_summary(rows: &Rows, run: u64, seed: u64, values: Vec<String>, summary: &Summary) -> Self {
+        let mut found: BTreeMap<Column, MetricValue> = metrics(summary).into_iter().collect();
+        let metrics = rows
             .columns
             .iter()
             .map(|column| found.remove(column).unwrap_or(MetricValue::None));
@@ -81,13 +81,13 @@ impl Row {
             run: run + 1,
             values,
             seed: Some(seed),
-            figures: figures.collect(),
+            metrics: metrics.collect(),
         }
     }
 
     /// Row of an invalid cell: the verdict is `impossible`, and all other values are unknown. Its number is that of the cell's first run.
     pub(super) fn impossible(rows: &Rows, run: u64, values: Vec<String>) -> Self {
-        let figure = |column: &Column| {
+        let metric = |column: &Column| {
             if column.name == VERDICT {
                 MetricValue::Text(IMPOSSIBLE)
             } else {
@@ -98,7 +98,7 @@ impl Row {
             run: run + 1,
             values,
             seed: None,
-            figures: rows.columns.iter().map(figure).collect(),
+            metrics: rows.columns.iter().map(metric).collect(),
         }
     }
 }

@@ -2,10 +2,8 @@
 
 use super::folder::{Folder, FolderError};
 use super::grid::Grid;
-use crate::pool::each;
-use netburn_record::summary::Summariser;
-use netburn_record::{Header, RunStatus, Sink, Summary};
-use netburn_scenario::Plan;
+use netburn_runner::pool::each;
+use netburn_runner::simulate_summary;
 use netburn_units::Instant;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -111,12 +109,16 @@ fn one(
     let plan = grid.plan(run).map_err(|error| cell(error.to_string()))?;
     let length = (plan.baseline + plan.settled()).as_nanos().max(1);
     let mut reported = 0;
-    let summary = summary(&plan, &(run + 1).to_string(), |now| {
+    let summary = simulate_summary(&plan, &(run + 1).to_string(), &mut |now| {
         let gone = now.since(Instant::ZERO - plan.baseline).as_nanos();
         let steps = (u128::from(gone) * u128::from(PROGRESS_STEPS) / u128::from(length)) as u64;
         moved(steps.saturating_sub(reported));
         reported = reported.max(steps);
-        stopped()
+        if stopped() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     match summary.map_err(|error| cell(error.to_string()))? {
         Some(summary) => {
@@ -125,25 +127,4 @@ fn one(
         }
         None => Ok(false),
     }
-}
-
-/// Simulates a plan and returns its summary; `None` if `stopped` returns `true` during the simulation. `name` replaces the path of
-/// the summary.
-fn summary(
-    plan: &Plan,
-    name: &str,
-    mut stopped: impl FnMut(Instant) -> bool,
-) -> Result<Option<Summary>, netburn_simulate::SimulateError> {
-    let mut summariser = Summariser::new(Header::simulated(plan.clone()));
-    let done = netburn_simulate::run(plan, |now, rows| {
-        for row in &rows {
-            summariser.put(row).expect("a summariser accepts every row");
-        }
-        if stopped(now) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
-    Ok((!done.interrupted).then(|| summariser.finish(name, &RunStatus::Complete)))
 }

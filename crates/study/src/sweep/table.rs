@@ -44,10 +44,10 @@ pub fn table(rows: &Rows, width: usize, colour: bool) -> String {
                 .iter()
                 .map(|value| Cell::from(truncate(&sanitise(value), MAX_VALUE_WIDTH)));
             let seed = seeded.then(|| row.seed.map_or(Cell::EMPTY, |seed| seed.to_string().into()));
-            let figures = shown
+            let metrics = shown
                 .iter()
-                .map(|(place, _)| cell(&rows.columns[*place], &row.figures[*place]));
-            values.chain(seed).chain(figures).collect()
+                .map(|(place, _)| cell(&rows.columns[*place], &row.metrics[*place]));
+            values.chain(seed).chain(metrics).collect()
         })
         .collect();
     let mut text = String::new();
@@ -83,8 +83,8 @@ fn heading(column: &Column) -> Option<String> {
     }
 }
 
-fn cell(column: &Column, figure: &MetricValue) -> Cell {
-    match figure {
+fn cell(column: &Column, metric: &MetricValue) -> Cell {
+    match metric {
         MetricValue::None => Cell::EMPTY,
         MetricValue::Text("none") => "–".into(),
         MetricValue::Text(text) => Cell::new(*text, tone(text)),

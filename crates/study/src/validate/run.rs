@@ -3,7 +3,7 @@
 use super::case::{Case, CaseResult, Deviation, Goal, SourceQuality, Tolerance};
 use super::file::CaseFile;
 use super::quantity::Dimension;
-use crate::pool::map;
+use netburn_runner::pool::map;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Result of one metric of a case.

@@ -1,10 +1,10 @@
 //! Simulation of a plan without and with each change, and comparison of the results.
 
 use super::WhatIf;
-use crate::pool::map;
-use netburn_record::summary::{Summariser, Summary};
-use netburn_record::{Header, RunStatus, Sink as _};
-use netburn_report::compare::{Comparison, Options, Side, judge_together};
+use netburn_analysis::compare::{Comparison, Options, Side, judge_together};
+use netburn_record::Summary;
+use netburn_runner::pool::map;
+use netburn_runner::simulate_summary;
 use netburn_scenario::Plan;
 use netburn_simulate::SimulateError;
 use netburn_workload::Verdict;
@@ -98,22 +98,14 @@ pub fn answer(
 }
 
 fn summary(plan: &Plan, stop: &AtomicBool) -> Result<Summary, AnswerError> {
-    let mut summariser = Summariser::new(Header::simulated(plan.clone()));
-    let done = netburn_simulate::run(plan, |_, rows| {
-        for row in &rows {
-            summariser.put(row).expect("a summariser accepts every row");
-        }
+    let summary = simulate_summary(plan, &plan.name, &mut |_| {
         if stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     })?;
-    if done.interrupted {
-        Err(AnswerError::Stopped)
-    } else {
-        Ok(summariser.finish(&plan.name, &RunStatus::Complete))
-    }
+    summary.ok_or(AnswerError::Stopped)
 }
 
 fn verdict(runs: &[Summary]) -> Verdict {

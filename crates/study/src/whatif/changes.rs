@@ -3,10 +3,10 @@
 mod channels;
 mod lines;
 
+use netburn_analysis::explain::{Cause, Kind};
 use netburn_medium::config::{LinkQuality, QueueKind, QueueLimit};
 use netburn_network::Network;
 use netburn_record::Summary;
-use netburn_report::explain::{Cause, Kind};
 use netburn_scenario::plan::{Ap, Joins};
 use netburn_scenario::{Document, Environment, Plan, Station};
 use netburn_units::BitRate;
@@ -31,7 +31,7 @@ pub struct Interventions {
     /// Changes, in the order of the causes.
     pub what_ifs: Vec<WhatIf>,
     /// Reasons why the simulator has no change for a cause, one sentence each.
-    pub without: Vec<String>,
+    pub not_simulated: Vec<String>,
 }
 
 /// Increase of the signal of a station that moves closer, in hundredths of a decibel: from the other end of a flat into the next
@@ -58,11 +58,11 @@ pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Interventio
             Kind::Generator => {
                 let why =
                     "Simulated time cannot show a slow test machine, so the simulator has no change for this cause.";
-                interventions.without.push(why.to_owned());
+                interventions.not_simulated.push(why.to_owned());
             }
             Kind::Roaming => {
                 let why = "The simulator does not model roaming, so it has no change for this cause.";
-                interventions.without.push(why.to_owned());
+                interventions.not_simulated.push(why.to_owned());
             }
             Kind::Server => builder.server(),
             Kind::Adapter => builder.adapter(cause),

@@ -1,9 +1,11 @@
 //! Results as text and JSON.
 
 use super::{Answer, Answers, Interventions};
+use netburn_analysis::compare::MetricComparison;
+use netburn_analysis::explain::Explanation;
 use netburn_record::summary::verdict_name;
-use netburn_report::compare::{MetricComparison, format_value, metric_name};
-use netburn_report::explain::{Explanation, lines};
+use netburn_report::causes::lines;
+use netburn_report::compare::{format_value, json as compared, metric_name, text as compared_text};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
@@ -48,13 +50,18 @@ pub fn text(
             let note = format!("Too few runs to decide what becomes better or worse; use --runs {needed}.");
             output.extend(wrap(&note, width, ""));
         }
-        let method = answers.answers[0].comparison.method();
+        let method = compared_text::method(&answers.answers[0].comparison);
         let legend = format!("{method} Metrics without a significant difference are omitted.");
         output.extend(wrap(&legend, width, ""));
     }
-    if !proposed.without.is_empty() {
+    if !proposed.not_simulated.is_empty() {
         output.push(String::new());
-        output.extend(proposed.without.iter().flat_map(|why| wrap(&sanitise(why), width, "")));
+        output.extend(
+            proposed
+                .not_simulated
+                .iter()
+                .flat_map(|why| wrap(&sanitise(why), width, "")),
+        );
     }
     let mut text = output.join("\n");
     text.push('\n');
@@ -118,7 +125,7 @@ fn capital(text: &str) -> String {
     }
 }
 
-/// Returns JSON: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, set, verdict, figures: […] }], verdict, runs, without }`, where `figures` are
+/// Returns JSON: `{ schema, run, causes, unexplained: [{ station, what }], what_ifs: [{ cause, label, set, verdict, metrics: […] }], verdict, runs, not_simulated }`, where `metrics` are
 /// as in `netburn compare --format json`. Unknown values are `null`.
 #[must_use]
 pub fn json(run: &str, explanation: &Explanation, proposed: &Interventions, answers: Option<&Answers>) -> Value {
@@ -140,23 +147,23 @@ pub fn json(run: &str, explanation: &Explanation, proposed: &Interventions, answ
         "runs": answers.map(|answers| answers.runs),
         "verdict": answers.map(|answers| verdict_name(answers.verdict)),
         "what_ifs": what_ifs,
-        "without": proposed.without,
+        "not_simulated": proposed.not_simulated,
     })
 }
 
 fn answered(answer: &Answer) -> Value {
     let comparison = &answer.comparison;
-    let figures: Vec<Value> = comparison
+    let metrics: Vec<Value> = comparison
         .metrics
         .iter()
-        .map(|held| comparison.metric_json(held))
+        .map(|held| compared::metric_comparison(comparison, held))
         .collect();
     json!({
         "cause": answer.what_if.cause,
         "label": answer.what_if.label,
         "set": set(&answer.what_if.set),
         "verdict": verdict_name(answer.verdict),
-        "figures": figures,
+        "metrics": metrics,
     })
 }
 

@@ -137,11 +137,11 @@ impl Curve {
     }
 
     /// Time average of a value from `from` on.
-    fn mean(&self, from: f64, figure: impl Fn(&Sample) -> f64) -> f64 {
+    fn mean(&self, from: f64, metric: impl Fn(&Sample) -> f64) -> f64 {
         let mut sum = 0.0;
         for (index, sample) in self.samples.iter().enumerate() {
             let until = self.samples.get(index + 1).map_or(self.seconds, |next| next.secs);
-            sum += (until.min(self.seconds) - sample.secs.max(from)).max(0.0) * figure(sample);
+            sum += (until.min(self.seconds) - sample.secs.max(from)).max(0.0) * metric(sample);
         }
         sum / (self.seconds - from)
     }
@@ -240,7 +240,7 @@ fn near(ours: f64, theirs: f64, tolerance: f64, what: &str) {
 /// data.
 fn hold_means(model: Model, control: &CongestionControl, recorded: &Recorded, tolerance: f64) -> (Curve, Curve) {
     let (kernel, curve) = curves(model, control, recorded);
-    let what = |figure| format!("{control} {} {model:?}, segments {figure}", recorded.name);
+    let what = |metric| format!("{control} {} {model:?}, segments {metric}", recorded.name);
     let (theirs, ours) = (kernel.mean(0.0, |s| s.cwnd), curve.mean(0.0, |s| s.cwnd));
     near(ours, theirs, tolerance, &what("of mean window"));
     let (theirs, ours) = (kernel.mean(0.0, |s| s.in_flight), curve.mean(0.0, |s| s.in_flight));
@@ -256,7 +256,7 @@ fn hold(model: Model, control: &CongestionControl, recorded: &Recorded, toleranc
     let (kernel, curve) = hold_means(model, control, recorded, tolerance);
     let (theirs, ours) = (kernel.recoveries(), curve.recoveries());
     assert_eq!(ours.len(), theirs.len(), "{ours:?}, the kernel {theirs:?}");
-    let what = |figure| format!("{control} {} {model:?}, {figure}", recorded.name);
+    let what = |metric| format!("{control} {} {model:?}, {metric}", recorded.name);
     for (ours, theirs) in ours.iter().zip(&theirs) {
         near(ours.at, theirs.at, tolerance, &what("seconds to a loss"));
         near(ours.before, theirs.before, tolerance, &what("segments before a loss"));

@@ -279,12 +279,12 @@ impl Sender {
         if now < self.deadline || self.records.is_empty() {
             return;
         }
-        let anew = self.state < State::Loss;
+        let new_episode = self.state < State::Loss;
         for record in &mut self.records {
             record.lost |= !record.acked;
         }
         self.in_flight = 0;
-        self.congestion.on_rto(now, 0, anew);
+        self.congestion.on_rto(now, 0, new_episode);
         self.state = State::Loss;
         self.recovery_ends = self.next();
         self.deadline = now + self.rto();

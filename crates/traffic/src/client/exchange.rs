@@ -12,7 +12,7 @@ pub struct Request<'a> {
     pub path: Cow<'a, str>,
     /// The `Host` field or `:authority`, with the port if it is not the scheme's default.
     pub authority: Cow<'a, str>,
-    /// Whether this is the last request on the connection.
+    /// True if this is the last request on the connection.
     pub last: bool,
     /// Expected length of the response's content. A response of another length is rejected at its head, or without a
     /// declared length, when it is too long.
@@ -83,7 +83,7 @@ pub struct Response {
     pub declared: Option<u64>,
     /// Bytes of content received.
     pub content: u64,
-    /// Whether the connection can be reused.
+    /// True if the connection can be reused.
     pub keep: bool,
 }
 

@@ -154,12 +154,12 @@ struct Content<'a, W> {
     stream: &'a mut Stream,
     buffer: &'a mut Buffer,
     watch: &'a mut W,
-    /// Whether received content is reported. For an upload, sent content is reported instead.
+    /// True if received content is reported. For an upload, sent content is reported instead.
     tells: bool,
     came: u64,
     /// Maximum number of bytes that may still arrive.
     most: u64,
-    /// Whether the last discard reached the limit per turn.
+    /// True if the last discard reached the limit per turn.
     had_turn: bool,
 }
 

@@ -41,7 +41,7 @@ pub struct Head {
     pub body: Body,
     /// `Content-Length` field. For `HEAD`, the length of the corresponding `GET`.
     pub declared: Option<u64>,
-    /// Whether the connection can be reused afterwards.
+    /// True if the connection can be reused afterwards.
     pub keep: bool,
     /// `Location` field.
     pub location: Option<String>,

@@ -20,7 +20,7 @@ pub struct Page {
     pub response: Response,
     /// Content, up to the limit.
     pub content: Vec<u8>,
-    /// Whether the content was truncated.
+    /// True if the content was truncated.
     pub cut: bool,
 }
 

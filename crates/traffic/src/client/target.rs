@@ -31,7 +31,7 @@ pub struct Target {
     pub total: Option<Total>,
     /// Requested resource.
     pub resource: Resource,
-    /// Whether requests of [`Resource::Netburn`] contain their station (`?station=3`), for a server that counts by
+    /// True if requests of [`Resource::Netburn`] contain their station (`?station=3`), for a server that counts by
     /// station.
     pub labelled: bool,
 }

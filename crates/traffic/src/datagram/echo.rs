@@ -42,7 +42,7 @@ pub struct Counters {
     /// Invalid datagrams, and datagrams for clients.
     pub malformed: u64,
     /// Probes with an invalid or expired cookie.
-    pub strangers: u64,
+    pub unverified: u64,
     /// Datagrams dropped by a rate limit.
     pub limited: u64,
 }
@@ -134,7 +134,7 @@ impl Echo {
             Ok(Datagram::Probe { cookie, dscp, .. }) => {
                 // Only verified clients are counted, so that others cannot use up a client's allowance.
                 if !self.is_good(now, from, cookie) {
-                    self.counters.strangers += 1;
+                    self.counters.unverified += 1;
                     return None;
                 }
                 if !client.is_loopback() && !self.probes.allow(now, client) {
@@ -247,7 +247,7 @@ mod tests {
             Counters {
                 welcomed: 1,
                 echoed: 3,
-                strangers: 1,
+                unverified: 1,
                 ..Counters::default()
             }
         );

@@ -85,7 +85,7 @@ impl Run {
         let (next, _) = self.prober.poll_timeout();
         match self.prober.poll_transmit() {
             Some(bytes) => self.carry(bytes, 0),
-            None => assert!(next > at, "nothing came of a time-out"),
+            None => assert!(next > at, "a timeout had no effect"),
         }
     }
 

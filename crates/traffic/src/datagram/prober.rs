@@ -316,7 +316,7 @@ mod tests {
             .filter(|(_, event)| matches!(event, Event::Echo { .. }))
             .count();
         assert_eq!(echoes, 2_000);
-        assert_eq!(pair.echo.counters().strangers, 0);
+        assert_eq!(pair.echo.counters().unverified, 0);
     }
 
     #[test]

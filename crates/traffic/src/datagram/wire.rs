@@ -1,4 +1,4 @@
-//! What the datagrams look like, version 1. Numbers are big-endian.
+//! Format of the datagrams, version 1. Numbers are big-endian.
 //!
 //! ```text
 //!  0  magic "NBRN"   4  version   5  kind   6  zero (2)
@@ -8,8 +8,8 @@
 //! echo    (4):   8  cookie (16)  24  id (8)   32  received (8)   40  sent back (8)   48  as it came
 //! ```
 //!
-//! The DSCP is the one that the echo is wished to carry. An echo is the probe with its kind and the two times written
-//! over, so it has the same length. The times are nanoseconds of the server's own clock.
+//! The DSCP is the one requested for the echo. An echo is the probe with another kind and the two times, so it has the
+//! same length. The times are nanoseconds of the server's own clock.
 
 use crate::dscp::MAX_DSCP;
 use netburn_units::{Duration, Instant};

@@ -21,7 +21,7 @@ pub struct Idle {
     pub station: u16,
     /// Server of the station.
     pub target: Arc<Target>,
-    /// Whether datagrams are tried. Not with a server that has given no consent.
+    /// True if datagrams are tried. Not with a server that has given no consent.
     pub datagrams: bool,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Scheduler {
     lateness: Histogram<u64>,
     report: DriveReport,
     unsettled: usize,
-    /// Whether due operations are skipped instead of started.
+    /// True if due operations are skipped instead of started.
     overloaded: bool,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Link {
     /// Congestion control that this system rejects. Connections use the default instead.
     refused_cc: Option<String>,
     pub(super) authority: String,
-    /// Whether the load waits for its turn under a rate limit: bulk transfers, and the baseline.
+    /// True if the load waits for its turn under a rate limit: bulk transfers, and the baseline.
     pub(super) yields: bool,
     /// TLS configuration, or the error that makes every connection fail.
     pub(super) tls: Option<io::Result<Arc<ClientConfig>>>,

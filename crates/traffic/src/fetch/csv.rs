@@ -1,7 +1,7 @@
 //! Results as lines of a CSV file (RFC 4180) that grows, with the columns of the original netburn.
 
 use super::Report;
-use netburn_record::export::csv::quoted;
+use netburn_interop::export::csv::quoted;
 use netburn_stats::percentile::{P50, P75, P90, P95, P99};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The columns: those of an exported run. The columns about Wi-Fi stay empty.
-pub use netburn_record::export::csv::HEADING as COLUMNS;
+pub use netburn_interop::export::csv::HEADING as COLUMNS;
 
 /// Appends the report to the file at `path`, preceded by the heading if the file is new or empty. Other writers wait
 /// meanwhile.

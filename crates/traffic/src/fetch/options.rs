@@ -26,7 +26,7 @@ pub struct Options {
     pub percentiles: Vec<Probability>,
     /// Uploads this much to the URL with `POST` instead of fetching.
     pub post: Option<ByteSize>,
-    /// Whether connections are reused. Default: yes.
+    /// True if connections are reused (the default).
     pub connections: Connections,
     /// HTTP version. Default 1.1.
     pub http: Http,

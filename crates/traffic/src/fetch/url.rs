@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// An `http` or `https` URL, without user name and fragment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
-    /// Whether the scheme is `https`.
+    /// True if the scheme is `https`.
     pub secure: bool,
     /// Host: a name, an IPv4 address, or an IPv6 address in brackets.
     pub host: String,

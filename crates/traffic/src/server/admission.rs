@@ -191,12 +191,12 @@ mod tests {
     #[test]
     fn a_client_is_known_while_it_has_a_connection_and_for_an_hour_after() {
         let admission = admission();
-        let (station, stranger) = (client("192.0.2.1"), client("192.0.2.2"));
+        let (station, other) = (client("192.0.2.1"), client("192.0.2.2"));
         let before = clock();
         assert!(!admission.is_known(before, station));
         let permit = admission.admit(station).unwrap();
         let later = before + Duration::from_secs(100_000);
-        assert!(admission.is_known(later, station) && !admission.is_known(later, stranger));
+        assert!(admission.is_known(later, station) && !admission.is_known(later, other));
         drop(permit);
         assert!(admission.is_known(before + Duration::from_secs(3_599), station));
         assert!(!admission.is_known(clock() + Duration::from_secs(3_601), station));

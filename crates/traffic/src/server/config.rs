@@ -29,7 +29,7 @@ pub struct ServerConfig {
     pub rate: Option<BitRate>,
     /// Congestion control of connections; `None`: the system's default.
     pub cc: Option<String>,
-    /// Whether datagrams are echoed. Default true.
+    /// True if datagrams are echoed (the default).
     pub datagrams: bool,
     /// Limits of clients.
     pub limits: Limits,
@@ -46,7 +46,7 @@ pub struct ServerConfig {
 /// Consent of a server to load tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
-    /// Whether the server consents. Default true.
+    /// True if the server consents (the default).
     pub consents: bool,
     /// Operator: a line of plain text.
     pub operator: String,
@@ -109,7 +109,7 @@ impl Default for Terms {
     fn default() -> Self {
         Self {
             consents: true,
-            operator: "whoever started netburn serve here".to_owned(),
+            operator: "the user who started netburn serve".to_owned(),
         }
     }
 }

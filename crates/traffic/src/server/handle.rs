@@ -61,8 +61,8 @@ impl ServerHandle {
     pub fn health(&self) -> Health {
         let stats = &self.shared.stats;
         let sum = |count: fn(&Stats) -> &AtomicU64| stats.iter().map(|stats| count(stats).load(Relaxed)).sum();
-        let lateness = Distribution::of(stats.iter().map(|stats| &stats.lateness));
-        let service = Distribution::of(stats.iter().map(|stats| &stats.service));
+        let lateness = Distribution::merge(stats.iter().map(|stats| &stats.lateness));
+        let service = Distribution::merge(stats.iter().map(|stats| &stats.service));
         let (cpu, machine_busy) = self.lock().shares();
         Health {
             name: self.name.clone(),

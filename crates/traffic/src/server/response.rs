@@ -20,7 +20,7 @@ pub(crate) struct Response {
     pub(crate) body: Body,
     /// `Content-Length`: the length of the body, also for HEAD.
     pub(crate) length: u64,
-    /// Whether the body is omitted (HEAD).
+    /// True if the body is omitted (HEAD).
     pub(crate) head_only: bool,
     /// Additional field.
     pub(crate) more: ExtraField,

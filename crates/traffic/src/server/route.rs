@@ -23,7 +23,7 @@ pub(crate) struct Request<'a> {
     pub(crate) path: &'a str,
     /// `Range` field.
     pub(crate) range: Option<&'a [u8]>,
-    /// Whether there is an `If-Range` field.
+    /// True if there is an `If-Range` field.
     pub(crate) if_range: bool,
 }
 

@@ -21,14 +21,14 @@ impl StationBytes {
 
     /// Counts bytes sent to the station of a request, if it has one.
     pub(crate) fn down(&self, station: Option<u16>, bytes: u64) {
-        if let Some(counts) = self.of(station) {
+        if let Some(counts) = self.counts(station) {
             counts.down.fetch_add(bytes, Relaxed);
         }
     }
 
     /// Counts bytes received from it.
     pub(crate) fn up(&self, station: Option<u16>, bytes: u64) {
-        if let Some(counts) = self.of(station) {
+        if let Some(counts) = self.counts(station) {
             counts.up.fetch_add(bytes, Relaxed);
         }
     }
@@ -41,7 +41,7 @@ impl StationBytes {
             .collect()
     }
 
-    fn of(&self, station: Option<u16>) -> Option<&Counts> {
+    fn counts(&self, station: Option<u16>) -> Option<&Counts> {
         self.0.get(usize::from(station?))
     }
 }

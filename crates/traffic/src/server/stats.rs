@@ -118,7 +118,7 @@ pub(crate) struct Distribution {
 }
 
 impl Distribution {
-    pub(crate) fn of<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Self {
+    pub(crate) fn merge<'a>(parts: impl Iterator<Item = &'a Histogram>) -> Self {
         let mut sum = Self {
             buckets: vec![0; BUCKETS],
             largest: 0,
@@ -210,14 +210,14 @@ mod tests {
             let part = if micros % 2 == 0 { &one } else { &other };
             part.record(Duration::from_micros(micros));
         }
-        let all = Distribution::of([&one, &other].into_iter());
+        let all = Distribution::merge([&one, &other].into_iter());
         assert_eq!((all.count(), all.max_us()), (100, 100.0));
         for (share, exact) in [(0.5, 50.0), (0.99, 99.0), (1.0, 100.0), (0.0, 1.0)] {
             let got = all.quantile_us(share);
             assert!((exact..=exact * 17.0 / 16.0).contains(&got), "{share}: {got}");
         }
         one.reset();
-        assert_eq!(Distribution::of([&one].into_iter()).quantile_us(0.99), 0.0);
+        assert_eq!(Distribution::merge([&one].into_iter()).quantile_us(0.99), 0.0);
     }
 
     proptest! {

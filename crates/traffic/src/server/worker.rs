@@ -38,7 +38,7 @@ pub(crate) struct Shared {
     pub(crate) links: Option<(SharedLink, SharedLink)>,
     pub(crate) admission: Arc<Admission>,
     pub(crate) registry: Registry,
-    /// Whether workers detect standstills.
+    /// True if workers detect standstills.
     pub(crate) watching: watch::Sender<bool>,
     /// Statistics of each worker.
     pub(crate) stats: Vec<Arc<Stats>>,

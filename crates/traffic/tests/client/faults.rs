@@ -24,7 +24,7 @@ fn all_fail(why: Failure, script: impl Fn(&mut Talk) -> std::io::Result<()> + Se
 }
 
 #[test]
-fn nobody_listens() {
+fn connection_refused() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let left = drive_one(&Target::new(gone), calls(1000, 20), 200, 1000);
     assert_eq!(left.count(|o| o == Outcome::Failed(Failure::Dial)), 10);

@@ -52,7 +52,7 @@ fn modulation(rate: Rate) -> Modulation {
     }
 }
 
-/// SSID for people: up to 32 bytes, with invalid UTF-8 and control characters replaced.
+/// SSID for display: up to 32 bytes, with invalid UTF-8 and control characters replaced.
 fn readable(ssid: &[u8]) -> String {
     let text = String::from_utf8_lossy(&ssid[..ssid.len().min(32)]);
     let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };

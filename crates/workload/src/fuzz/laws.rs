@@ -269,7 +269,10 @@ impl Checked {
             self.active.retain(|id, _| id.operation != operation.sequence);
         }
         let left = self.active.keys().any(|id| id.operation == operation.sequence);
-        assert!(!left, "nothing of an operation that ended is under way: {operation:?}");
+        assert!(
+            !left,
+            "an operation ended while its requests are in progress: {operation:?}"
+        );
         let twice = self.ended.insert(operation.sequence, *operation);
         assert_eq!(twice, None, "an operation ends once");
     }

@@ -108,7 +108,7 @@ fn the_first_failure_fails_the_page_and_cancels_the_rest() {
             ),
             ("one is complete", 10, "finished 0.2", ""),
             (
-                "one fails; only what is under way is cancelled",
+                "one fails; only requests in progress are cancelled",
                 20,
                 "failed 0.0",
                 "cancel 0.1, 0 failed",
@@ -206,7 +206,7 @@ fn earlier_due_times_precede_an_input() {
         &[
             ("the first", 0, "wake", "begin 0.0 on 0"),
             (
-                "it ends at 130 ms: the one due at 100 ms found it under way",
+                "it ends at 130 ms: at 100 ms it was still in progress",
                 130,
                 "finished 0.0",
                 "0 finished in 130 ms, 1 missed",
@@ -368,7 +368,7 @@ fn operations_in_flight_may_finish_until_settled() {
             ("the second", 100, "wake", "begin 1.0 on 1"),
             ("the third", 200, "wake", "begin 2.0 on 2"),
             ("the end", 250, "wake", ""),
-            ("nothing falls due any more", 300, "wake", ""),
+            ("no further operation is due", 300, "wake", ""),
             ("the first still finishes", 320, "finished 0.0", "0 finished in 320 ms"),
             (
                 "settled: both are older than their goal of 50 ms",

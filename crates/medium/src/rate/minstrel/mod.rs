@@ -180,8 +180,8 @@ impl RateAlgorithm for Minstrel {
         } else {
             most
         };
-        let doubts = failures / each;
-        let at = match doubts {
+        let fallbacks = failures / each;
+        let at = match fallbacks {
             0 => self.picked.first,
             1 => self.picked.second,
             2 => self.picked.robust,

@@ -1,89 +1,22 @@
-//! Saturating flows of datagrams: over the network model in virtual time, and between sockets in the lab.
+//! Saturating flows of datagrams between sockets in the lab.
 
-use super::udp_flow::{CONTENT, refused, skipped_too_many, unread};
+use super::udp_flow::{refused, skipped_too_many, unread};
 use crate::exit::CliError;
 use crate::lab;
 use netburn_lab::{LabProcess, Program, address};
 use netburn_linux::Monotonic;
-use netburn_medium::packet::{Ecn, Packet};
-use netburn_network::{Endpoint, Network, Output};
+use netburn_network::Endpoint;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_scenario::Plan;
-use netburn_units::{Duration, Instant};
+use netburn_study::conformance::datagrams::{Flows, WARMUP, mbps};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
-/// Length of a packet in bytes.
-const PACKET: u32 = 1_500;
-/// Time in which queues fill; its packets are not counted.
-const WARMUP: Duration = Duration::from_secs(1);
 /// UDP port of the first station.
 const PORT: u16 = 5_000;
-
-/// A flow to or from each station; all run at once, each with `rate` packets per second.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Flows {
-    pub(super) up: bool,
-    pub(super) rate: u64,
-    pub(super) span: Duration,
-}
-
-impl Flows {
-    fn ends(&self, station: u16) -> (Endpoint, Endpoint) {
-        let station = Endpoint::Station(station);
-        if self.up {
-            (station, Endpoint::Server)
-        } else {
-            (Endpoint::Server, station)
-        }
-    }
-}
-
-/// Goodput of each flow in virtual time, in Mbit/s.
-pub(super) fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, CliError> {
-    let plan = Plan {
-        baseline: Duration::ZERO,
-        ..plan.clone()
-    };
-    let mut network = Network::<u16>::new(&plan).map_err(|error| CliError::Usage(error.to_string()))?;
-    let (from, until) = (Instant::ZERO + WARMUP, Instant::ZERO + WARMUP + flows.span);
-    let mut arrived = vec![0_u64; plan.stations.len()];
-    let mut number = 0;
-    loop {
-        // All flows send at once. The first flow rotates.
-        let due = Instant::from_nanos((number as u128 * 1_000_000_000 / u128::from(flows.rate)) as i64);
-        if due > until {
-            break;
-        }
-        for turn in 0..plan.stations.len() as u16 {
-            let station = ((u64::from(turn) + number) % plan.stations.len() as u64) as u16;
-            let (sender, receiver) = flows.ends(station);
-            let packet = Packet {
-                length: PACKET,
-                flow: (u32::from(station) + 1).wrapping_mul(0x9e37_79b9),
-                tid: 0,
-                ecn: Ecn::NotEct,
-                payload: station,
-            };
-            network.handle_packet(due, sender, receiver, packet);
-        }
-        number += 1;
-        let next = Instant::from_nanos((number as u128 * 1_000_000_000 / u128::from(flows.rate)) as i64);
-        network.handle_timeout(next.min(until));
-        while let Some(output) = network.poll_output() {
-            if let Output::Delivered { at, packet, .. } = output
-                && at > from
-                && at <= until
-            {
-                arrived[usize::from(packet.payload)] += CONTENT;
-            }
-        }
-    }
-    Ok(arrived.into_iter().map(|bytes| mbps(bytes, flows.span)).collect())
-}
 
 /// Goodput of each flow in the lab in Mbit/s, and the quality issues.
 pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>), CliError> {
@@ -164,8 +97,4 @@ fn line(output: &mut impl BufRead) -> Result<String, CliError> {
         .read_line(&mut line)
         .map_err(|error| CliError::Failed(error.to_string()))?;
     Ok(line)
-}
-
-fn mbps(bytes: u64, span: Duration) -> f64 {
-    bytes as f64 * 8.0 / span.as_secs_f64() / 1e6
 }

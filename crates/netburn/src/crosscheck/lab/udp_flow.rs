@@ -3,12 +3,11 @@
 use crate::args::FlowEnd;
 use crate::exit::{CliError, ExitStatus};
 use netburn_linux::socket::{arrived, set_receive_buffer, set_send_buffer};
+use netburn_study::conformance::datagrams::CONTENT;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Payload of a packet of 1500 bytes (UDP over IPv4), in bytes.
-pub(super) const CONTENT: u64 = 1_472;
 /// Maximum share of its datagrams that a sender may fail to send: a fifth of the tolerance of the comparison.
 const MAX_UNSENT: f64 = 0.002;
 /// Size of the socket buffers in bytes, for packets while a process waits for a processor. Kernels may limit it.

@@ -16,7 +16,7 @@ from ns import ns  # noqa: F401  (loads the libraries)
 import cppyy
 
 # The most processor time of one run in seconds.
-LONGEST = 600
+MAX_SECONDS = 600
 
 cppyy.cppdef((Path(__file__).parent / "network.cc").read_text())
 library = cppyy.gbl.crosscheck
@@ -66,7 +66,7 @@ def run_apart(fields):
     child = os.fork()
     if child == 0:
         os.close(reading)
-        signal.alarm(LONGEST)
+        signal.alarm(MAX_SECONDS)
         try:
             answer = run(fields)
         except BaseException as error:  # the parent has to answer

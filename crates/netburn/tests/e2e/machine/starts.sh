@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A machine that starts several times: systemd as process 1 in namespaces of its own, over a copy of this system's files
-# that takes what is written and goes when this ends. It has only a loopback, and may change nothing of the kernel's.
+# A container that boots several times: systemd as process 1 in its own namespaces, over an overlay of this system's
+# files that is removed at the end. It has only a loopback device, and can't change the kernel's settings.
 #
-# starts.sh FOLDER: each FOLDER/start-N runs in turn as root, once such a machine is up; what it says goes to FOLDER/said-N.
-# FOLDER is /opt/bench there. Exits 77 where this system doesn't permit it.
+# starts.sh FOLDER: runs each FOLDER/start-N in order as root in a booted container, with output to FOLDER/said-N.
+# FOLDER is /opt/bench there. Exits with 77 if this system doesn't permit such a container.
 set -euo pipefail
 folder=$1
 cannot() {
@@ -12,7 +12,7 @@ cannot() {
 }
 
 if [ "${2-}" = inside ]; then
-    # Process 1 of its namespaces, in the end systemd.
+    # Process 1 of its namespaces, which finally executes systemd.
     start=$3 root=$folder/files/root
     mount --make-rprivate /
     mkdir -p "$root"
@@ -33,7 +33,7 @@ if [ "${2-}" = inside ]; then
     mount --bind "$folder" "$root/opt/bench"
     units=$root/etc/systemd/system
     mkdir -p "$units"
-    # Nothing that this system happens to start, and nothing that would touch the kernel or the hardware.
+    # No services of this system, and none that changes the kernel or the hardware.
     for unit in "$units"/*.wants/*; do
         [[ $unit == */netburn-* ]] || rm -f "$unit"
     done
@@ -61,12 +61,12 @@ Wants=bench.service
 AllowIsolate=yes
 END
     cd "$root"
-    # Its time, its modules and this machine's power are not its own.
+    # The container can neither set the clock, load modules nor power off this machine.
     exec env -i PATH="$PATH" container=other setpriv --bounding-set=-sys_time,-sys_module,-sys_rawio,-sys_boot,-syslog \
         chroot . /lib/systemd/systemd --system --unit=bench.target --log-target=null --show-status=no
 fi
 
-# Not for a test to install: it becomes the system's own first process.
+# A test does not install systemd, which would become the first process of this system.
 [ -x /lib/systemd/systemd ] && [ -n "$(find /lib /usr/lib -name pam_systemd.so -print -quit)" ] || cannot systemd is missing
 grep -qw overlay /proc/filesystems || cannot no overlay file system
 groups=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-" && $(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
@@ -75,7 +75,7 @@ group=$groups/netburn-machine-$$
 mkdir "$group" 2>/dev/null || cannot "$groups can't be written"
 trap 'find "$group" -depth -type d -exec rmdir {} + 2>/dev/null || true' EXIT
 mkdir -p "$folder/files"
-# Seen by nobody else, and gone with the last process below.
+# Visible only to the processes below, and removed with the last of them.
 mount --make-rprivate /
 mount -t tmpfs tmpfs "$folder/files"
 mkdir "$folder/files/written" "$folder/files/work"

@@ -1,12 +1,12 @@
-//! Control groups of a trial's own: a processor quota, a memory limit and a freezer for the processes of one run.
+//! Control groups of a trial: a processor quota, a memory limit and a freezer for the processes of one run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A group in each hierarchy that can be written, of either version (cgroups(7)). Dropping it removes it, once its
-/// processes have ended.
+/// A group in each writable hierarchy of either version (cgroups(7)). It is removed when dropped, after its processes
+/// have ended.
 pub(super) struct ControlGroup(Vec<PathBuf>);
 
 impl ControlGroup {
@@ -19,7 +19,7 @@ impl ControlGroup {
             .map(|hierarchy| hierarchy.join(&name))
             .filter(|group| fs::create_dir(group).is_ok())
             .collect();
-        // A group has no real-time processor time of its own, and the lab's carrying thread needs some.
+        // A group has no real-time processor time by default, and the lab's forwarding thread needs some.
         let group = ControlGroup(groups);
         let _ = group.write("cpu.rt_runtime_us", "400000");
         group
@@ -44,8 +44,8 @@ impl ControlGroup {
         self.file(name).is_some_and(|file| fs::write(file, value).is_ok())
     }
 
-    /// Lets the processes have so many percent of one core, in periods of 100 ms; or all they want. Returns whether that
-    /// is possible.
+    /// Limits the processes to `percent` of one core in periods of 100 ms, or lifts the limit. Returns whether that is
+    /// possible.
     pub(super) fn quota(&self, percent: Option<u64>) -> bool {
         let micros = percent.map(|percent| percent * 1000);
         let old = micros.map_or("-1".to_owned(), |micros| micros.to_string());
@@ -53,7 +53,7 @@ impl ControlGroup {
         self.write("cpu.cfs_quota_us", &old) || self.write("cpu.max", &format!("{new} 100000"))
     }
 
-    /// Limits the memory to what is in use and so many bytes more, or not at all. Returns whether that is possible.
+    /// Limits the memory to the present use plus `more` bytes, or lifts the limit. Returns whether that is possible.
     pub(super) fn memory(&self, more: Option<u64>) -> bool {
         let used = |name: &str| fs::read_to_string(self.file(name)?).ok()?.trim().parse::<u64>().ok();
         let Some(used) = used("memory.usage_in_bytes").or_else(|| used("memory.current")) else {
@@ -64,7 +64,7 @@ impl ControlGroup {
         self.write("memory.limit_in_bytes", &old) || self.write("memory.max", &new)
     }
 
-    /// Freezes all processes, or lets them go on. Returns whether that is possible.
+    /// Freezes or thaws all processes. Returns whether that is possible.
     pub(super) fn freeze(&self, frozen: bool) -> bool {
         self.write("freezer.state", if frozen { "FROZEN" } else { "THAWED" })
             || self.write("cgroup.freeze", if frozen { "1" } else { "0" })
@@ -86,7 +86,7 @@ impl Drop for ControlGroup {
     }
 }
 
-/// Where the control groups of this machine are mounted, those with a controller of use here first.
+/// The mount points of this machine's control groups, those with a controller of `wanted` first.
 fn hierarchies() -> Vec<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
-//! Runs that are disturbed at random instants: each verdict that counts is that of an undisturbed run, or there is none.
+//! Runs that are disturbed at random instants: each verdict is that of an undisturbed run, or inconclusive.
 
-use super::disturbance::{Around, DISK, Disturbance};
+use super::disturbance::{DISK, Disturbance, Preparation};
 use super::random::Random;
 use super::table::Table;
 use super::victims::{Victim, reach};
@@ -9,24 +9,24 @@ use crate::common::{Bench, Ended, Running, start};
 use crate::fleet::{Fleet, end};
 use std::time::Duration;
 
-/// A scenario whose verdict is clear: what is measured is far from every goal.
+/// A scenario with a clear verdict: all values are far from their goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Clear {
-    /// Small objects and datagrams over 50 Mbit/s take a few milliseconds; the goals are 100 ms and more.
+enum ClearScenario {
+    /// Small objects and datagrams over 50 Mbit/s take a few milliseconds. The goals are 100 ms and more.
     Passes,
-    /// 4 Mbit/s: a third of a download's goal, and 256 KiB take 524 ms of the 150 ms that they may.
+    /// 4 Mbit/s: a third of a download's goal. 256 KiB take 524 ms, and the goal is 150 ms.
     Fails,
 }
 
-impl Clear {
+impl ClearScenario {
     fn verdict(self) -> &'static str {
         match self {
-            Clear::Passes => "pass",
-            Clear::Fails => "fail",
+            ClearScenario::Passes => "pass",
+            ClearScenario::Fails => "fail",
         }
     }
 
-    /// Whether the values of a station, reliable or not, are those of an undisturbed run.
+    /// True if the values of a station, reliable or not, are those of an undisturbed run.
     fn is_met_by(self, station: &serde_json::Value) -> bool {
         let workloads = station["workloads"].as_array().unwrap();
         workloads.iter().all(|workload| workload["verdict"] == self.verdict())
@@ -34,12 +34,12 @@ impl Clear {
 
     fn scenario(self) -> String {
         let (rate, caller, reader) = match self {
-            Clear::Passes => (
+            ClearScenario::Passes => (
                 50,
                 r#"workload = ["small", "datagrams"]"#,
                 r#"workload = ["page", "datagrams"]"#,
             ),
-            Clear::Fails => (4, r#"workload = "fast""#, r#"workload = "large""#),
+            ClearScenario::Fails => (4, r#"workload = "fast""#, r#"workload = "large""#),
         };
         let workloads = r#"[workload.small]
 kind = "calls"
@@ -70,8 +70,8 @@ goal = "150 ms"
     }
 }
 
-/// One run: where, what disturbed it, and what came of it.
-struct Found {
+/// The result of one run: the environment, the disturbance, and the outcome.
+struct RoundResult {
     environment: &'static str,
     disturbance: &'static str,
     outcome: &'static str,
@@ -87,14 +87,14 @@ const OUTCOMES: [&str; 4] = [SAME, UNRELIABLE, WITHHELD, CONTRADICTED];
 const NOTHING: &str = "nothing";
 
 /// Compares what a run printed with what an undisturbed run prints.
-fn judge(clear: Clear, ended: &Ended) -> (&'static str, String) {
+fn judge(clear: ClearScenario, ended: &Ended) -> (&'static str, String) {
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
     let wanted = match clear {
-        Clear::Passes => 0,
-        Clear::Fails => 1,
+        ClearScenario::Passes => 0,
+        ClearScenario::Fails => 1,
     };
     match ended.code() {
-        // A run that could not begin has no summary.
+        // A run that could not start has no summary.
         3 if ended.stdout.is_empty() => return (UNRELIABLE, ended.stderr.clone()),
         // SIGKILL when memory was short.
         137 => return (UNRELIABLE, "killed".to_owned()),
@@ -120,9 +120,9 @@ fn judge(clear: Clear, ended: &Ended) -> (&'static str, String) {
     (outcome, why)
 }
 
-/// A run that nothing disturbs, or one thing does, once, at a random instant.
-fn run(environment: &'static str, disturbance: Option<Disturbance>, random: &mut Random) -> Found {
-    let clear = random.pick(&[Clear::Passes, Clear::Passes, Clear::Fails]);
+/// A run without a disturbance, or with one at a random instant.
+fn run(environment: &'static str, disturbance: Option<Disturbance>, random: &mut Random) -> RoundResult {
+    let clear = random.pick(&[ClearScenario::Passes, ClearScenario::Passes, ClearScenario::Fails]);
     let (ended, how) = match environment {
         "fleet" => on_fleet(clear, disturbance, random),
         _ => on_one_machine(environment, clear, disturbance, random),
@@ -130,7 +130,7 @@ fn run(environment: &'static str, disturbance: Option<Disturbance>, random: &mut
     let (outcome, why) = judge(clear, &ended);
     let name = disturbance.map_or(NOTHING, Disturbance::name);
     println!("{environment}, {clear:?}, {name} {how}: {outcome} {why}");
-    Found {
+    RoundResult {
         environment,
         disturbance: name,
         outcome,
@@ -138,7 +138,7 @@ fn run(environment: &'static str, disturbance: Option<Disturbance>, random: &mut
     }
 }
 
-/// The folder of the record. A disk that stops has nothing else on it.
+/// The folder of the record. A disk that is frozen contains nothing else.
 fn record(disturbance: Option<Disturbance>) -> String {
     match disturbance {
         Some(Disturbance::Disk) => format!("{DISK}/kept"),
@@ -162,7 +162,7 @@ fn arguments<'a>(environment: &'a str, record: &'a str) -> [&'a str; 9] {
 
 fn on_one_machine(
     environment: &str,
-    clear: Clear,
+    clear: ClearScenario,
     disturbance: Option<Disturbance>,
     random: &mut Random,
 ) -> (Ended, String) {
@@ -173,62 +173,62 @@ fn on_one_machine(
     let Some(disturbance) = disturbance else {
         return (start(command).finish(), String::new());
     };
-    let around = Around::new(disturbance, &bench);
-    let mut run = start(around.wrap(&bench, command));
+    let preparation = Preparation::new(disturbance, &bench);
+    let mut run = start(preparation.wrap(&bench, command));
     let how = match reach(&mut run, random, Duration::from_millis(LOAD_MS + 500)) {
         None => "too late".to_owned(),
         Some(_) => {
-            let one = of_the_run(&run, random);
-            let agents = run.participants("agent");
+            let one = random_process(&run, random);
+            let agents = run.processes_with_subcommand("agent");
             let (inside, device) = match environment {
                 // An agent in a lab is in its station's network namespace.
                 "lab" if disturbance == Disturbance::LinkDown => (agents.first().copied().unwrap_or(run.id()), "wlan0"),
                 _ => (run.id(), "lo"),
             };
-            around.disturb(random, &run.processes(), one, inside, device, &bench)
+            preparation.disturb(random, &run.processes(), one, inside, device, &bench)
         }
     };
     (run.finish(), how)
 }
 
-/// One of the processes of a run, each role as likely as another.
-fn of_the_run(run: &Running, random: &mut Random) -> u32 {
+/// One of the run's processes, each role with the same probability.
+fn random_process(run: &Running, random: &mut Random) -> u32 {
     let roles = [Victim::Controller, Victim::Agent, Victim::Server, Victim::Helper];
-    let there: Vec<u32> = roles.iter().filter_map(|role| role.of(run, random)).collect();
+    let there: Vec<u32> = roles.iter().filter_map(|role| role.find(run, random)).collect();
     random.pick(&there)
 }
 
-fn on_fleet(clear: Clear, disturbance: Option<Disturbance>, random: &mut Random) -> (Ended, String) {
+fn on_fleet(clear: ClearScenario, disturbance: Option<Disturbance>, random: &mut Random) -> (Ended, String) {
     let fleet = Fleet::new();
     fleet.bench.write("clear.toml", clear.scenario());
-    let around = disturbance.map(|disturbance| Around::new(disturbance, &fleet.bench));
-    // The clocks are those of one agent's device; a group has the agents and the run; a disk is the run's.
+    let preparation = disturbance.map(|disturbance| Preparation::new(disturbance, &fleet.bench));
+    // The clocks are those of one agent's device. A group has the agents and the run. A disk is that of the run.
     let (agent_too, run_too) = match disturbance {
         Some(Disturbance::WallClock | Disturbance::Suspend) => (true, false),
         Some(Disturbance::Disk) => (false, true),
         _ => (true, true),
     };
-    let wrap = |command, wanted: bool| match &around {
-        Some(around) if wanted => around.wrap(&fleet.bench, command),
+    let wrap = |command, wanted: bool| match &preparation {
+        Some(preparation) if wanted => preparation.wrap(&fleet.bench, command),
         _ => command,
     };
     let join = |name: &str, wanted| {
         let mut agent = start(wrap(fleet.joining(name, fleet.url(), &[]), wanted));
         agent.wait_for("the agent to join", |agent| {
-            agent.said().contains("is in the fleet `home`")
+            agent.stderr_so_far().contains("is in the fleet `home`")
         });
         agent
     };
     let (alpha, beta) = (join("alpha", agent_too), join("beta", false));
     let record = record(disturbance);
     let mut run = start(wrap(fleet.command(&arguments("fleet", &record)), run_too));
-    let how = match (&around, reach_if(around.is_some(), &mut run, random)) {
-        (Some(around), true) => {
+    let how = match (&preparation, reach_if(preparation.is_some(), &mut run, random)) {
+        (Some(preparation), true) => {
             let serve = fleet.serve.as_ref().unwrap();
             let mut all = vec![alpha.id(), beta.id(), serve.id(), run.id()];
-            all.extend(Victim::Server.of(&run, random));
+            all.extend(Victim::Server.find(&run, random));
             let one = random.pick(&all);
-            around.disturb(random, &alpha.processes(), one, run.id(), "lo", &fleet.bench)
+            preparation.disturb(random, &alpha.processes(), one, run.id(), "lo", &fleet.bench)
         }
         _ => String::new(),
     };
@@ -252,7 +252,7 @@ const ENVIRONMENTS: [&str; 3] = ["lab", "local", "fleet"];
 #[test]
 fn a_disturbed_run_has_the_verdict_of_an_undisturbed_one_or_none() {
     let wanted = asked("NETBURN_DISTURBED");
-    // Other tests run at the same time as a handful of rounds.
+    // Other tests run at the same time as these rounds.
     let all: Vec<Disturbance> = Disturbance::ALL
         .into_iter()
         .filter(|one| wanted.is_some() || !one.is_machine_wide())
@@ -263,7 +263,7 @@ fn a_disturbed_run_has_the_verdict_of_an_undisturbed_one_or_none() {
         .filter(|(one, environment)| one.applies(environment))
         .collect();
     let trial = Trial::new(if wanted.is_some() { 1 } else { 2 });
-    // Each as often as another, from a place that the seed chooses.
+    // All equally often, beginning at a position that follows from the seed.
     let first = trial.seed as usize % each.len();
     let round = |number: usize, random: &mut Random| {
         let (disturbance, environment) = each[(first + number * 7) % each.len()];
@@ -274,7 +274,7 @@ fn a_disturbed_run_has_the_verdict_of_an_undisturbed_one_or_none() {
     });
 }
 
-/// At most 2 in 50 are inconclusive on a machine that has nothing else to do. With other tests around, none contradicts.
+/// At most 2 in 50 are inconclusive on an idle machine. While other tests run, no verdict contradicts the expected one.
 #[test]
 fn an_undisturbed_run_has_its_verdict() {
     let wanted = asked("NETBURN_UNDISTURBED");
@@ -288,7 +288,7 @@ fn an_undisturbed_run_has_its_verdict() {
                 .filter(|one| one.outcome != SAME)
                 .map(|one| &one.why[..])
                 .collect();
-            let unreliable = table.of(UNRELIABLE) + table.of(WITHHELD);
+            let unreliable = table.total(UNRELIABLE) + table.total(WITHHELD);
             assert!(
                 unreliable <= most,
                 "{unreliable} of {wanted} undisturbed runs were unreliable, expected at most {most}: {why:#?}"
@@ -297,11 +297,11 @@ fn an_undisturbed_run_has_its_verdict() {
     });
 }
 
-/// Prints what came of the rounds.
+/// Prints the outcomes of the rounds.
 ///
 /// # Panics
-/// When one has another verdict than an undisturbed run.
-fn report(title: &str, found: &[Found]) -> Table {
+/// If a round has another verdict than an undisturbed run.
+fn report(title: &str, found: &[RoundResult]) -> Table {
     let mut table = Table::default();
     for one in found {
         table.count(format!("{}, {}", one.disturbance, one.environment), one.outcome);

@@ -1,4 +1,4 @@
-//! What disturbs a run, and how that is done here.
+//! Disturbances of a run, and their implementation.
 
 use super::control_group::ControlGroup;
 use super::random::Random;
@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 /// Something that disturbs a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Disturbance {
-    /// SIGSTOP of one process, later SIGCONT.
+    /// SIGSTOP to one process, and SIGCONT later.
     Stop,
-    /// All processes are frozen by a control group.
+    /// Freezing all processes with a control group.
     Freeze,
-    /// A quota of the processor, by a control group.
+    /// A processor quota by a control group.
     Quota,
-    /// Others that compete for all cores.
+    /// Other processes that compete for all cores.
     Load,
     /// The same with real-time priority.
     RealTimeLoad,
-    /// A limit on memory just above what is in use, by a control group.
+    /// A limit on memory just above the present use, by a control group.
     Memory,
-    /// The disk of the record takes nothing for a while: a file system of the trial's own is frozen.
+    /// A frozen disk: the record is on a file system of the trial, which accepts no writes for a while.
     Disk,
-    /// The wall clock is set.
+    /// Setting the wall clock.
     WallClock,
-    /// The machine, or an agent's device, is suspended: its processes and its monotonic clock stand still.
+    /// Suspending the machine or an agent's device: its processes and its monotonic clock stop.
     Suspend,
-    /// An interface in a network namespace of the run goes down, and comes up again.
+    /// Setting an interface in a network namespace of the run down and up again.
     LinkDown,
 }
 
@@ -64,32 +64,32 @@ impl Disturbance {
         }
     }
 
-    /// Whether it can disturb a run there. A fleet measures the network that is there: that an interface of it goes down is a
-    /// result.
+    /// True if this disturbance applies to the environment. A fleet measures the existing network: an interface that
+    /// goes down there is part of the result.
     pub(super) fn applies(self, environment: &str) -> bool {
         self != LinkDown || environment != "fleet"
     }
 
-    /// Whether it disturbs whatever else runs on this machine.
+    /// True if it disturbs other programs on this machine.
     pub(super) fn is_machine_wide(self) -> bool {
         matches!(self, Load | RealTimeLoad)
     }
 }
 
-/// What a disturbance needs around the processes of a run before they start.
-pub(super) struct Around {
+/// Resources that a disturbance needs before the processes of a run start.
+pub(super) struct Preparation {
     disturbance: Disturbance,
     group: Option<ControlGroup>,
     clocks: Option<Clocks>,
 }
 
-/// The folder on the disk that is stopped, below the bench's.
+/// The folder on the disk that is frozen, below the bench's.
 pub(super) const DISK: &str = "disk";
 
-impl Around {
+impl Preparation {
     /// # Panics
-    /// When this machine doesn't permit it.
-    pub(super) fn new(disturbance: Disturbance, bench: &Bench) -> Around {
+    /// If this machine doesn't permit it.
+    pub(super) fn new(disturbance: Disturbance, bench: &Bench) -> Preparation {
         if disturbance == Disk {
             std::fs::create_dir(bench.path(DISK)).unwrap();
             let image = bench.path("disk.img");
@@ -97,14 +97,14 @@ impl Around {
             file.set_len(48 << 20).unwrap();
             run(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image));
         }
-        Around {
+        Preparation {
             disturbance,
             group: matches!(disturbance, Freeze | Quota | Memory).then(ControlGroup::new),
             clocks: matches!(disturbance, WallClock | Suspend).then(|| Clocks::new(bench)),
         }
     }
 
-    /// The command, with what it needs around it.
+    /// The command with its preparation.
     pub(super) fn wrap(&self, bench: &Bench, command: Command) -> Command {
         let (mut flags, mut script) = (None, String::new());
         match self.disturbance {
@@ -145,13 +145,13 @@ impl Around {
             bench.prepared(around)
         };
         if let Some(clocks) = &self.clocks {
-            clocks.rule(bench, &mut command);
+            clocks.apply_to(bench, &mut command);
         }
         command
     }
 
-    /// Disturbs for a random time. `every` are the processes under it, `one` is one of them, and `inside` one in a network
-    /// namespace whose interface is `device`. Returns what was done, for the report of a round.
+    /// Disturbs for a random time. `every` are all processes, `one` is one of them, and `inside` is one in a network
+    /// namespace with the interface `device`. Returns a description for the report of a round.
     pub(super) fn disturb(
         &self,
         random: &mut Random,
@@ -248,10 +248,10 @@ impl Around {
     }
 }
 
-/// What stops a mounted file system for a while.
+/// Freezes a mounted file system for a while.
 fn stopped(disk: &Path, long: Duration) -> String {
     let (disk, seconds) = (disk.display(), long.as_secs_f64());
-    // What isn't mounted is the machine's own.
+    // If it isn't mounted, the path is on the machine's own disk.
     format!("mountpoint -q {disk} && fsfreeze -f {disk} && {{ sleep {seconds}; fsfreeze -u {disk}; }}")
 }
 
@@ -265,8 +265,8 @@ fn send(pids: &[u32], name: &str) {
         .status();
 }
 
-/// Twice as many processes as cores that compute for so long, with a real-time priority (SCHED_FIFO) if one is given. What ends
-/// them has a higher one.
+/// Runs two computing processes for each core for this time, with a real-time priority (SCHED_FIFO) if given. The
+/// process that ends them has a higher one.
 fn spin(long: Duration, priority: Option<u32>) -> Vec<Child> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let seconds = format!("{}", long.as_secs_f64());

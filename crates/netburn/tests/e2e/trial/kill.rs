@@ -1,22 +1,22 @@
-//! Processes that are killed at random instants: nothing that was acknowledged is lost, nothing older than a second, and
-//! nothing is left behind.
+//! Processes that are killed at random instants: no acknowledged row is lost, no row older than a second is lost, and
+//! no process or file is left.
 
 use super::random::Random;
 use super::table::Table;
 use super::{Trial, asked, kill_fleet, kill_run, kill_sweep};
-use crate::lab_bad_days::host;
+use crate::lab_faults::host;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What may be lost: rows are on the disk at most this long after the operation ended.
+/// Maximum age of a lost row: rows are on the disk at most this long after the operation ended.
 const MAX_LOST: Duration = Duration::from_secs(1);
 
-/// The most that is allowed for a machine that is busy with something else.
+/// Maximum allowance for the delays of a busy machine.
 const MAX_WAITED: Duration = Duration::from_secs(2);
 
-/// One process that was killed, and what came of it.
+/// One process that was killed, and the outcome.
 pub(super) struct Kill {
     pub(super) whom: String,
     pub(super) outcome: &'static str,
@@ -24,8 +24,8 @@ pub(super) struct Kill {
     pub(super) lost: Duration,
 }
 
-/// A folder that did not exist yet; a record that was cut short and finished when it was opened; a run that went on or
-/// had ended; a sweep that went on.
+/// Outcomes: no folder existed; a record was truncated and then finished when it was opened; the run continued or had
+/// ended; a sweep continued.
 pub(super) const OUTCOMES: [&str; 5] = [NO_FOLDER, CUT_SHORT, WENT_ON, STARTED_AGAIN, NOT_STARTED];
 pub(super) const NO_FOLDER: &str = "no folder yet";
 pub(super) const CUT_SHORT: &str = "cut short, readable";
@@ -33,8 +33,8 @@ pub(super) const WENT_ON: &str = "run ended by itself";
 pub(super) const STARTED_AGAIN: &str = "started again";
 pub(super) const NOT_STARTED: &str = "left nothing";
 
-/// Whether this machine lets threads run when they should: seen by one that wakes every 5 ms, and by the time for which the
-/// kernel counts that some thread waited for a processor.
+/// Delays of threads on this machine: measured with a thread that wakes every 5 ms, and by the kernel's count of the
+/// time in which some thread waited for a processor.
 pub(super) struct Delays {
     waited: u64,
     longest: Arc<AtomicU64>,
@@ -62,8 +62,8 @@ impl Delays {
         }
     }
 
-    /// Checks the age of a lost row. A process that the machine did not let run could not write it, so a row may be older
-    /// by the longest delays of the three threads that it passes, and by the time for which threads had to wait.
+    /// Checks the age of a lost row. A process that did not get a processor could not write it. So a row may be older
+    /// by the longest delays of the three threads that handle it, and by the time for which threads waited.
     #[track_caller]
     pub(super) fn expect(&self, lost: Duration, what: impl Fn() -> String) {
         let longest = Duration::from_micros(self.longest.load(Ordering::Relaxed));
@@ -76,8 +76,8 @@ impl Delays {
     }
 }
 
-/// For how long some thread of the machine has waited for a processor, in µs (`/proc/pressure/cpu`); 0 where the kernel
-/// does not count it.
+/// The time for which some thread of the machine has waited for a processor, in µs (`/proc/pressure/cpu`). 0 if the
+/// kernel does not count it.
 fn waited() -> u64 {
     let text = std::fs::read_to_string("/proc/pressure/cpu").unwrap_or_default();
     let total = text.lines().find(|line| line.starts_with("some "));
@@ -95,7 +95,7 @@ impl Drop for Delays {
 }
 
 #[test]
-fn whatever_is_killed_no_acknowledged_row_is_lost_and_nothing_is_left() {
+fn killing_any_process_loses_no_acknowledged_row_and_leaves_nothing() {
     let wanted = asked("NETBURN_KILLS").unwrap_or(8) as usize;
     let before = host();
     let round = |number: usize, random: &mut Random| {
@@ -119,7 +119,7 @@ fn whatever_is_killed_no_acknowledged_row_is_lost_and_nothing_is_left() {
         table.print("killed", &OUTCOMES);
         println!("\nthe oldest row that was lost was {} ms old", oldest.as_millis());
     });
-    // Others on this machine may have been at work, too, but not for long.
+    // Other programs on this machine may have been active, too, but not for long.
     let until = Instant::now() + Duration::from_secs(20);
     while host() != before {
         assert!(Instant::now() < until, "{:?} was {before:?}", host());

@@ -1,4 +1,4 @@
-//! A run on a fleet: its controller, its members, the run itself and its server are killed, and started again.
+//! A run on a fleet: its controller, its members, the run process and its server are killed and restarted.
 
 use super::LOAD_MS;
 use super::kill::{CUT_SHORT, Delays, Kill, NO_FOLDER, WENT_ON};
@@ -11,7 +11,7 @@ use crate::fleet::Fleet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What is killed in one round, one after the other.
+/// The processes that one round kills, one after the other.
 const ROUNDS: [&[Victim]; 7] = [
     &[Victim::Controller],
     &[Victim::Controller, Victim::FleetController],
@@ -24,7 +24,7 @@ const ROUNDS: [&[Victim]; 7] = [
 
 const NAMES: [&str; 2] = ["alpha", "beta"];
 
-/// The spools in an agent's state: what was not delivered.
+/// The spools in an agent's state: undelivered results.
 fn spools(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -37,7 +37,7 @@ fn spools(folder: &Path) -> Vec<std::path::PathBuf> {
     found
 }
 
-/// Kills processes of a run on a fleet at random instants, and starts again what a service manager would.
+/// Kills processes of a run on a fleet at random instants, and restarts those that a service manager would restart.
 pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
     let victims = random.pick(&ROUNDS);
     let mut fleet = Fleet::new();
@@ -56,7 +56,7 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
     let delays = Delays::watch();
     let mut run = Some(start(fleet.command(&args)));
     let mut ended = None;
-    // The load's begin, as far as it is known; when each agent and the run were killed.
+    // The start of the load, as far as it is known; the instants at which each agent and the run were killed.
     let (mut load, mut gone, mut cut) = (None, [None, None], None);
     let (mut kills, mut server, mut early) = (Vec::new(), false, false);
     for victim in victims {
@@ -93,7 +93,7 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
                 agents[number] = Some(fleet.agent(NAMES[number], &[]));
             }
             Victim::Server => {
-                let found = run.as_ref().and_then(|run| victim.of(run, random));
+                let found = run.as_ref().and_then(|run| victim.find(run, random));
                 let Some(pid) = found else { break };
                 server = true;
                 super::kill_run::signal_if_there(pid);
@@ -108,7 +108,7 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
     };
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
     let kept = fleet.bench.path("kept");
-    // All results are delivered: agents have no spool, the record has no folder of late results.
+    // All results are delivered: agents have no spool, and the record has no folder of late results.
     let delivered = |fleet: &Fleet| {
         let waiting = NAMES.iter().flat_map(|name| spools(&fleet.bench.path(name))).count();
         waiting == 0 && spools(&kept).is_empty() && !kept.join("late").exists()
@@ -119,7 +119,7 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
             agents
                 .iter()
                 .flatten()
-                .map(Running::said)
+                .map(Running::stderr_so_far)
                 .collect::<Vec<_>>()
                 .join("---\n")
         };
@@ -142,7 +142,7 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
     if kept.exists() {
         let mut found = None;
         watched.wait_for("the report", |_| {
-            // The controller may be adding to it at this moment.
+            // The controller may be adding results at this moment.
             let ended = finish(fleet.command(&["report", "kept", "--format", "json"]));
             found = (ended.code() == 0).then(|| ended.json());
             found.is_some()
@@ -165,7 +165,7 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
                     delays.expect(oldest, what);
                     lost = lost.max(oldest);
                 }
-                // A member that was away while clocks were compared could not begin, and that is said.
+                // A member that was away during the clock comparison could not start. The record has the reason.
                 (None, _) if of.count() == 0 && early => {
                     assert_eq!(found["stations"][number]["verdict"], "inconclusive", "{found:#}");
                 }

@@ -1,4 +1,4 @@
-//! A run on one machine, or a lab, one of whose processes is killed.
+//! A run on one machine or in a lab, with one of its processes killed.
 
 use super::LOAD_MS;
 use super::kill::{CUT_SHORT, Delays, Kill, NO_FOLDER, NOT_STARTED, WENT_ON};
@@ -9,7 +9,7 @@ use crate::common::{Bench, Ended, finish, signal, start};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How the report writes a record: its columns and `run.json`, and its page.
+/// Files of a record that `report` writes: its tables and `run.json`, and its page.
 const FILES: [&str; 7] = [
     "connections.parquet",
     "events.parquet",
@@ -20,7 +20,7 @@ const FILES: [&str; 7] = [
     "run.json",
 ];
 
-/// A bench whose temporary files are seen.
+/// A bench with visible temporary files.
 fn bench() -> Bench {
     let bench = Bench::new();
     bench.write("calls.toml", calls());
@@ -28,14 +28,14 @@ fn bench() -> Bench {
     bench
 }
 
-/// Checks that nothing was left: `finish` has waited for the processes.
+/// Checks that no temporary file is left. `finish` has waited for the processes.
 #[track_caller]
 pub(super) fn nothing_temporary(bench: &Bench) {
     let left: Vec<_> = std::fs::read_dir(bench.path("temporary")).unwrap().collect();
     assert!(left.is_empty(), "temporary files: {left:?}");
 }
 
-/// Opens a record twice and lists it. The first may have to finish it; both have to print the same.
+/// Opens a record twice and lists it. The first command may have to finish it. Both must print the same.
 #[track_caller]
 pub(super) fn readable(bench: &Bench, folder: &str) -> serde_json::Value {
     let report = || {
@@ -45,7 +45,7 @@ pub(super) fn readable(bench: &Bench, folder: &str) -> serde_json::Value {
     };
     finish(bench.netburn(["runs", "."])).expect(0);
     let first = report();
-    assert_eq!(first, report(), "read again");
+    assert_eq!(first, report(), "the second report differs");
     for file in std::fs::read_dir(bench.path(folder)).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         assert!(FILES.contains(&name.as_str()), "{name} is left in {folder}");
@@ -53,7 +53,7 @@ pub(super) fn readable(bench: &Bench, folder: &str) -> serde_json::Value {
     first
 }
 
-/// Kills `netburn report` while it finishes a record, up to twice: the next one finishes it.
+/// Kills `netburn report` while it finishes a record, up to twice. The next one finishes it.
 fn kill_reports(bench: &Bench, random: &mut Random) -> Vec<Kill> {
     let mut kills = Vec::new();
     for _ in 0..random.below(3) {
@@ -98,7 +98,7 @@ pub(super) fn on(environment: &str, random: &mut Random) -> Vec<Kill> {
     let mut command = bench.netburn(args);
     command.env("TMPDIR", bench.path("temporary"));
     if environment == "simulate" {
-        // Long enough to be killed in the middle of it.
+        // Long enough to be killed while it runs.
         command.args(["--set", "duration=\"10 min\""]);
     }
     let delays = Delays::watch();
@@ -110,7 +110,7 @@ pub(super) fn on(environment: &str, random: &mut Random) -> Vec<Kill> {
         }
         _ => reach(&mut run, random, Duration::from_millis(LOAD_MS + 1500)),
     };
-    let killed = victim.of(&run, random).filter(|_| !run.has_ended());
+    let killed = victim.find(&run, random).filter(|_| !run.has_ended());
     let at = Instant::now();
     if let Some(pid) = killed {
         signal_if_there(pid);
@@ -134,11 +134,11 @@ pub(super) fn on(environment: &str, random: &mut Random) -> Vec<Kill> {
         kill(NO_FOLDER, Duration::ZERO);
         return kills;
     }
-    // The line that says that the load runs comes up to 100 ms after it began.
+    // The line on the running load is printed up to 100 ms after the start.
     let load = reached.and_then(|reached| reached.load);
     let until = load.map(|load| (at - load).as_nanos() as i64 + 100_000_000);
     if ended.code() == 128 + 9 {
-        // It may have been killed after it had written everything.
+        // It may have been killed after its last write.
         let finished = kept.join("run.json").exists();
         let reports = kill_reports(&bench, random);
         let found = readable(&bench, "kept");
@@ -156,7 +156,7 @@ pub(super) fn on(environment: &str, random: &mut Random) -> Vec<Kill> {
     kills
 }
 
-/// The age of the oldest row of a record that was lost at `until`, in ns of the run; before the load there is none.
+/// The age of the oldest row that was lost at `until`, in ns of the run. There is none before the load.
 #[track_caller]
 fn lost(folder: &Path, until: Option<i64>, what: &str, delays: &Delays) -> Duration {
     let Some(until) = until else { return Duration::ZERO };
@@ -177,8 +177,8 @@ pub(super) fn signal_if_there(pid: u32) {
     }
 }
 
-/// Checks a run whose controller lived: it printed what its record says, and a station whose verdict counts has all of
-/// its rows. Returns whether there is a record.
+/// Checks a run whose controller survived. Its output agrees with its record, and a station with a reliable verdict has
+/// all of its rows. Returns whether there is a record.
 #[track_caller]
 fn ended_by_itself(bench: &Bench, ended: &Ended, victim: Victim, what: &str) -> bool {
     assert!([0, 3].contains(&ended.code()), "{what}: {ended:?}");
@@ -193,7 +193,7 @@ fn ended_by_itself(bench: &Bench, ended: &Ended, victim: Victim, what: &str) -> 
     let stations = operations(&kept);
     let begun = stations.iter().any(|of| of.count() > 0);
     for (number, of) in stations.iter().enumerate() {
-        // Without its server an agent goes on to the end.
+        // Without its server an agent continues to the end.
         let whole = begun && victim == Victim::Server;
         if whole || found["stations"][number]["verdict"] != "inconclusive" {
             of.expect_all(&format!("{what}, station {number}"));
@@ -212,10 +212,10 @@ pub(super) fn of_a_lab(random: &mut Random) -> Vec<Kill> {
     let mut lab = start(command);
     let wait = [50, 200, 1000][random.below(3)];
     std::thread::sleep(random.millis(0, wait));
-    let mut killed = victim.of(&lab, random);
+    let mut killed = victim.find(&lab, random);
     if killed.is_none() {
-        lab.comes_to(|lab| {
-            killed = victim.of(lab, random);
+        lab.wait_until_or_exit(|lab| {
+            killed = victim.find(lab, random);
             killed.is_some()
         });
     }

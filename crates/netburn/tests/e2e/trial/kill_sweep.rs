@@ -1,4 +1,4 @@
-//! A sweep that is killed at random instants and started again until it is done.
+//! A sweep that is killed at random instants and restarted until it is complete.
 
 use super::kill::{Kill, STARTED_AGAIN};
 use super::random::Random;
@@ -8,11 +8,10 @@ use std::time::Duration;
 
 /// Runs of the sweep.
 const RUNS: usize = 40;
-/// It is killed at most so often.
+/// Maximum number of kills.
 const KILLS: usize = 6;
 
-/// Kills a sweep several times. Each run that had finished stays as it was, and the result is that of a sweep that was
-/// never killed.
+/// Kills a sweep several times. Each finished run stays unchanged, and the result is that of a sweep without kills.
 pub(super) fn of_a_sweep(random: &mut Random) -> Vec<Kill> {
     let bench = Bench::new();
     bench.write("house.toml", house("5 s", "500 ms"));

@@ -1,7 +1,7 @@
 //! Two trials of whole runs at random instants: `disturb` disturbs them, `kill` kills their processes.
 //!
-//! Both take their random numbers from a seed, and run a few rounds as tests. Environment variables set another seed and more
-//! rounds: see `docs/TRIALS.md`, and `scripts/kill-trial` and `scripts/disturb-trial`.
+//! Both take their random numbers from a seed, and run a few rounds as tests. Environment variables set another seed
+//! and more rounds: see `docs/TRIALS.md`, `scripts/kill-trial` and `scripts/disturb-trial`.
 
 mod control_group;
 mod disturb;
@@ -20,20 +20,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much of a trial is run.
+/// The extent of a trial.
 struct Trial {
     /// Seed of the random numbers: `NETBURN_SEED`.
     seed: u64,
     /// Rounds at the same time: `NETBURN_JOBS`.
     jobs: usize,
-    /// The first round's number: `NETBURN_ROUND`, to see one round of a seed again.
+    /// The first round's number: `NETBURN_ROUND`, to repeat one round of a seed.
     first: usize,
 }
 
-/// How long the load of [`two_stations`] lasts, in ms.
+/// Duration of the load of [`two_stations`] in ms.
 const LOAD_MS: u64 = 3000;
 
-/// A scenario for any environment: the stations `caller` and `reader` behind a line of so many Mbit/s, each with the keys given.
+/// A scenario for any environment: the stations `caller` and `reader` behind a link of `mbit` Mbit/s, with additional
+/// keys.
 fn two_stations(rate: u32, caller: &str, reader: &str, workloads: &str) -> String {
     format!(
         r#"
@@ -67,7 +68,7 @@ fn asked(variable: &str) -> Option<u64> {
 }
 
 impl Trial {
-    /// A trial with so many jobs, unless the environment asks for another number.
+    /// A trial with this number of jobs, unless the environment sets another one.
     fn new(jobs: usize) -> Trial {
         Trial {
             seed: asked("NETBURN_SEED").unwrap_or(1),
@@ -76,11 +77,11 @@ impl Trial {
         }
     }
 
-    /// Runs rounds until `wanted` of what they count has happened. A round gets its number and its own random
-    /// numbers, and returns what it found and how much it counts. A round that panics counts once.
+    /// Runs rounds until they have counted `wanted` events. A round gets its number and its own random numbers, and
+    /// returns its result and its count. A round that panics counts once.
     ///
     /// # Panics
-    /// At the end, when a round panicked: with the seed, and with each round's number and message.
+    /// At the end, if a round panicked: with the seed, and with each round's number and message.
     fn run<T: Send>(
         &self,
         wanted: usize,

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-/// SplitMix64 (Steele, Lea and Flood, 2014): any seed will do.
+/// SplitMix64 (Steele, Lea and Flood, 2014): it accepts any seed.
 pub(super) struct Random(u64);
 
 impl Random {
-    /// Those of one round of a trial.
+    /// The random numbers of one round of a trial.
     pub(super) fn new(seed: u64, round: usize) -> Random {
         let mut random = Random(seed ^ (round as u64).wrapping_mul(0xd134_2543_de82_ef95));
         random.next();
@@ -26,12 +26,12 @@ impl Random {
         (self.next() % end as u64) as usize
     }
 
-    /// One of several.
+    /// One of several values.
     pub(super) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
-    /// A time from `low` to `high`, in ms, to the microsecond.
+    /// A random time between `low` and `high`, in ms, with a resolution of 1 µs.
     pub(super) fn millis(&mut self, low: u64, high: u64) -> Duration {
         Duration::from_micros(low * 1000 + self.next() % ((high - low) * 1000 + 1))
     }

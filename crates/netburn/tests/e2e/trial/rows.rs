@@ -1,4 +1,4 @@
-//! Whether a record has all the operations that it should have.
+//! Checks whether a record has all expected operations.
 
 use super::{LOAD_MS, two_stations};
 use netburn_record::{Row, Run};
@@ -23,7 +23,7 @@ goal = "500 ms"
     two_stations(50, often, &format!("agent = \"beta\"\n{often}"), &workloads)
 }
 
-/// The operations of one station of [`calls`] by their sequence numbers: when each fell due and ended, in ns of the run.
+/// The operations of one station of [`calls`] by their sequence numbers: due time and end, in ns of the run.
 #[derive(Default)]
 pub(super) struct Operations(BTreeMap<u64, (i64, i64)>);
 
@@ -52,7 +52,7 @@ impl Operations {
         self.0.len()
     }
 
-    /// What the last of them and the events of the record are, for the message of a test that failed.
+    /// The last operation and the events of the record, for the message of a failed test.
     pub(super) fn describe(&self, folder: &Path) -> String {
         let (mut bytes, mut events) = (None, Vec::new());
         let run = Run::open(folder).unwrap();
@@ -70,12 +70,12 @@ impl Operations {
 
     /// The age of the oldest operation that had ended at `until` (in ns of the run) and is missing.
     ///
-    /// Operations fall due on a grid, so a missing one is known by those around it. It is taken to have lasted as long
-    /// as the longest that is there.
+    /// Operations fall due on a grid, so the due time of a missing one follows from its neighbours. Its assumed latency
+    /// is the largest of the existing ones.
     pub(super) fn oldest_lost(&self, until: i64) -> Duration {
         let every = EVERY.as_nanos() as i64;
         let lasted = self.0.values().map(|(due, end)| end - due).max().unwrap_or(0);
-        // The first falls due at some instant of the first period.
+        // The first is due at some instant of the first period.
         let begin = self
             .0
             .iter()
@@ -90,7 +90,7 @@ impl Operations {
         }
     }
 
-    /// Whether each operation of the whole load is there.
+    /// Checks that each operation of the load exists.
     #[track_caller]
     pub(super) fn expect_all(&self, what: &str) {
         let end = LOAD_MS as i64 * 1_000_000;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How often each outcome came of each row's label.
+/// Counts of each outcome for each row's label.
 #[derive(Default)]
 pub(super) struct Table(BTreeMap<String, BTreeMap<String, usize>>);
 
@@ -16,8 +16,8 @@ impl Table {
             .or_default() += 1;
     }
 
-    /// How often an outcome came of all labels.
-    pub(super) fn of(&self, outcome: &str) -> usize {
+    /// The count of an outcome over all labels.
+    pub(super) fn total(&self, outcome: &str) -> usize {
         self.0.values().filter_map(|row| row.get(outcome)).sum()
     }
 

@@ -1,4 +1,4 @@
-//! The processes of a run, by what they do, and random instants of it.
+//! The processes of a run by their function, and random instants of a run.
 
 use super::random::Random;
 use crate::common::Running;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// A process of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Victim {
-    /// `netburn run`, which in a lab also carries the packets.
+    /// `netburn run`, which in a lab also forwards the packets.
     Controller,
     Agent,
     Server,
@@ -29,25 +29,25 @@ impl Victim {
     }
 
     /// One such process among those that `run` started.
-    pub(super) fn of(self, run: &Running, random: &mut Random) -> Option<u32> {
+    pub(super) fn find(self, run: &Running, random: &mut Random) -> Option<u32> {
         let found = match self {
             Victim::Controller | Victim::FleetController => vec![run.id()],
-            Victim::Agent => run.participants("agent"),
-            Victim::Server => run.participants("serve"),
-            Victim::Helper => run.participants("lab-init"),
+            Victim::Agent => run.processes_with_subcommand("agent"),
+            Victim::Server => run.processes_with_subcommand("serve"),
+            Victim::Helper => run.processes_with_subcommand("lab-init"),
         };
         (!found.is_empty()).then(|| random.pick(&found))
     }
 }
 
-/// An instant of a run that was waited for.
+/// The instant of a run that was reached.
 pub(super) struct Reached {
-    /// When the load began, within 100 ms and not before it; `None` before it.
+    /// Start of the load, at most 100 ms late; `None` before the load.
     pub(super) load: Option<Instant>,
 }
 
-/// Waits for a random instant: one of four is before the load, while the processes start and join; the others are up to
-/// `last` after it began. `None` when the run had ended before.
+/// Waits for a random instant. One of four is before the load, while the processes start and join. The others are up to
+/// `last` after its start. Returns `None` if the run had ended before.
 pub(super) fn reach(run: &mut Running, random: &mut Random, last: Duration) -> Option<Reached> {
     let begun = Instant::now();
     let late = random.millis(0, last.as_millis() as u64);
@@ -57,7 +57,7 @@ pub(super) fn reach(run: &mut Running, random: &mut Random, last: Duration) -> O
     };
     let mut load = None;
     loop {
-        if load.is_none() && run.said().contains(": running, ") {
+        if load.is_none() && run.stderr_so_far().contains(": running, ") {
             load = Some(Instant::now());
             until = until.or_else(|| Some(Instant::now() + late));
         }
@@ -67,7 +67,11 @@ pub(super) fn reach(run: &mut Running, random: &mut Random, last: Duration) -> O
         if run.has_ended() {
             return None;
         }
-        assert!(begun.elapsed() < Duration::from_secs(90), "no load:\n{}", run.said());
+        assert!(
+            begun.elapsed() < Duration::from_secs(90),
+            "no load:\n{}",
+            run.stderr_so_far()
+        );
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -94,7 +94,7 @@ impl RunCoordinator {
     }
 }
 
-/// Rounds a duration down to 0.1 s, for people.
+/// Rounds a duration down to 0.1 s, for messages.
 fn short(length: Duration) -> Duration {
     let tenth = 100_000_000;
     Duration::from_nanos(length.as_nanos() / tenth * tenth)

@@ -143,10 +143,10 @@ impl Rig {
     }
 
     fn with(timeouts: Timeouts) -> Rig {
-        Rig::of(Rig::setup(timeouts))
+        Rig::from_setup(Rig::setup(timeouts))
     }
 
-    fn of(setup: Setup) -> Rig {
+    fn from_setup(setup: Setup) -> Rig {
         let now = Stamp(1000);
         let mut rig = Rig {
             coordinator: RunCoordinator::new(now, setup),

@@ -67,7 +67,7 @@ impl Chart {
             if cells[group].len() <= at {
                 cells[group].resize(at + 1, Vec::new());
             }
-            cells[group][at].extend(row.figures[column].number());
+            cells[group][at].extend(row.metrics[column].number());
         }
         let groups = names.into_iter().zip(cells).map(|(name, mut points)| {
             points.resize(values.len(), Vec::new());
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_point_is_the_median_between_its_extremes() {
-        let point = |figures: &[f64]| Point::from_values(figures.to_vec()).map(|p| (p.low, p.median, p.high));
+        let point = |metrics: &[f64]| Point::from_values(metrics.to_vec()).map(|p| (p.low, p.median, p.high));
         assert_eq!(point(&[]), None);
         assert_eq!(point(&[3.0]), Some((3.0, 3.0, 3.0)));
         assert_eq!(point(&[9.0, 1.0, 2.0]), Some((1.0, 2.0, 9.0)));

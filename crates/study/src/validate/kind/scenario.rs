@@ -1,4 +1,4 @@
-//! Whole scenarios: everybody's use of the network, simulated.
+//! Whole scenarios: the workloads of all stations, simulated.
 //!
 //! ```toml
 //! kind     = "scenario"

@@ -1,9 +1,9 @@
 //! Changes of channels and signals.
 
 use super::InterventionBuilder;
+use netburn_analysis::explain::{Cause, Kind};
 use netburn_medium::config::Band;
 use netburn_network::Network;
-use netburn_report::explain::{Cause, Kind};
 use netburn_scenario::Plan;
 
 /// Channels of each band that do not overlap at common widths (802.11-2020 annex E).

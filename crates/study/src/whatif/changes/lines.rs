@@ -1,7 +1,7 @@
 //! Changes of WAN links and of the path to the server.
 
 use super::{InterventionBuilder, written};
-use netburn_report::explain::{Cause, Kind};
+use netburn_analysis::explain::{Cause, Kind};
 use netburn_units::{BitRate, Duration};
 
 /// Factors by which a slow link's rate is increased.

@@ -1,9 +1,9 @@
 //! Changes proposed for scenarios written by hand.
 
 use super::*;
+use netburn_analysis::explain::Severity;
 use netburn_record::summary::Summariser;
 use netburn_record::{Header, RunStatus};
-use netburn_report::explain::Severity;
 
 #[test]
 fn rates_have_readable_units() {

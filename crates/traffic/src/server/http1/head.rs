@@ -15,7 +15,7 @@ pub(crate) struct Head<'b> {
     pub(crate) framing: Framing,
     /// State of the connection after the response.
     pub(crate) after: After,
-    /// Whether the client waits for `100 Continue` before it sends the body.
+    /// True if the client waits for `100 Continue` before it sends the body.
     pub(crate) expects_continue: bool,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Head<'_>, Refusal> {
     let (Some(method), Some(target), Some(minor)) = (request.method, request.path, request.version) else {
         return Err(Refusal(400, "not an HTTP request"));
     };
-    let seen = Fields::of(request.headers)?;
+    let seen = Fields::from_headers(request.headers)?;
     if minor == 1 && seen.hosts != 1 || seen.hosts > 1 {
         return Err(Refusal(400, "expected exactly one Host field"));
     }
@@ -173,7 +173,7 @@ struct Fields<'b> {
 }
 
 impl<'b> Fields<'b> {
-    fn of(fields: &[httparse::Header<'b>]) -> Result<Self, Refusal> {
+    fn from_headers(fields: &[httparse::Header<'b>]) -> Result<Self, Refusal> {
         let mut seen = Fields::default();
         for field in fields {
             seen.take(field.name, field.value)?;

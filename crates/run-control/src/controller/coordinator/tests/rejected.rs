@@ -274,7 +274,7 @@ fn an_agent_cannot_join_under_another_name() {
     for expected in &mut setup.expected {
         expected.token = Token::known(&format!("of {}", expected.name));
     }
-    let mut rig = Rig::of(setup);
+    let mut rig = Rig::from_setup(setup);
     let said = |name: &str, role, token: &str| {
         let ToController::Hello(hello) = hello(role, name) else {
             unreachable!()

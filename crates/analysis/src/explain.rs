@@ -1,0 +1,46 @@
+//! Likely causes of a run's problems, each with evidence from the record.
+//!
+//! - [`explain()`] reads a run folder. [`Evidence`] takes rows as they arrive; [`likely_causes`] applies the rules to it.
+//! - Each cause has a rule in a file of its own, which examines the evidence.
+//!
+//! A cause is reported only if it affects a station, and if the evidence leaves no more likely
+//! cause.
+
+mod analysis;
+mod cause;
+mod evidence;
+mod rules;
+
+pub use cause::{Cause, Explanation, Kind, Severity, Unexplained};
+pub use evidence::Evidence;
+
+use analysis::Analysis;
+use netburn_record::{Error, Health, Run, Summary};
+
+/// Likely causes of a run's problems. The runs of a run set are analysed together.
+///
+/// # Errors
+/// When the columns can't be read.
+pub fn explain(run: &Run) -> Result<Explanation, Error> {
+    let mut evidence = Evidence::new(&run.header().plan, run.header().environment);
+    run.rows(&mut |row| evidence.row(&row))?;
+    Ok(likely_causes(&evidence, run.summary(), run.health()))
+}
+
+/// Likely causes; `summary` and `health` must belong to the runs of the evidence.
+#[must_use]
+pub fn likely_causes(evidence: &Evidence, summary: &Summary, health: &[Health]) -> Explanation {
+    let analysis = Analysis::new(evidence, summary, health);
+    let causes = rules::causes(&analysis);
+    let explained = |name: &String| causes.iter().any(|cause| cause.stations.contains(name));
+    let each = analysis.degraded.iter().map(|degraded_station| Unexplained {
+        station: analysis.name(degraded_station.station),
+        what: degraded_station.all.clone(),
+    });
+    let unexplained = each.filter(|one| !explained(&one.station)).collect();
+    Explanation { causes, unexplained }
+}
+
+#[cfg(test)]
+#[path = "explain/tests.rs"]
+mod tests;

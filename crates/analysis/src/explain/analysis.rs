@@ -1,0 +1,440 @@
+//! The evidence in the form that the rules need: degraded stations and times, airtime shares, full
+//! links.
+
+mod air;
+mod demand;
+
+use super::evidence::{Bin, Evidence};
+use crate::format::{percent, span};
+use netburn_network::Network;
+use netburn_record::summary::{StationSummary, WorkloadSummary};
+use netburn_record::{Health, Summary};
+use netburn_scenario::plan::{Ap, RadioSetting, Setting};
+use netburn_scenario::{Environment, Plan};
+use netburn_units::{BitRate, Duration};
+use netburn_workload::{Kind, Verdict};
+use std::collections::BTreeMap;
+
+/// Airtime that a data transmission needs besides itself: AIFS, the mean of the first backoff, SIFS
+/// and a BlockAck at 24 Mbit/s (802.11-2020 10.3.2.3: 34 + 7.5 × 9 + 16 + 32 µs).
+const AROUND: Duration = Duration::from_micros(150);
+/// Content rate during airtime as a share of the link rate, with aggregates; the rest is preambles,
+/// headers and overhead of frames.
+pub(super) const OF_RATE: f64 = 0.7;
+/// Limit of a round-trip time without a goal, in ms; it must also exceed three times the idle one.
+/// People notice a tenth of a second.
+const SLOW_MS: f64 = 100.0;
+/// Limit of a connection's median round-trip time, in ms. Above it, and above four times the idle
+/// one, packets are queued.
+const BLOATED_MS: f64 = 30.0;
+/// Maximum number of MPDUs in an aggregate by default (BlockAck window of 802.11n and ac).
+const WINDOW: f64 = 64.0;
+/// Share of a link's rate above which it is full: headers take about 6 %, and TCP's sawtooth its
+/// share.
+const FULL: f64 = 0.8;
+
+/// Input of the rules.
+#[derive(Debug)]
+pub(super) struct Analysis<'a> {
+    pub(super) evidence: &'a Evidence,
+    pub(super) plan: &'a Plan,
+    pub(super) environment: Environment,
+    pub(super) health: &'a [Health],
+    summary: &'a Summary,
+    /// Number of runs the evidence is of.
+    runs: u64,
+    pub(super) degraded: Vec<DegradedStation>,
+    /// Stations on one channel; those without air are in none.
+    pub(super) groups: Vec<Group>,
+}
+
+/// A station that is not well served.
+#[derive(Debug, Clone)]
+pub(super) struct DegradedStation {
+    pub(super) station: usize,
+    /// True if it missed a goal.
+    pub(super) serious: bool,
+    /// Its first problem: `browsing met …`.
+    pub(super) what: String,
+    /// The same of each of its workloads with which something is wrong.
+    pub(super) all: Vec<String>,
+    /// Indices of the workloads that missed goals.
+    pub(super) failed: Vec<usize>,
+}
+
+/// Stations that share a channel.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    /// The radio that they joined, `c7.5g`, where it is modelled.
+    pub(super) radio: Option<String>,
+    pub(super) members: Vec<usize>,
+    /// Stations of other radios on the same channel.
+    pub(super) peers: Vec<usize>,
+}
+
+/// Airtime of a group in some bins.
+#[derive(Debug, Clone)]
+pub(super) struct AirtimeBreakdown {
+    /// Members that moved data.
+    pub(super) shares: Vec<Share>,
+    /// Shares of the time: data, overhead of data, networks that are not modelled, and stations of
+    /// other radios with their overhead.
+    pub(super) data: f64,
+    pub(super) around: f64,
+    pub(super) others: f64,
+    pub(super) peers: f64,
+    /// True if airtime is unknown and was estimated from bytes and link rates.
+    pub(super) estimated: bool,
+}
+
+/// Share of one station.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    pub(super) station: usize,
+    /// Share of the airtime, and of the data.
+    pub(super) air: f64,
+    pub(super) bytes: f64,
+    pub(super) sum: Bin,
+}
+
+/// Load of a link.
+#[derive(Debug, Clone)]
+pub(super) struct LinkLoad {
+    pub(super) rate: BitRate,
+    /// The mean of what moved over it while it was full, in Mbit/s.
+    pub(super) mbps: f64,
+    /// The share of the bins with any traffic in which it was.
+    pub(super) full: f64,
+}
+
+/// A direction, as seen from a station.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Down,
+    Up,
+}
+
+/// Channel and radio of a group if they are modelled, otherwise its frequency in MHz.
+type Air = (Option<usize>, Option<String>, Option<u32>);
+
+impl<'a> Analysis<'a> {
+    pub(super) fn new(evidence: &'a Evidence, summary: &'a Summary, health: &'a [Health]) -> Self {
+        let mut analysis = Analysis {
+            evidence,
+            plan: &evidence.plan,
+            environment: evidence.environment,
+            health,
+            summary,
+            runs: summary.repeats.len().max(1) as u64,
+            degraded: Vec::new(),
+            groups: Vec::new(),
+        };
+        analysis.degraded = (0..analysis.plan.stations.len())
+            .filter_map(|station| analysis.find_degradation(station))
+            .collect();
+        analysis.groups = analysis.group_by_channel();
+        analysis
+    }
+
+    /// A station's name.
+    pub(super) fn name(&self, station: usize) -> String {
+        self.plan.stations[station].name.clone()
+    }
+
+    /// Names of several, each once, in the plan's order.
+    pub(super) fn names(&self, stations: impl IntoIterator<Item = usize>) -> Vec<String> {
+        let mut stations: Vec<usize> = stations.into_iter().collect();
+        stations.sort_unstable();
+        stations.dedup();
+        stations.into_iter().map(|station| self.name(station)).collect()
+    }
+
+    pub(super) fn station(&self, station: usize) -> Option<&StationSummary> {
+        let name = &self.plan.stations.get(station)?.name;
+        self.summary
+            .stations
+            .get(station)
+            .filter(|summary| summary.name == *name)
+            .or_else(|| self.summary.stations.iter().find(|summary| summary.name == *name))
+    }
+
+    /// Idle round-trip time; 0 if unknown.
+    pub(super) fn idle_ms(&self, station: usize) -> f64 {
+        self.station(station).and_then(|s| s.idle_latency_ms).unwrap_or(0.0)
+    }
+
+    /// Returns true if it takes as much as it can get.
+    pub(super) fn is_greedy(&self, station: usize) -> bool {
+        self.moves(station, Kind::Download) || self.moves(station, Kind::Upload)
+    }
+
+    /// Returns true if it has a workload of that kind.
+    pub(super) fn moves(&self, station: usize, kind: Kind) -> bool {
+        let workloads = &self.plan.stations[station].workloads;
+        workloads.iter().any(|workload| workload.config.kind == kind)
+    }
+
+    pub(super) fn degraded_station(&self, station: usize) -> Option<&DegradedStation> {
+        self.degraded
+            .iter()
+            .find(|degraded_station| degraded_station.station == station)
+    }
+
+    /// Degraded members of a group.
+    pub(super) fn degraded_in(&self, group: &Group) -> Vec<usize> {
+        let members = group.members.iter().copied();
+        members
+            .filter(|station| self.degraded_station(*station).is_some())
+            .collect()
+    }
+
+    /// Returns true if a median round-trip time indicates queueing.
+    pub(super) fn is_bloated(&self, median_ms: f64, station: usize) -> bool {
+        median_ms > BLOATED_MS && median_ms > 4.0 * self.idle_ms(station)
+    }
+
+    /// Returns true if one of its probes is slow.
+    pub(super) fn is_slow(&self, station: usize) -> bool {
+        let summary = self.station(station);
+        summary.is_some_and(|summary| {
+            summary
+                .workloads
+                .iter()
+                .any(|workload| self.slow(station, workload).is_some())
+        })
+    }
+
+    /// A sentence on a station's round trips.
+    pub(super) fn round_trip(&self, station: usize, median_ms: f64) -> String {
+        let name = self.name(station);
+        let median = span(median_ms);
+        match self.idle_ms(station) {
+            idle if idle > 0.0 => {
+                format!(
+                    "{name}'s median round-trip time was {median}, and {} before the load.",
+                    span(idle)
+                )
+            }
+            _ => format!("{name}'s median round-trip time was {median}."),
+        }
+    }
+
+    /// The group that a station is in.
+    pub(super) fn group_of(&self, station: usize) -> Option<&Group> {
+        self.groups.iter().find(|group| group.members.contains(&station))
+    }
+
+    /// The access point of a group, where it is modelled.
+    pub(super) fn ap_of(&self, group: &Group) -> Option<&Ap> {
+        let (ap, _) = group.radio.as_ref()?.split_once('.')?;
+        self.plan.aps.iter().find(|known| known.name == ap)
+    }
+
+    /// The stations that joined any radio of an access point.
+    pub(super) fn stations_of(&self, ap: &str) -> Vec<usize> {
+        let groups = self
+            .groups
+            .iter()
+            .filter(|group| self.ap_of(group).is_some_and(|known| known.name == ap));
+        groups.flat_map(|group| group.members.iter().copied()).collect()
+    }
+
+    /// Number of frames that fit into one aggregate of a group's radio, at this frame rate.
+    pub(super) fn fits(&self, group: &Group, frames_per_second: f64) -> Option<f64> {
+        let ap = self.ap_of(group)?;
+        let radio = ap
+            .radios
+            .iter()
+            .find(|radio| Some(format!("{}.{}", ap.name, radio.name)) == group.radio);
+        let aggregation = radio.map(|radio| radio.aggregation).unwrap_or_default();
+        let by_time = aggregation.time.as_secs_f64() * frames_per_second;
+        Some(by_time.min(aggregation.frames.map_or(WINDOW, f64::from)).max(1.0))
+    }
+
+    /// Bins in which one of these stations waited for an operation; all bins if there are none.
+    pub(super) fn bad_bins(&self, stations: &[usize]) -> Vec<bool> {
+        let waits = |bin: usize| {
+            let of = |station: &usize| {
+                self.evidence.stations[*station]
+                    .bins
+                    .get(bin)
+                    .map_or(0, |bin| bin.waits)
+            };
+            stations.iter().map(of).sum::<u64>() > 0
+        };
+        let bad: Vec<bool> = (0..self.evidence.bins).map(waits).collect();
+        if bad.contains(&true) {
+            bad
+        } else {
+            vec![true; self.evidence.bins]
+        }
+    }
+
+    /// The bins in which a station moved data.
+    pub(super) fn busy_bins(&self, station: usize) -> Vec<bool> {
+        let bins = &self.evidence.stations[station].bins;
+        let moved = |bin: usize| bins.get(bin).is_some_and(|bin| bin.bytes() > 0);
+        (0..self.evidence.bins).map(moved).collect()
+    }
+
+    /// Sums of a station's values in these bins.
+    pub(super) fn sum(&self, station: usize, mask: &[bool]) -> Bin {
+        let mut sum = Bin::default();
+        let bins = self.evidence.stations[station].bins.iter().zip(mask);
+        bins.filter(|(_, wanted)| **wanted).for_each(|(bin, _)| sum.add(bin));
+        sum
+    }
+
+    /// Returns how long these bins are in all runs, in ns.
+    pub(super) fn length(&self, mask: &[bool]) -> f64 {
+        let last = self.bin_length(mask.len().saturating_sub(1));
+        let whole = self.evidence.width.as_nanos() as f64;
+        let of = |(index, wanted): (usize, &bool)| match (wanted, index + 1 == mask.len()) {
+            (false, _) => 0.0,
+            (true, true) => last,
+            (true, false) => whole,
+        };
+        mask.iter().enumerate().map(of).sum::<f64>() * self.runs as f64
+    }
+
+    /// Returns how long a bin is, in ns: the last one may be cut short.
+    fn bin_length(&self, index: usize) -> f64 {
+        let width = self.evidence.width.as_nanos();
+        let left = self.plan.duration.as_nanos().saturating_sub(width * index as u64);
+        left.min(width).max(1) as f64
+    }
+
+    /// Load that these stations put on a link of that rate in one direction.
+    pub(super) fn line(&self, stations: &[usize], direction: Direction, rate: BitRate) -> LinkLoad {
+        let (mut used, mut full, mut moved, mut span) = (0_u64, 0_u64, 0.0, 0.0);
+        for index in 0..self.evidence.bins {
+            let of = |station: &usize| {
+                let bin = self.evidence.stations[*station].bins.get(index);
+                bin.map_or(0, |bin| {
+                    if direction == Direction::Down {
+                        bin.bytes_down
+                    } else {
+                        bin.bytes_up
+                    }
+                })
+            };
+            let bytes: u64 = stations.iter().map(of).fold(0, u64::saturating_add);
+            let length = self.bin_length(index) * self.runs as f64;
+            let bits = bytes as f64 * 8e9 / length;
+            used += u64::from(bits > rate.as_bps() as f64 / 100.0);
+            if bits >= FULL * rate.as_bps() as f64 {
+                full += 1;
+                moved += bytes as f64 * 8e3;
+                span += length;
+            }
+        }
+        LinkLoad {
+            rate,
+            mbps: if span > 0.0 { moved / span } else { 0.0 },
+            full: if used > 0 { full as f64 / used as f64 } else { 0.0 },
+        }
+    }
+
+    /// A station's throughput by bin in which it moved data, in Mbit/s, sorted.
+    pub(super) fn rates(&self, station: usize) -> Vec<f64> {
+        let bins = self.evidence.stations[station].bins.iter().enumerate();
+        let rate = |(index, bin): (usize, &Bin)| {
+            (bin.bytes() > 0).then(|| bin.bytes() as f64 * 8e3 / (self.bin_length(index) * self.runs as f64))
+        };
+        let mut rates: Vec<f64> = bins.filter_map(rate).collect();
+        rates.sort_by(f64::total_cmp);
+        rates
+    }
+
+    fn find_degradation(&self, station: usize) -> Option<DegradedStation> {
+        let summary = self.station(station)?;
+        let (mut what, mut failed) = (Vec::new(), Vec::new());
+        for (place, workload) in summary.workloads.iter().enumerate() {
+            let goals = workload.goals.iter();
+            let worst = goals.filter(|goal| matches!(goal.verdict, Verdict::Fail | Verdict::Marginal));
+            let worst = worst.min_by(|a, b| a.met.unwrap_or(1.0).total_cmp(&b.met.unwrap_or(1.0)));
+            if let Some(goal) = worst {
+                failed.push(place);
+                what.push(match goal.met {
+                    Some(met) => format!("{} met `{}` for {}", workload.name, goal.goal, percent(met)),
+                    None => format!("{} did not meet `{}`", workload.name, goal.goal),
+                });
+            } else if let Some(slow) = self.slow(station, workload) {
+                what.push(slow);
+            }
+        }
+        Some(DegradedStation {
+            station,
+            serious: !failed.is_empty(),
+            what: what.first()?.clone(),
+            all: what,
+            failed,
+        })
+    }
+
+    /// A probe without a goal whose round trips are slow.
+    fn slow(&self, station: usize, workload: &WorkloadSummary) -> Option<String> {
+        if workload.kind != Kind::Probe.as_str() || !workload.goals.is_empty() {
+            return None;
+        }
+        let idle = self.idle_ms(station);
+        let latency = &workload.latency_ms;
+        let (level, loaded) = match (latency.p95, latency.p50) {
+            (Some(p95), _) => ("p95", p95),
+            (None, Some(p50)) => ("p50", p50),
+            (None, None) => return None,
+        };
+        let before = if idle > 0.0 {
+            format!(", {} before the load", span(idle))
+        } else {
+            String::new()
+        };
+        (loaded > SLOW_MS && loaded > 3.0 * idle)
+            .then(|| format!("{} took {} at {level}{before}", workload.name, span(loaded)))
+    }
+
+    fn group_by_channel(&self) -> Vec<Group> {
+        let mut groups: BTreeMap<Air, Vec<usize>> = BTreeMap::new();
+        match self.environment {
+            Environment::Local | Environment::Imported => {}
+            Environment::Simulate | Environment::Lab => {
+                let Ok(network) = Network::<()>::new(self.plan) else {
+                    return Vec::new();
+                };
+                let radios = network.radio_stats();
+                let channel = |name: &str| {
+                    radios
+                        .iter()
+                        .find(|radio| radio.name == name)
+                        .map(|radio| radio.channel)
+                };
+                for station in 0..self.plan.stations.len() {
+                    if let Some(radio) = u16::try_from(station).ok().and_then(|s| network.joined(s)) {
+                        let key = (channel(&radio), Some(radio), None);
+                        groups.entry(key).or_default().push(station);
+                    }
+                }
+            }
+            Environment::Fleet => {
+                for (station, seen) in self.evidence.stations.iter().enumerate() {
+                    // Stations without a known frequency may be on any channel.
+                    if let Some(mhz) = seen.link.frequency_mhz {
+                        groups.entry((None, None, Some(mhz))).or_default().push(station);
+                    }
+                }
+            }
+        }
+        let peers = |channel: Option<usize>, radio: &Option<String>| -> Vec<usize> {
+            let others = groups
+                .iter()
+                .filter(|((other, name, _), _)| channel.is_some() && *other == channel && name != radio);
+            others.flat_map(|(_, members)| members.iter().copied()).collect()
+        };
+        let group = |((channel, radio, _), members): (&Air, &Vec<usize>)| Group {
+            peers: peers(*channel, radio),
+            radio: radio.clone(),
+            members: members.clone(),
+        };
+        groups.iter().map(group).collect()
+    }
+}

@@ -1,0 +1,149 @@
+//! Airtime of the stations of one channel.
+
+use super::*;
+
+impl Analysis<'_> {
+    /// Airtime of a group in these bins; `None` if unknown.
+    pub(in crate::explain) fn airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
+        self.airtime_of(group, &group.members, &group.peers, mask)
+    }
+
+    /// Airtime of all stations on a group's channel, on any radio.
+    pub(in crate::explain) fn channel_airtime(&self, group: &Group, mask: &[bool]) -> Option<AirtimeBreakdown> {
+        let all: Vec<usize> = group.members.iter().chain(&group.peers).copied().collect();
+        self.airtime_of(group, &all, &[], mask)
+    }
+
+    fn airtime_of(&self, group: &Group, members: &[usize], peers: &[usize], mask: &[bool]) -> Option<AirtimeBreakdown> {
+        let mut sums: Vec<(usize, Bin)> = members.iter().map(|s| (*s, self.sum(*s, mask))).collect();
+        let estimated = self.environment == Environment::Fleet;
+        if estimated {
+            sums.iter_mut()
+                .for_each(|(station, sum)| self.estimate_airtime(*station, sum));
+        }
+        let air: u64 = sums.iter().map(|(_, sum)| sum.air()).fold(0, u64::saturating_add);
+        let bytes: u64 = sums.iter().map(|(_, sum)| sum.bytes()).fold(0, u64::saturating_add);
+        let transmissions: u64 = sums
+            .iter()
+            .map(|(_, sum)| sum.transmissions)
+            .fold(0, u64::saturating_add);
+        let length = self.length(mask);
+        if air == 0 || bytes == 0 || length <= 0.0 {
+            return None;
+        }
+        let shares = sums
+            .iter()
+            .filter(|(_, sum)| sum.bytes() > 0)
+            .map(|(station, sum)| Share {
+                station: *station,
+                air: sum.air() as f64 / air as f64,
+                bytes: sum.bytes() as f64 / bytes as f64,
+                sum: *sum,
+            });
+        let taken = |station: &usize| {
+            let sum = self.sum(*station, mask);
+            sum.air() as f64 + around(sum.transmissions)
+        };
+        Some(AirtimeBreakdown {
+            shares: shares.collect(),
+            data: air as f64 / length,
+            around: around(transmissions) / length,
+            others: self.others(group, mask),
+            peers: peers.iter().map(taken).sum::<f64>() / length,
+            estimated,
+        })
+    }
+
+    /// Estimates the airtime of a station's data from its link rates.
+    fn estimate_airtime(&self, station: usize, sum: &mut Bin) {
+        let link = &self.evidence.stations[station].link;
+        let took = |bytes: u64, rate: Option<f64>| {
+            let rate = rate.filter(|rate| *rate > 0.0)?;
+            Some((bytes as f64 * 8e9 / (rate * OF_RATE)) as u64)
+        };
+        sum.air_down = took(sum.bytes_down, link.down.value()).unwrap_or(0);
+        sum.air_up = took(sum.bytes_up, link.up.value()).unwrap_or(0);
+    }
+
+    /// Share of a group's channel that other networks used in these bins. It is measured where
+    /// airtime is modelled; older records use the scenario's value. On a fleet it is the channel
+    /// utilisation before the load.
+    pub(in crate::explain) fn others(&self, group: &Group, mask: &[bool]) -> f64 {
+        let measured = group
+            .members
+            .iter()
+            .filter(|s| self.evidence.stations[**s].knows_others);
+        let measured = measured.map(|s| self.sum(*s, mask).others).max();
+        match (&group.radio, measured) {
+            (Some(_), Some(others)) => others as f64 / self.length(mask).max(1.0),
+            (Some(radio), None) => self.configured_busy(radio, mask),
+            (None, _) => {
+                let links = group.members.iter().map(|s| &self.evidence.stations[*s].link);
+                let known: Vec<f64> = links.filter_map(|link| link.busy_before.value()).collect();
+                match known.len() {
+                    0 => 0.0,
+                    count => known.iter().sum::<f64>() / count as f64 / 1e6,
+                }
+            }
+        }
+    }
+
+    /// Share for other networks in the scenario, with its timed changes.
+    fn configured_busy(&self, radio: &str, mask: &[bool]) -> f64 {
+        let planned = self.plan.aps.iter().flat_map(|ap| {
+            let is_named = |r: &netburn_scenario::plan::Radio| format!("{}.{}", ap.name, r.name);
+            ap.radios.iter().map(move |r| (is_named(r), r.channel_busy.as_f64()))
+        });
+        let begin = planned
+            .filter(|(name, _)| name == radio)
+            .map(|(_, busy)| busy)
+            .next()
+            .unwrap_or(0.0);
+        let changes = self.plan.changes.iter().flat_map(|change| {
+            change.settings.iter().filter_map(|setting| match setting {
+                Setting::Radio(of, RadioSetting::ChannelBusy(share)) if of.to_string() == radio => {
+                    Some((change.time.as_nanos(), share.as_f64()))
+                }
+                _ => None,
+            })
+        });
+        let changes: Vec<(u64, f64)> = changes.collect();
+        let width = self.evidence.width.as_nanos();
+        let at = |bin: usize| {
+            let middle = width * bin as u64 + width / 2;
+            let last = changes.iter().rev().find(|(at, _)| *at <= middle);
+            last.map_or(begin, |(_, share)| *share)
+        };
+        let wanted: Vec<f64> = (0..mask.len()).filter(|bin| mask[*bin]).map(at).collect();
+        match wanted.len() {
+            0 => 0.0,
+            count => wanted.iter().sum::<f64>() / count as f64,
+        }
+    }
+}
+
+impl AirtimeBreakdown {
+    /// The share of the time in which the channel was taken.
+    pub(in crate::explain) fn used(&self) -> f64 {
+        self.data + self.around + self.others + self.peers
+    }
+
+    pub(in crate::explain) fn share(&self, station: usize) -> Option<&Share> {
+        self.shares.iter().find(|share| share.station == station)
+    }
+}
+
+impl Share {
+    /// Content per second of airtime, in Mbit/s.
+    pub(in crate::explain) fn speed(&self) -> f64 {
+        match self.sum.air() {
+            0 => 0.0,
+            air => self.sum.bytes() as f64 * 8e3 / air as f64,
+        }
+    }
+}
+
+/// Overhead of data transmissions, in ns.
+fn around(transmissions: u64) -> f64 {
+    transmissions as f64 * AROUND.as_nanos() as f64
+}

@@ -1,0 +1,144 @@
+//! Demand of workloads, whatever the network delivers.
+
+use super::{Analysis, Direction};
+use netburn_scenario::plan::Http;
+use netburn_workload::{Config, Connections, Goal, Kind};
+
+/// Initial window in segments (RFC 6928), and content of a segment (RFC 9293, RFC 7323).
+const INITIAL_WINDOW: u64 = 10;
+const SEGMENT: u64 = 1_448;
+
+/// Rate that one workload needs to meet its goals.
+#[derive(Debug, Clone)]
+pub(in crate::explain) struct Need {
+    /// Direction.
+    pub(in crate::explain) direction: Direction,
+    /// Mbit/s of content.
+    pub(in crate::explain) mbps: f64,
+    /// Text form: `browsing needs 1.31 MB within 500 ms (21.0 Mbit/s)`.
+    pub(in crate::explain) why: String,
+}
+
+impl Analysis<'_> {
+    /// Rate that a station's workload needs; `None` if its goals require none.
+    pub(in crate::explain) fn need(&self, station: usize, workload: usize) -> Option<Need> {
+        let workload = self.plan.stations[station].workloads.get(workload)?;
+        let config = &workload.config;
+        let rate = config.goals.iter().filter_map(|goal| match goal {
+            Goal::Rate { at_least, .. } => Some(at_least.as_mbps_f64()),
+            Goal::NoStall => Some(config.player?.rate.as_mbps_f64()),
+            Goal::Latency { .. } => None,
+        });
+        if let Some(mbps) = rate.reduce(f64::max) {
+            return Some(Need {
+                direction: direction_of(config.kind),
+                mbps,
+                why: format!("{} needs {} Mbit/s", workload.name, crate::format::mbps(mbps)),
+            });
+        }
+        let limit = latency_goal(config)?;
+        let bytes = bytes_at_once(config) as f64;
+        let mbps = bytes * 8e-6 / limit.max(1e-9);
+        Some(Need {
+            direction: direction_of(config.kind),
+            mbps,
+            why: format!(
+                "{} needs {} within {} ({} Mbit/s)",
+                workload.name,
+                amount(bytes),
+                crate::format::span(limit * 1e3),
+                crate::format::mbps(mbps)
+            ),
+        })
+    }
+
+    /// Mean rate of a station's periodic workloads in one direction, in Mbit/s of content.
+    pub(in crate::explain) fn demanded_mbps(&self, station: usize, wanted: Direction) -> f64 {
+        let workloads = self.plan.stations[station]
+            .workloads
+            .iter()
+            .map(|workload| &workload.config);
+        let paced = workloads.filter(|config| direction_of(config.kind) == wanted);
+        let each = paced
+            .filter_map(|config| Some(bytes_at_once(config) as f64 * 8e-6 / config.interval?.as_secs_f64().max(1e-9)));
+        each.sum()
+    }
+
+    /// Round trips that an operation needs (for a stream, its first object), and the time that its
+    /// goal allows, in ms; `None` without a goal of time.
+    pub(in crate::explain) fn round_trips(&self, station: usize, workload: usize) -> Option<(u32, f64)> {
+        let config = &self.plan.stations[station].workloads.get(workload)?.config;
+        let windows_of_rates = config.goals.iter().filter_map(|goal| match goal {
+            Goal::Rate { window, .. } => Some(window.as_secs_f64()),
+            Goal::Latency { .. } | Goal::NoStall => None,
+        });
+        let limit = latency_goal(config).or(windows_of_rates.reduce(f64::min))? * 1e3;
+        let stays = config.connections == Connections::Keep && config.kind != Kind::Stream;
+        if config.kind == Kind::Probe || stays {
+            // A connection that stays open has a window for what it carries.
+            return Some((1, limit));
+        }
+        let at_once = match self.plan.server.http {
+            Http::H1 => config.object_size.as_bytes(),
+            // All objects of an operation share a connection.
+            Http::H2 => bytes_at_once(config),
+        };
+        let dial = 1 + u32::from(self.plan.server.tls);
+        Some((dial + windows(at_once), limit))
+    }
+}
+
+/// Returns the number of windows it takes to send so much, the first of ten segments and each twice
+/// the one before.
+fn windows(bytes: u64) -> u32 {
+    let (mut left, mut window, mut count) = (bytes.div_ceil(SEGMENT), INITIAL_WINDOW, 1);
+    while left > window {
+        left -= window;
+        window = window.saturating_mul(2);
+        count += 1;
+    }
+    count
+}
+
+fn direction_of(kind: Kind) -> Direction {
+    match kind {
+        Kind::Upload => Direction::Up,
+        _ => Direction::Down,
+    }
+}
+
+/// The shortest time within which an operation is to end, in seconds.
+fn latency_goal(config: &Config) -> Option<f64> {
+    let goals = config.goals.iter().filter_map(|goal| match goal {
+        Goal::Latency { limit } => Some(limit.as_secs_f64()),
+        Goal::Rate { .. } | Goal::NoStall => None,
+    });
+    goals.reduce(f64::min)
+}
+
+fn bytes_at_once(config: &Config) -> u64 {
+    config.object_size.as_bytes().saturating_mul(config.objects.into())
+}
+
+/// An amount of bytes: `1.31 MB`, `16 kB`.
+fn amount(bytes: f64) -> String {
+    match bytes {
+        1e6.. => format!("{:.2} MB", bytes / 1e6),
+        1e3.. => format!("{:.0} kB", bytes / 1e3),
+        _ => format!("{bytes:.0} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::windows;
+
+    /// 10, 20, 40 and 80 segments of 1448 bytes.
+    #[test]
+    fn windows_double() {
+        assert_eq!(
+            [1, 14_480, 14_481, 43_440, 43_441, 131_072, 150 * 1_448, 150 * 1_448 + 1].map(windows),
+            [1, 1, 2, 2, 3, 4, 4, 5]
+        );
+    }
+}

@@ -1,0 +1,451 @@
+//! Evidence for the rules, collected from a run's rows.
+
+use netburn_record::row::BASELINE;
+use netburn_record::self_check::{lab_reasons, standstill_limit};
+use netburn_record::{
+    AirRow, ConnectionRow, Environment, EventKind, EventRow, IntervalRow, LabHealth, LinkRow, Row, Side,
+};
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Config, Goal, Kind, Operation, Outcome};
+use std::collections::BTreeMap;
+
+/// Maximum number of bins of time that a station has.
+const BINS: u64 = 300;
+/// Minimum bin. Shorter bins would split page loads.
+const MIN_BIN: Duration = Duration::from_secs(1);
+/// Noticeable round-trip time, for workloads without a goal.
+const NOTICED: Duration = Duration::from_millis(100);
+/// Maximum number of recorded waiting and roaming spans for each station; later ones are only
+/// counted.
+const MAX_SPANS: usize = 10_000;
+/// Maximum number of tracked connections; further ones are ignored.
+const MAX_CONNECTIONS: usize = 100_000;
+/// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
+const SEGMENT: u64 = 1_448;
+/// Minimum number of segments for a loss rate.
+const MIN_SEGMENTS: u64 = 500;
+/// Maximum number of recorded quality issues.
+const MAX_QUALITY_ISSUES: usize = 100;
+
+/// Evidence for the rules, collected from a run's rows in bounded memory.
+///
+/// **Call order:** [`new`](Self::new), [`row`](Self::row) for every row of the run in any order (of several runs of one plan: all of
+/// theirs), then [`likely_causes`](super::likely_causes).
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    pub(super) plan: Plan,
+    pub(super) environment: Environment,
+    /// Time for which a bin is.
+    pub(super) width: Duration,
+    /// Number of bins.
+    pub(super) bins: usize,
+    pub(super) stations: Vec<StationEvidence>,
+    /// By station and workload; `None` if no operation can be late.
+    limits: Vec<Vec<Option<Limits>>>,
+    /// Round-trip times of connections that the server could not assign to a station.
+    pub(super) unattributed_rtts: RoundTrips,
+    /// Reasons for which no result is reliable, as reported by the component that forwarded the
+    /// packets.
+    pub(super) quality_issues: Vec<String>,
+    /// Last counters of each connection, by station, side and port.
+    connections: BTreeMap<(u16, Side, u16), Sent>,
+}
+
+/// Limit of latency, and longest waiting time for an operation without an end.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    good: Duration,
+    longest: Duration,
+}
+
+/// Evidence about one station.
+#[derive(Debug, Clone, Default)]
+pub(super) struct StationEvidence {
+    /// By bin; empty without data.
+    pub(super) bins: Vec<Bin>,
+    /// Round trips of its uploads, as it saw them.
+    pub(super) sending: RoundTrips,
+    /// Round trips of what it downloads, as the server saw them.
+    pub(super) receiving: RoundTrips,
+    /// TCP data sent to it, as seen by the server, and data that it sent.
+    pub(super) to: Sent,
+    pub(super) from: Sent,
+    /// Spans in which an operation of its missed its goal, in ns.
+    pub(super) waits: Vec<(i64, i64)>,
+    /// Roams: begin and duration of the interruption, in ns.
+    pub(super) roams: Vec<(i64, u64)>,
+    pub(super) link: Link,
+    /// True if its rows contain the airtime of networks that are not modelled.
+    pub(super) knows_others: bool,
+}
+
+/// Values of a station in one bin, summed over all runs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Bin {
+    /// Airtime of data, in ns.
+    pub(super) air_down: u64,
+    pub(super) air_up: u64,
+    pub(super) transmissions: u64,
+    pub(super) mpdus: u64,
+    /// The sum over the samples, and how many those were.
+    pub(super) backlog: u64,
+    pub(super) samples: u64,
+    pub(super) drops: u64,
+    /// Airtime of networks that are not modelled on its channel, in ns.
+    pub(super) others: u64,
+    /// Content.
+    pub(super) bytes_down: u64,
+    pub(super) bytes_up: u64,
+    /// Number of operations that missed their goal, or stalls, it was part of.
+    pub(super) waits: u64,
+}
+
+/// Evidence about a Wi-Fi link.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Link {
+    /// Rates of what was sent last, in bit/s.
+    pub(super) down: Mean,
+    pub(super) up: Mean,
+    /// Share of the time in which the channel was busy, in millionths: before the load and during it.
+    pub(super) busy_before: Mean,
+    pub(super) busy: Mean,
+    pub(super) frequency_mhz: Option<u32>,
+    /// Received signal, in hundredths of a dBm: the sum over the samples, and how many those were.
+    signal: (i64, u32),
+}
+
+/// Segments of TCP connections.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Sent {
+    /// Bytes that were acknowledged.
+    pub(super) bytes: u64,
+    /// Retransmitted segments.
+    pub(super) again: u64,
+}
+
+/// A sum and a count.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mean {
+    sum: u128,
+    pub(super) count: u64,
+}
+
+/// Time for which round trips took: counts by sixteenths of an octave.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RoundTrips {
+    counts: Vec<u64>,
+    pub(super) count: u64,
+}
+
+impl Evidence {
+    /// Evidence of a run of that plan in that environment.
+    #[must_use]
+    pub fn new(plan: &Plan, environment: Environment) -> Self {
+        let width = MIN_BIN.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
+        Evidence {
+            bins: plan.duration.as_nanos().div_ceil(width.as_nanos()).max(1) as usize,
+            width,
+            stations: vec![StationEvidence::default(); plan.stations.len()],
+            limits: plan
+                .stations
+                .iter()
+                .map(|station| {
+                    station
+                        .workloads
+                        .iter()
+                        .map(|w| Limits::from_config(&w.config))
+                        .collect()
+                })
+                .collect(),
+            plan: plan.clone(),
+            environment,
+            unattributed_rtts: RoundTrips::default(),
+            quality_issues: Vec::new(),
+            connections: BTreeMap::new(),
+        }
+    }
+
+    /// Takes a row.
+    pub fn row(&mut self, row: &Row) {
+        match row {
+            Row::Operation(row) if row.workload == BASELINE => {}
+            Row::Operation(row) => self.operation(row.station, row.workload, &row.operation),
+            Row::Interval(row) => self.interval(row),
+            Row::Air(row) => self.air(row),
+            Row::Connection(row) => self.connection(row),
+            Row::Link(row) => self.link(row),
+            Row::Event(row) => self.event(row),
+        }
+    }
+
+    fn operation(&mut self, station: u16, workload: u16, operation: &Operation) {
+        let limits = self.limits.get(usize::from(station));
+        let Some(Limits { good, longest }) = limits.and_then(|of| *of.get(usize::from(workload))?) else {
+            return;
+        };
+        let missed = match (operation.latency(), operation.outcome) {
+            (_, Outcome::Cut) => false,
+            (Some(latency), _) => latency > good,
+            (None, _) => true,
+        };
+        if missed {
+            let last = operation.due.checked_add(longest).unwrap_or(operation.due);
+            self.wait(station, operation.due, operation.finished.unwrap_or(last));
+        }
+    }
+
+    /// Records that a station waited for an operation.
+    fn wait(&mut self, station: u16, from: Instant, to: Instant) {
+        let end = Instant::ZERO + self.plan.duration;
+        let (from, to) = (from.max(Instant::ZERO), to.min(end));
+        if to < from {
+            return;
+        }
+        let width = self.width.as_nanos() as i64;
+        let (first, last) = (from.as_nanos() / width, to.as_nanos() / width);
+        for bin in first..=last {
+            if let Some(bin) = self.bin(station, Instant::from_nanos(bin * width)) {
+                bin.waits += 1;
+            }
+        }
+        if let Some(seen) = self.stations.get_mut(usize::from(station))
+            && seen.waits.len() < MAX_SPANS
+        {
+            seen.waits.push((from.as_nanos(), to.as_nanos()));
+        }
+    }
+
+    fn interval(&mut self, row: &IntervalRow) {
+        if let Some(bin) = self.bin(row.station, row.at) {
+            bin.bytes_down = bin.bytes_down.saturating_add(row.bytes_down);
+            bin.bytes_up = bin.bytes_up.saturating_add(row.bytes_up);
+        }
+    }
+
+    fn air(&mut self, row: &AirRow) {
+        if let Some(seen) = self.stations.get_mut(usize::from(row.station)) {
+            seen.knows_others |= row.others.is_some();
+        }
+        if let Some(bin) = self.bin(row.station, row.at) {
+            bin.air_down = bin.air_down.saturating_add(row.airtime_down.as_nanos());
+            bin.air_up = bin.air_up.saturating_add(row.airtime_up.as_nanos());
+            bin.transmissions = bin.transmissions.saturating_add(row.transmissions);
+            bin.mpdus = bin.mpdus.saturating_add(row.mpdus);
+            bin.backlog = bin.backlog.saturating_add(row.backlog);
+            bin.samples += 1;
+            bin.drops = bin.drops.saturating_add(row.drops);
+            bin.others = bin.others.saturating_add(row.others.unwrap_or_default().as_nanos());
+        }
+    }
+
+    fn connection(&mut self, row: &ConnectionRow) {
+        self.sent(row);
+        // A connection without a round-trip time yet reports 0.
+        if row.rtt_us == 0 || row.at < Instant::ZERO {
+            return;
+        }
+        let planned = self.plan.stations.get(usize::from(row.station));
+        let config = planned.and_then(|s| Some(&s.workloads.get(usize::from(row.workload))?.config));
+        let uploads = config.is_some_and(|config| config.kind == Kind::Upload);
+        match (self.stations.get_mut(usize::from(row.station)), row.side) {
+            (Some(seen), Side::Station) if uploads => seen.sending.add(row.rtt_us.into()),
+            (Some(seen), Side::Server) if !uploads => seen.receiving.add(row.rtt_us.into()),
+            (None, Side::Server) => self.unattributed_rtts.add(row.rtt_us.into()),
+            _ => {}
+        }
+    }
+
+    /// Adds what a connection sent since its previous sample. Decreasing counters mean that another
+    /// connection uses the port.
+    fn sent(&mut self, row: &ConnectionRow) {
+        let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let key = (row.station, row.side, row.port);
+        if self.connections.len() >= MAX_CONNECTIONS && !self.connections.contains_key(&key) {
+            return;
+        }
+        let now = Sent {
+            bytes: row.bytes_acked,
+            again: row.retransmits.into(),
+        };
+        let before = self.connections.insert(key, now).unwrap_or_default();
+        let before = if now.bytes < before.bytes || now.again < before.again {
+            Sent::default()
+        } else {
+            before
+        };
+        let sum = match row.side {
+            Side::Server => &mut seen.to,
+            Side::Station => &mut seen.from,
+        };
+        sum.bytes = sum.bytes.saturating_add(now.bytes - before.bytes);
+        sum.again = sum.again.saturating_add(now.again - before.again);
+    }
+
+    fn link(&mut self, row: &LinkRow) {
+        let before = row.at < Instant::ZERO;
+        let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let link = &mut seen.link;
+        link.frequency_mhz = row.frequency_mhz.or(link.frequency_mhz);
+        let busy = if before { &mut link.busy_before } else { &mut link.busy };
+        busy.add(row.busy_ppm.map(u64::from));
+        if !before {
+            link.down.add(row.rx_rate_bps);
+            link.up.add(row.tx_rate_bps);
+            if let Some(signal) = row.signal {
+                link.signal.0 += i64::from(signal);
+                link.signal.1 += 1;
+            }
+        }
+    }
+
+    fn event(&mut self, row: &EventRow) {
+        match (row.kind, row.station) {
+            (EventKind::Roam, Some(station)) => {
+                if let Some(seen) = self.stations.get_mut(usize::from(station))
+                    && seen.roams.len() < MAX_SPANS
+                {
+                    seen.roams.push((row.at.as_nanos(), row.length));
+                }
+            }
+            (EventKind::Stall, Some(station)) => {
+                let end = row.at.checked_add(Duration::from_nanos(row.length)).unwrap_or(row.at);
+                self.wait(station, row.at, end);
+            }
+            (EventKind::QualityIssue, _) => self.add_quality_issue(row.text.clone()),
+            (EventKind::Lab, _) => {
+                let lab = serde_json::from_str::<LabHealth>(&row.text).unwrap_or_default();
+                let reasons = lab_reasons(&lab, standstill_limit(&self.plan));
+                reasons.into_iter().for_each(|reason| self.add_quality_issue(reason));
+            }
+            _ => {}
+        }
+    }
+
+    fn add_quality_issue(&mut self, reason: String) {
+        if self.quality_issues.len() < MAX_QUALITY_ISSUES && !self.quality_issues.contains(&reason) {
+            self.quality_issues.push(reason);
+        }
+    }
+
+    /// Bin of a station at an instant; `None` outside the load, and for unknown stations.
+    fn bin(&mut self, station: u16, at: Instant) -> Option<&mut Bin> {
+        let index = usize::try_from(at.as_nanos().div_euclid(self.width.as_nanos() as i64)).ok()?;
+        let count = self.bins;
+        let seen = self.stations.get_mut(usize::from(station))?;
+        if index >= count {
+            return None;
+        }
+        if seen.bins.is_empty() {
+            seen.bins = vec![Bin::default(); count];
+        }
+        seen.bins.get_mut(index)
+    }
+}
+
+impl Limits {
+    /// Limits of a workload; a probe without a goal has a noticeable time as the limit.
+    fn from_config(config: &Config) -> Option<Limits> {
+        let goals = config.goals.iter().filter_map(|goal| match goal {
+            Goal::Latency { limit } => Some(*limit),
+            _ => None,
+        });
+        let good = goals.min().or((config.kind == Kind::Probe).then_some(NOTICED))?;
+        Some(Limits {
+            good,
+            longest: config.timeout.max(good),
+        })
+    }
+}
+
+impl Link {
+    /// The faster of its two mean rates, in Mbit/s.
+    pub(super) fn fastest(&self) -> Option<f64> {
+        let rates = [self.down, self.up].into_iter().filter_map(|mean| mean.value());
+        rates.reduce(f64::max).map(|rate| rate / 1e6)
+    }
+
+    /// Mean received signal, in dBm.
+    pub(super) fn signal_dbm(&self) -> Option<f64> {
+        let (sum, count) = self.signal;
+        (count > 0).then(|| sum as f64 / f64::from(count) / 100.0)
+    }
+}
+
+impl Sent {
+    /// Share of retransmitted segments; `None` with too few segments.
+    pub(super) fn lost(&self) -> Option<f64> {
+        let segments = self.bytes / SEGMENT + self.again;
+        (segments >= MIN_SEGMENTS).then(|| self.again as f64 / segments as f64)
+    }
+}
+
+impl Bin {
+    pub(super) fn air(&self) -> u64 {
+        self.air_down.saturating_add(self.air_up)
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes_down.saturating_add(self.bytes_up)
+    }
+
+    pub(super) fn add(&mut self, other: &Bin) {
+        self.air_down = self.air_down.saturating_add(other.air_down);
+        self.air_up = self.air_up.saturating_add(other.air_up);
+        self.transmissions = self.transmissions.saturating_add(other.transmissions);
+        self.mpdus = self.mpdus.saturating_add(other.mpdus);
+        self.backlog = self.backlog.saturating_add(other.backlog);
+        self.samples = self.samples.saturating_add(other.samples);
+        self.drops = self.drops.saturating_add(other.drops);
+        self.others = self.others.saturating_add(other.others);
+        self.bytes_down = self.bytes_down.saturating_add(other.bytes_down);
+        self.bytes_up = self.bytes_up.saturating_add(other.bytes_up);
+        self.waits = self.waits.saturating_add(other.waits);
+    }
+}
+
+impl Mean {
+    fn add(&mut self, value: Option<u64>) {
+        if let Some(value) = value {
+            self.sum += u128::from(value);
+            self.count += 1;
+        }
+    }
+
+    /// `None` without values.
+    pub(super) fn value(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64)
+    }
+}
+
+impl RoundTrips {
+    fn add(&mut self, micros: u64) {
+        let micros = micros.max(1);
+        let octave = micros.ilog2();
+        let within = ((u128::from(micros) << 4) >> octave) as usize & 15;
+        let index = octave as usize * 16 + within;
+        if self.counts.len() <= index {
+            self.counts.resize(index + 1, 0);
+        }
+        self.counts[index] += 1;
+        self.count += 1;
+    }
+
+    /// The median in ms, to a sixteenth of an octave (4 %); `None` of fewer than six, which support none.
+    pub(super) fn median_ms(&self) -> Option<f64> {
+        if self.count < 6 {
+            return None;
+        }
+        let mut before = 0;
+        let index = self.counts.iter().position(|count| {
+            before += count;
+            before * 2 >= self.count
+        })?;
+        let low = (1_u64 << (index / 16)) as f64 * (1.0 + (index % 16) as f64 / 16.0);
+        Some(low / 1e3)
+    }
+}

@@ -1,0 +1,116 @@
+//! Download bufferbloat: a download fills a queue that other stations share.
+
+use super::{is_named, list, severity, share, worst_symptom};
+use crate::explain::analysis::{Analysis, Direction, Group};
+use crate::explain::{Cause, Kind};
+use crate::format::{mbps, percent};
+use netburn_medium::config::QueueKind;
+use netburn_workload::Kind as WorkloadKind;
+
+/// Channel utilisation above which packets are queued.
+const BUSY_CHANNEL: f64 = 0.85;
+/// Share of the time in use above which a link is a bottleneck.
+const FULL_SHARE: f64 = 0.3;
+
+pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    if is_named(found, Kind::Server) {
+        return Vec::new();
+    }
+    let groups = analysis.groups.iter();
+    groups
+        .filter_map(|group| find_in_group(analysis, group, found))
+        .collect()
+}
+
+fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Option<Cause> {
+    let bloats = |station: &usize| {
+        let median = analysis.evidence.stations[*station].receiving.median_ms()?;
+        let downloads = analysis.moves(*station, WorkloadKind::Download) && analysis.is_bloated(median, *station);
+        downloads.then_some((*station, median))
+    };
+    let by: Vec<(usize, f64)> = group.members.iter().filter_map(bloats).collect();
+    let (worst, median) = by.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let explained = |station: usize| {
+        let name = analysis.name(station);
+        let same = |cause: &&Cause| matches!(cause.kind, Kind::SlowNeighbour | Kind::UploadBloat | Kind::Adapter);
+        found
+            .iter()
+            .filter(same)
+            .any(|cause| cause.stations.contains(&name) || cause.by.contains(&name))
+    };
+    let waits = |station: &usize| {
+        let median = analysis.evidence.stations[*station].receiving.median_ms();
+        analysis.degraded_station(*station).is_some()
+            && !explained(*station)
+            && median.is_some_and(|median| analysis.is_bloated(median, *station))
+    };
+    let affected: Vec<usize> = group.members.iter().copied().filter(|station| waits(station)).collect();
+    if affected.is_empty() || by.iter().all(|(station, _)| explained(*station)) {
+        return None;
+    }
+    let place = place(analysis, group, &affected)?;
+    let names = analysis.names(affected.iter().copied());
+    let downloaders = analysis.names(by.iter().map(|(station, _)| *station));
+    Some(Cause {
+        kind: Kind::DownloadBloat,
+        severity: severity(analysis, affected.iter().copied()),
+        title: format!(
+            "Bufferbloat: {}'s download fills a queue that {} {}",
+            list(&downloaders),
+            list(&names),
+            share(&names)
+        ),
+        evidence: format!(
+            "{} {}{}",
+            analysis.round_trip(worst, median),
+            place.evidence,
+            worst_symptom(analysis, &affected)
+        ),
+        advice: place.advice,
+        stations: names,
+        by: downloaders,
+    })
+}
+
+/// Location of the queue.
+struct Place {
+    evidence: String,
+    advice: String,
+}
+
+fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<Place> {
+    let ap = analysis.ap_of(group);
+    if let Some((ap, rate)) = ap.and_then(|ap| Some((ap, ap.wan?.down?))) {
+        let line = analysis.line(&analysis.stations_of(&ap.name), Direction::Down, rate);
+        if line.full >= FULL_SHARE {
+            return Some(Place {
+                evidence: format!(
+                    "The downlink of {} Mbit/s carried {} Mbit/s and was full for {} of the time in use.",
+                    mbps(rate.as_mbps_f64()),
+                    mbps(line.mbps),
+                    percent(line.full)
+                ),
+                advice: "Shape downloads to slightly below the link rate (SQM with FQ-CoDel or CAKE on the router), so that the queue forms in the router, where it can be managed."
+                    .to_owned(),
+            });
+        }
+    }
+    let airtime = analysis
+        .airtime(group, &analysis.bad_bins(affected))
+        .filter(|airtime| airtime.used() >= BUSY_CHANNEL)?;
+    let advice = match ap.map(|ap| ap.queue) {
+        Some(queue @ (QueueKind::Fifo | QueueKind::PfifoFast)) => format!(
+            "The access point has one queue for all flows (`{}`). Use a queue for each flow (`queue = \"airtime\"` or `fq-codel`).",
+            queue.name()
+        ),
+        Some(_) => "The access point already has a queue for each flow. The remaining delay is in its hardware queue: limit it (AQL).".to_owned(),
+        None => "Use an access point with a queue for each flow (FQ-CoDel, as in mac80211), or limit the download's rate.".to_owned(),
+    };
+    Some(Place {
+        evidence: format!(
+            "The channel was busy for {} of the time.",
+            percent(airtime.used().min(1.0))
+        ),
+        advice,
+    })
+}

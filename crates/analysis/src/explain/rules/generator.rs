@@ -1,0 +1,88 @@
+//! Load generator bottleneck: an agent was late or used its whole processor.
+
+use super::list;
+use crate::explain::analysis::Analysis;
+use crate::explain::{Cause, Kind, Severity};
+use crate::format::{percent, span_us};
+use netburn_record::Health;
+use netburn_record::health::Role;
+use netburn_record::self_check::{CPU, LATENESS_US, MACHINE_BUSY, MISSED_SENDS, standstill_limit};
+
+pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
+    if !analysis.environment.is_real() {
+        return Vec::new();
+    }
+    let limit_us = standstill_limit(analysis.plan).as_nanos() as f64 / 1e3;
+    let agents = analysis.health.iter().filter(|health| health.role == Role::Agent);
+    let mut causes: Vec<Cause> = agents
+        .filter_map(|agent| Some((agent, agent_evidence(agent, limit_us)?)))
+        .map(cause)
+        .collect();
+    let quality_issues = &analysis.evidence.quality_issues;
+    if causes.is_empty() && !quality_issues.is_empty() {
+        causes.push(Cause {
+            kind: Kind::Generator,
+            severity: Severity::Measurement,
+            title: "The test machine could not keep up".to_owned(),
+            evidence: format!("Self-check: {}.", quality_issues.join("; ")),
+            advice: "Run the test again with less load on the machine, with fewer stations, with a lower rate, or on simulate.".to_owned(),
+            stations: analysis.names(0..analysis.plan.stations.len()),
+            by: Vec::new(),
+        });
+    }
+    causes
+}
+
+fn cause((agent, evidence): (&Health, String)) -> Cause {
+    Cause {
+        kind: Kind::Generator,
+        severity: Severity::Measurement,
+        title: format!("The device of {} could not keep up", list(&agent.stations)),
+        evidence,
+        advice: "The results may reflect this device rather than the network. Run the test again with less load on it, with a lower rate, or on a faster device."
+            .to_owned(),
+        stations: agent.stations.clone(),
+        by: Vec::new(),
+    }
+}
+
+/// Exceeded limits of an agent's health report. `limit_us` is the limit of a standstill.
+fn agent_evidence(agent: &Health, limit_us: f64) -> Option<String> {
+    let due = agent.operations_due();
+    let mut facts = Vec::new();
+    if agent.cpu >= CPU {
+        facts.push(format!(
+            "used {} of one core (limit: {})",
+            percent(agent.cpu),
+            percent(CPU)
+        ));
+    }
+    if agent.machine_busy >= MACHINE_BUSY {
+        facts.push(format!(
+            "had a machine that was {} busy (limit: {})",
+            percent(agent.machine_busy),
+            percent(MACHINE_BUSY)
+        ));
+    }
+    if agent.lateness_us_p99 > LATENESS_US {
+        facts.push(format!(
+            "was {} behind schedule at p99 (limit: {})",
+            span_us(agent.lateness_us_p99),
+            span_us(LATENESS_US)
+        ));
+    }
+    if let Some(longest) = agent.standstill_us_max.filter(|longest| *longest > limit_us) {
+        facts.push(format!(
+            "had a standstill of {} (limit: {})",
+            span_us(longest),
+            span_us(limit_us)
+        ));
+    }
+    if agent.missed_sends as f64 > MISSED_SENDS * due as f64 {
+        facts.push(format!(
+            "skipped {} of {due} operations because it was too late",
+            agent.missed_sends
+        ));
+    }
+    (!facts.is_empty()).then(|| format!("Agent {} {}.", agent.name, list(&facts)))
+}

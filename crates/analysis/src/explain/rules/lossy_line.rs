@@ -1,0 +1,96 @@
+//! Lossy link: segments are retransmitted although no queue is full.
+
+use super::{is_named, list, severity, worst_symptom};
+use crate::explain::analysis::{Analysis, Direction};
+use crate::explain::{Cause, Kind};
+use crate::format::{percent, span};
+use netburn_scenario::Environment;
+use netburn_units::BitRate;
+
+/// Minimum loss rate. A connection with a round-trip time of 20 ms and this loss reaches 1448 B ×
+/// 1.22 / (20 ms × √0.003) = 13 Mbit/s (Mathis, Semke, Mahdavi and Ott 1997).
+const LOST: f64 = 0.003;
+/// Minimum number of retransmissions; fewer may be chance.
+const MIN_RETRANSMISSIONS: u64 = 10;
+/// Channel utilisation above which packets are queued and dropped.
+const BUSY_CHANNEL: f64 = 0.85;
+/// Share of the time in use above which a link is a bottleneck.
+const FULL_SHARE: f64 = 0.3;
+
+pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    if matches!(analysis.environment, Environment::Imported) || is_named(found, Kind::Server) {
+        return Vec::new();
+    }
+    let lossy: Vec<(usize, f64)> = (0..analysis.plan.stations.len())
+        .filter_map(|station| Some((station, lost(analysis, station, found)?)))
+        .collect();
+    let affected: Vec<usize> = lossy.iter().map(|(station, _)| *station).collect();
+    let Some((worst, share)) = lossy.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return Vec::new();
+    };
+    let names = analysis.names(affected.iter().copied());
+    let idle = match analysis.idle_ms(worst) {
+        idle if idle > 0.0 => format!(", {} before the load", span(idle)),
+        _ => String::new(),
+    };
+    let median = round_trip(analysis, worst).map(|median| format!(" (median round-trip time {}{idle})", span(median)));
+    vec![Cause {
+        kind: Kind::LossyLine,
+        severity: severity(analysis, affected.iter().copied()),
+        title: format!("Packets of {} are lost on the link, not in a queue", list(&names)),
+        evidence: format!(
+            "{} of the TCP segments of {} were retransmitted{}; no queue was full.{}",
+            percent(share),
+            analysis.name(worst),
+            median.unwrap_or_default(),
+            worst_symptom(analysis, &affected)
+        ),
+        advice: "Check the link: cables, ports, the modem's error counters, and congestion at the provider. Until it is fixed, a congestion control that does not treat loss as congestion (BBR) reaches a higher rate."
+            .to_owned(),
+        stations: names,
+        by: Vec::new(),
+    }]
+}
+
+/// Loss rate of a degraded station's connections, if it is high and nothing else explains it.
+fn lost(analysis: &Analysis<'_>, station: usize, found: &[Cause]) -> Option<f64> {
+    analysis.degraded_station(station)?;
+    let name = analysis.name(station);
+    let explained = found.iter().any(|cause| {
+        cause.stations.contains(&name) && matches!(cause.kind, Kind::Adapter | Kind::Roaming | Kind::Generator)
+    });
+    let seen = &analysis.evidence.stations[station];
+    let shares = [seen.to, seen.from]
+        .into_iter()
+        .filter(|sent| sent.again >= MIN_RETRANSMISSIONS)
+        .filter_map(|sent| sent.lost());
+    let share = shares.reduce(f64::max).filter(|share| *share >= LOST)?;
+    let waits = round_trip(analysis, station).is_some_and(|median| analysis.is_bloated(median, station));
+    (!explained && !waits && !is_full(analysis, station)).then_some(share)
+}
+
+fn round_trip(analysis: &Analysis<'_>, station: usize) -> Option<f64> {
+    let seen = &analysis.evidence.stations[station];
+    seen.receiving.median_ms().or(seen.sending.median_ms())
+}
+
+/// Returns true if a queue on its path is full: that of the channel or of the link.
+fn is_full(analysis: &Analysis<'_>, station: usize) -> bool {
+    let full = |stations: &[usize], direction: Direction, rate: Option<BitRate>| {
+        rate.is_some_and(|rate| analysis.line(stations, direction, rate).full >= FULL_SHARE)
+    };
+    if let Some(link) = &analysis.plan.stations[station].link {
+        return full(&[station], Direction::Down, Some(link.down)) || full(&[station], Direction::Up, Some(link.up));
+    }
+    let Some(group) = analysis.group_of(station) else {
+        return false;
+    };
+    let airtime = analysis.airtime(group, &analysis.bad_bins(&[station]));
+    let wan = analysis
+        .ap_of(group)
+        .and_then(|ap| Some((analysis.stations_of(&ap.name), ap.wan?)));
+    airtime.is_some_and(|airtime| airtime.used() >= BUSY_CHANNEL)
+        || wan.is_some_and(|(stations, wan)| {
+            full(&stations, Direction::Down, wan.down) || full(&stations, Direction::Up, wan.up)
+        })
+}

@@ -1,0 +1,126 @@
+//! Slow link: its workloads need more than its rate, even without greedy transfers.
+
+use super::{is_named, list, severity, worst_symptom};
+use crate::explain::analysis::{Analysis, Direction};
+use crate::explain::{Cause, Kind};
+use crate::format::{mbps, percent};
+use netburn_scenario::Environment;
+use netburn_units::BitRate;
+
+/// Content as a share of a link's rate: 1448 of 1538 bytes of each full Ethernet frame.
+const CONTENT: f64 = 0.94;
+/// Share of the time in use above which a link is a bottleneck.
+const FULL_SHARE: f64 = 0.3;
+
+pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    // Other environments do not know the rates of links.
+    if !matches!(analysis.environment, Environment::Simulate | Environment::Lab) || is_named(found, Kind::Server) {
+        return Vec::new();
+    }
+    lines(analysis)
+        .iter()
+        .filter_map(|line| find_for_link(analysis, line))
+        .collect()
+}
+
+/// A link with the stations that use it.
+struct StationsBehind {
+    /// Name in messages: `home's link`.
+    name: String,
+    direction: Direction,
+    rate: BitRate,
+    stations: Vec<usize>,
+}
+
+fn lines(analysis: &Analysis<'_>) -> Vec<StationsBehind> {
+    let mut lines = Vec::new();
+    let mut add = |name: String, stations: &[usize], rates: [(Direction, Option<BitRate>); 2]| {
+        for (direction, rate) in rates {
+            lines.extend(rate.map(|rate| StationsBehind {
+                name: name.clone(),
+                direction,
+                rate,
+                stations: stations.to_vec(),
+            }));
+        }
+    };
+    for ap in &analysis.plan.aps {
+        if let Some(wan) = ap.wan {
+            let rates = [(Direction::Down, wan.down), (Direction::Up, wan.up)];
+            add(format!("{}'s link", ap.name), &analysis.stations_of(&ap.name), rates);
+        }
+    }
+    for (place, station) in analysis.plan.stations.iter().enumerate() {
+        if let Some(link) = &station.link {
+            let rates = [(Direction::Down, Some(link.down)), (Direction::Up, Some(link.up))];
+            add(format!("{}'s link", station.name), &[place], rates);
+        }
+    }
+    lines
+}
+
+fn find_for_link(analysis: &Analysis<'_>, line: &StationsBehind) -> Option<Cause> {
+    let content = line.rate.as_mbps_f64() * CONTENT;
+    let direction = if line.direction == Direction::Down {
+        "downstream"
+    } else {
+        "upstream"
+    };
+    // One workload alone needs more than the link's rate.
+    let alone = |station: &usize| {
+        let failed = &analysis.degraded_station(*station)?.failed;
+        let needs = failed.iter().filter_map(|workload| analysis.need(*station, *workload));
+        needs
+            .filter(|need| need.direction == line.direction && need.mbps > content)
+            .reduce(|a, b| if a.mbps > b.mbps { a } else { b })
+    };
+    let short: Vec<(usize, String)> = line
+        .stations
+        .iter()
+        .filter_map(|station| {
+            Some((
+                *station,
+                format!("{}'s {}.", analysis.name(*station), alone(station)?.why),
+            ))
+        })
+        .collect();
+    let load = analysis.line(&line.stations, line.direction, line.rate);
+    let full = load.full >= FULL_SHARE;
+    let demanded_mbps: f64 = line
+        .stations
+        .iter()
+        .map(|station| analysis.demanded_mbps(*station, line.direction))
+        .sum();
+    let why = match short.first() {
+        Some((_, why)) => why.clone(),
+        None if demanded_mbps > content && full => format!(
+            "Pages, streams and calls together need {} Mbit/s, and the link was full for {} of the time in use.",
+            mbps(demanded_mbps),
+            percent(load.full)
+        ),
+        None => return None,
+    };
+    // If the link is full, degraded stations wait in its queue.
+    let is_degraded = |station: &usize| full && analysis.degraded_station(*station).is_some();
+    let is_affected = |station: &usize| is_degraded(station) || short.iter().any(|(other, _)| other == station);
+    let affected: Vec<usize> = line.stations.iter().copied().filter(is_affected).collect();
+    if affected.is_empty() {
+        return None;
+    }
+    let names = analysis.names(affected.iter().copied());
+    Some(Cause {
+        kind: Kind::SlowLine,
+        severity: severity(analysis, affected.iter().copied()),
+        title: format!("{} is too slow {direction} for {}", line.name, list(&names)),
+        evidence: format!(
+            "Its {direction} rate is {} Mbit/s, which carries {} Mbit/s of content. {}{}",
+            mbps(line.rate.as_mbps_f64()),
+            mbps(content),
+            why,
+            worst_symptom(analysis, &affected)
+        ),
+        advice: "Changes to the Wi-Fi do not help. Use a faster link, or request less (a lower video quality, smaller pages).".to_owned(),
+        stations: names,
+        by: Vec::new(),
+    })
+}

@@ -1,0 +1,69 @@
+//! Small queues: an upload keeps so little data below TCP that aggregates stay small.
+
+use super::{is_named, severity};
+use crate::explain::analysis::Analysis;
+use crate::explain::{Cause, Kind};
+use crate::format::{mbps, percent, short};
+use netburn_workload::Kind as WorkloadKind;
+
+/// Aggregates are small below this part of what would fit.
+const SMALL: f64 = 0.34;
+/// Maximum queue length for this cause, in full aggregates.
+const WAITING: f64 = 2.0;
+/// Bits of a packet on the channel: 1500 bytes, MAC header, CCMP and delimiter.
+const FRAME_BITS: f64 = 1_546.0 * 8.0;
+/// Minimum number of transmissions.
+const MIN_TRANSMISSIONS: u64 = 100;
+
+pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
+    if is_named(found, Kind::Server) {
+        return Vec::new();
+    }
+    (0..analysis.plan.stations.len())
+        .filter_map(|station| find_for_station(analysis, station, found))
+        .collect()
+}
+
+fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) -> Option<Cause> {
+    let name = analysis.name(station);
+    let explained = found
+        .iter()
+        .any(|cause| cause.by.contains(&name) || cause.stations.contains(&name));
+    if explained || !analysis.moves(station, WorkloadKind::Upload) {
+        return None;
+    }
+    let group = analysis.group_of(station)?;
+    let mask = analysis.busy_bins(station);
+    let airtime = analysis.airtime(group, &mask)?;
+    let sum = airtime.share(station)?.sum;
+    let rate = analysis.evidence.stations[station].link.up.value()?;
+    if sum.transmissions < MIN_TRANSMISSIONS || sum.samples == 0 || sum.bytes_up < sum.bytes_down.saturating_mul(9) {
+        return None;
+    }
+    let fits = analysis.fits(group, rate / FRAME_BITS)?;
+    let mean = sum.mpdus as f64 / sum.transmissions as f64;
+    let waiting = sum.backlog as f64 / sum.samples as f64;
+    // Several stations that send at once wait for each other, not for TCP.
+    let alone = airtime.share(station)?.air >= 0.8;
+    if !alone || mean > SMALL * fits || waiting > WAITING * fits.min(32.0) {
+        return None;
+    }
+    Some(Cause {
+        kind: Kind::SmallQueues,
+        severity: severity(analysis, [station]),
+        title: format!("TCP Small Queues on {name} limits aggregation"),
+        evidence: format!(
+            "Average aggregate: {} frames of {} possible; {} packets queued; data occupies {} of the airtime: {} Mbit/s on a link of {} Mbit/s.",
+            short(mean),
+            short(fits.floor()),
+            short(waiting.round()),
+            percent(airtime.data),
+            mbps(sum.bytes_up as f64 * 8e3 / analysis.length(&mask)),
+            mbps(rate / 1e6)
+        ),
+        advice: "Raise the TSQ limit for this device (`sk_pacing_shift` in the driver, `tsq` in a scenario), or use a newer kernel whose Wi-Fi driver sets it."
+            .to_owned(),
+        stations: vec![name.clone()],
+        by: vec![name],
+    })
+}

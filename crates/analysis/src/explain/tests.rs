@@ -1,0 +1,365 @@
+//! Rules on rows made by hand that the simulator cannot produce. The confusion matrix (crate
+//! `study`) covers the rest.
+
+use super::*;
+use netburn_record::health::Role;
+use netburn_record::summary::Summariser;
+use netburn_record::{
+    AirRow, Environment, EventKind, EventRow, Header, Health, IntervalRow, LabHealth, LinkRow, OperationRow, Row,
+    RunStatus, Sink as _,
+};
+use netburn_scenario::{Document, Plan};
+use netburn_units::{Duration, Instant};
+use netburn_workload::{Operation, Outcome};
+use proptest::prelude::*;
+
+const PLAN: &str = r#"
+duration = "20 s"
+[station.laptop]
+workload = "voip"
+[station.tablet]
+workload = "download"
+"#;
+
+fn plan() -> Plan {
+    let document = Document::from_toml("house", PLAN).unwrap();
+    document.resolve_for(Environment::Fleet).unwrap().0
+}
+
+/// Causes found in a fleet run with these rows.
+fn causes_of(rows: &[Row], health: &[Health]) -> Vec<Cause> {
+    let plan = plan();
+    let header = Header {
+        environment: Environment::Fleet,
+        ..Header::simulated(plan.clone())
+    };
+    let mut evidence = Evidence::new(&plan, Environment::Fleet);
+    let mut summariser = Summariser::new(header);
+    for row in rows {
+        evidence.row(row);
+        summariser.put(row).unwrap();
+    }
+    likely_causes(&evidence, &summariser.finish("run", &RunStatus::Complete), health).causes
+}
+
+/// A voice frame of the laptop's that was due at `ms` and took `took` ms.
+fn frame(ms: i64, took: u64) -> Row {
+    let due = Instant::from_millis(ms);
+    Row::Operation(OperationRow {
+        station: 0,
+        workload: 0,
+        operation: Operation {
+            sequence: (ms / 100) as u64,
+            due,
+            started: Some(due),
+            connected: None,
+            first_byte: None,
+            finished: Some(due + Duration::from_millis(took)),
+            bytes: 16_384,
+            outcome: Outcome::Finished,
+            far: None,
+        },
+    })
+}
+
+/// Content that a station receives in each second.
+fn moved(station: u16, mbps: u64) -> impl Iterator<Item = Row> {
+    (0..20).map(move |second| {
+        Row::Interval(IntervalRow {
+            station,
+            workload: 0,
+            at: Instant::from_secs(second),
+            bytes_down: mbps * 125_000,
+            bytes_up: 0,
+        })
+    })
+}
+
+/// A sample of a station's link in each second, from before the load on.
+fn link(station: u16, rate_mbps: u64, before: u32, during: u32) -> impl Iterator<Item = Row> {
+    (-3..20).map(move |second| {
+        Row::Link(LinkRow {
+            station,
+            at: Instant::from_secs(second),
+            rx_rate_bps: Some(rate_mbps * 1_000_000),
+            tx_rate_bps: Some(rate_mbps * 1_000_000),
+            frequency_mhz: Some(5180),
+            busy_ppm: Some(if second < 0 { before } else { during }),
+            ..LinkRow::default()
+        })
+    })
+}
+
+fn kinds(causes: &[Cause]) -> Vec<Kind> {
+    causes.iter().map(|cause| cause.kind).collect()
+}
+
+fn agent(name: &str, station: &str) -> Health {
+    Health {
+        name: name.to_owned(),
+        role: Role::Agent,
+        stations: vec![station.to_owned()],
+        lateness_us_p50: 10.0,
+        lateness_us_p99: 40.0,
+        lateness_us_max: 900.0,
+        lateness_count: 1_000,
+        standstill_us_max: None,
+        missed_sends: 0,
+        cpu: 0.2,
+        machine_busy: 0.5,
+        service_us_p99: 0.0,
+        refused: 0,
+        bytes_down: 0,
+        bytes_up: 0,
+        operations: 1_000,
+        served: Default::default(),
+    }
+}
+
+#[test]
+fn stations_without_problems_have_no_cause() {
+    let rows: Vec<Row> = (0..190)
+        .map(|n| frame(n * 100, 20))
+        .chain(moved(1, 80))
+        .chain(link(0, 866, 50_000, 300_000))
+        .collect();
+    assert_eq!(causes_of(&rows, &[agent("a1", "laptop")]), []);
+    assert_eq!(causes_of(&[], &[]), []);
+}
+
+#[test]
+fn an_overloaded_generator_or_server_has_severity_measurement() {
+    let tired = Health {
+        cpu: 0.97,
+        lateness_us_p99: 12_500.0,
+        ..agent("a1", "laptop")
+    };
+    let causes = causes_of(&[], &[tired, agent("a2", "tablet")]);
+    assert_eq!(kinds(&causes), [Kind::Generator]);
+    assert_eq!(
+        (causes[0].severity, &causes[0].stations[..]),
+        (Severity::Measurement, &["laptop".to_owned()][..])
+    );
+    assert_eq!(
+        causes[0].evidence,
+        "Agent a1 used 97 % of one core (limit: 95 %) and was 12.5 ms behind schedule at p99 (limit: 10.0 ms)."
+    );
+    let server = Health {
+        role: Role::Server,
+        stations: Vec::new(),
+        refused: 3,
+        ..agent("server", "")
+    };
+    let causes = causes_of(&[], &[server]);
+    assert_eq!(kinds(&causes), [Kind::Server]);
+    assert!(
+        causes[0].evidence.contains("rejected or failed 3 requests"),
+        "{}",
+        causes[0].evidence
+    );
+}
+
+/// The strictest goal is 150 ms for calls, so the limit is 15 ms.
+#[test]
+fn a_standstill_has_severity_measurement() {
+    let stood = Health {
+        standstill_us_max: Some(400_000.0),
+        ..agent("a1", "laptop")
+    };
+    let causes = causes_of(&[], &[stood, agent("a2", "tablet")]);
+    assert_eq!(kinds(&causes), [Kind::Generator]);
+    assert_eq!(
+        causes[0].evidence,
+        "Agent a1 had a standstill of 400 ms (limit: 15.0 ms)."
+    );
+    let lab = |standstill_us_max| {
+        let health = LabHealth {
+            span_us: 60e6,
+            standstill_us_max,
+            standstills: 1,
+            ..LabHealth::default()
+        };
+        Row::Event(EventRow {
+            station: None,
+            workload: None,
+            at: Instant::ZERO,
+            length: 0,
+            kind: EventKind::Lab,
+            text: serde_json::to_string(&health).unwrap(),
+        })
+    };
+    let causes = causes_of(&[lab(31_000.0)], &[]);
+    assert_eq!(kinds(&causes), [Kind::Generator]);
+    assert_eq!(causes[0].stations, ["laptop", "tablet"]);
+    assert!(
+        causes[0].evidence.contains("the lab had a standstill of 31 ms"),
+        "{}",
+        causes[0].evidence
+    );
+    assert_eq!(causes_of(&[lab(15_000.0)], &[]), []);
+}
+
+/// The tablet's 20 Mbit/s on a link of 30 took 20 / (30 × 0.7) = 95 % of the air; the laptop's 1 on 866 took 0.16 %.
+#[test]
+fn a_slow_neighbour_in_a_fleet_is_found_by_link_rates() {
+    let late = (0..190).map(|n| frame(n * 100, 300));
+    let rows: Vec<Row> = late
+        .chain(moved(0, 1))
+        .chain(moved(1, 20))
+        .chain(link(0, 866, 0, 900_000))
+        .chain(link(1, 30, 0, 900_000))
+        .collect();
+    let causes = causes_of(&rows, &[]);
+    assert_eq!(kinds(&causes), [Kind::SlowNeighbour], "{causes:#?}");
+    assert_eq!(
+        (&causes[0].stations[..], &causes[0].by[..]),
+        (&["laptop".to_owned()][..], &["tablet".to_owned()][..])
+    );
+    assert!(
+        causes[0]
+            .evidence
+            .contains("tablet used 99.8 % of the airtime for 95.2 % of the data, estimated from link rates"),
+        "{}",
+        causes[0].evidence
+    );
+    // The same on a link as fast as the laptop's.
+    let late = (0..190).map(|n| frame(n * 100, 300));
+    let rows: Vec<Row> = late
+        .chain(moved(0, 1))
+        .chain(moved(1, 20))
+        .chain(link(0, 866, 0, 900_000))
+        .chain(link(1, 866, 0, 900_000))
+        .collect();
+    assert_eq!(causes_of(&rows, &[]), []);
+}
+
+#[test]
+fn a_channel_that_was_busy_before_the_load_is_crowded() {
+    let rows = |before| -> Vec<Row> {
+        (0..190)
+            .map(|n| frame(n * 100, 300))
+            .chain(link(0, 144, before, 950_000))
+            .collect()
+    };
+    let causes = causes_of(&rows(600_000), &[]);
+    assert_eq!(kinds(&causes), [Kind::FullBand]);
+    assert!(
+        causes[0]
+            .evidence
+            .starts_with("The channel was 60 % busy before the load and 95 % during it."),
+        "{}",
+        causes[0].evidence
+    );
+    assert_eq!(causes_of(&rows(100_000), &[]), []);
+}
+
+#[test]
+fn a_flat_rate_far_below_the_link_rate_is_an_adapter_limit() {
+    // The laptop moves most: neither the WAN link nor the server limits the tablet.
+    let rows = |other, link_rate| -> Vec<Row> {
+        moved(1, 40)
+            .chain(moved(0, other))
+            .chain(link(1, link_rate, 0, 300_000))
+            .collect()
+    };
+    let causes = causes_of(&rows(200, 300), &[]);
+    assert_eq!(kinds(&causes), [Kind::Adapter]);
+    assert_eq!(causes[0].severity, Severity::Notable);
+    assert_eq!(
+        causes_of(&rows(50, 300), &[]),
+        [],
+        "no other station shows a higher rate"
+    );
+    assert_eq!(causes_of(&rows(200, 72), &[]), [], "the link is no faster");
+}
+
+#[test]
+fn late_operations_around_a_roam_have_cause_roaming() {
+    let roam = |length| {
+        Row::Event(EventRow {
+            station: Some(0),
+            workload: None,
+            at: Instant::from_secs(5),
+            length,
+            kind: EventKind::Roam,
+            text: String::new(),
+        })
+    };
+    // Operations due from 5 s to 6.2 s are late.
+    let frames = || (0..190).map(|n| frame(n * 100, if (50..62).contains(&n) { 800 } else { 20 }));
+    let rows: Vec<Row> = frames().chain([roam(1_200_000_000)]).collect();
+    let causes = causes_of(&rows, &[]);
+    assert_eq!(kinds(&causes), [Kind::Roaming]);
+    assert!(
+        causes[0]
+            .evidence
+            .contains("laptop roamed once, with gaps of up to 1.20 s; 12 of 12 late operations and stalls (100 %)"),
+        "{}",
+        causes[0].evidence
+    );
+    assert_eq!(
+        causes_of(&frames().chain([roam(40_000_000)]).collect::<Vec<_>>(), &[]),
+        [],
+        "a gap of 40 ms is below the threshold"
+    );
+    let elsewhere: Vec<Row> = (0..190)
+        .map(|n| frame(n * 100, if n > 90 { 800 } else { 20 }))
+        .chain([roam(1_200_000_000)])
+        .collect();
+    assert_eq!(causes_of(&elsewhere, &[]), [], "what is late is so long after");
+}
+
+/// An agent may claim anything.
+#[test]
+fn rows_with_impossible_values_are_rejected() {
+    let mut rows: Vec<Row> = (0..100).map(|n| frame(n * 100, 2000)).collect();
+    for station in [0, 1, 0, 1] {
+        rows.extend(link(station, 100, 0, 900_000));
+        rows.push(Row::Interval(IntervalRow {
+            station,
+            workload: 0,
+            at: Instant::from_secs(1),
+            bytes_down: u64::MAX,
+            bytes_up: u64::MAX,
+        }));
+        rows.push(Row::Air(AirRow {
+            station,
+            at: Instant::from_secs(1),
+            airtime_down: Duration::from_nanos(u64::MAX),
+            airtime_up: Duration::from_nanos(u64::MAX),
+            transmissions: u64::MAX,
+            mpdus: u64::MAX,
+            backlog: u64::MAX,
+            drops: u64::MAX,
+            ..AirRow::default()
+        }));
+    }
+    causes_of(&rows, &[agent("a1", "laptop")]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Any rows in any order give a result, and no value that is not a number.
+    #[test]
+    fn any_rows_have_a_result(rows in prop::collection::vec((0_u8..6, 0_u16..4, -50_i64..300, 0_u64..u64::MAX), 0..80)) {
+        let rows: Vec<Row> = rows
+            .into_iter()
+            .map(|(kind, station, tenth, value)| {
+                let at = Instant::from_millis(tenth * 100);
+                let small = value >> 40;
+                match kind {
+                    0 => frame(tenth * 100, small & 0xfff),
+                    1 => Row::Interval(IntervalRow { station, workload: 0, at, bytes_down: small, bytes_up: small / 3 }),
+                    2 => Row::Air(AirRow { station, at, airtime_down: Duration::from_nanos(small), transmissions: small & 0xff, ..AirRow::default() }),
+                    3 => Row::Link(LinkRow { station, at, rx_rate_bps: Some(value), busy_ppm: Some(small as u32), frequency_mhz: Some(5180), ..LinkRow::default() }),
+                    _ => Row::Event(EventRow { station: Some(station), workload: Some(0), at, length: value, kind: if kind == 4 { EventKind::Roam } else { EventKind::Stall }, text: String::new() }),
+                }
+            })
+            .collect();
+        for cause in causes_of(&rows, &[agent("a1", "laptop")]) {
+            let text = format!("{} {} {}", cause.title, cause.evidence, cause.advice);
+            prop_assert!(!text.contains("NaN") && !text.contains("inf"), "{}", text);
+        }
+    }
+}

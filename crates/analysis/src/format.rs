@@ -1,0 +1,114 @@
+//! Text form of values: three significant digits, never rounded to a better verdict.
+
+use netburn_record::Summary;
+
+/// A time in ms, without its unit: `0.23`, `12.5`, `1430`.
+#[must_use]
+pub fn ms(value: f64) -> String {
+    match value {
+        ..10.0 => format!("{value:.2}"),
+        10.0..100.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A time given in ms, with the unit that suits it.
+#[must_use]
+pub fn span(value: f64) -> String {
+    match value {
+        ..1.0 => format!("{} µs", trim(ms(value * 1e3))),
+        1.0..1000.0 => format!("{} ms", ms(value)),
+        _ => format!("{:.2} s", value / 1e3),
+    }
+}
+
+/// A time given in µs, with the unit that suits it.
+#[must_use]
+pub fn span_us(value: f64) -> String {
+    span(value / 1e3)
+}
+
+/// A rate in Mbit/s, without its unit.
+#[must_use]
+pub fn mbps(value: f64) -> String {
+    match value {
+        ..1.0 => format!("{value:.2}"),
+        1.0..1000.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A share in percent, rounded down: only all is `100 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    // A thousandth of a step keeps 0.29 × 1000 = 289.999… at 29 %.
+    let tenths = (share * 1000.0 + 1e-3).floor() / 10.0;
+    format!("{} %", trim(format!("{tenths:.1}")))
+}
+
+/// At most two decimals, without trailing zeros.
+#[must_use]
+pub fn short(value: f64) -> String {
+    trim(format!("{value:.2}"))
+}
+
+/// Returns the number of stations a run has: `1 station`, `4 stations`.
+#[must_use]
+pub fn stations(summary: &Summary) -> String {
+    match summary.stations.len() {
+        1 => "1 station".to_owned(),
+        n => format!("{n} stations"),
+    }
+}
+
+/// Prefix of a duration with the number of runs: `3 runs of `; empty for one run.
+#[must_use]
+pub fn runs_of(summary: &Summary) -> String {
+    match summary.repeats.len() {
+        0 | 1 => String::new(),
+        n => format!("{n} runs of "),
+    }
+}
+
+fn trim(text: String) -> String {
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_never_rounded_up() {
+        for (share, text) in [
+            (1.0, "100 %"),
+            (0.9999, "99.9 %"),
+            (0.99, "99 %"),
+            (0.29, "29 %"),
+            (0.8875, "88.7 %"),
+            (0.0, "0 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+
+    #[test]
+    fn times_have_three_figures_and_a_unit_that_suits() {
+        for (value, text) in [
+            (0.04, "40 µs"),
+            (0.98714, "987 µs"),
+            (2.1, "2.10 ms"),
+            (12.34, "12.3 ms"),
+            (512.6, "513 ms"),
+            (2050.0, "2.05 s"),
+        ] {
+            assert_eq!(span(value), text);
+        }
+        assert_eq!((ms(0.234), ms(1430.2)), ("0.23".to_owned(), "1430".to_owned()));
+        assert_eq!(span_us(1500.0), "1.50 ms");
+    }
+}

@@ -1,0 +1,294 @@
+//! One run as plain data, from which pages, charts, comparisons and the dashboard are drawn.
+//!
+//! A [`View`] is computed in one pass over a record's rows, in bounded memory. Time is divided into
+//! bins. Minimum, maximum and number of samples of each bin are exact, its percentiles accurate to
+//! 1.6 %. Percentiles of a whole run are accurate to 0.4 %, and exact where the summary has them.
+//!
+//! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1, as in the summary; instants in seconds since the load
+//! began, by the controller's clock.
+
+mod bins;
+mod buffer;
+mod builder;
+mod histogram;
+
+pub use histogram::Histogram;
+
+use crate::explain::Explanation;
+use netburn_record::summary::{StationSummary, WorkloadSummary};
+use netburn_record::{Clock, Health, Host, LabHealth, RunStatus, Summary};
+use serde::Serialize;
+
+/// One run, or several of one scenario pooled.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct View {
+    /// Results: verdicts, goals, self-check, totals.
+    pub summary: Summary,
+    /// Status at the end.
+    pub status: RunStatus,
+    /// netburn's version that recorded it.
+    pub version: String,
+    /// Start time (RFC 3339); `None` on simulate.
+    pub started: Option<String>,
+    /// The controller's machine.
+    pub host: Host,
+    /// Health reports of agents and servers.
+    pub health: Vec<Health>,
+    /// Health report of the lab; `None` without a lab.
+    pub lab: Option<LabHealth>,
+    /// Their clocks against the controller's.
+    pub clocks: Vec<Clock>,
+    /// The resolved scenario, itself a scenario file in JSON.
+    pub scenario: serde_json::Value,
+    /// Assumptions of the scenario.
+    pub assumptions: Vec<String>,
+    /// Warm-up at the beginning of the load that is not evaluated, in s.
+    pub warmup_s: f64,
+    /// The runs that were pooled: 1 without `--repeat`. Counts and shares over time are means over them.
+    pub runs: u32,
+    /// Their folders within this one's, with `--repeat`.
+    pub run_dirs: Vec<String>,
+    /// The width of a bin in s: at least 0.1. Bin `i` begins at `i` × this.
+    pub bin_s: f64,
+    /// Number of bins there are.
+    pub bins: usize,
+    /// The stations, in the plan's order.
+    pub stations: Vec<StationView>,
+    /// Events by time: at most [`MAX_MARKS`].
+    pub marks: Vec<Mark>,
+    /// Number of more there were.
+    pub more_marks: u64,
+    /// Likely causes.
+    pub explanation: Explanation,
+    /// Messages about data that could not be read and is missing.
+    pub missing: Vec<String>,
+}
+
+/// Maximum number of marks; stalls are dropped first, then rates.
+pub const MAX_MARKS: usize = 400;
+
+/// One station.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StationView {
+    /// Its name.
+    pub name: String,
+    /// Round trips before the load.
+    pub idle: Curve,
+    /// Smoothed round trips of its TCP connections under load (TCP_INFO, sampled over time), where there were any.
+    pub loaded: Option<Curve>,
+    /// Its workloads.
+    pub workloads: Vec<WorkloadView>,
+    /// Its modelled airtime; `None` if unknown.
+    pub air: Option<AirView>,
+    /// Its link over time, one entry per bin; empty without link samples.
+    pub link: Vec<LinkBin>,
+}
+
+/// One workload of a station.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorkloadView {
+    /// Its name.
+    pub name: String,
+    /// Its kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
+    pub kind: String,
+    /// The strictest latency goal, in ms.
+    pub latency_goal_ms: Option<f64>,
+    /// The highest rate goal, in Mbit/s.
+    pub rate_goal_mbps: Option<f64>,
+    /// From the due time to the end, for evaluated operations.
+    pub latency: Curve,
+    /// The same over time, by due time, warm-up included; `None` if nothing was due.
+    pub over_time: Vec<Option<LatencyBin>>,
+    /// Content towards the station in each bin, in Mbit/s.
+    pub down_mbps: Vec<f64>,
+    /// Content away from it.
+    pub up_mbps: Vec<f64>,
+    /// Buffer of the player in each bin, for a stream.
+    pub buffer: Option<BufferView>,
+}
+
+/// A distribution of times, by percentile.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Curve {
+    /// Samples, those that never ended included.
+    pub count: u64,
+    /// Operations that never ended: they rank above all others.
+    pub unbounded: u64,
+    /// The least, in ms.
+    pub min_ms: Option<f64>,
+    /// The largest that ended.
+    pub max_ms: Option<f64>,
+    /// Percentiles by rising level, each supported by the count ([`netburn_stats::percentile::supported`]).
+    pub points: Vec<Point>,
+}
+
+/// One percentile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// Its level, 0 to 1.
+    pub level: f64,
+    /// Value; `None` if it falls among operations that never ended.
+    pub ms: Option<f64>,
+}
+
+/// The operations that was due in one bin.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LatencyBin {
+    /// Number of operations, with those that never ended.
+    pub count: u64,
+    /// Those that never ended.
+    pub unbounded: u64,
+    /// The least, exactly.
+    pub min_ms: Option<f64>,
+    /// The median, from 6 operations on.
+    pub p50_ms: Option<f64>,
+    /// The 95th percentile, from 60.
+    pub p95_ms: Option<f64>,
+    /// The largest that ended, exactly.
+    pub max_ms: Option<f64>,
+}
+
+/// A player's buffer over time, computed from the bytes of each 100 ms.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BufferView {
+    /// Maximum buffer, in s.
+    pub holds_s: f64,
+    /// Buffer at which playback starts and continues, in s.
+    pub starts_with_s: f64,
+    /// The least in each bin, in s of media; of pooled runs the least of all. `None` while it wasn't watched.
+    pub least_s: Vec<Option<f64>>,
+    /// Buffer at each bin's end; for pooled runs the mean.
+    pub end_s: Vec<Option<f64>>,
+}
+
+/// A station's part of the modelled channel.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AirView {
+    /// Its share of the airtime of all stations, in the evaluated time.
+    pub airtime_share: Option<f64>,
+    /// Its share of the content that all stations moved, in the evaluated time.
+    pub bytes_share: Option<f64>,
+    /// MPDUs in a data PPDU on average; `None` without any.
+    pub mean_aggregate: Option<f64>,
+    /// Share of retransmissions among the MPDUs.
+    pub retry_share: Option<f64>,
+    /// Packets dropped.
+    pub drops: u64,
+    /// Packets marked (ECN CE).
+    pub marks: u64,
+    /// Over time.
+    pub bins: Vec<AirBin>,
+}
+
+/// One bin of a station's airtime.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct AirBin {
+    /// Airtime share of its data.
+    pub airtime: f64,
+    /// MPDUs in a data PPDU on average; `None` without any.
+    pub aggregate: Option<f64>,
+    /// Maximum number of packets queued for it and at it.
+    pub backlog: u64,
+    /// Packets dropped.
+    pub drops: u64,
+}
+
+/// One bin of a station's link.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct LinkBin {
+    /// The weakest signal in dBm.
+    pub signal_dbm: Option<f64>,
+    /// The slowest rate to the station.
+    pub rx_mbps: Option<f64>,
+    /// The slowest rate from it.
+    pub tx_mbps: Option<f64>,
+}
+
+/// An event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Mark {
+    /// Begin, in s.
+    pub at_s: f64,
+    /// Time for which it took, in s; 0 for a moment.
+    pub length_s: f64,
+    /// Kind of event.
+    pub kind: MarkKind,
+    /// The station's place among [`View::stations`]; `None` for the whole run.
+    pub station: Option<usize>,
+    /// Number of the pooled run, from 1; `None` without `--repeat`.
+    pub run: Option<u32>,
+    /// More, human-readable.
+    pub text: String,
+}
+
+/// The kinds of mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkKind {
+    /// A timed change of the scenario took effect.
+    Change,
+    /// A station moved to another access point's radio.
+    Roam,
+    /// An agent or the run's server was lost, or a station's results are incomplete.
+    Lost,
+    /// A player's buffer was empty.
+    Stall,
+    /// A station's rate fell far.
+    Rate,
+    /// A warning for the reader.
+    Warning,
+}
+
+impl MarkKind {
+    /// Name in text.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            MarkKind::Change => "change",
+            MarkKind::Roam => "roam",
+            MarkKind::Lost => "lost",
+            MarkKind::Stall => "stall",
+            MarkKind::Rate => "rate fell",
+            MarkKind::Warning => "warning",
+        }
+    }
+}
+
+impl View {
+    /// The instants at which the bins begin, in s.
+    pub fn times(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.bins).map(|bin| bin as f64 * self.bin_s)
+    }
+
+    /// Each station with its part of the summary.
+    pub fn judged(&self) -> impl Iterator<Item = (&StationView, &StationSummary)> {
+        self.stations.iter().zip(&self.summary.stations)
+    }
+}
+
+impl StationView {
+    /// Each workload with its part of the summary.
+    pub fn judged<'a>(
+        &'a self,
+        of: &'a StationSummary,
+    ) -> impl Iterator<Item = (&'a WorkloadView, &'a WorkloadSummary)> {
+        self.workloads.iter().zip(&of.workloads)
+    }
+
+    /// Throughput of all its workloads in a bin, in both directions, in Mbit/s.
+    #[must_use]
+    pub fn throughput_mbps(&self, bin: usize) -> f64 {
+        let of = |rates: &[f64]| rates.get(bin).copied().unwrap_or(0.0);
+        let sums = self.workloads.iter().map(|w| of(&w.down_mbps) + of(&w.up_mbps));
+        sums.sum()
+    }
+}
+
+impl Curve {
+    /// The percentile at `level`, where the curve has that point; the inner `None` for one among those that never ended.
+    #[must_use]
+    pub fn at(&self, level: f64) -> Option<Option<f64>> {
+        let found = self.points.iter().find(|point| (point.level - level).abs() < 1e-9);
+        found.map(|point| point.ms)
+    }
+}

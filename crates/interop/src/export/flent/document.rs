@@ -1,0 +1,253 @@
+//! The JSON document with flent's keys.
+
+use super::Test;
+use super::series::{Ping, Series, StationSeries};
+use crate::export::DATELESS;
+use netburn_record::Run;
+use netburn_units::Duration;
+use serde::Serialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// The version of the format.
+const VERSION: u32 = 4;
+
+/// A data file.
+#[derive(Debug, Serialize)]
+pub(super) struct Document {
+    version: u32,
+    metadata: serde_json::Value,
+    x_values: Vec<f64>,
+    results: BTreeMap<String, Vec<Option<f64>>>,
+    raw_values: BTreeMap<String, Vec<Point>>,
+    #[serde(skip)]
+    name: String,
+}
+
+/// A measurement.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct Point {
+    /// In seconds since 1970.
+    t: f64,
+    val: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+}
+
+impl Document {
+    pub(super) fn file_name(&self) -> String {
+        self.name.clone()
+    }
+}
+
+/// One run as a test's document; `number` where it is one of several.
+pub(super) fn document(run: &Run, test: Test, of: &Series, number: Option<u32>) -> Document {
+    let plan = &run.header().plan;
+    let started = run.header().started.unwrap_or(DATELESS);
+    let time = started.rfc3339_micros();
+    let mut title = plan.title.clone().unwrap_or_else(|| plan.name.clone());
+    if let Some(number) = number {
+        title = format!("{title} ({number})");
+    }
+    let total = of.length + of.delay * 2;
+    let steps = total.as_nanos() / of.step.as_nanos();
+    let mut page = Page {
+        of,
+        zero: started.0,
+        x_values: (0..=steps).map(|step| seconds(of.step * step)).collect(),
+        results: BTreeMap::new(),
+        raw_values: BTreeMap::new(),
+        units: serde_json::Map::new(),
+    };
+    let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
+    let parameters = match test {
+        Test::FairDown | Test::Fair => page.fair(test == Test::Fair, &names),
+        Test::Downloads => page.downloads(&names),
+    };
+    let name = format!("{}-{}.{}.flent.gz", test.name(), time.replace(':', ""), fit(&title));
+    let local = match run.header().host.name.as_str() {
+        "" => "netburn",
+        name => name,
+    };
+    let metadata = json!({
+        "NAME": test.name(),
+        "TITLE": title,
+        "TIME": time,
+        "T0": time,
+        "HOST": "server",
+        "HOSTS": names,
+        "LOCAL_HOST": local,
+        "LENGTH": seconds(of.length),
+        "TOTAL_LENGTH": seconds(total),
+        "DELAY": seconds(of.delay),
+        "STEP_SIZE": seconds(of.step),
+        "TEST_PARAMETERS": parameters,
+        "SERIES_META": page.units,
+        "NOTE": note(run, of),
+        "DATA_FILENAME": name,
+        "NETBURN": {
+            "version": run.header().version,
+            "scenario": plan.name,
+            "environment": run.header().environment.name(),
+            "seed": run.header().seed.0,
+        },
+    });
+    Document {
+        version: VERSION,
+        metadata,
+        x_values: page.x_values,
+        results: page.results,
+        raw_values: page.raw_values,
+        name,
+    }
+}
+
+/// Information that the names of the series do not contain.
+fn note(run: &Run, of: &Series) -> String {
+    let header = run.header();
+    let mut note = format!("netburn {}, environment {}", header.version, header.environment);
+    for (station, series) in header.plan.stations.iter().zip(&of.stations) {
+        let what = match &series.of {
+            Some(workload) => format!("latency of its {workload}"),
+            None => "none".to_owned(),
+        };
+        note.push_str(&format!("; ping of {}: {what}", station.name));
+    }
+    if header.started.is_none() {
+        note.push_str("; simulated time, without a date");
+    }
+    note
+}
+
+struct Page<'a> {
+    of: &'a Series,
+    /// The beginning of the file, in ns since 1970.
+    zero: i64,
+    x_values: Vec<f64>,
+    results: BTreeMap<String, Vec<Option<f64>>>,
+    raw_values: BTreeMap<String, Vec<Point>>,
+    units: serde_json::Map<String, serde_json::Value>,
+}
+
+impl Page<'_> {
+    /// A download of every station, a ping of each that has a probe or a call, and perhaps an upload.
+    fn fair(&mut self, uploads: bool, names: &[&str]) -> serde_json::Value {
+        for (name, station) in names.iter().zip(&self.of.stations) {
+            self.rates(format!("TCP download BE {name}"), &station.down);
+            if uploads {
+                self.rates(format!("TCP upload BE {name}"), &station.up);
+            }
+            if station.of.is_some() {
+                self.pings(format!("Ping (ms) ICMP {name}"), &station.pings);
+            }
+        }
+        json!({})
+    }
+
+    /// A stream for each station that was sent something.
+    fn downloads(&mut self, names: &[&str]) -> serde_json::Value {
+        let receives = |station: &StationSeries| station.down.iter().flatten().any(|bytes| *bytes > 0);
+        let all = names.iter().zip(&self.of.stations);
+        let mut streams = 0;
+        for (_, station) in all.clone().filter(|(_, station)| receives(station)) {
+            streams += 1;
+            self.rates(format!("TCP download::{streams}"), &station.down);
+        }
+        let pinged: Vec<_> = all.filter(|(_, station)| !station.pings.is_empty()).collect();
+        let numberless = |ping: &Ping| Ping {
+            sequence: None,
+            ..*ping
+        };
+        let mut together: Vec<Ping> = pinged
+            .iter()
+            .flat_map(|(_, s)| s.pings.iter().map(numberless))
+            .collect();
+        together.sort_unstable();
+        self.pings("Ping (ms) ICMP".to_owned(), &together);
+        for (name, station) in &pinged {
+            self.pings(format!("Ping (ms) ICMP {name} (extra)"), &station.pings);
+        }
+        let hosts: Vec<&str> = pinged.iter().map(|(name, _)| **name).collect();
+        let mut parameters = json!({ "download_streams": streams.to_string(), "ping_hosts": hosts.join(",") });
+        if !self.of.pages.is_empty() {
+            parameters["include_http"] = json!("1");
+            self.pings("HTTP latency".to_owned(), &self.of.pages);
+        }
+        parameters
+    }
+
+    /// Throughput per step, in Mbit/s.
+    fn rates(&mut self, name: String, bins: &[Option<u64>]) {
+        let step = seconds(self.of.step);
+        let first = (self.of.delay.as_nanos() / self.of.step.as_nanos()) as usize;
+        let mut results = vec![None; self.x_values.len()];
+        let mut raw = Vec::new();
+        for (bytes, place) in bins.iter().zip(0_u64..) {
+            let Some(bytes) = bytes else { continue };
+            let rate = rounded(*bytes as f64 * 8.0 / step / 1e6);
+            if let Some(at) = results.get_mut(first + place as usize) {
+                *at = Some(rate);
+            }
+            let end = self.of.step * (place + 1);
+            raw.push(Point {
+                t: self.unix(end.as_nanos() as i64),
+                val: rate,
+                dur: Some(step),
+                seq: None,
+            });
+        }
+        self.put(name, "Mbits/s", results, raw);
+    }
+
+    /// Round trips; in steps their means.
+    fn pings(&mut self, name: String, pings: &[Ping]) {
+        let mut sums = vec![(0.0, 0_u32); self.x_values.len()];
+        let mut raw = Vec::with_capacity(pings.len());
+        let delay = self.of.delay.as_nanos() as i64;
+        for ping in pings {
+            let ms = ping.nanos as f64 / 1e6;
+            let place = usize::try_from(ping.at.saturating_add(delay) / self.of.step.as_nanos() as i64);
+            if let Some((sum, count)) = place.ok().and_then(|place| sums.get_mut(place)) {
+                *sum += ms;
+                *count += 1;
+            }
+            raw.push(Point {
+                t: self.unix(ping.at),
+                val: ms,
+                dur: None,
+                seq: ping.sequence,
+            });
+        }
+        let mean = |(sum, count): (f64, u32)| (count > 0).then(|| rounded(sum / f64::from(count)));
+        self.put(name, "ms", sums.into_iter().map(mean).collect(), raw);
+    }
+
+    fn put(&mut self, name: String, units: &str, results: Vec<Option<f64>>, raw: Vec<Point>) {
+        self.units.insert(name.clone(), json!({ "UNITS": units }));
+        self.results.insert(name.clone(), results);
+        self.raw_values.insert(name, raw);
+    }
+
+    /// An instant of the run, in seconds since 1970.
+    fn unix(&self, at: i64) -> f64 {
+        let nanos = i128::from(self.zero) + i128::from(self.of.delay.as_nanos()) + i128::from(at);
+        (nanos as f64 / 1e3).round() / 1e6
+    }
+}
+
+fn seconds(span: Duration) -> f64 {
+    (span.as_secs_f64() * 1e6).round() / 1e6
+}
+
+/// Rounds to 1 bit/s, or 1 ns.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// A title as flent puts it into a file's name.
+fn fit(title: &str) -> String {
+    let fit = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+    title.chars().take(80).map(fit).collect()
+}

@@ -1,0 +1,215 @@
+//! Series that flent plots: bytes per time step, and round trips.
+
+use crate::export::Error;
+use netburn_record::row::BASELINE;
+use netburn_record::{IntervalRow, OperationRow, Row, Run, RunTable};
+use netburn_scenario::Station;
+use netburn_units::{Duration, Instant};
+use netburn_workload::config::BIN;
+use netburn_workload::{Kind, Outcome};
+
+/// Default step; flent's own default.
+const STEP: Duration = Duration::from_millis(200);
+
+/// The most steps: longer runs take longer ones.
+const STEPS: u64 = 20_000;
+
+/// All stations' series.
+#[derive(Debug)]
+pub(super) struct Series {
+    /// The time before the load, and after.
+    pub(super) delay: Duration,
+    pub(super) length: Duration,
+    pub(super) step: Duration,
+    pub(super) stations: Vec<StationSeries>,
+    /// Page loads of all stations.
+    pub(super) pages: Vec<Ping>,
+}
+
+/// One station's.
+#[derive(Debug, Default)]
+pub(super) struct StationSeries {
+    /// Bytes per step from the beginning of the load; `None` while the station had no workload.
+    pub(super) down: Vec<Option<u64>>,
+    pub(super) up: Vec<Option<u64>>,
+    /// By time.
+    pub(super) pings: Vec<Ping>,
+    /// Workload that provides the pings under load; `None` for a station without probe or calls,
+    /// which has no pings.
+    pub(super) of: Option<String>,
+}
+
+/// A round trip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ping {
+    /// Arrival of the response, in ns of the run.
+    pub(super) at: i64,
+    pub(super) nanos: u64,
+    /// Sequence number, if gaps mean loss.
+    pub(super) sequence: Option<u64>,
+}
+
+impl Series {
+    pub(super) fn gather(run: &Run) -> Result<Series, Error> {
+        let plan = &run.header().plan;
+        let whole = plan.duration + plan.baseline * 2;
+        let steps = whole.as_nanos().div_ceil(STEPS).div_ceil(BIN.as_nanos());
+        let step = (BIN * steps).max(STEP);
+        let count = plan.duration.as_nanos().div_ceil(step.as_nanos()) as usize;
+        let stations = plan.stations.iter().map(|station| {
+            let from = (station.start.as_nanos() / step.as_nanos()) as usize;
+            let to = station.end(plan.duration).as_nanos().div_ceil(step.as_nanos()) as usize;
+            let busy = |at: usize| (from..to).contains(&at).then_some(0);
+            let empty: Vec<Option<u64>> = (0..count).map(busy).collect();
+            StationSeries {
+                down: empty.clone(),
+                up: empty,
+                pings: Vec::new(),
+                of: pinger(station).map(|number| station.workloads[number].name.clone()),
+            }
+        });
+        let mut series = Series {
+            delay: plan.baseline,
+            length: plan.duration,
+            step,
+            stations: stations.collect(),
+            pages: Vec::new(),
+        };
+        run.table_rows(RunTable::Intervals, &mut |row| {
+            if let Row::Interval(row) = row {
+                series.moved(&row);
+            }
+        })?;
+        let mut gathering = Gathering::new(&plan.stations);
+        run.table_rows(RunTable::Operations, &mut |row| {
+            if let Row::Operation(row) = row {
+                gathering.operation(run, &row);
+            }
+        })?;
+        for (station, gathered) in series.stations.iter_mut().zip(gathering.stations) {
+            // Idle probes alone would pass for pings under load.
+            if station.of.is_some() {
+                station.pings = gathered.sorted();
+            }
+        }
+        series.pages = gathering.pages;
+        series.pages.sort_unstable();
+        Ok(series)
+    }
+
+    fn moved(&mut self, row: &IntervalRow) {
+        let Ok(at) = u64::try_from(row.at.as_nanos()) else {
+            return;
+        };
+        let at = (at / self.step.as_nanos()) as usize;
+        if let Some(station) = self.stations.get_mut(usize::from(row.station)) {
+            for (bins, bytes) in [(&mut station.down, row.bytes_down), (&mut station.up, row.bytes_up)] {
+                if let Some(bin) = bins.get_mut(at).filter(|_| bytes > 0) {
+                    *bin = Some(bin.unwrap_or(0).saturating_add(bytes));
+                }
+            }
+        }
+    }
+}
+
+/// The workload whose operations are a station's pings under load: small packets, which pages and streams are not.
+fn pinger(station: &Station) -> Option<usize> {
+    let of = |kind| {
+        station
+            .workloads
+            .iter()
+            .position(|workload| workload.config.kind == kind)
+    };
+    [Kind::Probe, Kind::Calls].into_iter().find_map(of)
+}
+
+/// Collects pings from operations.
+struct Gathering {
+    stations: Vec<Gathered>,
+    pages: Vec<Ping>,
+}
+
+#[derive(Default)]
+struct Gathered {
+    /// Workload that provides the pings, and whether its sequence numbers show loss.
+    pinger: Option<(u16, bool)>,
+    pages: Vec<u16>,
+    idle: Vec<Ping>,
+    loaded: Vec<Ping>,
+    /// Idle probes sent, by their highest number.
+    sent: u64,
+}
+
+impl Gathering {
+    fn new(stations: &[Station]) -> Self {
+        let of = |station: &Station| {
+            let kinds = || station.workloads.iter().map(|workload| workload.config.kind).zip(0..);
+            Gathered {
+                pinger: pinger(station).and_then(|place| {
+                    let number = u16::try_from(place).ok()?;
+                    Some((number, station.workloads[place].config.kind == Kind::Probe))
+                }),
+                pages: kinds()
+                    .filter(|(kind, _)| *kind == Kind::Pages)
+                    .map(|(_, at)| at)
+                    .collect(),
+                ..Gathered::default()
+            }
+        };
+        Gathering {
+            stations: stations.iter().map(of).collect(),
+            pages: Vec::new(),
+        }
+    }
+
+    fn operation(&mut self, run: &Run, row: &OperationRow) {
+        let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        let operation = &row.operation;
+        let idle = row.workload == BASELINE;
+        if idle && operation.outcome != Outcome::Cut {
+            station.sent = station.sent.max(operation.sequence.saturating_add(1));
+        }
+        let (Some(latency), Some(finished)) = (operation.latency(), operation.finished) else {
+            return;
+        };
+        let common: Instant = run.common_time(row.station, finished);
+        let mut ping = Ping {
+            at: common.as_nanos(),
+            nanos: latency.as_nanos(),
+            sequence: None,
+        };
+        if station.pages.contains(&row.workload) {
+            self.pages.push(ping);
+        }
+        match station.pinger {
+            _ if idle => {
+                ping.sequence = Some(operation.sequence);
+                station.idle.push(ping);
+            }
+            Some((number, counted)) if number == row.workload => {
+                ping.sequence = counted.then_some(operation.sequence);
+                station.loaded.push(ping);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Gathered {
+    /// All by time, numbered through where that means something.
+    fn sorted(self) -> Vec<Ping> {
+        let numbered = self.pinger.is_none_or(|(_, counted)| counted);
+        let mut pings = self.idle;
+        pings.extend(self.loaded.into_iter().map(|ping| Ping {
+            sequence: ping.sequence.map(|sequence| sequence.saturating_add(self.sent)),
+            ..ping
+        }));
+        if !numbered {
+            pings.iter_mut().for_each(|ping| ping.sequence = None);
+        }
+        pings.sort_unstable();
+        pings
+    }
+}

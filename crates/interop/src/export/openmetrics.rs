@@ -1,0 +1,303 @@
+//! A summary's values as OpenMetrics text (the OpenMetrics specification, 1.0), for Prometheus and
+//! Grafana.
+//!
+//! Every series has the labels `scenario` and `environment`; series of a station have `station`,
+//! those of a workload `workload`. Samples have no timestamp, as node_exporter's textfile collector
+//! and a push gateway require. Unknown values are omitted. `docs/grafana/netburn.json` is a
+//! dashboard for them.
+
+use super::Error;
+use netburn_record::Run;
+use netburn_record::summary::{GoalSummary, LatencyMs, StationSummary, Summary, WorkloadSummary, verdict_name};
+use netburn_record::utc::UnixTime;
+use netburn_workload::Verdict;
+use std::fmt::Write as _;
+use std::io::Write;
+
+/// Writes the text.
+///
+/// # Errors
+/// When `to` can't be written.
+pub fn write(run: &Run, to: &mut dyn Write) -> Result<(), Error> {
+    let header = run.header();
+    to.write_all(text(run.summary(), &header.version, header.started).as_bytes())?;
+    Ok(to.flush()?)
+}
+
+/// A summary as the text. `version` is that of the netburn that measured.
+#[must_use]
+pub fn text(summary: &Summary, version: &str, started: Option<UnixTime>) -> String {
+    let mut page = Page {
+        text: String::new(),
+        common: vec![
+            ("scenario", summary.scenario.clone()),
+            ("environment", summary.environment.name().to_owned()),
+        ],
+    };
+    let whole = Labels::default();
+    let seed = summary.seed.to_string();
+    page.family("netburn_run", "info", "The run of these metrics.", |page| {
+        let of = whole
+            .and("run", &summary.run)
+            .and("seed", &seed)
+            .and("version", version);
+        page.sample("_info", &of, Some(1.0));
+    });
+    page.gauge(
+        "netburn_run_duration_seconds",
+        "Planned duration of the load.",
+        |page| {
+            page.sample("", &whole, Some(summary.duration_s));
+        },
+    );
+    page.gauge(
+        "netburn_run_started_timestamp_seconds",
+        "Start time of the run, since 1970.",
+        |page| {
+            page.sample("", &whole, started.map(|at| at.0 as f64 / 1e9));
+        },
+    );
+    page.gauge("netburn_self_check_ok", "Whether the self-check passed.", |page| {
+        page.sample("", &whole, Some(f64::from(u8::from(summary.self_check.ok))));
+    });
+    page.states(
+        "netburn_run_verdict",
+        "The run's verdict.",
+        [(whole.clone(), summary.verdict)],
+    );
+    page.gauge(
+        "netburn_airtime_fairness_ratio",
+        "Jain's index of the stations' airtime shares.",
+        |page| page.sample("", &whole, summary.totals.airtime_jain),
+    );
+    stations(&mut page, &summary.stations);
+    workloads(&mut page, &summary.stations);
+    page.text.push_str("# EOF\n");
+    page.text
+}
+
+fn stations(page: &mut Page, stations: &[StationSummary]) {
+    let of = |station: &StationSummary| Labels::default().and("station", &station.name);
+    page.states(
+        "netburn_station_verdict",
+        "A station's verdict.",
+        stations.iter().map(|station| (of(station), station.verdict)),
+    );
+    page.gauge(
+        "netburn_station_throughput_bits_per_second",
+        "Content of a station in the evaluated time, both directions.",
+        |page| {
+            for station in stations {
+                page.sample("", &of(station), Some((station.throughput_mbps * 1e6).round()));
+            }
+        },
+    );
+    page.gauge(
+        "netburn_station_airtime_ratio",
+        "A station's share of the airtime.",
+        |page| {
+            for station in stations {
+                page.sample("", &of(station), station.airtime_share);
+            }
+        },
+    );
+    page.gauge(
+        "netburn_station_idle_latency_seconds",
+        "Median round-trip time before the load.",
+        |page| {
+            for station in stations {
+                page.sample("", &of(station), station.idle_latency_ms.map(|ms| ms / 1e3));
+            }
+        },
+    );
+}
+
+fn workloads(page: &mut Page, stations: &[StationSummary]) {
+    let all: Vec<(Labels, &WorkloadSummary)> = stations
+        .iter()
+        .flat_map(|station| {
+            station.workloads.iter().map(|workload| {
+                let of = Labels::default()
+                    .and("station", &station.name)
+                    .and("workload", &workload.name);
+                (of, workload)
+            })
+        })
+        .collect();
+    page.states(
+        "netburn_workload_verdict",
+        "A workload's verdict, as measured.",
+        all.iter().map(|(of, workload)| (of.clone(), workload.verdict)),
+    );
+    page.gauge(
+        "netburn_workload_throughput_bits_per_second",
+        "Content of a workload in the evaluated time, both directions.",
+        |page| {
+            for (of, workload) in &all {
+                page.sample("", of, Some((workload.throughput_mbps * 1e6).round()));
+            }
+        },
+    );
+    page.family(
+        "netburn_operation_latency_seconds",
+        "summary",
+        "From the due time of an operation to its end.",
+        |page| {
+            for (of, workload) in &all {
+                page.quantiles(of, &workload.latency_ms);
+            }
+        },
+    );
+    page.family("netburn_operations", "counter", "Operations by outcome.", |page| {
+        for (of, workload) in &all {
+            let finished = workload.latency_ms.count - workload.latency_ms.unbounded.min(workload.latency_ms.count);
+            for (outcome, count) in [
+                ("finished", finished),
+                ("failed", workload.failures),
+                ("not_started", workload.not_started),
+                ("unfinished", workload.unfinished),
+            ] {
+                page.sample("_total", &of.and("outcome", outcome), Some(count as f64));
+            }
+        }
+    });
+    let goal = |page: &mut Family<'_>, value: fn(&GoalSummary) -> Option<f64>| {
+        for (of, workload) in &all {
+            for goal in &workload.goals {
+                page.sample("", &of.and("goal", &goal.goal), value(goal));
+            }
+        }
+    };
+    page.gauge(
+        "netburn_goal_met_ratio",
+        "Share of a goal's samples within its limit.",
+        |page| {
+            goal(page, |goal| goal.met);
+        },
+    );
+    page.gauge(
+        "netburn_goal_excess_ratio",
+        "A goal's worst sample divided by its limit.",
+        |page| {
+            goal(page, |goal| goal.excess);
+        },
+    );
+    page.gauge(
+        "netburn_player_stalled_seconds",
+        "Total duration of stalls of a player.",
+        |page| {
+            for (of, workload) in &all {
+                page.sample("", of, workload.player.map(|player| player.stalled_ms / 1e3));
+            }
+        },
+    );
+    page.gauge("netburn_player_startup_seconds", "Startup delay of a player.", |page| {
+        for (of, workload) in &all {
+            let startup = workload.player.and_then(|player| player.startup_ms);
+            page.sample("", of, startup.map(|ms| ms / 1e3));
+        }
+    });
+    page.gauge("netburn_probe_lost_ratio", "Share of lost datagrams.", |page| {
+        for (of, workload) in &all {
+            page.sample("", of, workload.probe.and_then(|probe| probe.lost_share));
+        }
+    });
+}
+
+/// Labels beyond those that every series has.
+#[derive(Debug, Clone, Default)]
+struct Labels(Vec<(&'static str, String)>);
+
+impl Labels {
+    fn and(&self, name: &'static str, value: &str) -> Labels {
+        let mut labels = self.clone();
+        labels.0.push((name, value.to_owned()));
+        labels
+    }
+}
+
+struct Page {
+    text: String,
+    common: Vec<(&'static str, String)>,
+}
+
+/// The family that samples are of, while they are written.
+struct Family<'a> {
+    page: &'a mut Page,
+    name: &'static str,
+}
+
+impl Page {
+    /// A family of samples; without any it is left out. A name's unit is its end.
+    fn family(&mut self, name: &'static str, kind: &str, help: &str, samples: impl FnOnce(&mut Family<'_>)) {
+        let before = self.text.len();
+        let _ = writeln!(self.text, "# TYPE {name} {kind}");
+        let units = ["seconds", "ratio", "bits_per_second"];
+        if let Some(unit) = units.iter().find(|unit| name.ends_with(&format!("_{unit}"))) {
+            let _ = writeln!(self.text, "# UNIT {name} {unit}");
+        }
+        let _ = writeln!(self.text, "# HELP {name} {}", escaped(help));
+        let bare = self.text.len();
+        samples(&mut Family { page: self, name });
+        if self.text.len() == bare {
+            self.text.truncate(before);
+        }
+    }
+
+    fn gauge(&mut self, name: &'static str, help: &str, samples: impl FnOnce(&mut Family<'_>)) {
+        self.family(name, "gauge", help, samples);
+    }
+
+    /// One series for each possible verdict; the actual one is 1.
+    fn states(&mut self, name: &'static str, help: &str, verdicts: impl IntoIterator<Item = (Labels, Verdict)>) {
+        self.family(name, "stateset", help, |family| {
+            for (of, verdict) in verdicts {
+                for state in Verdict::ALL {
+                    let holds = f64::from(u8::from(state == verdict));
+                    family.sample("", &of.and(name, verdict_name(state)), Some(holds));
+                }
+            }
+        });
+    }
+}
+
+impl Family<'_> {
+    fn sample(&mut self, suffix: &str, of: &Labels, value: Option<f64>) {
+        let Some(value) = value.filter(|value| value.is_finite()) else {
+            return;
+        };
+        let labels = self.page.common.iter().chain(&of.0);
+        let labels: Vec<String> = labels
+            .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+            .collect();
+        let _ = writeln!(self.page.text, "{}{suffix}{{{}}} {value}", self.name, labels.join(","));
+    }
+
+    fn quantiles(&mut self, of: &Labels, latency: &LatencyMs) {
+        for (quantile, value) in [
+            ("0.5", latency.p50),
+            ("0.75", latency.p75),
+            ("0.9", latency.p90),
+            ("0.95", latency.p95),
+            ("0.99", latency.p99),
+        ] {
+            self.sample("", &of.and("quantile", quantile), value.map(|ms| ms / 1e3));
+        }
+        self.sample("_count", of, Some(latency.count as f64));
+    }
+}
+
+/// A label's value or a help text, as the format quotes them.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_stays_one_label() {
+        assert_eq!(escaped("a\"} 1\n\\"), r#"a\"} 1\n\\"#);
+    }
+}

@@ -1,0 +1,25 @@
+//! The entry points for a fuzzer.
+
+use netburn_record::summary::Summariser;
+use netburn_record::{RunStatus, Sink};
+use netburn_scenario::Plan;
+
+/// Reads bytes as another program's file. A readable file makes a run that can be stored, read and
+/// judged.
+///
+/// # Panics
+/// Panics when a readable file makes no run.
+pub fn check_import(bytes: &[u8]) {
+    let Ok(imported) = crate::import::flent::read(bytes, "fuzz") else {
+        return;
+    };
+    let plan = Plan::from_json(&imported.header.plan.to_json()).expect("what is kept can be read again");
+    assert_eq!(plan, imported.header.plan);
+    let mut summary = Summariser::new(imported.header.clone());
+    for row in &imported.rows {
+        summary.put(row).expect("it takes everything");
+    }
+    let summary = summary.finish("fuzz", &RunStatus::Complete);
+    assert_eq!(summary.stations.len(), plan.stations.len());
+    assert!(summary.totals.throughput_mbps.is_finite());
+}

@@ -1,0 +1,397 @@
+//! Series as stations, workloads and rows.
+
+use super::FlentError;
+use super::document::{Data, Point};
+use super::names::{SeriesKind, host, is_computed, series_kind, station};
+use crate::import::Imported;
+use netburn_record::header::{Environment, Header, Host, Source};
+use netburn_record::row::{BASELINE, IntervalRow, OperationRow, Row};
+use netburn_record::utc::UnixTime;
+use netburn_scenario::{Plan, Station, StationWorkload};
+use netburn_units::{Duration, Instant};
+use netburn_workload::config::BIN;
+use netburn_workload::{Config, Kind, Operation, Outcome};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum number of stations of one file, and of losses derived from gaps in one series.
+const STATIONS: usize = 1000;
+const LOSSES: u64 = 100_000;
+/// Longest plausible round trip and sampling interval, in seconds.
+const MAX_PING: f64 = 600.0;
+const MAX_GAP: f64 = 60.0;
+
+/// One series during the import.
+struct Series<'a> {
+    name: &'a str,
+    kind: SeriesKind,
+    station: u16,
+    workload: u16,
+}
+
+pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
+    let mut plan = plan(data);
+    let mut stations: Vec<&str> = Vec::new();
+    let mut series = Vec::new();
+    let mut left_out = Vec::new();
+    let every: BTreeSet<&str> = data.raw.keys().chain(data.results.keys()).map(String::as_str).collect();
+    for name in every.iter().copied() {
+        let Some(kind) = series_kind(name) else {
+            if !is_computed(name) && !name.contains("::") {
+                left_out.push(format!("the series `{}`", one_line(name)));
+            }
+            continue;
+        };
+        let of = host(name, &data.hosts).unwrap_or(&data.local);
+        let station = match stations.iter().position(|known| *known == of) {
+            Some(place) => place,
+            None if stations.len() == STATIONS => {
+                return Err(FlentError::Senseless(format!("more than {STATIONS} hosts")));
+            }
+            None => {
+                stations.push(of);
+                stations.len() - 1
+            }
+        };
+        series.push((name, kind, station));
+    }
+    if series.is_empty() {
+        let names: Vec<String> = every
+            .iter()
+            .take(5)
+            .map(|name| format!("`{}`", one_line(name)))
+            .collect();
+        return Err(FlentError::Nothing {
+            test: one_line(&data.test),
+            series: if names.is_empty() {
+                "no series".to_owned()
+            } else {
+                names.join(", ")
+            },
+        });
+    }
+    // Hosts in the file's order, then the one that ran flent.
+    let place = |of: &str| data.hosts.iter().position(|host| host == of).unwrap_or(usize::MAX);
+    let mut order: Vec<usize> = (0..stations.len()).collect();
+    order.sort_by_key(|station| (place(stations[*station]), *station));
+    let mut taken = BTreeSet::new();
+    plan.stations = order
+        .iter()
+        .map(|at| Station::new(&station(stations[*at], &mut taken)))
+        .collect();
+    let mut numbered = Vec::new();
+    for (name, kind, station) in series {
+        let place = order.iter().position(|at| *at == station).unwrap_or_default();
+        let workloads = &mut plan.stations[place].workloads;
+        numbered.push(Series {
+            name,
+            kind,
+            station: place as u16,
+            workload: workloads.len() as u16,
+        });
+        let mut workload = workload(kind);
+        // A station that does the same twice does it under two names.
+        let before = workloads
+            .iter()
+            .filter(|w| w.config.kind == workload.config.kind)
+            .count();
+        if before > 0 {
+            workload.name = format!("{}-{}", workload.name, before + 1);
+        }
+        workloads.push(workload);
+    }
+    let mut rows = Rows {
+        data,
+        zero: data.t0.map(|t0| t0 as f64 / 1e9 + data.delay),
+        rows: Vec::new(),
+        idle: BTreeMap::new(),
+        after: 0,
+        interpolated: 0,
+    };
+    for one in &numbered {
+        match one.kind {
+            SeriesKind::Download | SeriesKind::Upload => rows.transfer(one),
+            SeriesKind::Ping | SeriesKind::Http => rows.pings(one),
+        }
+    }
+    if rows.after > 0 {
+        left_out.push(format!("{} values after the end of the load", rows.after));
+    }
+    if rows.interpolated > 0 {
+        left_out.push(format!(
+            "the raw values of {} series, which the file does not have; interpolated values are used",
+            rows.interpolated
+        ));
+    }
+    let source = Source {
+        program: "flent".to_owned(),
+        version: one_line(&data.version),
+        test: one_line(&data.test),
+        file: one_line(file),
+        title: one_line(&data.title),
+        left_out,
+    };
+    let header = Header {
+        environment: Environment::Imported,
+        seed: plan.seed,
+        host: Host {
+            name: one_line(&data.local),
+            os: one_line(&data.kernel[0]),
+            kernel: one_line(&data.kernel[1]),
+            ..Host::default()
+        },
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: data.t0.map(|t0| UnixTime(t0.saturating_add((data.delay * 1e9) as i64))),
+        source: Some(source),
+        plan,
+    };
+    // The stored plan must be readable again.
+    match Plan::from_json(&header.plan.to_json()) {
+        Ok(again) if again == header.plan => {}
+        Ok(_) => {
+            return Err(FlentError::Senseless(
+                "the names do not form a valid scenario".to_owned(),
+            ));
+        }
+        Err(error) => {
+            return Err(FlentError::Senseless(format!(
+                "the names do not form a valid scenario: {error}"
+            )));
+        }
+    }
+    Ok(Imported {
+        header,
+        rows: rows.rows,
+    })
+}
+
+/// The plan but for its stations.
+fn plan(data: &Data) -> Plan {
+    let named = if data.title.is_empty() { &data.test } else { &data.title };
+    let name = station(&named.to_lowercase(), &mut BTreeSet::new());
+    let millis = |seconds: f64| Duration::from_millis((seconds * 1e3).round() as u64);
+    Plan {
+        title: Some(one_line(named)).filter(|title| !title.is_empty()),
+        duration: millis(data.length).max(Duration::from_millis(1)),
+        baseline: millis(data.delay),
+        ..Plan::new(&name)
+    }
+}
+
+fn workload(kind: SeriesKind) -> StationWorkload {
+    let (name, config) = match kind {
+        SeriesKind::Download => ("download", Config::download()),
+        SeriesKind::Upload => ("upload", Config::upload()),
+        SeriesKind::Ping => ("probe", Config::probe()),
+        SeriesKind::Http => (
+            "http",
+            Config {
+                kind: Kind::Pages,
+                goals: Vec::new(),
+                ..Config::browsing()
+            },
+        ),
+    };
+    StationWorkload::new(name, config)
+}
+
+/// Foreign text on one line, at most 200 characters.
+fn one_line(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let text: String = text.chars().take(200).map(plain).collect();
+    text.trim().to_owned()
+}
+
+struct Rows<'a> {
+    data: &'a Data,
+    /// Time 0 of the run in seconds since 1970, if the file has a start time.
+    zero: Option<f64>,
+    rows: Vec<Row>,
+    /// Number of idle probes so far, by station.
+    idle: BTreeMap<u16, u64>,
+    after: u64,
+    interpolated: u64,
+}
+
+/// One value: when, in seconds of the run, and what.
+struct Value {
+    at: f64,
+    value: f64,
+    seconds: Option<f64>,
+    sequence: Option<u64>,
+}
+
+impl Rows<'_> {
+    /// Values of a series; raw values if they exist.
+    fn values(&mut self, name: &str) -> Vec<Value> {
+        if let (Some(zero), Some(points)) = (self.zero, self.data.raw.get(name)) {
+            let sound = |point: &Point| {
+                Some(Value {
+                    at: point.t.0? - zero,
+                    value: point.val.0?,
+                    seconds: point.dur.0,
+                    sequence: point.seq.0.filter(|seq| *seq >= 0.0).map(|seq| seq as u64),
+                })
+            };
+            let values: Vec<Value> = points.iter().filter_map(sound).collect();
+            if !values.is_empty() {
+                return self.within(values);
+            }
+        }
+        let Some(results) = self.data.results.get(name) else {
+            return Vec::new();
+        };
+        self.interpolated += 1;
+        let values = self.data.x_values.iter().zip(results).filter_map(|(x, value)| {
+            Some(Value {
+                at: x - self.data.delay,
+                value: (*value)?,
+                seconds: Some(self.data.step),
+                sequence: None,
+            })
+        });
+        let values = values.collect();
+        self.within(values)
+    }
+
+    /// Plausible values before or during the load.
+    fn within(&mut self, values: Vec<Value>) -> Vec<Value> {
+        let (from, to) = (-self.data.delay - MAX_GAP, self.data.length);
+        let mut accepted = Vec::with_capacity(values.len());
+        for value in values {
+            if !(value.at >= from && value.value >= 0.0 && value.value.is_finite()) {
+                continue;
+            }
+            // Only the caller knows whether the value is a round trip, which began earlier.
+            if value.seconds.is_some_and(|seconds| value.at - seconds >= to) {
+                self.after += 1
+            } else {
+                accepted.push(value)
+            }
+        }
+        accepted
+    }
+
+    /// Mbit/s over stretches that end at their instants, as bytes by tenths of a second.
+    fn transfer(&mut self, of: &Series<'_>) {
+        let bin = BIN.as_secs_f64();
+        let mut bins: BTreeMap<i64, f64> = BTreeMap::new();
+        let mut total = 0.0;
+        for value in self.values(of.name) {
+            let seconds = value.seconds.unwrap_or(self.data.step);
+            if !(seconds > 0.0 && seconds <= MAX_GAP && value.value <= 1e7) {
+                continue;
+            }
+            let bytes = value.value * 1e6 / 8.0 * seconds;
+            total += bytes;
+            let (from, to) = (value.at - seconds, value.at);
+            let mut at = (from / bin).floor() as i64;
+            while (at as f64) * bin < to {
+                let inside = ((at + 1) as f64 * bin).min(to) - (at as f64 * bin).max(from);
+                *bins.entry(at).or_default() += bytes * (inside / seconds).max(0.0);
+                at += 1;
+            }
+        }
+        let down = of.kind == SeriesKind::Download;
+        // Rounded so that the sum is.
+        let (mut sum, mut emitted) = (0.0, 0_u64);
+        for (at, bytes) in bins {
+            sum += bytes;
+            let upto = sum.round().max(0.0) as u64;
+            let bytes = upto.saturating_sub(emitted);
+            emitted = emitted.max(upto);
+            if bytes > 0 {
+                self.rows.push(Row::Interval(IntervalRow {
+                    station: of.station,
+                    workload: of.workload,
+                    at: Instant::from_millis(at * 100),
+                    bytes_down: if down { bytes } else { 0 },
+                    bytes_up: if down { 0 } else { bytes },
+                }));
+            }
+        }
+        let operation = operation(0, Instant::ZERO, None, Outcome::Cut, total as u64);
+        self.put(of.station, of.workload, operation);
+    }
+
+    /// Round trips that ended at their instants, in ms.
+    fn pings(&mut self, of: &Series<'_>) {
+        let values = self.values(of.name);
+        let mut before: Option<(u64, f64)> = None;
+        let (mut number, mut losses) = (0, 0);
+        for value in values {
+            let took = value.value / 1e3;
+            if took > MAX_PING {
+                continue;
+            }
+            // Seconds since 1970 are good to less than a microsecond.
+            let due = ((value.at - took) * 1e6).round() / 1e6;
+            if due >= self.data.length {
+                self.after += 1;
+                continue;
+            }
+            let gap = |(last, at): (u64, f64)| Some((value.sequence?.checked_sub(last)?.checked_sub(1)?, at));
+            if let Some((missing, at)) = before.and_then(gap)
+                && missing <= LOSSES - losses
+            {
+                losses += missing;
+                for lost in 1..=missing {
+                    let at = at + (due - at) * lost as f64 / (missing + 1) as f64;
+                    self.ping(of, &mut number, at, None);
+                }
+            }
+            if let Some(sequence) = value.sequence
+                && before.is_none_or(|(last, _)| sequence > last)
+            {
+                before = Some((sequence, due));
+            }
+            self.ping(of, &mut number, due, Some(took));
+        }
+    }
+
+    /// One ping: before the load it is an idle probe.
+    fn ping(&mut self, of: &Series<'_>, number: &mut u64, due: f64, took: Option<f64>) {
+        let idle = due < 0.0;
+        let number = if idle {
+            self.idle.entry(of.station).or_default()
+        } else {
+            number
+        };
+        if idle && of.kind == SeriesKind::Http {
+            return;
+        }
+        let workload = if idle { BASELINE } else { of.workload };
+        let nanos = |seconds: f64| (seconds * 1e9).round() as i64;
+        let due_at = Instant::from_nanos(nanos(due));
+        let finished = took.map(|took| Instant::from_nanos(due_at.as_nanos() + nanos(took)));
+        let outcome = if finished.is_some() {
+            Outcome::Finished
+        } else {
+            Outcome::TimedOut
+        };
+        let operation = operation(*number, due_at, finished, outcome, 0);
+        *number += 1;
+        self.put(of.station, workload, operation);
+    }
+
+    fn put(&mut self, station: u16, workload: u16, operation: Operation) {
+        self.rows.push(Row::Operation(OperationRow {
+            station,
+            workload,
+            operation,
+        }));
+    }
+}
+
+fn operation(sequence: u64, due: Instant, finished: Option<Instant>, outcome: Outcome, bytes: u64) -> Operation {
+    Operation {
+        sequence,
+        due,
+        started: Some(due),
+        connected: None,
+        first_byte: finished,
+        finished,
+        bytes,
+        outcome,
+        far: None,
+    }
+}

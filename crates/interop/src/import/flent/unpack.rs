@@ -1,0 +1,77 @@
+//! Decompression, and replacement of Python's number literals that JSON does not have.
+
+use super::FlentError;
+use flate2::read::MultiGzDecoder;
+use std::borrow::Cow;
+use std::io::Read;
+
+/// Maximum number of that a file may hold, unpacked: hours of many series are a few hundred MB.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// The text of a file, packed or not.
+pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
+    if bytes.starts_with(b"BZh") {
+        return Err(FlentError::Bzip2);
+    }
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(sane(Cow::Borrowed(bytes)));
+    }
+    let mut text = Vec::new();
+    let read = MultiGzDecoder::new(bytes).take(MAX_BYTES + 1).read_to_end(&mut text);
+    if text.len() as u64 > MAX_BYTES {
+        return Err(FlentError::TooLarge(MAX_BYTES >> 20));
+    }
+    match read {
+        Ok(_) => Ok(sane(Cow::Owned(text))),
+        Err(error) => Err(FlentError::Packed {
+            after: text.len() as u64,
+            why: error.to_string(),
+        }),
+    }
+}
+
+/// Python writes NaN and Infinity, which JSON lacks: they become null. Within texts they stay.
+fn sane(text: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    const WORDS: [&[u8]; 3] = [b"NaN", b"-Infinity", b"Infinity"];
+    let (mut sane, mut copied, mut at) = (Vec::new(), 0, 0);
+    let mut within = false;
+    while at < text.len() {
+        match text[at] {
+            b'\\' if within => at += 1,
+            b'"' => within = !within,
+            b'N' | b'I' | b'-' if !within => {
+                if let Some(word) = WORDS.iter().find(|word| text[at..].starts_with(word)) {
+                    sane.extend_from_slice(&text[copied..at]);
+                    sane.extend_from_slice(b"null");
+                    at += word.len();
+                    copied = at;
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    if copied == 0 {
+        return text;
+    }
+    sane.extend_from_slice(&text[copied..]);
+    Cow::Owned(sane)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python_literals_become_null_outside_strings() {
+        let text = br#"{"a": [NaN, -Infinity, 1, Infinity], "NaN \" Infinity": "Infinity"}"#;
+        let sane = unpacked(text).unwrap();
+        assert_eq!(
+            &sane[..],
+            br#"{"a": [null, null, 1, null], "NaN \" Infinity": "Infinity"}"#
+        );
+        assert!(matches!(unpacked(b"[-1, 2]"), Ok(Cow::Borrowed(_))));
+        assert_eq!(unpacked(b"BZh91AY"), Err(FlentError::Bzip2));
+    }
+}

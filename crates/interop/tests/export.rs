@@ -1,0 +1,258 @@
+//! Exports of a run whose values are all known.
+
+#[path = "../../record/tests/util/mod.rs"]
+mod util;
+
+use netburn_interop::export::csv_rows::{COLUMNS, Cell, csv_rows};
+use netburn_interop::export::flent::{Test, files};
+use netburn_interop::export::{csv, json, junit, openmetrics};
+use netburn_record::{Bssid, LinkRow, Recorder, Row, Run, RunStatus, Sink};
+use serde_json::Value;
+use std::io::Read;
+use std::path::Path;
+use util::{good_rows, header, ms, plan};
+
+/// Every page in 200 ms, every voice frame in 20, every probe in 3; 4 Mbit/s to the laptop and 25 to the television, which moves
+/// from one access point to another.
+fn run(folder: &Path) -> Run {
+    let mut recorder = Recorder::create(&folder.join("run"), header(plan())).unwrap();
+    let link = |at, mbps: u64, last| {
+        Row::Link(LinkRow {
+            station: 1,
+            at: ms(at),
+            signal: Some(-6149),
+            tx_rate_bps: Some(mbps * 1_000_000),
+            ssid: Some("=my \"net\", home".to_owned()),
+            bssid: Some(Bssid([2, 0, 0, 0, 1, last])),
+            frequency_mhz: Some(5180),
+            ..LinkRow::default()
+        })
+    };
+    for row in good_rows()
+        .iter()
+        .chain(&[link(0, 300, 1), link(30_000, 6, 1), link(59_000, 150, 2)])
+    {
+        recorder.put(row).unwrap();
+    }
+    recorder.finish(&RunStatus::Complete).unwrap()
+}
+
+fn written(export: impl FnOnce(&mut dyn std::io::Write)) -> String {
+    let mut text = Vec::new();
+    export(&mut text);
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn every_workload_is_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run(folder.path());
+    let lines = csv_rows(&run).unwrap();
+    let cell = |line: usize, name: &str| {
+        let place = COLUMNS.iter().position(|(_, known)| *known == name).unwrap();
+        lines[line].cells[place].clone()
+    };
+    let text = |text: &str| Cell::Text(text.to_owned());
+    let number = |number: f64| Cell::Number(Some(number));
+    assert_eq!(lines.len(), 4);
+    for (line, station, workload, latency, fetched) in [
+        (0, "laptop", "browsing", 200.0, 400),
+        (1, "laptop", "voip", 20.0, 400),
+        (2, "hall-tv", "4kstream", 80.0, 400),
+        (3, "hall-tv", "probe", 3.0, 400),
+    ] {
+        assert_eq!(
+            (cell(line, "hostname"), cell(line, "workload")),
+            (text(station), text(workload))
+        );
+        for name in [
+            "latency_min_ms",
+            "latency_p50_ms",
+            "latency_p99_ms",
+            "latency_max_ms",
+            "latency_mean_ms",
+        ] {
+            assert_eq!(cell(line, name), number(latency), "{workload} {name}");
+        }
+        assert_eq!(cell(line, "fetched"), Cell::Count(fetched));
+        assert_eq!(cell(line, "ok_percent"), number(100.0));
+        assert_eq!(
+            (cell(line, "length_mean_kb"), cell(line, "length_deviation_kb")),
+            (number(1.0), number(0.0))
+        );
+        assert_eq!(
+            (cell(line, "elapsed_s"), cell(line, "seed")),
+            (number(60.0), Cell::Count(1))
+        );
+    }
+    // 600 tenths of 50 kB, and of 312.5 kB.
+    assert_eq!(
+        (cell(0, "data_mb"), cell(0, "throughput_mbps")),
+        (number(30.0), number(4.0))
+    );
+    assert_eq!(
+        (cell(2, "data_mb"), cell(2, "throughput_mbps")),
+        (number(187.5), number(25.0))
+    );
+    assert_eq!(
+        (cell(0, "concurrency"), cell(1, "concurrency")),
+        (Cell::Count(10), Cell::Count(8))
+    );
+    assert_eq!(
+        (cell(0, "jitter_ms"), cell(0, "idle_latency_ms")),
+        (number(500.0), number(2.0))
+    );
+    // First and last link sample; −61.49 dBm is −61, and 49 of 70.
+    assert_eq!(
+        (cell(0, "essid"), cell(0, "bitrate_before_mbps")),
+        (text(""), Cell::Number(None))
+    );
+    assert_eq!(
+        (cell(2, "bitrate_before_mbps"), cell(2, "bitrate_after_mbps")),
+        (number(300.0), number(150.0))
+    );
+    assert_eq!(
+        (cell(2, "link_quality_before"), cell(2, "frequency_ghz")),
+        (number(49.0), number(5.18))
+    );
+    assert_eq!(cell(2, "ap"), text("02:00:00:00:01:02"));
+    assert_eq!(
+        cell(2, "link_warning"),
+        text("the access point changed; bitrate changed from 300 to 150 Mbit/s")
+    );
+    let sheet = written(|to| csv::write(&run, to).unwrap());
+    assert!(
+        sheet.contains(r#""'=my ""net"", home","#),
+        "a formula is text, and one field: {sheet}"
+    );
+    assert_eq!(sheet.matches("\r\n").count(), 1 + 4);
+    let document: Value = serde_json::from_str(&written(|to| json::write(&run, to).unwrap())).unwrap();
+    assert_eq!(document["lines"][2]["throughput_mbps"], 25.0);
+    assert_eq!(
+        document["runs"][0]["operations"].as_array().unwrap().len(),
+        40 + 4 * 400
+    );
+    assert_eq!(document["runs"][0]["link"][2]["signal_cdbm"], -6149);
+}
+
+/// Pages and streams are no pings, and neither are probes that stop where the load begins.
+#[test]
+fn a_station_without_a_probe_or_a_call_has_no_ping() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut plan = plan();
+    plan.stations[0].workloads.truncate(1);
+    let mut recorder = Recorder::create(&folder.path().join("run"), header(plan)).unwrap();
+    let is_call = |row: &Row| matches!(row, Row::Operation(row) if row.station == 0 && row.workload == 1);
+    for row in good_rows().iter().filter(|row| !is_call(row)) {
+        recorder.put(row).unwrap();
+    }
+    let run = recorder.finish(&RunStatus::Complete).unwrap();
+    for test in [Test::Fair, Test::Downloads] {
+        let packed = files(&run, Some(test)).unwrap().remove(0).bytes;
+        let file: Value = serde_json::from_reader(flate2::read::GzDecoder::new(&packed[..])).unwrap();
+        let names = file["results"].as_object().unwrap().keys();
+        let pings: Vec<&str> = names.map(String::as_str).filter(|name| name.contains("ICMP")).collect();
+        assert!(
+            !pings.is_empty() && !pings.iter().any(|name| name.contains("laptop")),
+            "{pings:?}"
+        );
+        let note = file["metadata"]["NOTE"].as_str().unwrap();
+        assert!(note.contains("ping of laptop: none"), "{note}");
+    }
+}
+
+#[test]
+fn flent_series_match_a_calculation_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run(folder.path());
+    let all = files(&run, None).unwrap();
+    assert_eq!(all.len(), 1);
+    // 1 795 285 800 s since 1970 are 2026-11-21T18:30:00Z.
+    assert_eq!(
+        all[0].name,
+        "rtt_fair_var_down-2026-11-21T183000.000000Z.two-stations.flent.gz"
+    );
+    let parsed = |test| {
+        let mut text = String::new();
+        let packed = files(&run, test).unwrap().remove(0).bytes;
+        flate2::read::GzDecoder::new(&packed[..])
+            .read_to_string(&mut text)
+            .unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let fair = parsed(None);
+    assert_eq!(fair["version"], 4);
+    let metadata = &fair["metadata"];
+    assert_eq!(
+        (&metadata["LENGTH"], &metadata["DELAY"], &metadata["TOTAL_LENGTH"]),
+        (&60.0.into(), &3.0.into(), &66.0.into())
+    );
+    assert_eq!(
+        (&metadata["STEP_SIZE"], &metadata["HOSTS"]),
+        (&0.2.into(), &serde_json::json!(["laptop", "hall-tv"]))
+    );
+    let x = fair["x_values"].as_array().unwrap();
+    assert_eq!((x.len(), &x[0], &x[330]), (331, &0.0.into(), &66.0.into()));
+    for (name, values) in fair["results"].as_object().unwrap() {
+        assert_eq!(values.as_array().unwrap().len(), x.len(), "{name}");
+        assert!(!name.contains(':') && fair["raw_values"][name].is_array(), "{name}");
+    }
+    let down = &fair["results"]["TCP download BE hall-tv"];
+    assert_eq!(
+        (&down[14], &down[15], &down[314], &down[315]),
+        (&Value::Null, &25.0.into(), &25.0.into(), &Value::Null)
+    );
+    let raw = fair["raw_values"]["TCP download BE laptop"].as_array().unwrap();
+    // The first step ends 3.2 s after the file's beginning.
+    let first = serde_json::json!({ "t": 1_795_285_803.2, "val": 4.0, "dur": 0.2 });
+    assert_eq!((raw.len(), &raw[0]), (300, &first));
+    // The laptop's ping is its call: 40 idle probes of 2 ms, then 400 frames of 20 ms, which are not numbered.
+    let pings = fair["raw_values"]["Ping (ms) ICMP laptop"].as_array().unwrap();
+    assert_eq!(
+        (pings.len(), &pings[0]["val"], &pings[40]["val"]),
+        (440, &2.0.into(), &20.0.into())
+    );
+    assert!(pings[40].get("seq").is_none());
+    assert!(
+        metadata["NOTE"]
+            .as_str()
+            .unwrap()
+            .contains("ping of laptop: latency of its voip")
+    );
+    // The television's are probes; it had none before the load.
+    let pings = fair["raw_values"]["Ping (ms) ICMP hall-tv"].as_array().unwrap();
+    let last = serde_json::json!({ "t": 1_795_285_803.0 + 0.1 + 0.14 * 399.0 + 0.003, "val": 3.0, "seq": 399 });
+    assert_eq!(pings.len(), 400);
+    assert_eq!((&pings[399]["val"], &pings[399]["seq"]), (&last["val"], &last["seq"]));
+    assert!((pings[399]["t"].as_f64().unwrap() - last["t"].as_f64().unwrap()).abs() < 1e-5);
+    let streams = parsed(Some(Test::Downloads));
+    assert_eq!(streams["metadata"]["TEST_PARAMETERS"]["download_streams"], "2");
+    assert_eq!(
+        streams["raw_values"]["Ping (ms) ICMP"].as_array().unwrap().len(),
+        440 + 400
+    );
+    assert_eq!(streams["raw_values"]["HTTP latency"][0]["val"], 200.0);
+    assert_eq!(parsed(Some(Test::Fair))["results"]["TCP upload BE laptop"][15], 0.0);
+}
+
+#[test]
+fn an_unreliable_run_is_an_error_and_not_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::create(&folder.path().join("run"), header(plan())).unwrap();
+    for row in good_rows() {
+        recorder.put(&row).unwrap();
+    }
+    let run = recorder.finish(&RunStatus::Interrupted).unwrap();
+    let text = written(|to| junit::write(&run, to).unwrap());
+    assert!(
+        text.contains("<testsuites name=\"two-stations\" tests=\"5\" skipped=\"0\" failures=\"0\" errors=\"5\""),
+        "{text}"
+    );
+    assert!(text.contains("timestamp=\"2026-11-21T18:30:00\""), "{text}");
+    let metrics = written(|to| openmetrics::write(&run, to).unwrap());
+    assert!(
+        metrics.contains("netburn_run_verdict=\"inconclusive\"} 1\n"),
+        "{metrics}"
+    );
+    assert!(metrics.ends_with("# EOF\n"));
+}

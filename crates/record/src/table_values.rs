@@ -1,0 +1,201 @@
+//! The tables of a run as rows, as named values, and as Parquet files, for writers of other formats.
+
+use crate::columns::Column;
+use crate::columns::Values;
+use crate::columns::names::Names;
+use crate::columns::tables::{IntervalTableRow, Table};
+use crate::columns::write::{Batch, FileWriter, Value};
+use crate::error::Error;
+use crate::row::{ConnectionRow, EventRow, LinkRow, OperationRow, Row};
+use crate::run::Run;
+use parquet::data_type::ByteArray;
+use parquet::errors::ParquetError;
+use std::fs::File;
+use std::io;
+
+/// A table of a run. `docs/RECORD.md` describes the columns of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunTable {
+    /// Operations.
+    Operations,
+    /// Bytes of workloads and airtime of stations by 100 ms.
+    Intervals,
+    /// Samples of TCP connections.
+    Connections,
+    /// Samples of Wi-Fi links.
+    Links,
+    /// Events.
+    Events,
+}
+
+/// One value of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableValue<'a> {
+    /// An integer.
+    Signed(i64),
+    /// An integer of an unsigned column.
+    Unsigned(u64),
+    /// UTF-8.
+    Text(&'a [u8]),
+}
+
+/// The values of one row with the names of their columns, in order; `None` where a value is missing.
+pub type TableRow<'a> = [(&'static str, Option<TableValue<'a>>)];
+
+impl RunTable {
+    /// All tables, in the order in which [`Run::rows`] returns their rows.
+    pub const ALL: [RunTable; 5] = [
+        RunTable::Operations,
+        RunTable::Intervals,
+        RunTable::Connections,
+        RunTable::Links,
+        RunTable::Events,
+    ];
+
+    /// The table's name; its file is `NAME.parquet`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            RunTable::Operations => OperationRow::NAME,
+            RunTable::Intervals => IntervalTableRow::NAME,
+            RunTable::Connections => ConnectionRow::NAME,
+            RunTable::Links => LinkRow::NAME,
+            RunTable::Events => EventRow::NAME,
+        }
+    }
+
+    const fn columns(self) -> &'static [Column] {
+        match self {
+            RunTable::Operations => OperationRow::COLUMNS,
+            RunTable::Intervals => IntervalTableRow::COLUMNS,
+            RunTable::Connections => ConnectionRow::COLUMNS,
+            RunTable::Links => LinkRow::COLUMNS,
+            RunTable::Events => EventRow::COLUMNS,
+        }
+    }
+}
+
+impl Run {
+    /// Passes the rows of one table to `take`, in the order in which they were put. A run set has no rows of its own.
+    ///
+    /// # Errors
+    /// When the table can't be read.
+    pub fn table_rows(&self, table: RunTable, take: &mut dyn FnMut(Row)) -> Result<(), Error> {
+        match table {
+            RunTable::Operations => self.table::<OperationRow>(&mut |row| take(Row::Operation(row))),
+            RunTable::Intervals => self.table::<IntervalTableRow>(&mut |row| take(row.into())),
+            RunTable::Connections => self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
+            RunTable::Links => self.table::<LinkRow>(&mut |row| take(Row::Link(row))),
+            RunTable::Events => self.table::<EventRow>(&mut |row| take(Row::Event(row))),
+        }
+    }
+
+    /// Passes the values of each row of one table to `take`.
+    ///
+    /// # Errors
+    /// When the table can't be read.
+    pub fn table_values(&self, table: RunTable, take: &mut dyn FnMut(&TableRow<'_>)) -> Result<(), Error> {
+        match table {
+            RunTable::Operations => self.values_of::<OperationRow>(take),
+            RunTable::Intervals => self.values_of::<IntervalTableRow>(take),
+            RunTable::Connections => self.values_of::<ConnectionRow>(take),
+            RunTable::Links => self.values_of::<LinkRow>(take),
+            RunTable::Events => self.values_of::<EventRow>(take),
+        }
+    }
+
+    fn values_of<T: Table>(&self, take: &mut dyn FnMut(&TableRow<'_>)) -> Result<(), Error> {
+        let names = Names::new(&self.header().plan);
+        let mut batch = Batch::new(T::COLUMNS);
+        self.table::<T>(&mut |row| {
+            row.write(&names, &mut batch);
+            let values = T::COLUMNS.iter().zip(batch.row()).map(|(column, value)| {
+                let value = value.map(|value| match value {
+                    Value::Number(number) if column.values == Values::Unsigned => TableValue::Unsigned(number as u64),
+                    Value::Number(number) => TableValue::Signed(number),
+                    Value::Text(bytes) => TableValue::Text(bytes),
+                });
+                (column.name, value)
+            });
+            take(&values.collect::<Vec<_>>());
+            batch.clear();
+        })
+    }
+}
+
+/// A Parquet file with one table of several runs. Its first column is `run`, the name of the run. The other columns are
+/// those of the table.
+///
+/// **Call order:** [`new`](Self::new), [`put`](Self::put) for each run, then [`finish`](Self::finish).
+pub struct TableCopy {
+    table: RunTable,
+    file: FileWriter<File>,
+    written: io::Result<()>,
+}
+
+impl TableCopy {
+    /// Starts a file of a table in `file`.
+    ///
+    /// # Errors
+    /// An I/O error when the file can't be written.
+    pub fn new(file: File, table: RunTable) -> io::Result<Self> {
+        let run = [Column::new("run", Values::Name)];
+        let columns: Vec<Column> = run.iter().chain(table.columns()).copied().collect();
+        Ok(TableCopy {
+            table,
+            file: FileWriter::new(file, table.name(), &columns)?,
+            written: Ok(()),
+        })
+    }
+
+    /// Adds the rows of a run under that name. Does nothing after a write error, which [`finish`](Self::finish) returns.
+    ///
+    /// # Errors
+    /// When the run's table can't be read.
+    pub fn put(&mut self, name: &str, run: &Run) -> Result<(), Error> {
+        match self.table {
+            RunTable::Operations => self.put_table::<OperationRow>(name, run),
+            RunTable::Intervals => self.put_table::<IntervalTableRow>(name, run),
+            RunTable::Connections => self.put_table::<ConnectionRow>(name, run),
+            RunTable::Links => self.put_table::<LinkRow>(name, run),
+            RunTable::Events => self.put_table::<EventRow>(name, run),
+        }
+    }
+
+    fn put_table<T: Table>(&mut self, name: &str, run: &Run) -> Result<(), Error> {
+        if self.written.is_err() {
+            return Ok(());
+        }
+        let (name, names) = (ByteArray::from(name), Names::new(&run.header().plan));
+        run.table::<T>(&mut |row| {
+            if self.written.is_ok() {
+                self.written = self.file.put(|batch| {
+                    batch.text(name.clone());
+                    row.write(&names, batch);
+                });
+            }
+        })
+    }
+
+    /// Writes what is left and the file's end.
+    ///
+    /// # Errors
+    /// The first I/O error of all calls.
+    pub fn finish(self) -> io::Result<()> {
+        self.written?;
+        self.file.finish()?;
+        Ok(())
+    }
+}
+
+/// The I/O error within an error of Parquet, so that a full disk is reported as a full disk.
+#[must_use]
+pub fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
+    }
+}

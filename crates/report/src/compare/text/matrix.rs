@@ -1,0 +1,103 @@
+//! A matrix for a terminal.
+
+use crate::compare::format::{counts, metric_name, share, signed};
+use crate::sanitise::{sanitise, truncate, wrap};
+use crate::style::{Tone, paint};
+use crate::table::{Cell as TextCell, left, render};
+use netburn_analysis::compare::{Cell, Comparison, Matrix, Side, Unit};
+
+/// Text of a cell: `worse: p95 ms +12 %`.
+#[must_use]
+pub(in crate::compare) fn words(matrix: &Matrix, cell: &Cell) -> String {
+    let Some(place) = cell.metric else {
+        return cell.judgement.name().to_owned();
+    };
+    let metric = &matrix.comparisons[cell.comparison].metrics[place];
+    let by = match metric.share() {
+        Some(of) if metric.key.quantity.unit() != Unit::Share => share(Some(of), metric.key.quantity.unit()),
+        _ => format!(
+            " ({})",
+            signed(metric.contrast().difference, metric.key.quantity.unit())
+        ),
+    };
+    format!("{}: {}{by}", cell.judgement.name(), metric_name(&metric.key, false))
+}
+
+/// Lines of about `width` columns, with colours if `colour`. Each comparison has a number and a
+/// command that shows it in full.
+#[must_use]
+pub fn matrix(matrix: &Matrix, width: usize, colour: bool) -> String {
+    let answers = matrix
+        .comparisons
+        .iter()
+        .flat_map(|comparison| comparison.metrics.iter().map(|metric| &metric.answer));
+    let title = format!("Against {}: {}", sanitise(&matrix.baseline), counts(answers));
+    let mut lines = wrap(&paint(&title, Tone::Heading, colour), width, "  ");
+    lines.push(String::new());
+    let headings: Vec<String> = matrix
+        .variants
+        .iter()
+        .map(|name| truncate(&sanitise(name), 30))
+        .collect();
+    let mut columns = vec![left("SCENARIO"), left("STATION")];
+    columns.extend(headings.iter().map(|name| left(name)));
+    let rows: Vec<Vec<TextCell>> = matrix
+        .rows
+        .iter()
+        .map(|row| {
+            let station = row
+                .station
+                .as_ref()
+                .map_or_else(|| "(all)".to_owned(), |name| sanitise(name));
+            let mut cells = vec![sanitise(&row.scenario).into(), station.into()];
+            cells.extend(row.cells.iter().map(|cell| match cell {
+                Some(cell) => {
+                    let words = sanitise(&words(matrix, cell));
+                    TextCell::new(format!("[{}] {words}", cell.comparison + 1), cell.judgement.into())
+                }
+                None => TextCell::new("–", Tone::Quiet),
+            }));
+            cells
+        })
+        .collect();
+    lines.extend(render(&columns, &rows, 2, width, colour));
+    lines.push(String::new());
+    if let Some(needed) = matrix.comparisons.iter().find_map(Comparison::too_few) {
+        lines.extend(wrap(
+            &format!(
+                "Too few runs for the number of metrics: {needed} runs of each variant are needed (--repeat {needed})."
+            ),
+            width,
+            "  ",
+        ));
+    }
+    for (number, comparison) in matrix.comparisons.iter().enumerate() {
+        let words = |side: &Side| {
+            side.sources
+                .iter()
+                .map(|source| quoted(source))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        // Commands are never wrapped, so that they can be copied.
+        lines.push(format!(
+            "[{}] netburn compare {} --against {}",
+            number + 1,
+            words(&comparison.these),
+            words(&comparison.against)
+        ));
+    }
+    let mut text = lines.join("\n");
+    text.push('\n');
+    text
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:".contains(c);
+    if !path.is_empty() && path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", sanitise(path).replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,171 @@
+//! Control of runs: cancellation, progress and warnings.
+
+use netburn_fleet::fleet_run::Participants;
+use netburn_record::Row;
+use netburn_run_control::Phase;
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant};
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+/// Cancellation of runs. Clones share their state, so that a signal handler or another thread can have one.
+#[derive(Debug, Clone)]
+pub struct Cancel(Arc<watch::Sender<Level>>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Continue,
+    Stop,
+    Abort,
+}
+
+impl Default for Cancel {
+    fn default() -> Self {
+        Cancel(Arc::new(watch::Sender::new(Level::Continue)))
+    }
+}
+
+impl Cancel {
+    /// Ends the present run early, with the results so far. No further run starts.
+    pub fn stop(&self) {
+        self.raise(Level::Stop);
+    }
+
+    /// Ends the present run at once. Its rows so far are in its folder.
+    pub fn abort(&self) {
+        self.raise(Level::Abort);
+    }
+
+    /// Returns whether runs are stopped or aborted.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        *self.0.borrow() >= Level::Stop
+    }
+
+    /// Returns whether runs are aborted.
+    #[must_use]
+    pub fn is_aborted(&self) -> bool {
+        *self.0.borrow() >= Level::Abort
+    }
+
+    /// Waits until runs are stopped or aborted.
+    pub async fn stopped(&self) {
+        self.reached(Level::Stop).await;
+    }
+
+    /// Waits until runs are aborted.
+    pub async fn aborted(&self) {
+        self.reached(Level::Abort).await;
+    }
+
+    fn raise(&self, to: Level) {
+        self.0.send_if_modified(|level| {
+            let raised = to > *level;
+            *level = to.max(*level);
+            raised
+        });
+    }
+
+    async fn reached(&self, wanted: Level) {
+        // The sender exists as long as `self`.
+        let _ = self.0.subscribe().wait_for(|level| *level >= wanted).await;
+    }
+}
+
+/// Progress of runs, and warnings.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// One of several runs begins.
+    Run {
+        /// Number of the run, from 1.
+        number: usize,
+        /// Number of all runs.
+        total: usize,
+        /// Its plan, with the seed of the run.
+        plan: &'a Plan,
+    },
+    /// A lab for this plan is opened, which takes seconds for hundreds of stations.
+    OpeningLab(&'a Plan),
+    /// The lab of a run is open.
+    LabOpen(&'a netburn_lab::Lab),
+    /// State of waiting for the members of a fleet, as text.
+    Waiting(&'a str),
+    /// The members of a fleet that run the plan are known.
+    Members(&'a Plan, &'a Participants),
+    /// The folder of a run exists. Rows follow.
+    Recording(&'a Plan, &'a Path),
+    /// A phase of a run begins, with its expected length. Simulated runs have no phases.
+    Phase(Phase, Duration),
+    /// The time of a run. In real time about ten times a second; in simulated time after every 0.1 s.
+    Tick(Instant),
+    /// A row that was recorded.
+    Row(&'a Row),
+    /// A warning for the user. It is also recorded.
+    Warning(&'a str),
+    /// A warning of the lab.
+    LabWarning(&'a str),
+    /// The results are being written.
+    Writing,
+    /// The recording of a run ended, also with an error.
+    Ended,
+}
+
+/// Control of runs: it stops them, and receives their progress and warnings.
+#[derive(Clone)]
+pub struct RunControl<'a> {
+    cancel: Cancel,
+    observer: &'a (dyn Fn(Event<'_>) + Sync),
+}
+
+impl<'a> RunControl<'a> {
+    /// Control with an observer of all events. Concurrent runs call it from several threads.
+    #[must_use]
+    pub fn new(cancel: Cancel, observer: &'a (dyn Fn(Event<'_>) + Sync)) -> Self {
+        RunControl { cancel, observer }
+    }
+
+    /// Returns the cancellation of the runs.
+    #[must_use]
+    pub const fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// Passes an event to the observer. Environments call this.
+    pub fn report(&self, event: Event<'_>) {
+        (self.observer)(event);
+    }
+}
+
+impl Default for RunControl<'_> {
+    /// Control without an observer. Runs end as planned.
+    fn default() -> Self {
+        RunControl::new(Cancel::default(), &|_| ())
+    }
+}
+
+impl std::fmt::Debug for RunControl<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RunControl")
+            .field("cancel", &self.cancel)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_abort_is_also_a_stop_and_stays() {
+        let cancel = Cancel::default();
+        let other = cancel.clone();
+        assert!(!cancel.is_stopped());
+        other.stop();
+        assert!(cancel.is_stopped() && !cancel.is_aborted());
+        other.abort();
+        other.stop();
+        assert!(cancel.is_stopped() && cancel.is_aborted());
+    }
+}
