@@ -49,6 +49,7 @@ mod tables;
 pub mod utc;
 
 pub use amend::{Amended, LateResults, merge_late_results};
+pub use columns::tables::RunTable;
 pub use error::Error;
 pub use header::{Environment, Header, Host, RunStatus, Source};
 pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};
@@ -62,5 +63,4 @@ pub use run::Run;
 pub use run_set::{RunSet, pool};
 pub use standstill::Standstills;
 pub use summary::Summary;
-pub use table_values::RunTable;
 pub use utc::UnixTime;
