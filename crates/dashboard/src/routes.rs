@@ -313,7 +313,7 @@ fn describe(name: &str, folder: &Path) -> Reply {
             Ok((run, damage)) => {
                 let facts = json!({
                     "summary": run.summary(),
-                    "ending": run.status(),
+                    "status": run.status(),
                     "host": run.header().host,
                     "netburn": run.header().version,
                     "started_ms": run.header().started.map(|at| at.0 / 1_000_000),

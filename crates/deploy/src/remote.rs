@@ -64,7 +64,7 @@ pub enum DeployError {
     #[error("{} needs a C library that isn't there", .0.display())]
     Library(PathBuf),
     /// The binary does not run on the machine.
-    #[error("{} says nothing of its version", .0.display())]
+    #[error("{} does not print its version", .0.display())]
     Version(PathBuf),
     /// The binary can't be copied.
     #[error("it couldn't be copied ({0})")]

@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_never_goes_back() {
+    fn time_never_decreases() {
         let mut last = Monotonic::now();
         for _ in 0..1000 {
             let now = Monotonic::now();

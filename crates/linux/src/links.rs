@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_is_down_without_its_flag_or_when_it_is_gone() {
+    fn an_interface_is_down_without_its_flag_or_if_it_does_not_exist() {
         const UP: u32 = 1;
         let up = about(libc::RTM_NEWLINK, 2, UP);
         assert!(!reports_down(&up, 2));

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn sealed_memory_contains_and_sends_what_it_was_filled_with() {
+    fn sealed_memory_contains_and_sends_its_content() {
         let memory = SealedMemory::new(10_000, |bytes| {
             for (index, byte) in bytes.iter_mut().enumerate() {
                 *byte = (index % 251) as u8;

@@ -266,7 +266,7 @@ const UNEVEN: [(u16, u8, u32); 7] = [
 
 /// Round robin with one packet each; in order of arrival, that order.
 #[test]
-fn stations_take_turns() {
+fn stations_are_served_in_turn() {
     let many = QueueLimit::Packets(100);
     let fq = FqMac::new(FqParameters::MAC80211, CodelParameters::MAC80211);
     let by_turns: [Queue; 3] = [

@@ -126,7 +126,7 @@ fn the_chain() {
     assert_eq!(five.share.as_bps(), five.goodput.as_bps() / 4);
     // 600 Mbit/s in 2.4 GHz need 256-QAM, which 802.11n doesn't have.
     let two = chain(&decoded.best.radios[0], &client, 1);
-    assert_eq!((two.on_box.as_bps(), two.phy.as_bps()), (600_000_000, 300_000_000));
+    assert_eq!((two.rated.as_bps(), two.phy.as_bps()), (600_000_000, 300_000_000));
     assert!(decoded.best.radios[0].beyond_standard());
     assert!(two.goodput.as_mbps_f64() > 150.0);
     // One stream halves it.

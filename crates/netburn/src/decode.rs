@@ -94,7 +94,7 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
             &format!(
                 "  {}: {} Mbit/s on the box → {} Mbit/s PHY rate ({}, {}-QAM) → {} Mbit/s goodput{share}",
                 named(radio.band),
-                mbps(chain.on_box),
+                mbps(chain.rated),
                 mbps(chain.phy),
                 streams(chain.streams),
                 1_u32 << chain.bits,
@@ -182,7 +182,7 @@ fn as_json(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs) -> Value {
         .map(|(radio, chain)| {
             json!({
                 "band": radio.band.name(),
-                "on_box_mbps": chain.on_box.as_mbps_f64(),
+                "rated_mbps": chain.rated.as_mbps_f64(),
                 "streams": chain.streams,
                 "width_mhz": chain.width.as_mhz(),
                 "qam": 1_u32 << chain.bits,

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_carried_is_one_line() {
+    fn packets_that_are_not_forwarded_are_one_line() {
         let mut counted = ForwardingCounters::default();
         counted.refused.insert(RejectReason::Discovery, 9);
         assert_eq!(not_carried(&counted), None);

@@ -88,7 +88,8 @@ fn perform(command: Command) -> Result<ExitStatus, CliError> {
 /// its default. Without either, the crates with their own messages for users do not log.
 fn log(verbose: u8) {
     let default = match verbose {
-        0 => "warn,netburn_fleet=off,netburn_protocol=off,netburn_wifi_monitor=off,netburn_traffic=off,netburn_lab=off",
+        // `netburn_` is a prefix: it matches every library crate of netburn.
+        0 => "warn,netburn_=off,netburn_dashboard=warn",
         1 => "info",
         2 => "debug",
         _ => "trace",

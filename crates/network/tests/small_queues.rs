@@ -79,7 +79,7 @@ fn other_flows_overtake_all_but_three_bursts() {
 
 /// Two connections share the link, burst by burst, independent of their order.
 #[test]
-fn connections_take_turns() {
+fn connections_are_served_in_turn() {
     let mut network = network("1 MB");
     for flow in [1, 2] {
         for _ in 0..12 {

@@ -89,7 +89,7 @@ fn up_and_down() {
 /// bytes these are three (after two it holds no more than the limit), with a ring of four these are
 /// four; both sent at 1 Mbit/s.
 #[test]
-fn the_ring_is_what_bounds_the_device() {
+fn the_ring_limits_the_device() {
     for (ring, kept) in [
         (r#"{ rate = "1 Mbit/s", bql = "3000 B" }"#, 3),
         (r#"{ rate = "1 Mbit/s", bql = "2999 B" }"#, 2),

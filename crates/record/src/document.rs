@@ -52,7 +52,7 @@ pub(crate) struct Document {
     /// Origin of an imported run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) source: Option<Source>,
-    pub(crate) ending: RunStatus,
+    pub(crate) status: RunStatus,
     pub(crate) summary: Summary,
     pub(crate) plan: Value,
     pub(crate) health: Vec<Health>,
@@ -90,7 +90,7 @@ pub(crate) struct TableFacts {
 }
 
 impl Document {
-    pub(crate) fn new(header: &Header, ending: &RunStatus, summary: Summary) -> Self {
+    pub(crate) fn new(header: &Header, status: &RunStatus, summary: Summary) -> Self {
         Document {
             schema: format!("{SCHEMA}{VERSION}"),
             head: Head {
@@ -104,7 +104,7 @@ impl Document {
             netburn: header.version.clone(),
             host: header.host.clone(),
             source: header.source.clone(),
-            ending: ending.clone(),
+            status: status.clone(),
             summary,
             plan: header.plan.to_json(),
             health: Vec::new(),

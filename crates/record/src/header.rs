@@ -161,7 +161,7 @@ fn field<'a>(text: &'a str, name: &str, separator: char) -> Option<&'a str> {
 
 /// Status of a run at its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "how", content = "why")]
+#[serde(rename_all = "kebab-case", tag = "state", content = "reason")]
 pub enum RunStatus {
     /// The run ended as planned.
     Complete,

@@ -86,7 +86,7 @@ impl Run {
     /// Returns how it ended.
     #[must_use]
     pub fn status(&self) -> &RunStatus {
-        &self.document.ending
+        &self.document.status
     }
 
     /// Results of the run.

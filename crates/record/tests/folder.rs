@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use util::{any_row, good_rows, header, ms, operation, plan};
 
-fn record(path: &Path, rows: &[Row], ending: &RunStatus) -> Run {
+fn record(path: &Path, rows: &[Row], status: &RunStatus) -> Run {
     let mut recorder = Recorder::create(path, header(plan())).unwrap();
     for row in rows {
         recorder.put(row).unwrap();
     }
-    recorder.finish(ending).unwrap()
+    recorder.finish(status).unwrap()
 }
 
 fn rows_of(run: &Run) -> Vec<Row> {
@@ -492,15 +492,15 @@ proptest! {
     /// Rows of any kind are read back unchanged, and the summary of the tables equals that of the
     /// rows.
     #[test]
-    fn any_rows_read_back(rows in prop::collection::vec(any_row(), 0..80), ending in 0..3) {
+    fn any_rows_read_back(rows in prop::collection::vec(any_row(), 0..80), status in 0..3) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("run");
-        let ending = match ending {
+        let status = match status {
             0 => RunStatus::Complete,
             1 => RunStatus::Interrupted,
             _ => RunStatus::Failed("the server did not start".into()),
         };
-        let run = record(&path, &rows, &ending);
+        let run = record(&path, &rows, &status);
         let again = Run::open(&path).unwrap();
         prop_assert_eq!(rows_of(&again), by_kind(&rows));
         same(run.summary(), again.summary())?;

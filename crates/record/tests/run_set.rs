@@ -22,7 +22,7 @@ fn plan(repeat: u32) -> Plan {
 }
 
 /// A run of 100 pages, each loaded in `taken` ms, and `taken` × 10 kB in every tenth of a second.
-fn record(path: &Path, header: Header, taken: u64, ending: &RunStatus) -> Run {
+fn record(path: &Path, header: Header, taken: u64, status: &RunStatus) -> Run {
     let mut recorder = Recorder::create(path, header).unwrap();
     for n in 0..100 {
         let row = operation(
@@ -38,7 +38,7 @@ fn record(path: &Path, header: Header, taken: u64, ending: &RunStatus) -> Run {
     }
     recorder.put(&health("agent", Role::Agent, &["laptop"])).unwrap();
     recorder.put(&health("server", Role::Server, &[])).unwrap();
-    recorder.finish(ending).unwrap()
+    recorder.finish(status).unwrap()
 }
 
 fn repeat(path: &Path, planned: u32, taken: &[u64]) -> Run {

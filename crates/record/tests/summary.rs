@@ -25,7 +25,7 @@ fn plan(workload: &str, config: Config, seconds: u64) -> Plan {
 }
 
 /// The summary of a run with healthy participants.
-fn summary(plan: Plan, rows: &[Row], ending: &RunStatus) -> Summary {
+fn summary(plan: Plan, rows: &[Row], status: &RunStatus) -> Summary {
     let dir = tempfile::tempdir().unwrap();
     let mut recorder = Recorder::create(&dir.path().join("run"), header(plan)).unwrap();
     for row in rows {
@@ -33,7 +33,7 @@ fn summary(plan: Plan, rows: &[Row], ending: &RunStatus) -> Summary {
     }
     recorder.put(&health("agent", Role::Agent, &["laptop"])).unwrap();
     recorder.put(&health("server", Role::Server, &[])).unwrap();
-    let run = recorder.finish(ending).unwrap();
+    let run = recorder.finish(status).unwrap();
     assert_eq!(run.summarise().unwrap(), *run.summary());
     run.summary().clone()
 }
@@ -290,13 +290,13 @@ fn idle_latency_is_the_median_before_the_load() {
 /// Reasons that make a run or a station inconclusive, and their effect on other stations.
 #[test]
 fn quality_issues_make_a_verdict_inconclusive() {
-    let run = |rows: &[Row], ending: &RunStatus| {
+    let run = |rows: &[Row], status: &RunStatus| {
         let dir = tempfile::tempdir().unwrap();
         let mut recorder = Recorder::create(&dir.path().join("run"), header(util::plan())).unwrap();
         for row in rows {
             recorder.put(row).unwrap();
         }
-        recorder.finish(ending).unwrap().summary().clone()
+        recorder.finish(status).unwrap().summary().clone()
     };
     let verdicts = |summary: &Summary| {
         (

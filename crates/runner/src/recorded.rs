@@ -21,7 +21,7 @@ const ABORT_CHECK: Duration = Duration::from_millis(20);
 pub struct Recorded {
     /// The record. Its summary covers all runs.
     pub run: Run,
-    /// How the run ended; of several runs the first reason why they are incomplete.
+    /// Status of the run. For several runs: the first reason why they are incomplete.
     pub status: RunStatus,
 }
 
@@ -221,10 +221,10 @@ fn header(plan: &Plan, environment: Environment) -> Header {
 fn write(recorder: Recorder, status: RunStatus, control: &RunControl<'_>) -> Result<Recorded, RunError> {
     control.report(Event::Writing);
     let (tell, written) = channel();
-    let ending = status.clone();
+    let end = status.clone();
     std::thread::spawn(move || {
         // The receiver is dropped after an abort.
-        let _ = tell.send(recorder.finish(&ending));
+        let _ = tell.send(recorder.finish(&end));
     });
     let run = loop {
         match written.recv_timeout(ABORT_CHECK) {

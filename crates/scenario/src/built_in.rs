@@ -84,7 +84,7 @@ fn named(name: &str) -> Option<&'static (&'static str, &'static str)> {
 }
 
 fn is_word(name: &str) -> bool {
-    crate::scalars::is_name(name)
+    crate::path::is_name(name)
 }
 
 fn whole(name: &str, message: String, help: &str) -> ScenarioError {

@@ -1,85 +1,117 @@
 //! Keys that can change during a run, and the format of a change.
 
-use crate::decode::{Context, FromNode, Spanned};
-use crate::goals::Rates;
+use crate::decode::{Context, FromNode, KeyChange, Section, Spanned};
 use crate::node::{Entry, Node, Place};
-use crate::plan::{ApSetting, LinkSetting, RadioRef, RadioSetting, Setting, StationSetting};
-use crate::scalars::{Delay, Power, QueueBytes, Range, Rate, Share, Signal, Whole};
+use crate::path::check_path;
+use crate::plan::{RadioName, RadioRef, Setting};
+use crate::sections::{ApSection, LinkSection, RadioSection, StationLinkSection, StationSection, WanSection};
 use crate::suggest::list;
-use netburn_medium::config::{LinkQuality, QueueKind, RateControl};
 use schemars::{Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+use std::sync::LazyLock;
 
-/// A key that can change: its path with `*` for names, its schema, and the reader of its new value.
+type Read = dyn Fn(&[&str], &Node, &mut Context) -> Option<Setting> + Send + Sync;
+type Write = dyn Fn(&Setting) -> Option<Value> + Send + Sync;
+
+/// A key that can change: its path with `*` for names, its schema, and the reader and format of its new value.
 pub(crate) struct Changeable {
-    pub(crate) pattern: &'static str,
+    pub(crate) pattern: String,
     schema: fn(&mut SchemaGenerator) -> Schema,
-    read: fn(&[&str], &Node, &mut Context) -> Option<Setting>,
-}
-
-macro_rules! changeable {
-    ($($pattern:literal, $kind:ty, |$names:ident, $value:ident| $setting:expr;)+) => {
-        &[$(Changeable {
-            pattern: $pattern,
-            schema: <$kind as FromNode>::schema,
-            read: |$names, node, cx| {
-                let $value = <$kind as FromNode>::read(node, cx)?;
-                Some($setting)
-            },
-        }),+]
-    };
-}
-
-fn to_u8(whole: u64) -> u8 {
-    u8::try_from(whole).unwrap_or(u8::MAX)
-}
-
-fn ap(names: &[&str], setting: ApSetting) -> Setting {
-    Setting::Ap(names[1].to_owned(), setting)
-}
-
-fn station(names: &[&str], setting: StationSetting) -> Setting {
-    Setting::Station(names[1].to_owned(), setting)
-}
-
-fn radio(names: &[&str], setting: RadioSetting) -> Option<Setting> {
-    let radio = crate::plan::RadioName::parse(names[3])?;
-    Some(Setting::Radio(
-        RadioRef {
-            ap: names[1].to_owned(),
-            radio,
-        },
-        setting,
-    ))
+    read: Box<Read>,
+    write: Box<Write>,
 }
 
 /// All keys that can change.
-pub(crate) const CHANGEABLE: &[Changeable] = changeable! {
-    "server.link.rate", Rate, |_names, value| Setting::Link(LinkSetting::Rate(value.0));
-    "server.link.delay", Delay, |_names, value| Setting::Link(LinkSetting::Delay(value.0));
-    "server.link.loss", Share, |_names, value| Setting::Link(LinkSetting::Loss(value.0));
-    "server.link.queue", QueueBytes, |_names, value| Setting::Link(LinkSetting::Queue(value.0));
-    "ap.*.queue", QueueKind, |names, value| ap(names, ApSetting::Queue(value));
-    "ap.*.forwarding", Rate, |names, value| ap(names, ApSetting::Forwarding(value.0));
-    "ap.*.wan.down", Rate, |names, value| ap(names, ApSetting::WanDown(value.0));
-    "ap.*.wan.up", Rate, |names, value| ap(names, ApSetting::WanUp(value.0));
-    "ap.*.wan.delay", Delay, |names, value| ap(names, ApSetting::WanDelay(value.0));
-    "ap.*.wan.loss", Share, |names, value| ap(names, ApSetting::WanLoss(value.0));
-    "ap.*.radio.*.channel_busy", Share, |names, value| radio(names, RadioSetting::ChannelBusy(value.0))?;
-    "ap.*.radio.*.power", Power, |names, value| radio(names, RadioSetting::Power(value.0))?;
-    "station.*.signal", Signal, |names, value| station(names, StationSetting::Quality(LinkQuality::Signal(value.0)));
-    "station.*.distance", Range, |names, value| station(names, StationSetting::Quality(LinkQuality::Distance(value.0)));
-    "station.*.mcs", Whole<0, 13>, |names, value| station(names, StationSetting::Quality(LinkQuality::Mcs(to_u8(value.0))));
-    "station.*.signal_up", Signal, |names, value| station(names, StationSetting::SignalUp(value.0));
-    "station.*.rate_control", RateControl, |names, value| station(names, StationSetting::RateControl(value));
-    "station.*.adapter_rate", Rates, |names, value| station(names, StationSetting::AdapterRate(value.0));
-    "station.*.queue", QueueKind, |names, value| station(names, StationSetting::Queue(value));
-    "station.*.link.rate", Rate, |names, value| station(names, StationSetting::LinkRate(value.0));
-    "station.*.link.down", Rate, |names, value| station(names, StationSetting::LinkDown(value.0));
-    "station.*.link.up", Rate, |names, value| station(names, StationSetting::LinkUp(value.0));
-    "station.*.link.delay", Delay, |names, value| station(names, StationSetting::LinkDelay(value.0));
-    "station.*.link.loss", Share, |names, value| station(names, StationSetting::LinkLoss(value.0));
-    "station.*.weight", Whole<1, 65_535>, |names, value| station(names, StationSetting::Weight(u16::try_from(value.0).unwrap_or(u16::MAX)));
-};
+pub(crate) static CHANGEABLE: LazyLock<Vec<Changeable>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    let link = |setting: &Setting| match setting {
+        Setting::Link(link) => Some(*link),
+        _ => None,
+    };
+    add(
+        &mut all,
+        "server.link",
+        LinkSection::changes(),
+        |_, new| Some(Setting::Link(new)),
+        link,
+    );
+    let ap = |setting: &Setting| match setting {
+        Setting::Ap(_, ap) => Some(*ap),
+        _ => None,
+    };
+    let of_ap = |names: &[&str], new| Some(Setting::Ap(names[1].to_owned(), new));
+    add(&mut all, "ap.*", ApSection::changes(), of_ap, ap);
+    add(&mut all, "ap.*.wan", WanSection::changes(), of_ap, ap);
+    let radio = |setting: &Setting| match setting {
+        Setting::Radio(_, radio) => Some(*radio),
+        _ => None,
+    };
+    let of_radio = |names: &[&str], new| {
+        let ap = names[1].to_owned();
+        let radio = RadioName::parse(names[3])?;
+        Some(Setting::Radio(RadioRef { ap, radio }, new))
+    };
+    add(&mut all, "ap.*.radio.*", RadioSection::changes(), of_radio, radio);
+    let station = |setting: &Setting| match setting {
+        Setting::Station(_, station) => Some(*station),
+        _ => None,
+    };
+    let of_station = |names: &[&str], new| Some(Setting::Station(names[1].to_owned(), new));
+    add(&mut all, "station.*", StationSection::changes(), of_station, station);
+    add(
+        &mut all,
+        "station.*.link",
+        StationLinkSection::changes(),
+        of_station,
+        station,
+    );
+    all
+});
+
+/// Adds the keys of a section that can change. `whole` makes the setting of a path's names, and `part` is its inverse.
+fn add<S: 'static>(
+    all: &mut Vec<Changeable>,
+    section: &str,
+    changes: Vec<KeyChange<S>>,
+    whole: fn(&[&str], S) -> Option<Setting>,
+    part: fn(&Setting) -> Option<S>,
+) {
+    for change in changes {
+        all.push(Changeable {
+            pattern: format!("{section}.{}", change.name),
+            schema: change.schema,
+            read: Box::new(move |names, node, cx| whole(names, (change.read)(node, cx)?)),
+            write: Box::new(move |setting| (change.write)(&part(setting)?)),
+        });
+    }
+}
+
+/// Returns the pattern of a changed key and its new value.
+fn pattern_of(setting: &Setting) -> (&'static str, Value) {
+    let found = CHANGEABLE
+        .iter()
+        .find_map(|known| Some((known.pattern.as_str(), (known.write)(setting)?)));
+    found.expect("every setting is that of a key")
+}
+
+/// Returns `true` if the setting is that of a station's wired link.
+pub(crate) fn is_of_link(setting: &Setting) -> bool {
+    pattern_of(setting).0.starts_with("station.*.link.")
+}
+
+/// Returns the path of a changed key and its new value.
+pub(crate) fn format_setting(setting: &Setting) -> (String, Value) {
+    let (pattern, value) = pattern_of(setting);
+    let path = match setting {
+        Setting::Link(_) => pattern.to_owned(),
+        Setting::Ap(name, _) | Setting::Station(name, _) => pattern.replacen('*', name, 1),
+        Setting::Radio(radio, _) => {
+            let path = pattern.replacen("radio.*", &format!("radio.{}", radio.radio), 1);
+            path.replacen('*', &radio.ap, 1)
+        }
+    };
+    (path, value)
+}
 
 /// Settings of one `[[at]]` whose paths and values are valid by themselves.
 #[derive(Debug, Clone, Default)]
@@ -98,7 +130,7 @@ impl FromNode for Settings {
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let mut patterns = serde_json::Map::new();
-        for changeable in CHANGEABLE {
+        for changeable in CHANGEABLE.iter() {
             let mut pattern = String::from("^");
             for (index, part) in changeable.pattern.split('.').enumerate() {
                 pattern.push_str(if index == 0 { "" } else { "\\." });
@@ -119,14 +151,14 @@ impl FromNode for Settings {
 
 fn setting(entry: &Entry, cx: &mut Context) -> Option<Spanned<Setting>> {
     let names: Vec<&str> = entry.key.split('.').collect();
-    let found = CHANGEABLE.iter().find(|known| fits(known.pattern, &names));
+    let found = CHANGEABLE.iter().find(|known| fits(&known.pattern, &names));
     let path = &entry.key;
     let Some(changeable) = found else {
         report_unknown(path, &names, entry, cx);
         return None;
     };
     let radio = (names.get(2) == Some(&"radio")).then(|| names.get(3)).flatten();
-    if let Some(radio) = radio.filter(|radio| crate::plan::RadioName::parse(radio).is_none()) {
+    if let Some(radio) = radio.filter(|radio| RadioName::parse(radio).is_none()) {
         let message = format!("invalid radio name {}", crate::suggest::quoted_name(radio));
         let help = "expected `2g`, `5g` or `6g`; a second radio in a band is `5g-2`";
         cx.problem(&entry.place, message, help.to_owned());
@@ -170,22 +202,23 @@ fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
                 .join(".")
         })
         .collect();
-    let known = crate::document::check_path(path);
-    let message = match known {
-        Ok(_) => format!("{shown} cannot change during a run"),
-        Err(_) => format!("unknown key {shown}"),
+    let known = cx.file.is_some_and(|file| check_path((file.shape)(), path).is_ok());
+    let message = if known {
+        format!("{shown} cannot change during a run")
+    } else {
+        format!("unknown key {shown}")
     };
     let section: Vec<&str> = CHANGEABLE
         .iter()
-        .map(|known| known.pattern)
+        .map(|known| known.pattern.as_str())
         .filter(|pattern| pattern.split('.').next() == names.first().copied())
         .collect();
     let help = match cx.nearest(path, candidates.iter().map(String::as_str)) {
-        Some(near) if known.is_err() => format!("did you mean `{near}`?"),
+        Some(near) if !known => format!("did you mean `{near}`?"),
         _ if !section.is_empty() => format!("keys that can change: {}", list(section)),
         _ => format!(
             "keys that can change: {}",
-            list(CHANGEABLE.iter().map(|known| known.pattern))
+            list(CHANGEABLE.iter().map(|known| known.pattern.as_str()))
         ),
     };
     cx.problem(place, message, help);
@@ -194,13 +227,12 @@ fn report_unknown(path: &str, names: &[&str], entry: &Entry, cx: &mut Context) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::format_setting;
 
     #[test]
     fn every_path_is_a_key_and_its_format_is_read_back() {
-        for changeable in CHANGEABLE {
+        for changeable in CHANGEABLE.iter() {
             let path = changeable.pattern.replace("radio.*", "radio.5g").replace('*', "c7");
-            assert_eq!(crate::document::check_path(&path), Ok(()), "{path}");
+            assert_eq!(check_path(crate::file::shape(), &path), Ok(()), "{path}");
             let value = match path.rsplit('.').next().unwrap_or_default() {
                 "rate" | "forwarding" | "down" | "up" | "adapter_rate" => "5 Mbit/s".into(),
                 "delay" => "5 ms".into(),

@@ -1,8 +1,13 @@
 //! Conversion of document nodes to typed values. All problems are collected.
 
+use crate::effect::Reason;
+use crate::environment::{Environment, MODELLED};
 use crate::node::{Entry, Node, Place, Table, Value};
+use crate::path::{Shape, is_name};
 use crate::problem::Problem;
 use crate::suggest;
+use crate::value::Keys;
+use netburn_workload::Kind;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -17,17 +22,6 @@ pub(crate) trait FromNode: Sized {
     fn shape() -> Shape {
         Shape::Leaf
     }
-}
-
-/// Keys that are allowed below a key.
-#[derive(Clone, Copy)]
-pub(crate) enum Shape {
-    /// None: the key has a single value.
-    Leaf,
-    /// A fixed set of keys.
-    Table(fn() -> Vec<(&'static str, Shape)>),
-    /// Names from the file, each with the same keys below.
-    Named(fn() -> Shape),
 }
 
 /// A value with its source span and the path of its key.
@@ -52,6 +46,17 @@ pub(crate) struct Context {
     pub(crate) problems: Vec<Problem>,
     /// The document is a resolved plan, which may define the built-in workloads.
     pub(crate) resolved: bool,
+    /// All keys of the file, for suggestions.
+    pub(crate) file: Option<FileKeys>,
+}
+
+/// All keys of the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FileKeys {
+    /// Shape of the file.
+    pub(crate) shape: fn() -> Shape,
+    /// Headers of the sections that have a key.
+    pub(crate) sections_with_key: fn(&str) -> Vec<String>,
 }
 
 impl Context {
@@ -138,11 +143,33 @@ impl Context {
 
     /// Sections that have the key.
     fn sections_with_key(&self, key: &str) -> Vec<String> {
-        if self.problems.len() > 100 {
-            Vec::new()
-        } else {
-            crate::sections::sections_with_key(key)
+        match self.file {
+            Some(file) if self.problems.len() <= 100 => (file.sections_with_key)(key),
+            _ => Vec::new(),
         }
+    }
+
+    /// Reports an invalid name.
+    pub(crate) fn check_name(&mut self, name: &str, place: &Place) -> bool {
+        if is_name(name) {
+            return true;
+        }
+        let message = match name.chars().find(|c| !(c.is_ascii_alphanumeric() || *c == '-')) {
+            None if name.is_empty() => "the name is empty".to_owned(),
+            None => format!(
+                "the name {} is {} characters long",
+                suggest::quoted_name(name),
+                name.len()
+            ),
+            Some(bad) => format!(
+                "the name {} contains `{}`",
+                suggest::quoted_name(name),
+                bad.escape_debug()
+            ),
+        };
+        let help = "expected 1 to 63 letters (a to z), digits or `-`";
+        self.problem(place, message, help.to_owned());
+        false
     }
 
     /// Reports the missing key `key`, with the first sentence of its description.
@@ -179,7 +206,7 @@ impl<T: FromNode> FromNode for Named<T> {
         let mut all = Vec::new();
         for entry in &table.entries {
             cx.within(&entry.key, |cx| {
-                let good = crate::scalars::check_name(&entry.key, &entry.place, cx);
+                let good = cx.check_name(&entry.key, &entry.place);
                 let value = cx.at(&entry.node);
                 if let (true, Some(mut value)) = (good, value) {
                     // Problems with the whole table are shown at its name.
@@ -256,21 +283,92 @@ impl<T: FromNode> FromNode for OneOrMany<T> {
 pub(crate) trait Section: FromNode {
     const NAME: &'static str;
     const ABOUT: &'static str;
+    /// Part of the plan that the section sets.
+    type Plan;
+    /// Change of a key during a run; `()` if no key can change.
+    type Setting;
     /// Keys of the section.
     fn keys() -> Vec<Key>;
+    /// Keys that can change during a run.
+    fn changes() -> Vec<KeyChange<Self::Setting>>;
+    /// Plan with every default.
+    fn default_plan() -> Self::Plan;
+    /// Sets the values of the present keys.
+    fn apply(&self, plan: &mut Self::Plan);
+    /// Values of a plan, by key.
+    fn encode(plan: &Self::Plan) -> Keys;
+    /// Name, source span and path of each present key.
+    fn present(&self) -> Vec<(&'static str, &Place, &str)>;
 }
 
 /// One key of a section.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// Default as written in the file: JSON, or a text without its quotes.
-    pub(crate) default: Option<&'static str>,
+    /// Default of a key without a value in the plan.
+    pub(crate) default_text: Option<&'static str>,
     /// Description of a default that depends on other settings.
     pub(crate) default_note: Option<&'static str>,
     pub(crate) required: bool,
+    /// The key describes Wi-Fi, and a station with a wired link cannot have it.
+    pub(crate) wifi: bool,
+    /// Kinds of workload that have the key; empty: all.
+    pub(crate) kinds: &'static [Kind],
+    /// The key can change during a run.
+    pub(crate) changeable: bool,
+    /// Environments of a key that does not act in all, with the reason.
+    pub(crate) limited: Option<(&'static [Environment], Reason)>,
     pub(crate) shape: Shape,
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// A key that can change during a run: the reader and the format of its new value.
+pub(crate) struct KeyChange<S> {
+    pub(crate) name: &'static str,
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+    pub(crate) read: fn(&Node, &mut Context) -> Option<S>,
+    /// New value; `None` if the setting is that of another key.
+    pub(crate) write: fn(&S) -> Option<serde_json::Value>,
+}
+
+impl Key {
+    /// Returns the environments in which the key acts, and the reason why it does not act in the others. `None`: all.
+    pub(crate) fn environments(&self) -> Option<(&'static [Environment], Reason)> {
+        self.limited.or(self.wifi.then_some((MODELLED, Reason::RealAir)))
+    }
+
+    /// Returns `true` for a key of a station's Wi-Fi or wired link.
+    pub(crate) fn of_air(&self) -> bool {
+        self.environments().is_some_and(|(_, reason)| reason == Reason::RealAir)
+    }
+
+    /// Returns the default as JSON. `defaults` are the values of the section's default plan.
+    pub(crate) fn default_in(&self, defaults: &Keys) -> Option<serde_json::Value> {
+        if self.required || self.default_note.is_some() {
+            return None;
+        }
+        if let Some(text) = self.default_text {
+            return Some(text.into());
+        }
+        let single = |value: &&serde_json::Value| !value.is_object() && !value.is_array();
+        defaults.get(self.name).filter(single).cloned()
+    }
+
+    /// Returns the description with the default, the environments, and whether the key can change.
+    fn description(&self) -> String {
+        let mut text = self.about.to_owned();
+        if let Some(note) = self.default_note {
+            text.push_str(&format!(" Default: {note}."));
+        }
+        if let Some((environments, _)) = self.environments() {
+            let names: Vec<&str> = environments.iter().map(|environment| environment.name()).collect();
+            text.push_str(&format!(" Only on {}.", names.join(" and ")));
+        }
+        if self.changeable {
+            text.push_str(" Can change during a run.");
+        }
+        text
+    }
 }
 
 /// The JSON Schema of a section.
@@ -284,22 +382,12 @@ impl<T: Section> JsonSchema for SectionSchema<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut properties = serde_json::Map::new();
         let mut required = Vec::new();
+        let defaults = T::encode(&T::default_plan());
         for key in T::keys() {
             let mut schema = (key.schema)(generator);
-            let description = match key.default_note {
-                Some(note) => format!("{} Default: {note}.", key.about),
-                None => key.about.to_owned(),
-            };
-            schema.insert("description".to_owned(), description.into());
-            if let Some(default) = key.default {
-                let is_text = schema.get("type").is_some_and(|sort| sort == "string");
-                let parsed = if is_text {
-                    None
-                } else {
-                    serde_json::from_str(default).ok()
-                };
-                let value = parsed.unwrap_or_else(|| default.into());
-                schema.insert("default".to_owned(), value);
+            schema.insert("description".to_owned(), key.description().into());
+            if let Some(default) = key.default_in(&defaults) {
+                schema.insert("default".to_owned(), default);
             }
             if key.required {
                 required.push(key.name);
@@ -319,15 +407,38 @@ impl<T: Section> JsonSchema for SectionSchema<T> {
     }
 }
 
-/// Declares a section: a struct with optional keys, its reader and its JSON Schema.
+/// Declares a section: a struct with optional keys. The macro generates its reader, the conversion to and from the plan, its
+/// JSON Schema, its part of the manual, and the keys that can change during a run.
 ///
-/// The doc comments become the descriptions in the schema and in the manual. `(required)` marks a required key.
-/// `= "…"` is the default as written in a file. `, default "…"` describes a default that depends on other settings.
+/// ```text
+/// Section(Plan = DEFAULT_PLAN) changes Setting {
+///     /// Description, for the schema and the manual.
+///     key(MARK): Type = "TEXT" => FIELD, default "NOTE", kinds [KIND], changes |value| (SETTING), on ENVIRONMENTS else REASON;
+/// }
+/// ```
+///
+/// - `MARK`: `required`, or `wifi` for a key that needs modelled Wi-Fi and that a station with a wired link cannot have.
+/// - `=> FIELD`: field of the plan that has the value. The default is that of `DEFAULT_PLAN`. The resolution sets a value that
+///   depends on other keys.
+/// - `= "TEXT"`: default of a key without a field.
+/// - `default "NOTE"`: description of a default that depends on other settings.
+/// - `kinds [KIND]`: kinds of workload that have the key.
+/// - `changes |value| (SETTING)`: change during a run, as an expression that is also a pattern.
+/// - `on ENVIRONMENTS else REASON`: environments in which the key acts, and the reason why it does not act in the others.
 macro_rules! section {
+    (@setting) => { () };
+    (@setting $setting:ty) => { $setting };
     (
         $(#[doc = $about:literal])+
-        $name:ident {
-            $( $(#[doc = $doc:literal])+ $key:ident $(($required:ident))? : $kind:ty $(= $default:literal)? $(, default $note:literal)?; )*
+        $name:ident($plan:ty = $default_plan:expr) $(changes $setting:ty)? {
+            $(
+                $(#[doc = $doc:literal])+
+                $key:ident $(($mark:ident))? : $kind:ty $(= $default:literal)? $(=> $($field:ident).+)?
+                $(, default $note:literal)?
+                $(, kinds [$($work:ident),+])?
+                $(, changes |$value:ident| ($($new:tt)+))?
+                $(, on $environments:ident else $reason:ident)?;
+            )*
         }
     ) => {
         $(#[doc = $about])+
@@ -339,16 +450,63 @@ macro_rules! section {
         impl $crate::decode::Section for $name {
             const NAME: &'static str = stringify!($name);
             const ABOUT: &'static str = concat!($($about),+);
+            type Plan = $plan;
+            type Setting = $crate::decode::section!(@setting $($setting)?);
+
             fn keys() -> Vec<$crate::decode::Key> {
                 vec![$( $crate::decode::Key {
                     name: stringify!($key),
                     about: concat!($($doc),+).trim_ascii_start(),
-                    default: [$($default)?].first().copied(),
+                    default_text: [$($default)?].first().copied(),
                     default_note: [$($note)?].first().copied(),
-                    required: [$(stringify!($required))?].contains(&"required"),
+                    required: [$(stringify!($mark))?].contains(&"required"),
+                    wifi: [$(stringify!($mark))?].contains(&"wifi"),
+                    kinds: &[$($(netburn_workload::Kind::$work),+)?],
+                    changeable: [$(stringify!($value))?].contains(&"value"),
+                    limited: [$(($environments, $crate::effect::Reason::$reason))?].first().copied(),
                     shape: <$kind as $crate::decode::FromNode>::shape(),
                     schema: <$kind as $crate::decode::FromNode>::schema,
                 } ),*]
+            }
+
+            fn changes() -> Vec<$crate::decode::KeyChange<Self::Setting>> {
+                vec![$($( $crate::decode::KeyChange {
+                    name: stringify!($key),
+                    schema: <$kind as $crate::decode::FromNode>::schema,
+                    read: |node, cx| {
+                        let key = <$kind as $crate::decode::FromNode>::read(node, cx)?;
+                        let $value = $crate::value::PlanValue::from_key(&key);
+                        Some($($new)+)
+                    },
+                    write: |setting| match setting {
+                        $($new)+ => Some($crate::value::PlanValue::<$kind>::to_json($value)),
+                        _ => None,
+                    },
+                }, )?)*]
+            }
+
+            fn default_plan() -> Self::Plan {
+                $default_plan
+            }
+
+            fn apply(&self, plan: &mut Self::Plan) {
+                let _ = &plan;
+                $($(if let Some(at) = &self.$key {
+                    plan.$($field).+ = $crate::value::PlanValue::<$kind>::from_key(&at.value);
+                })?)*
+            }
+
+            fn encode(plan: &Self::Plan) -> $crate::value::Keys {
+                let _ = plan;
+                $crate::value::Keys::default()
+                    $($(.with(stringify!($key), $crate::value::PlanValue::<$kind>::to_json(&plan.$($field).+)))?)*
+            }
+
+            fn present(&self) -> Vec<(&'static str, &$crate::node::Place, &str)> {
+                let keys = [$(
+                    self.$key.as_ref().map(|at| (stringify!($key), &at.place, at.path.as_str()))
+                ),*];
+                keys.into_iter().flatten().collect()
             }
         }
 
@@ -368,8 +526,8 @@ macro_rules! section {
                 generator.subschema_for::<$crate::decode::SectionSchema<$name>>()
             }
 
-            fn shape() -> $crate::decode::Shape {
-                $crate::decode::Shape::Table(|| {
+            fn shape() -> $crate::path::Shape {
+                $crate::path::Shape::Table(|| {
                     <$name as $crate::decode::Section>::keys().into_iter().map(|key| (key.name, key.shape)).collect()
                 })
             }

@@ -1,12 +1,13 @@
 //! Scenario document before resolution: read from a file or by name, changed by `--set`.
 
-use crate::decode::Shape;
 use crate::environment::Environment;
+use crate::file;
 use crate::node::{Entry, Node, Place, Table, Value};
+use crate::path::{Shape, check_path};
 use crate::plan::Plan;
 use crate::problem::{Problem, ScenarioError, Source, position};
 use crate::suggest::{list, nearest, quoted_name};
-use crate::{pattern, resolve, sections};
+use crate::{pattern, resolve};
 
 /// A scenario document that is not resolved yet.
 #[derive(Debug, Clone)]
@@ -99,7 +100,11 @@ impl Document {
     }
 
     fn matching(&self, index: usize, key: &str) -> Result<Vec<String>, Box<Problem>> {
-        let checked = if key.contains('*') { check_path(key) } else { Ok(()) };
+        let checked = if key.contains('*') {
+            check_path(file::shape(), key)
+        } else {
+            Ok(())
+        };
         checked
             .and_then(|()| pattern::matching(&self.root, key))
             .map_err(|(message, help)| {
@@ -112,12 +117,12 @@ impl Document {
     fn set_path(&mut self, index: usize, written: &str, key: &str, value: &str) -> Result<(), Box<Problem>> {
         let place = Place::Argument(index, 0..written.len());
         let wrong = |message: String, help: String| Box::new(Problem::new(place.clone(), "", message, Some(help)));
-        if let Err((message, help)) = check_path(key) {
+        if let Err((message, help)) = check_path(file::shape(), key) {
             return Err(wrong(message, help));
         }
         let value = argument(index, written.len() + 1, value)?;
         let parts: Vec<&str> = key.split('.').collect();
-        let mut shape = sections::shape();
+        let mut shape = file::shape();
         let mut node = &mut self.root;
         for (depth, part) in parts.iter().enumerate() {
             let path = parts[..depth].join(".");
@@ -126,7 +131,7 @@ impl Document {
                 return Err(wrong(format!("`{path}` is a single value in this scenario"), help));
             };
             let named = matches!(shape, Shape::Named(_));
-            shape = child(shape, part).unwrap_or(Shape::Leaf);
+            shape = shape.child(part).unwrap_or(Shape::Leaf);
             let found = table.entries.iter().position(|entry| entry.key == *part);
             // A name must exist already. Radios are an exception, because a rating implies them.
             if found.is_none() && named && parts.get(depth.wrapping_sub(1)) != Some(&"radio") {
@@ -198,52 +203,6 @@ impl Document {
             }
         }
         place
-    }
-}
-
-/// Checks that a dotted path is a valid key. Otherwise returns message and help.
-pub(crate) fn check_path(path: &str) -> Result<(), (String, String)> {
-    let mut shape = sections::shape();
-    let mut before: Vec<&str> = Vec::new();
-    for part in path.split('.') {
-        if let Some(next) = child(shape, part) {
-            shape = next;
-            before.push(part);
-            continue;
-        }
-        let section = before.join(".");
-        let place = if section.is_empty() {
-            "a scenario".to_owned()
-        } else {
-            format!("`{section}`")
-        };
-        return Err(match shape {
-            Shape::Leaf => (
-                format!("`{section}` has no keys below it"),
-                format!("set `{section}` itself"),
-            ),
-            Shape::Named(_) => (
-                format!("invalid name {}", quoted_name(part)),
-                "expected 1 to 63 letters (a to z), digits or `-`".to_owned(),
-            ),
-            Shape::Table(keys) => {
-                let keys: Vec<&str> = keys().into_iter().map(|(key, _)| key).collect();
-                let help = match nearest(part, keys.iter().copied()) {
-                    Some(near) => format!("did you mean `{}`?", [before.as_slice(), &[near]].concat().join(".")),
-                    None => format!("expected one of {}", list(keys)),
-                };
-                (format!("{place} has no key {}", quoted_name(part)), help)
-            }
-        });
-    }
-    Ok(())
-}
-
-fn child(shape: Shape, part: &str) -> Option<Shape> {
-    match shape {
-        Shape::Leaf => None,
-        Shape::Table(keys) => keys().into_iter().find(|(key, _)| *key == part).map(|(_, shape)| shape),
-        Shape::Named(shape) => (crate::scalars::is_name(part) || pattern::is_pattern(part)).then(shape),
     }
 }
 

@@ -1,9 +1,11 @@
 //! Keys whose values are words from a fixed set, and values with their own syntax.
 
-use crate::decode::{Context, FromNode, Shape, section};
+use crate::decode::{Context, FromNode, Section, section};
 use crate::node::{Node, Value};
+use crate::path::{Shape, is_name};
 use crate::plan::{Http, RadioName, RadioRef};
 use crate::scalars::{self, SomeTime, Span, parsed};
+use crate::value::{PlanValue, from_section};
 use netburn_medium::config::{
     Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
 };
@@ -27,6 +29,16 @@ macro_rules! words {
                 json_schema!({ "type": "string", "enum": words })
             }
         }
+
+        impl PlanValue<$kind> for $kind {
+            fn from_key(key: &$kind) -> Self {
+                *key
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                word_of($table, self).into()
+            }
+        }
     };
 }
 
@@ -36,6 +48,40 @@ pub(crate) fn word_of<T: PartialEq>(table: &[(&'static str, T)], value: &T) -> &
         .iter()
         .find(|(_, known)| known == value)
         .map_or("", |(word, _)| word)
+}
+
+/// Declares types that a key has in the plan too, with their texts.
+macro_rules! texts {
+    ($($kind:ty, |$value:ident| $text:expr;)+) => {
+        $(impl PlanValue<$kind> for $kind {
+            fn from_key(key: &$kind) -> Self {
+                key.clone()
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                let $value = self;
+                $text.into()
+            }
+        })+
+    };
+}
+
+texts! {
+    Width, |width| format!("{} MHz", width.as_mhz());
+    Guard, |guard| format!("{} ns", guard.as_nanos());
+    Rating, |rating| rating.to_string();
+    CongestionControl, |cc| cc.to_string();
+    RadioRef, |radio| radio.to_string();
+    QueueLimit, |limit| match limit {
+        QueueLimit::Packets(packets) => format!("{packets} packets"),
+        QueueLimit::Bytes(bytes) => bytes.to_string(),
+    };
+    HardwareQueue, |queue| match queue {
+        HardwareQueue::Aggregates(count) => format!("{count} aggregates"),
+        HardwareQueue::Frames(count) => format!("{count} frames"),
+        HardwareQueue::Time(time) => time.to_string(),
+        HardwareQueue::Unlimited => "unlimited".to_owned(),
+    };
 }
 
 words!(Http, HTTP, ["1.1" => Http::H1, "2" => Http::H2]);
@@ -156,7 +202,7 @@ impl RadioRef {
     pub(crate) fn parse(text: &str) -> Option<RadioRef> {
         let (ap, radio) = text.split_once('.')?;
         let radio = RadioName::parse(radio)?;
-        scalars::is_name(ap).then(|| RadioRef {
+        is_name(ap).then(|| RadioRef {
             ap: ap.to_owned(),
             radio,
         })
@@ -232,13 +278,13 @@ impl FromNode for HardwareQueue {
 
 section! {
     /// Airtime queue limits (AQL): the airtime that can be pending in the hardware.
-    AqlSection {
+    AqlSection(Aql = Aql::default()) {
         /// A station can always pass frames to the hardware while its pending airtime is below this.
-        low: SomeTime = "5 ms";
+        low: SomeTime => low;
         /// Limit of a station's pending airtime while the sum over all stations is below `total`.
-        high: SomeTime = "12 ms";
+        high: SomeTime => high;
         /// Sum of all stations' pending airtime from which `low` applies.
-        total: SomeTime = "24 ms";
+        total: SomeTime => total;
     }
 }
 
@@ -251,15 +297,7 @@ impl FromNode for AqlChoice {
         match &node.value {
             Value::Bool(on) => Some(AqlChoice(on.then(Aql::default))),
             Value::Table(_) => {
-                let own = AqlSection::read(node, cx)?;
-                let default = Aql::default();
-                let time =
-                    |key: &Option<crate::decode::Spanned<SomeTime>>, default| key.as_ref().map_or(default, |at| at.0);
-                let aql = Aql {
-                    low: time(&own.low, default.low),
-                    high: time(&own.high, default.high),
-                    total: time(&own.total, default.total),
-                };
+                let aql = from_section(&AqlSection::read(node, cx)?);
                 if aql.low > aql.high {
                     let message = format!("`low` ({}) is above `high` ({})", aql.low, aql.high);
                     cx.problem(&node.place, message, "expected `low` up to `high`".to_owned());
@@ -281,18 +319,31 @@ impl FromNode for AqlChoice {
     }
 }
 
+impl PlanValue<AqlChoice> for Option<Aql> {
+    fn from_key(key: &AqlChoice) -> Self {
+        key.0
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            None => false.into(),
+            Some(aql) => AqlSection::encode(aql).into_json(),
+        }
+    }
+}
+
 section! {
     /// Custom settings of TCP Small Queues. The limit on a connection's data below TCP is
     /// max(2 packets, pacing rate ÷ 2^`shift`, `minimum`), up to `cap`.
-    TsqSection {
+    TsqSection(TsqSettings = TsqSettings::default()) {
         /// Time of 2^−shift seconds at the pacing rate: 10 is 1 ms, 9 is 2 ms, 8 is 4 ms, 7 is 8 ms, 6 is 16 ms. `none`: independent of the rate.
-        shift: Shift = "10";
+        shift: Shift => shift;
         /// Minimum of the limit.
-        minimum: scalars::AnySize = "0 B";
+        minimum: scalars::AnySize => minimum;
         /// Maximum of the limit.
-        cap: scalars::ObjectSize, default "none";
+        cap: scalars::ObjectSize => cap, default "none";
         /// Application of the cap to paced connections.
-        caps_paced: scalars::Flag = "true";
+        caps_paced: scalars::Flag => caps_paced;
     }
 }
 
@@ -314,17 +365,20 @@ impl FromNode for Shift {
     }
 }
 
+impl PlanValue<Shift> for Option<u8> {
+    fn from_key(key: &Shift) -> Self {
+        key.0
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.map_or_else(|| "none".into(), Into::into)
+    }
+}
+
 impl FromNode for Tsq {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let Value::Table(_) = node.value {
-            let own = TsqSection::read(node, cx)?;
-            let default = TsqSettings::default();
-            let settings = TsqSettings {
-                shift: own.shift.map_or(default.shift, |at| at.0),
-                minimum: own.minimum.map_or(default.minimum, |at| at.0),
-                cap: own.cap.map(|at| at.0),
-                caps_paced: own.caps_paced.map_or(default.caps_paced, |at| at.0),
-            };
+            let settings = from_section(&TsqSection::read(node, cx)?);
             if settings.cap.is_some_and(|cap| cap < settings.minimum) {
                 let message = "`minimum` is above `cap`";
                 cx.problem(&node.place, message, "expected `minimum` up to `cap`".to_owned());
@@ -358,6 +412,19 @@ impl FromNode for Tsq {
 
     fn shape() -> Shape {
         TsqSection::shape()
+    }
+}
+
+impl PlanValue<Tsq> for Tsq {
+    fn from_key(key: &Tsq) -> Self {
+        *key
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Tsq::Custom(settings) => TsqSection::encode(settings).into_json(),
+            preset => word_of(TSQ, preset).into(),
+        }
     }
 }
 

@@ -24,6 +24,13 @@ pub enum Environment {
     Imported,
 }
 
+/// Environments that model the air and the path to the server.
+pub(crate) const MODELLED: &[Environment] = &[Environment::Simulate, Environment::Lab];
+/// Environments that model the hosts.
+pub(crate) const SIMULATE: &[Environment] = &[Environment::Simulate];
+/// Environments with agents that can be chosen.
+pub(crate) const FLEET: &[Environment] = &[Environment::Fleet];
+
 impl Environment {
     /// Environments in which a scenario can run.
     pub const ALL: [Environment; 4] = [

@@ -1,8 +1,10 @@
 //! Values with several forms: goals, and rates in two directions.
 
-use crate::decode::{Context, FromNode, Shape, Spanned, section};
+use crate::decode::{Context, FromNode, Section, Spanned, section};
 use crate::node::{Node, Value};
+use crate::path::Shape;
 use crate::scalars::{Rate, Whole};
+use crate::value::{PlanValue, from_section};
 use netburn_medium::config::AdapterRate;
 use netburn_units::{BitRate, Duration};
 use netburn_workload::Goal;
@@ -26,6 +28,21 @@ impl FromNode for Goals {
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         let one = Goal::schema(generator);
         json_schema!({ "anyOf": [one, { "const": "none" }, { "type": "array", "items": one }], "x-value": "a time, a rate, `no stall`, `none`, or a list" })
+    }
+}
+
+impl PlanValue<Goals> for Vec<Goal> {
+    fn from_key(key: &Goals) -> Self {
+        key.0.iter().map(|goal| goal.value).collect()
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        let text = |goal: &Goal| match goal {
+            Goal::Latency { limit } => limit.to_string(),
+            Goal::Rate { at_least, .. } => at_least.to_string(),
+            Goal::NoStall => "no stall".to_owned(),
+        };
+        self.iter().map(text).collect()
     }
 }
 
@@ -77,13 +94,13 @@ impl FromNode for Goal {
 
 section! {
     /// Maximum rates of a station's adapter.
-    AdapterRateSection {
+    AdapterRateSection(AdapterRate = AdapterRate::default()) {
         /// Uplink rate (station to access point).
-        up: Rate, default "unlimited";
+        up: Rate => up, default "unlimited";
         /// Downlink rate (access point to station).
-        down: Rate, default "unlimited";
+        down: Rate => down, default "unlimited";
         /// Packets per bus transfer to the adapter, which receives them together: 20 with ath9k_htc over USB.
-        transfer: Whole<1, 1024>, default "1";
+        transfer: Whole<1, 1024> => transfer, default "1";
     }
 }
 
@@ -94,12 +111,7 @@ pub(crate) struct Rates(pub(crate) AdapterRate);
 impl FromNode for Rates {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         if let Value::Table(_) = node.value {
-            let own = AdapterRateSection::read(node, cx)?;
-            return Some(Rates(AdapterRate {
-                up: own.up.map(|at| at.0),
-                down: own.down.map(|at| at.0),
-                transfer: own.transfer.map(|at| at.0 as u32),
-            }));
+            return Some(Rates(from_section(&AdapterRateSection::read(node, cx)?)));
         }
         Rate::read(node, cx).map(|rate| {
             Rates(AdapterRate {
@@ -117,5 +129,15 @@ impl FromNode for Rates {
 
     fn shape() -> Shape {
         AdapterRateSection::shape()
+    }
+}
+
+impl PlanValue<Rates> for AdapterRate {
+    fn from_key(key: &Rates) -> Self {
+        key.0
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        AdapterRateSection::encode(self).into_json()
     }
 }

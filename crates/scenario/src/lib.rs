@@ -26,10 +26,12 @@ mod encode;
 mod enums;
 mod environment;
 mod estimate;
+mod file;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod goals;
 mod node;
+mod path;
 mod pattern;
 pub mod plan;
 mod problem;
@@ -39,6 +41,7 @@ mod schema;
 mod sections;
 mod suggest;
 mod toml_text;
+mod value;
 
 pub use built_in::{MAX_FILE_SIZE, built_in_scenarios, load};
 pub use describe::decimal;
@@ -49,3 +52,4 @@ pub use plan::{Plan, Station, StationWorkload};
 pub use problem::{Problem, ScenarioError};
 pub use resolve::{MAX_CHANGES, MAX_SECTIONS, MAX_STATIONS, SCHEMA, built_in_workload, is_reserved_station_name};
 pub use schema::{json_schema, manual};
+pub use value::KeyValue;

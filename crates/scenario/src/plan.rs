@@ -4,6 +4,7 @@ use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
     RadioSelection, RateControl, Rating, Standard, Width,
 };
+use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability, Seed};
 use netburn_workload::Config;
@@ -328,7 +329,68 @@ impl Station {
     }
 }
 
+impl RadioName {
+    /// Name of the first radio of a band.
+    #[must_use]
+    pub const fn first(band: Band) -> Self {
+        RadioName { band, number: 1 }
+    }
+}
+
+impl Network {
+    /// Creates a network without radios.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Network {
+            name: name.to_owned(),
+            radios: Vec::new(),
+        }
+    }
+}
+
+impl Ap {
+    /// Creates an access point with default settings and no radios.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let queue = QueueKind::default();
+        Ap {
+            name: name.to_owned(),
+            rating: None,
+            radios: Vec::new(),
+            queue,
+            queue_limit: queue.default_limit(),
+            ecn: true,
+            slow_stations: false,
+            hardware_queue: HardwareQueue::default(),
+            driver_queue: ATH9K_DEPTH,
+            aql: None,
+            rx_interrupt_delay: Duration::ZERO,
+            forwarding: None,
+            forwarding_queue: None,
+            wan: None,
+        }
+    }
+}
+
 impl Radio {
+    /// Creates a radio with default settings. Those that depend on a rating are `None`.
+    #[must_use]
+    pub fn new(name: RadioName) -> Self {
+        let default = RadioConfig::for_band(name.band);
+        Radio {
+            name,
+            standard: None,
+            channel: default.channel,
+            width: None,
+            streams: None,
+            guard: None,
+            power: default.power,
+            aggregation: default.aggregation,
+            rts: default.rts,
+            channel_busy: default.channel_busy,
+        }
+    }
+
     /// Returns the complete settings; `None` if a rating is not decoded yet.
     #[must_use]
     pub fn config(&self) -> Option<RadioConfig> {

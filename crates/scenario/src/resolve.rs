@@ -10,13 +10,12 @@ pub use station::is_reserved_station_name;
 pub use workload::built_in_workload;
 pub(crate) use workload::{operation_size, preset};
 
-use crate::decode::{Context, Named, Spanned};
+use crate::decode::{Context, Named, Section, Spanned};
+use crate::file::{FILE_KEYS, Scenario};
 use crate::node::{Node, Place};
-use crate::plan::{DEFAULT_INTERRUPT_INTERVAL, Hop, Plan, Server};
+use crate::path::is_name;
+use crate::plan::Plan;
 use crate::problem::Problem;
-use crate::scalars::is_name;
-use crate::sections::{LinkSection, Scenario, ServerSection};
-use netburn_units::Seed;
 use std::collections::BTreeSet;
 
 /// Maximum number of stations in a scenario.
@@ -41,6 +40,7 @@ struct Names {
 pub(crate) fn resolve(root: &Node, name: &str, resolved: bool) -> Result<Plan, Vec<Problem>> {
     let mut cx = Context {
         resolved,
+        file: Some(FILE_KEYS),
         ..Context::default()
     };
     let scenario: Option<Spanned<Scenario>> = cx.at(root);
@@ -74,20 +74,12 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
             help,
         );
     }
-    plan.title = file.title.as_ref().map(|at| at.0.clone());
-    plan.question = file.question.as_ref().map(|at| at.0.clone());
-    if let Some(assumptions) = &file.assumptions {
-        plan.assumptions = assumptions.0.iter().map(|at| at.0.clone()).collect();
-    }
-    times(&mut plan, file, cx);
-    if let Some(seed) = &file.seed {
-        plan.seed = Seed(seed.0);
-    }
-    if let Some(repeat) = &file.repeat {
-        plan.repeat = u32::try_from(repeat.0).unwrap_or(u32::MAX);
-    }
-    if let Some(section) = &file.server {
-        plan.server = server(section);
+    file.apply(&mut plan);
+    if let Some(warmup) = &file.warmup
+        && plan.warmup >= plan.duration
+    {
+        let message = format!("`warmup` is not shorter than `duration` ({})", plan.duration);
+        cx.problem_at(warmup, message, "use a shorter `warmup`".to_owned());
     }
     if let Some(aps) = &file.ap
         && !too_many(aps, MAX_SECTIONS, "access points", cx)
@@ -149,43 +141,6 @@ fn too_many<T>(named: &Spanned<Named<T>>, max: usize, what: &str, cx: &mut Conte
         Some(format!("expected up to {max}")),
     ));
     true
-}
-
-fn times(plan: &mut Plan, file: &Scenario, cx: &mut Context) {
-    plan.duration = file.duration.as_ref().map_or(plan.duration, |at| at.0);
-    plan.warmup = file.warmup.as_ref().map_or(plan.warmup, |at| at.0);
-    plan.baseline = file.baseline.as_ref().map_or(plan.baseline, |at| at.0);
-    plan.drain = file.drain.as_ref().map_or(plan.drain, |at| at.0);
-    if let Some(warmup) = &file.warmup
-        && plan.warmup >= plan.duration
-    {
-        let message = format!("`warmup` is not shorter than `duration` ({})", plan.duration);
-        cx.problem_at(warmup, message, "use a shorter `warmup`".to_owned());
-    }
-}
-
-fn server(section: &ServerSection) -> Server {
-    Server {
-        link: section.link.as_ref().map(|link| hop(link)).unwrap_or_default(),
-        http: section.http.as_ref().map(|at| at.value).unwrap_or_default(),
-        tls: section.tls.as_ref().is_some_and(|at| at.0),
-        cc: section.cc.as_ref().map(|at| at.value.clone()),
-        ecn: section.ecn.as_ref().is_none_or(|at| at.0),
-        interrupt_interval: section
-            .interrupt_interval
-            .as_ref()
-            .map_or(DEFAULT_INTERRUPT_INTERVAL, |at| at.0),
-    }
-}
-
-fn hop(link: &LinkSection) -> Hop {
-    let default = Hop::default();
-    Hop {
-        rate: link.rate.as_ref().map(|at| at.0),
-        delay: link.delay.as_ref().map_or(default.delay, |at| at.0),
-        loss: link.loss.as_ref().map_or(default.loss, |at| at.0),
-        queue: link.queue.as_ref().map(|at| at.0),
-    }
 }
 
 fn names_in(root: &Node, section: &str) -> BTreeSet<String> {

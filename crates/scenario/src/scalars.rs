@@ -1,9 +1,10 @@
 //! Scalar values: quantities with units and ranges, whole numbers, texts, names.
 
 use crate::decode::{Context, FromNode};
-use crate::node::{Node, Place, Value};
+use crate::node::{Node, Value};
 use crate::suggest::{list, quoted_name};
-use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, QuantityError};
+use crate::value::PlanValue;
+use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, QuantityError, Seed};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// Declares a quantity: a newtype with a range, read from a text with its unit.
@@ -30,6 +31,16 @@ macro_rules! quantity {
             fn schema(_: &mut SchemaGenerator) -> Schema {
                 let pattern = concat!("^\\s*[-+\u{2212}]?\\s*[0-9._]+\\s*(", $units, ")\\s*$");
                 json_schema!({ "type": "string", "pattern": pattern, "x-value": $range })
+            }
+        }
+
+        impl PlanValue<$name> for $inner {
+            fn from_key(key: &$name) -> Self {
+                key.0
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                self.to_string().into()
             }
         }
     };
@@ -157,6 +168,34 @@ fn same_but_for_case<'k>(unit: &str, known: &'k str) -> Option<&'k str> {
     known.split(", ").find(|name| name.eq_ignore_ascii_case(unit))
 }
 
+/// A size, or `off`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SizeOrOff(pub(crate) Option<ByteSize>);
+
+impl FromNode for SizeOrOff {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        if node.text() == Some("off") {
+            return Some(SizeOrOff(None));
+        }
+        ObjectSize::read(node, cx).map(|size| SizeOrOff(Some(size.0)))
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let size = ObjectSize::schema(generator);
+        json_schema!({ "anyOf": [size, { "const": "off" }], "x-value": "a size, or `off`" })
+    }
+}
+
+impl PlanValue<SizeOrOff> for Option<ByteSize> {
+    fn from_key(key: &SizeOrOff) -> Self {
+        key.0
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.map_or_else(|| "off".to_owned(), |size| size.to_string()).into()
+    }
+}
+
 /// A whole number from `LOW` to `HIGH`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Whole<const LOW: u64, const HIGH: u64>(pub(crate) u64);
@@ -181,6 +220,31 @@ impl<const LOW: u64, const HIGH: u64> FromNode for Whole<LOW, HIGH> {
     }
 }
 
+macro_rules! whole_values {
+    ($($integer:ident),+) => {
+        $(impl<const LOW: u64, const HIGH: u64> PlanValue<Whole<LOW, HIGH>> for $integer {
+            fn from_key(key: &Whole<LOW, HIGH>) -> Self {
+                $integer::try_from(key.0).unwrap_or($integer::MAX)
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                (*self).into()
+            }
+        })+
+    };
+}
+whole_values!(u8, u16, u32, u64);
+
+impl<const LOW: u64, const HIGH: u64> PlanValue<Whole<LOW, HIGH>> for Seed {
+    fn from_key(key: &Whole<LOW, HIGH>) -> Self {
+        Seed(key.0)
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.0.into()
+    }
+}
+
 /// A boolean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flag(pub(crate) bool);
@@ -195,6 +259,16 @@ impl FromNode for Flag {
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "boolean" })
+    }
+}
+
+impl PlanValue<Flag> for bool {
+    fn from_key(key: &Flag) -> Self {
+        key.0
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        (*self).into()
     }
 }
 
@@ -230,40 +304,40 @@ impl FromNode for Text {
     }
 }
 
+impl PlanValue<Text> for String {
+    fn from_key(key: &Text) -> Self {
+        key.0.clone()
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.as_str().into()
+    }
+}
+
 /// A name: letters, digits and `-`, one to 63 of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name(pub(crate) String);
-
-/// Returns `true` if `name` is a valid name.
-pub(crate) fn is_name(name: &str) -> bool {
-    (1..=63).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-}
-
-/// Reports an invalid name.
-pub(crate) fn check_name(name: &str, place: &Place, cx: &mut Context) -> bool {
-    if is_name(name) {
-        return true;
-    }
-    let message = match name.chars().find(|c| !(c.is_ascii_alphanumeric() || *c == '-')) {
-        None if name.is_empty() => "the name is empty".to_owned(),
-        None => format!("the name {} is {} characters long", quoted_name(name), name.len()),
-        Some(bad) => format!("the name {} contains `{}`", quoted_name(name), bad.escape_debug()),
-    };
-    let help = "expected 1 to 63 letters (a to z), digits or `-`";
-    cx.problem(place, message, help.to_owned());
-    false
-}
 
 impl FromNode for Name {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
         let Some(text) = node.text() else {
             return cx.mismatch(node, "a name in quotes");
         };
-        check_name(text, &node.place, cx).then(|| Name(text.to_owned()))
+        cx.check_name(text, &node.place).then(|| Name(text.to_owned()))
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}$", "x-value": "a name" })
+    }
+}
+
+impl PlanValue<Name> for String {
+    fn from_key(key: &Name) -> Self {
+        key.0.clone()
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.as_str().into()
     }
 }
 

@@ -1,10 +1,11 @@
-//! JSON Schema of scenario documents, and the manual generated from it.
+//! JSON Schema of scenario documents, and the tables of the manual.
 
 use crate::change::CHANGEABLE;
 use crate::decode::SectionSchema;
 use crate::enums::KINDS;
+use crate::environment::Environment;
+use crate::file::{self, Scenario, SectionEntry};
 use crate::resolve::{SCHEMA, preset};
-use crate::sections::{self, Scenario};
 use netburn_tcp::config::TsqPreset;
 use netburn_workload::{Config, Goal};
 use schemars::generate::SchemaSettings;
@@ -22,99 +23,92 @@ pub fn json_schema() -> Value {
     schema.to_value()
 }
 
-/// Returns the manual of the scenario file in Markdown.
-#[must_use]
-pub fn manual() -> String {
-    let mut text = String::from(INTRODUCTION);
-    for section in sections::all() {
-        write_section(&mut text, &section);
+/// Replaces the tables of a Markdown page: the text between each `<!-- generated: TABLE -->` and `<!-- end -->`.
+///
+/// # Errors
+/// The page has an unknown table or a table without end, or lacks one.
+pub fn manual(page: &str) -> Result<String, String> {
+    let mut tables = TABLES.to_vec();
+    let (mut text, mut rest) = (String::new(), page);
+    while let Some((before, after)) = rest.split_once("<!-- generated: ") {
+        let (name, after) = after.split_once(" -->").ok_or("a marker without end")?;
+        let (_, after) = after
+            .split_once("<!-- end -->")
+            .ok_or(format!("the table `{name}` has no end"))?;
+        let at = tables.iter().position(|(known, _)| *known == name);
+        let (_, write) = tables.remove(at.ok_or(format!("unknown or repeated table `{name}`"))?);
+        let mut table = String::new();
+        write(&mut table);
+        let _ = write!(
+            text,
+            "{before}<!-- generated: {name} -->\n\n{}\n\n<!-- end -->",
+            table.trim()
+        );
+        rest = after;
     }
-    text.push_str("\n## Settings that can change during a run\n\n");
-    text.push_str("`set` in `[[at]]` accepts these paths; `*` stands for a name.\n\n");
-    for changeable in CHANGEABLE {
-        let _ = writeln!(text, "- `{}`", changeable.pattern);
+    match tables.first() {
+        Some((name, _)) => Err(format!("the table `{name}` is missing")),
+        None => Ok(text + rest),
     }
-    write_workloads(&mut text);
-    text.push_str(PRIORITY);
-    write_presets(&mut text);
-    text
 }
 
-const INTRODUCTION: &str = "\
-# The scenario file
+/// Writes a table of the manual.
+type WriteTable = fn(&mut String);
 
-<!-- Generated from crates/scenario. To regenerate: NETBURN_REGENERATE=1 cargo test -p netburn-scenario --test schema -->
+/// Tables of the manual.
+const TABLES: &[(&str, WriteTable)] = &[
+    ("keys", write_sections),
+    ("keys that can change", write_changeable),
+    ("built-in workloads", write_workloads),
+    ("presets of tsq", write_presets),
+];
 
-A scenario describes the network, the stations, their workloads and their goals. It is a TOML file of up
-to 1 MiB. `docs/scenario.schema.json` is its JSON Schema, for editors. The smallest scenario:
+fn write_sections(text: &mut String) {
+    for section in file::all() {
+        write_section(text, &section);
+    }
+}
 
-```toml
-[station.laptop]
-workload = \"browsing\"
-```
+fn write_changeable(text: &mut String) {
+    for changeable in CHANGEABLE.iter() {
+        let _ = writeln!(text, "- `{}`", changeable.pattern);
+    }
+}
 
-- Every quantity is a text with its unit: `\"60 s\"`, `\"5min\"`, `\"25 Mbit/s\"`, `\"128 KiB\"`, `\"-62 dBm\"`,
-  `\"1 %\"`, `\"6 m\"`. 1 Mbit/s is 10⁶ bit/s, 1 KiB is 1024 bytes, and 1 kB is 1000 bytes.
-- A name has 1 to 63 letters (a to z), digits or `-`. A radio is named after its band: `2g`, `5g`, `6g`, and
-  `5g-2` for a second radio in a band.
-- No station can have the name `server` or `localhost`.
-- An unknown key or an invalid value is an error. The message shows the line, the value found and the value
-  expected.
-- Simulate and lab need the keys that describe the air (`ap`, `network`, `joins`, `signal` and others). On
-  local and fleet they have no effect, and a note lists them.
-- `--set KEY=VALUE` on the command line changes any key by its dotted path, such as
-  `--set station.tv.signal='-80 dBm'`. A text needs no quotes of its own.
-- You can run the built-in scenarios in `scenarios/` by their names.
-";
-
-const PRIORITY: &str = "
-## Packet marking
-
-The `priority` of a workload applies to its packets in both directions.
-
-| environment | packets of the station | packets of the server |
-|---|---|---|
-| simulate | in the workload's class | in the workload's class |
-| lab | marked by the kernel | marked with the connection's DSCP from the first packet on, then with the requested DSCP |
-| local, fleet | marked by the kernel | marked with the requested DSCP (`?dscp=`, or a byte of a probe) |
-| fleet, in a browser | unmarked, because a page cannot set the DSCP | marked with the requested DSCP |
-
-- On local and fleet a request carries the DSCP. The server's packets before the first request are therefore
-  unmarked: the TCP and TLS handshakes, and the acknowledgement of that request. On Linux 5.10 and later,
-  `sysctl net.ipv4.tcp_reflect_tos=1` on the server's machine marks them too. Other servers, as with `fetch`,
-  mark their responses as they choose.
-- HTTP/2 multiplexes requests on one connection, so the most recently requested DSCP applies to all of them.
-  Each workload has its own connections, so workloads do not affect each other.
-- With WMM, an access point derives the access category of a packet from its DSCP. Most access points use the
-  upper three bits: 8 is background, 40 video, 48 voice (RFC 8325).
-- Towards the station, the access point uses the DSCP that arrives. Routers, switches and providers can clear
-  it, and an access point can ignore it. A capture at the station shows the result.
-- Linux's minstrel starts no aggregation in the voice category. Much traffic in this category therefore uses
-  more airtime than as best effort.
-";
-
-fn write_section(text: &mut String, section: &sections::SectionEntry) {
+fn write_section(text: &mut String, section: &SectionEntry) {
     let _ = write!(text, "\n## `{}`\n\n{}\n\n", section.header, section.about);
-    text.push_str("| key | value | default | meaning |\n|---|---|---|---|\n");
+    text.push_str("| key | value | default | environments | meaning |\n|---|---|---|---|---|\n");
+    let defaults = (section.defaults)();
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     for key in (section.keys)() {
         let value = value_of(&(key.schema)(&mut generator).to_value());
-        let default = match (key.default, key.default_note) {
+        let default = match (key.default_in(&defaults), key.default_note) {
             _ if key.required => "required".to_owned(),
+            (Some(Value::String(default)), _) => format!("`{default}`"),
             (Some(default), _) => format!("`{default}`"),
             (None, Some(note)) => note.to_owned(),
             (None, None) => "–".to_owned(),
         };
+        let acts = key.environments().map_or(section.environments, |(acts, _)| acts);
         let cell = |text: &str| text.replace('|', "\\|");
         let _ = writeln!(
             text,
-            "| `{}` | {} | {} | {} |",
+            "| `{}` | {} | {} | {} | {} |",
             key.name,
             cell(&value),
             cell(&default),
+            environments(acts),
             cell(key.about)
         );
     }
+}
+
+fn environments(acts: &[Environment]) -> String {
+    if acts == Environment::ALL {
+        return "all".to_owned();
+    }
+    let names: Vec<&str> = acts.iter().map(|environment| environment.name()).collect();
+    names.join(", ")
 }
 
 /// Short description of a key's valid values.
@@ -152,7 +146,6 @@ fn value_of(schema: &Value) -> String {
 }
 
 fn write_workloads(text: &mut String) {
-    text.push_str("\n## Built-in workloads\n\n");
     text.push_str("| name | kind | objects | interval | in flight | goal |\n|---|---|---|---|---|---|\n");
     let names = ["browsing", "4kstream", "voip", "download", "upload", "probe"];
     for (name, (word, kind)) in names.iter().zip(KINDS) {
@@ -199,8 +192,6 @@ pub(crate) fn goal(goal: &Goal) -> String {
 }
 
 fn write_presets(text: &mut String) {
-    text.push_str("\n## Presets of `tsq`\n\n");
-    text.push_str("Limit on one connection's data below TCP, as in Linux over Wi-Fi: max(2 packets, pacing rate ÷ 2^shift, minimum), up to the cap.\n\n");
     text.push_str("| preset | shift | minimum | cap |\n|---|---|---|---|\n");
     for preset in TsqPreset::ALL {
         let settings = preset.settings();

@@ -1,98 +1,64 @@
 //! Sections of a scenario file: keys, descriptions and defaults. The JSON Schema and the manual are generated from
 //! them.
 
-use crate::change::Settings;
-use crate::decode::{FromNode, Key, List, Named, OneOrMany, Section, Shape, section};
+use crate::decode::{FromNode, List, Named, OneOrMany, Section, section};
 use crate::enums::AqlChoice;
+use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
-use crate::plan::{Http, RadioRef};
+use crate::path::is_name;
+use crate::plan::{
+    Ap, ApSetting, Hop, Http, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting, Server, Station,
+    StationLink, StationSetting, StationWorkload, Wan,
+};
 use crate::scalars::{
-    Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, ShortSpan, Signal, SomeTime, Span, Text,
+    Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, Signal, SizeOrOff, SomeTime, Span, Text,
     Whole,
 };
+use crate::value::{PlanValue, from_section, section_values};
 use netburn_medium::config::{
-    Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
+    Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard,
+    Width,
 };
 use netburn_tcp::config::{CongestionControl, Tsq};
-use netburn_workload::{Connections, Priority};
-
-section! {
-    /// Settings of the whole run, and the sections below it. Every quantity carries its unit: `"60 s"`, `"25 Mbit/s"`, `"128 KiB"`, `"-62 dBm"`, `"1 %"`.
-    Scenario {
-        /// Version of the file format.
-        schema: Text = "netburn.scenario/1";
-        /// Name of the scenario.
-        name: Name, default "the file's name";
-        /// One line that describes the scenario.
-        title: Text;
-        /// Question that the scenario answers.
-        question: Text;
-        /// Assumptions of the scenario, each with its reason.
-        assumptions: List<Text>;
-        /// Duration of the load.
-        duration: SomeTime = "60 s";
-        /// Time at the beginning of the load that verdicts do not cover; shorter than `duration`.
-        warmup: Span = "0 s";
-        /// Time before the load in which idle latency is measured.
-        baseline: ShortSpan = "3 s";
-        /// Time after the load in which running operations can finish.
-        drain: ShortSpan = "5 s";
-        /// Random seed. On simulate, the same seed gives the same results.
-        seed: Whole<0, { u64::MAX }> = "1";
-        /// Number of runs. One verdict covers the operations of all runs.
-        repeat: Whole<1, 10_000> = "1";
-        /// Server, and its link to the access points.
-        server: ServerSection;
-        /// Networks: one SSID over one or more radios.
-        network: Named<NetworkSection>;
-        /// Access points.
-        ap: Named<ApSection>;
-        /// Stations: at least one, at most 4096.
-        station: Named<StationSection>;
-        /// Your own workloads. The names of the six built-in workloads are reserved.
-        workload: Named<WorkloadSection>;
-        /// Changes of settings during the run (simulate and lab).
-        at: List<AtSection>;
-    }
-}
+use netburn_workload::{Config, Connections, PlayerConfig, Priority};
 
 section! {
     /// The server, and its link to the access points.
-    ServerSection {
+    ServerSection(Server = Server::default()) {
         /// Link between the server and the access points.
-        link: LinkSection;
+        link: LinkSection => link;
         /// HTTP version of the requests.
-        http: Http = "1.1";
+        http: Http => http;
         /// Use of TLS.
-        tls: Flag = "false";
+        tls: Flag => tls;
         /// TCP congestion control of the server: `reno`, `cubic`, `bbr`, or another one of the operating system. A workload's `cc` overrides it.
-        cc: CongestionControl, default "`cubic`; on local and fleet the system's";
+        cc: CongestionControl => cc, default "`cubic`; on local and fleet the system's";
         /// Acceptance of ECN (RFC 3168) when a station requests it, as in Linux (`tcp_ecn` 2).
-        ecn: Flag = "true";
+        ecn: Flag => ecn, on MODELLED else SystemSettings;
         /// Minimum time between two interrupts of the server's Ethernet card. GRO joins the segments of one interrupt, and TCP acknowledges them together: four or five at 1 Gbit/s and 50 µs. With `0 s` every packet interrupts, and TCP acknowledges every second segment. Stations on a wire use 50 µs.
-        interrupt_interval: Span = "50 us";
+        interrupt_interval: Span => interrupt_interval, on MODELLED else RealHosts;
     }
 }
 
 section! {
     /// A wired link with the same properties in both directions.
-    LinkSection {
+    LinkSection(Hop = Hop::default()) changes LinkSetting {
         /// Rate of the link; on local, of the server.
-        rate: Rate, default "1 Gbit/s";
+        rate: Rate => rate, default "1 Gbit/s", changes |value| (LinkSetting::Rate(value));
         /// One-way delay.
-        delay: Delay = "0 s";
+        delay: Delay => delay, changes |value| (LinkSetting::Delay(value)), on MODELLED else RealPath;
         /// Share of packets lost.
-        loss: Share = "0 %";
+        loss: Share => loss, changes |value| (LinkSetting::Loss(value)), on MODELLED else RealPath;
         /// Capacity of the queue.
-        queue: QueueBytes, default "100 ms at `rate`, at least 64 KiB";
+        queue: QueueBytes => queue, default "100 ms at `rate`, at least 64 KiB", changes |value| (LinkSetting::Queue(value)), on MODELLED else RealPath;
     }
 }
 
 section! {
     /// One SSID over one or more radios. Each station that joins it selects one radio.
-    NetworkSection {
+    NetworkSection(Network = Network::new("")) {
         /// Radios of the network, each as access point and radio: `c7.5g`.
-        radios(required): List<RadioRef>;
+        radios(required): List<RadioRef> => radios;
         /// Reserved for band steering.
         steering: Reserved;
         /// Reserved for 802.11k (neighbour reports).
@@ -108,215 +74,205 @@ section! {
 
 section! {
     /// An access point, described by its speed rating, its radios, or both.
-    ApSection {
+    ApSection(Ap = Ap::new("")) changes ApSetting {
         /// Speed rating, such as `AC1750`. Radios are derived from the rating; explicit `radio` settings override them.
-        rating: Rating;
+        rating: Rating => rating;
         /// Radios, named `2g`, `5g`, `6g`; `5g-2` for a second radio in a band.
         radio: Named<RadioSection>;
         /// Queue discipline for transmission. `fifo`: one queue for the device. `pfifo-fast`: three bands by priority. `station-rr`: one queue per station, served round robin. `fq-codel`: RFC 8290 over the device. `fq-mac`: FQ-CoDel per station and traffic identifier, as in mac80211. `airtime`: as `fq-mac`, scheduled by airtime.
-        queue: QueueKind = "fifo";
+        queue: QueueKind => queue, changes |value| (ApSetting::Queue(value));
         /// Capacity of the queue, in packets or bytes. The defaults are Linux's limits (txqueuelen for `fifo`).
-        queue_limit: QueueLimit, default "1000 packets; `fq-codel` 10240; `fq-mac` and `airtime` 8192";
+        queue_limit: QueueLimit => queue_limit, default "1000 packets; `fq-codel` 10240; `fq-mac` and `airtime` 8192";
         /// ECN marking (RFC 3168) instead of drops, in the disciplines that can mark: `fq-codel`, `fq-mac`, `airtime`. Enabled in Linux. A connection uses ECN only if its station's `ecn` requests it.
-        ecn: Flag = "true";
+        ecn: Flag => ecn;
         /// Relaxed CoDel (50 ms and 300 ms, no ECN) for slow stations in `fq-mac` and `airtime`, as in Linux from 2016 to 2025. A station is slow below 6 Mbit/s divided by the radio's stations.
-        slow_stations: Flag = "false";
+        slow_stations: Flag => slow_stations;
         /// Depth of the driver and hardware queue, per access category of a radio: aggregates, frames, a time, or `unlimited`. ath9k uses two aggregates.
-        hardware_queue: HardwareQueue = "2 aggregates";
+        hardware_queue: HardwareQueue => hardware_queue;
         /// Capacity of the driver's own lists, in packets, between `fifo`, `pfifo-fast` or `fq-codel` and the hardware. ath9k held 123 before Linux 4.11. Use 1 for a driver without such lists, whose firmware takes packets directly from the queue.
-        driver_queue: Whole<1, 65535> = "123";
+        driver_queue: Whole<1, 65535> => driver_queue;
         /// Airtime queue limits: `true` for Linux's values (5 ms, 12 ms, 24 ms), or your own. In Linux each driver enables them; ath9k does not.
-        aql: AqlChoice = "false";
-        /// RX interrupt coalescing of the radios, as a station's `rx_interrupt_delay` (simulate).
-        rx_interrupt_delay: Span = "0 s";
+        aql: AqlChoice => aql;
+        /// RX interrupt coalescing of the radios, as a station's `rx_interrupt_delay`.
+        rx_interrupt_delay: Span => rx_interrupt_delay, on SIMULATE else RealHosts;
         /// Maximum forwarding rate, sum of both directions.
-        forwarding: Rate, default "unlimited";
+        forwarding: Rate => forwarding, default "unlimited", changes |value| (ApSetting::Forwarding(value));
         /// Capacity of the forwarding queue, shared by both directions.
-        forwarding_queue: QueueBytes, default "100 ms at `forwarding`, at least 64 KiB";
+        forwarding_queue: QueueBytes => forwarding_queue, default "100 ms at `forwarding`, at least 64 KiB";
         /// WAN link of the access point.
-        wan: WanSection, default "none: the access point is next to the server's link";
+        wan: WanSection => wan, default "none: the access point is next to the server's link";
     }
 }
 
 section! {
     /// WAN link between an access point and the server's link.
-    WanSection {
+    WanSection(Wan = Wan::default()) changes ApSetting {
         /// Downlink rate.
-        down: Rate, default "unlimited";
+        down: Rate => down, default "unlimited", changes |value| (ApSetting::WanDown(value));
         /// Uplink rate.
-        up: Rate, default "unlimited";
+        up: Rate => up, default "unlimited", changes |value| (ApSetting::WanUp(value));
         /// One-way delay.
-        delay: Delay = "0 s";
+        delay: Delay => delay, changes |value| (ApSetting::WanDelay(value));
         /// Share of packets lost.
-        loss: Share = "0 %";
+        loss: Share => loss, changes |value| (ApSetting::WanLoss(value));
         /// Capacity of the queue in each direction.
-        queue: QueueBytes, default "100 ms at the direction's rate, at least 64 KiB";
+        queue: QueueBytes => queue, default "100 ms at the direction's rate, at least 64 KiB";
     }
 }
 
 section! {
     /// One radio of an access point.
-    RadioSection {
+    RadioSection(Radio = Radio::new(RadioName::first(Band::Ghz5))) changes RadioSetting {
         /// Wi-Fi standard.
-        standard: Standard, default "802.11n on 2.4 GHz, 802.11ac on 5 GHz, 802.11ax on 6 GHz";
+        standard: Standard => standard, default "802.11n on 2.4 GHz, 802.11ac on 5 GHz, 802.11ax on 6 GHz";
         /// Number of the primary 20 MHz channel (802.11-2020 annex E).
-        channel: Whole<1, 233>, default "6, 36 or 37, by band";
+        channel: Whole<1, 233> => channel, default "6, 36 or 37, by band";
         /// Channel width.
-        width: Width, default "20 MHz on 2.4 GHz, 80 MHz on 5 GHz, 160 MHz on 6 GHz, or the standard's maximum";
+        width: Width => width, default "20 MHz on 2.4 GHz, 80 MHz on 5 GHz, 160 MHz on 6 GHz, or the standard's maximum";
         /// Spatial streams.
-        streams: Whole<1, 8>, default "2; 1 for 802.11a, b and g";
+        streams: Whole<1, 8> => streams, default "2; 1 for 802.11a, b and g";
         /// Guard interval: 400 or 800 ns for 802.11n and ac, 800, 1600 or 3200 ns for ax and be.
-        guard: Guard, default "the standard's minimum";
+        guard: Guard => guard, default "the standard's minimum";
         /// Transmit power.
-        power: Power = "20 dBm";
+        power: Power => power, changes |value| (RadioSetting::Power(value));
         /// Maximum duration of an aggregate, up to 5484 us (limit of the L-SIG field). Linux drivers use 4 ms.
-        aggregate_time: SomeTime = "4 ms";
+        aggregate_time: SomeTime => aggregation.time;
         /// Maximum number of MPDUs in an aggregate; 1 disables aggregation.
-        aggregate_frames: Whole<1, 1024>, default "the BlockAck window: 64 for 802.11n and ac, 256 for ax, 1024 for be";
+        aggregate_frames: Whole<1, 1024> => aggregation.frames, default "the BlockAck window: 64 for 802.11n and ac, 256 for ax, 1024 for be";
         /// Maximum A-MSDU size, up to 7935 B for 802.11n and 11398 B for later standards; `off`: one packet per MPDU.
-        amsdu: SizeOrOff = "off";
+        amsdu: SizeOrOff => aggregation.amsdu;
         /// RTS threshold: frames of this size and more are preceded by RTS/CTS; `off`: none.
-        rts: SizeOrOff = "off";
+        rts: SizeOrOff => rts;
         /// Share of airtime that other networks use, which are not modelled. Values above 95 % count as 95 %.
-        channel_busy: Share = "0 %";
+        channel_busy: Share => channel_busy, changes |value| (RadioSetting::ChannelBusy(value));
     }
 }
 
 section! {
     /// A station and its workloads.
-    StationSection {
+    StationSection(Station = Station::new("")) changes StationSetting {
         /// Network, or one radio such as `c7.5g`. Simulate and lab need `joins` or `link`.
-        joins: JoinsText;
+        joins: JoinsText, on MODELLED else RealAir;
         /// Wired link of the station, instead of Wi-Fi: Ethernet, or a modem. Wi-Fi keys (`signal`, `adapter_rate`, `weight`, `hardware_queue` and others) cannot be combined with it.
-        link: StationLinkSection;
+        link: StationLinkSection => link, on MODELLED else RealAir;
         /// Selection among the radios of a network: `highest-band`, `strongest`, or a band (`2g`, `5g`, `6g`).
-        radio_selection: RadioSelection = "highest-band";
+        radio_selection(wifi): RadioSelection => air.radio_selection;
         /// Wi-Fi standard.
-        standard: Standard, default "the radio's";
+        standard(wifi): Standard => air.standard, default "the radio's";
         /// Spatial streams. Few clients have more than two.
-        streams: Whole<1, 8> = "2";
+        streams(wifi): Whole<1, 8> => air.streams;
         /// Received power of the access point's signal at the station, −110 to 0 dBm. Simulate and lab need `signal`, `distance` or `mcs`.
-        signal: Signal;
+        signal(wifi): Signal, changes |value| (StationSetting::Quality(LinkQuality::Signal(value)));
         /// Distance from the access point, from which the signal is computed.
-        distance: Range;
+        distance(wifi): Range, changes |value| (StationSetting::Quality(LinkQuality::Distance(value)));
         /// Fixed MCS, independent of the signal, counted per stream: MCS 15 of 802.11n is `mcs = 7` with `streams = 2`.
-        mcs: Whole<0, 13>;
+        mcs(wifi): Whole<0, 13>, changes |value| (StationSetting::Quality(LinkQuality::Mcs(value)));
         /// Received power of the station's signal at the access point.
-        signal_up: Signal, default "as `signal`";
+        signal_up(wifi): Signal => air.signal_up, default "as `signal`", changes |value| (StationSetting::SignalUp(value));
         /// Hidden nodes: stations that this station cannot hear and that cannot hear it.
-        hidden_from: List<Name>;
+        hidden_from(wifi): List<Name> => air.hidden_from;
         /// Rate control. `minstrel`: by sampling, as in Linux. `ideal`: best rate for the signal. `fixed`: one rate. With `mcs` it is `fixed`.
-        rate_control: RateControl = "minstrel";
+        rate_control(wifi): RateControl => air.rate_control, changes |value| (StationSetting::RateControl(value));
         /// Maximum rate of the station's adapter: one rate, or `{ up = …, down = … }`.
-        adapter_rate: Rates, default "unlimited";
+        adapter_rate(wifi): Rates => air.adapter_rate, default "unlimited", changes |value| (StationSetting::AdapterRate(value));
         /// Workloads: `browsing`, `4kstream`, `voip`, `download`, `upload`, `probe`, or a `[workload.NAME]` of the file; one, or a list.
         workload: OneOrMany<Name>, default "none";
         /// Start of the station's load.
-        start: Span = "0 s";
+        start: Span => start;
         /// End of the station's load.
-        stop: SomeTime, default "`duration`";
+        stop: SomeTime => stop, default "`duration`";
         /// TCP congestion control of the station: `reno`, `cubic`, `bbr`, or another one of the operating system. Traffic to the station follows `server.cc`. A workload's `cc` overrides both.
-        cc: CongestionControl, default "`cubic`; on local and fleet the system's";
+        cc: CongestionControl => cc, default "`cubic`; on local and fleet the system's";
         /// Request of ECN (RFC 3168; `tcp_ecn` 1). Linux accepts ECN but does not request it.
-        ecn: Flag = "false";
+        ecn: Flag => ecn, on MODELLED else SystemSettings;
         /// TCP Small Queues, the limit on one connection's data below TCP: as in Linux of that year over Wi-Fi, your own settings, or `off`. With `link`, the presets keep the 1 ms (shift 10) that only Wi-Fi drivers change.
-        tsq: Tsq, default "`2025`, as current Wi-Fi drivers set it; on local and fleet the system's";
-        /// Generic segmentation offload (GSO) of the network device (simulate and lab). Linux before 4.17 sent single packets to devices without scatter-gather, such as ath9k.
-        gso: Flag = "true";
-        /// Generic receive offload (GRO) of the host (simulate). With GRO, TCP acknowledges an aggregate once; without it, every second segment. ath9k passes frames up one by one.
-        gro: Flag = "true";
-        /// TX completion delay (simulate): time from the end of a transmission until the host's TCP is notified, for interrupt coalescing or USB latency. Completions in between are reported together.
-        tx_completion_delay: Span = "0 s";
-        /// RX interrupt coalescing (simulate): the host is notified this long after the last received frame, but at most four times this long after the first. ath9k with AR9300 and later uses 500 µs and 2 ms.
-        rx_interrupt_delay: Span = "0 s";
+        tsq: Tsq => tsq, default "`2025`, as current Wi-Fi drivers set it; on local and fleet the system's", on MODELLED else SystemSettings;
+        /// Generic segmentation offload (GSO) of the network device. Linux before 4.17 sent single packets to devices without scatter-gather, such as ath9k.
+        gso: Flag => gso, on MODELLED else RealHosts;
+        /// Generic receive offload (GRO) of the host. With GRO, TCP acknowledges an aggregate once; without it, every second segment. ath9k passes frames up one by one.
+        gro: Flag => gro, on SIMULATE else RealHosts;
+        /// TX completion delay: time from the end of a transmission until the host's TCP is notified, for interrupt coalescing or USB latency. Completions in between are reported together.
+        tx_completion_delay: Span => tx_completion_delay, on SIMULATE else RealHosts;
+        /// RX interrupt coalescing: the host is notified this long after the last received frame, but at most four times this long after the first. ath9k with AR9300 and later uses 500 µs and 2 ms.
+        rx_interrupt_delay: Span => rx_interrupt_delay, on SIMULATE else RealHosts;
         /// Queue discipline for transmission. With `link`: `fifo`, `pfifo-fast` or `fq-codel`.
-        queue: QueueKind = "fq-codel";
+        queue: QueueKind => air.queue, changes |value| (StationSetting::Queue(value)), on MODELLED else RealAir;
         /// Depth of the driver and hardware queue: aggregates, frames, a time, or `unlimited`.
-        hardware_queue: HardwareQueue = "2 aggregates";
+        hardware_queue(wifi): HardwareQueue => air.hardware_queue;
         /// Airtime weight of the station; 256 in Linux.
-        weight: Whole<1, 65_535> = "256";
-        /// Fleet: name of the agent that plays this station.
-        agent: Text, default "any";
-        /// Fleet: label of the agents that can play this station.
-        label: Text, default "any";
+        weight(wifi): Whole<1, 65_535> => air.weight, changes |value| (StationSetting::Weight(value));
+        /// Name of the fleet agent that plays this station.
+        agent: Text => agent, default "any", on FLEET else FleetOnly;
+        /// Label of the fleet agents that can play this station.
+        label: Text => label, default "any", on FLEET else FleetOnly;
     }
 }
 
 section! {
     /// A station's wired link, instead of Wi-Fi. An outgoing packet waits in the station's `queue`, then in the ring of the network device, which sends it.
-    StationLinkSection {
+    StationLinkSection(StationLink = StationLink::default()) changes StationSetting {
         /// Rate in both directions.
-        rate: Rate, default "1 Gbit/s";
+        rate: Rate, default "1 Gbit/s", changes |value| (StationSetting::LinkRate(value));
         /// Downlink rate.
-        down: Rate, default "`rate`";
+        down: Rate => down, default "`rate`", changes |value| (StationSetting::LinkDown(value));
         /// Uplink rate.
-        up: Rate, default "`rate`";
+        up: Rate => up, default "`rate`", changes |value| (StationSetting::LinkUp(value));
         /// One-way delay.
-        delay: Delay = "0 s";
+        delay: Delay => delay, changes |value| (StationSetting::LinkDelay(value));
         /// Share of packets lost in each direction.
-        loss: Share = "0 %";
+        loss: Share => loss, changes |value| (StationSetting::LinkLoss(value));
         /// Capacity of the link's queue in each direction. Uplink it applies only with `device`; without `device` packets wait in the host.
-        queue: QueueBytes, default "100 ms at the direction's rate, at least 64 KiB";
+        queue: QueueBytes => queue, default "100 ms at the direction's rate, at least 64 KiB";
         /// Rate from the host's network device to the link, for a modem behind USB or Ethernet. Packets that wait for the link have then left the host, and TCP Small Queues do not count them.
-        device: Rate, default "none: the device is the end of the link";
+        device: Rate => device, default "none: the device is the end of the link";
         /// Capacity of the device's ring, in packets. Many Ethernet drivers use 256.
-        ring: Whole<1, 65_535> = "256";
+        ring: Whole<1, 65_535> => ring;
         /// Byte queue limit (BQL): the ring accepts no packets while it holds more bytes than this; `off`: no limit. Linux adapts the limit; this one is fixed.
-        bql: SizeOrOff = "off";
+        bql: SizeOrOff => bql;
     }
 }
 
 section! {
     /// Your own workload. It starts from the built-in workload of its kind (`pages` from `browsing`, `stream` from `4kstream`, `calls` from `voip`), and its keys override that.
-    WorkloadSection {
+    WorkloadSection(StationWorkload = StationWorkload::new("", Config::browsing())) {
         /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload` or `probe`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns.
-        kind(required): netburn_workload::Kind;
+        kind(required): netburn_workload::Kind => config.kind;
         /// Objects per operation, fetched in parallel (`pages`).
-        objects: Whole<1, 1000>, default "the kind's";
+        objects: Whole<1, 1000> => config.objects, default "the kind's", kinds [Pages];
         /// Size of one object; for `probe`, of a datagram, 64 to 1400 B.
-        object_size: ObjectSize, default "the kind's";
+        object_size: ObjectSize => config.object_size, default "the kind's";
         /// Requested rate, from which `interval` is computed. For `stream`, `calls` and `pages`.
-        rate: Rate, default "the kind's, for `stream` and `calls`";
+        rate: Rate, default "the kind's, for `stream` and `calls`", kinds [Pages, Stream, Calls];
         /// Time between operations. Not for `download` and `upload`.
-        interval: SomeTime, default "from `rate`, else the kind's";
+        interval: SomeTime => config.interval, default "from `rate`, else the kind's", kinds [Pages, Stream, Calls, Probe];
         /// Maximum deviation of a due time from its place in the schedule, in either direction; at most half of `interval`. For `pages`, `calls` and `probe`.
-        jitter: Span, default "the kind's";
+        jitter: Span => config.jitter, default "the kind's", kinds [Pages, Calls, Probe];
         /// Connection reuse: `new` opens a connection for each object, `keep` keeps them open. Not for `probe`.
-        connections: Connections, default "the kind's";
+        connections: Connections => config.connections, default "the kind's", kinds [Pages, Stream, Calls, Download, Upload];
         /// Maximum number of operations in flight. Further operations that are due count as misses. For `calls` and `probe`.
-        outstanding: Whole<1, 10_000>, default "the kind's";
+        outstanding: Whole<1, 10_000> => config.outstanding, default "the kind's", kinds [Calls, Probe];
         /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The table below shows where packets are marked.
-        priority: Priority = "best-effort";
+        priority: Priority => config.priority;
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe`.
-        cc: CongestionControl, default "`station.*.cc` and `server.cc`";
+        cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
         /// Video player that consumes the data (`stream`).
-        player: PlayerSection;
+        player: PlayerSection => config.player, kinds [Stream];
         /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls` and `probe`; a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; `"none"`.
-        goal: Goals, default "the kind's";
+        goal: Goals => config.goals, default "the kind's";
         /// Time without progress after which an operation is aborted.
-        timeout: SomeTime, default "the kind's";
+        timeout: SomeTime => config.timeout, default "the kind's";
     }
 }
 
 section! {
     /// Playback buffer of a video player.
-    PlayerSection {
+    PlayerSection(PlayerConfig = PlayerConfig::default()) {
         /// Media in the buffer before playback starts, and before it continues after a stall.
-        start: Span = "2 s";
+        start: Span => start;
         /// Playback rate.
-        rate: Rate = "20 Mbit/s";
+        rate: Rate => rate;
         /// Maximum buffer; data beyond it is discarded.
-        max_buffer: SomeTime = "10 s";
-    }
-}
-
-section! {
-    /// A change of settings during the run.
-    AtSection {
-        /// Time of the change, since the start of the load.
-        time(required): Span;
-        /// Paths of keys in quotes, with their new values: `{ "station.tv.signal" = "-80 dBm" }`.
-        set(required): Settings;
+        max_buffer: SomeTime => max_buffer;
     }
 }
 
@@ -334,24 +290,6 @@ impl FromNode for Reserved {
     }
 }
 
-/// A size, or `off`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SizeOrOff(pub(crate) Option<netburn_units::ByteSize>);
-
-impl FromNode for SizeOrOff {
-    fn read(node: &crate::node::Node, cx: &mut crate::decode::Context) -> Option<Self> {
-        if node.text() == Some("off") {
-            return Some(SizeOrOff(None));
-        }
-        ObjectSize::read(node, cx).map(|size| SizeOrOff(Some(size.0)))
-    }
-
-    fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        let size = ObjectSize::schema(generator);
-        schemars::json_schema!({ "anyOf": [size, { "const": "off" }], "x-value": "a size, or `off`" })
-    }
-}
-
 /// Network or radio that a station joins, before its existence is checked.
 #[derive(Debug, Clone)]
 pub(crate) struct JoinsText(pub(crate) String);
@@ -361,8 +299,7 @@ impl FromNode for JoinsText {
         let wanted = "the name of a network, or an access point and a radio, such as `\"c7.5g\"`";
         crate::scalars::parsed(node, cx, wanted, |text| {
             let parts: Vec<&str> = text.split('.').collect();
-            (parts.len() <= 2 && parts.iter().all(|part| crate::scalars::is_name(part)))
-                .then(|| JoinsText(text.to_owned()))
+            (parts.len() <= 2 && parts.iter().all(|part| is_name(part))).then(|| JoinsText(text.to_owned()))
         })
     }
 
@@ -371,52 +308,26 @@ impl FromNode for JoinsText {
     }
 }
 
-/// A section with its header, description and keys.
-pub(crate) struct SectionEntry {
-    pub(crate) header: &'static str,
-    pub(crate) about: &'static str,
-    pub(crate) keys: fn() -> Vec<Key>,
+section_values! {
+    ServerSection => Server,
+    LinkSection => Hop,
+    WanSection => Wan,
+    PlayerSection => PlayerConfig,
 }
 
-fn entry<T: Section>(header: &'static str) -> SectionEntry {
-    SectionEntry {
-        header,
-        about: T::ABOUT.trim_ascii_start(),
-        keys: T::keys,
+impl PlanValue<StationLinkSection> for StationLink {
+    /// `rate` is the default of `down` and `up`.
+    fn from_key(section: &StationLinkSection) -> Self {
+        let both = section.rate.clone();
+        let section = StationLinkSection {
+            down: section.down.clone().or(both.clone()),
+            up: section.up.clone().or(both),
+            ..section.clone()
+        };
+        from_section(&section)
     }
-}
 
-/// All sections, in the order of the manual.
-pub(crate) fn all() -> Vec<SectionEntry> {
-    vec![
-        entry::<Scenario>("top of the file"),
-        entry::<ServerSection>("[server]"),
-        entry::<LinkSection>("[server.link]"),
-        entry::<NetworkSection>("[network.NAME]"),
-        entry::<ApSection>("[ap.NAME]"),
-        entry::<WanSection>("[ap.NAME.wan]"),
-        entry::<crate::enums::AqlSection>("[ap.NAME.aql]"),
-        entry::<RadioSection>("[ap.NAME.radio.RADIO]"),
-        entry::<StationSection>("[station.NAME]"),
-        entry::<StationLinkSection>("[station.NAME.link]"),
-        entry::<crate::goals::AdapterRateSection>("[station.NAME.adapter_rate]"),
-        entry::<crate::enums::TsqSection>("[station.NAME.tsq]"),
-        entry::<WorkloadSection>("[workload.NAME]"),
-        entry::<PlayerSection>("[workload.NAME.player]"),
-        entry::<AtSection>("[[at]]"),
-    ]
-}
-
-/// Headers of the sections that have the key.
-pub(crate) fn sections_with_key(key: &str) -> Vec<String> {
-    all()
-        .iter()
-        .filter(|section| (section.keys)().iter().any(|known| known.name == key))
-        .map(|section| section.header.to_owned())
-        .collect()
-}
-
-/// Shape of a whole file.
-pub(crate) fn shape() -> Shape {
-    Scenario::shape()
+    fn to_json(&self) -> serde_json::Value {
+        StationLinkSection::encode(self).into_json()
+    }
 }

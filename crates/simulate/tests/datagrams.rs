@@ -114,7 +114,7 @@ fn a_constant_rate_below_capacity_arrives_whole() {
 
 /// 100 Mbit/s offered to 12: 12 arrive, 88 % are dropped, and a queue of 50 packets is 50 ms long.
 #[test]
-fn beyond_capacity_the_queue_stands() {
+fn beyond_capacity_the_queue_stays_full() {
     let mut wire = Wire::new(12, Duration::ZERO, 50);
     let mut driver = Driver::new(&[constant(100)], Seed(1));
     driver.run(&mut wire, Instant::from_secs(1));
@@ -142,7 +142,7 @@ fn saturating_takes_all_there_is() {
 
 /// Out: 64 bytes at 1 Mbit/s are 512 µs, and 10 ms; back: 10 ms.
 #[test]
-fn a_probe_comes_back() {
+fn a_probe_is_echoed() {
     let mut wire = Wire::new(1, Duration::from_millis(10), 10);
     let probe = Flow {
         load: Load::Probe {

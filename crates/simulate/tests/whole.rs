@@ -146,7 +146,7 @@ fn without_gro_every_second_segment_is_acknowledged() {
 /// interrupt carries 4.06 packets of an aggregate on average; fewer at its ends, and where the
 /// sender's timestamp changes.
 #[test]
-fn a_server_acknowledges_what_an_interrupt_brings() {
+fn a_server_acknowledges_the_segments_of_one_interrupt_together() {
     let single = acknowledgements("1 Gbit/s", "interrupt_interval = \"0 s\"", "upload", "");
     assert!((single / 0.5 - 1.0).abs() < 0.02, "{single}");
     let joined = acknowledgements("1 Gbit/s", "", "upload", "");

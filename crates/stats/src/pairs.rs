@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_approximation_comes_near_the_exact_value() {
+    fn the_approximation_is_close_to_the_exact_value() {
         // 60 differences, every third negative.
         let differences: Vec<f64> = (1..=60)
             .map(|i| if i % 3 == 0 { -f64::from(i) } else { f64::from(i) })

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_approximation_comes_near_the_exact_value() {
+    fn the_approximation_is_close_to_the_exact_value() {
         // The two agree at n = m = 20 within a percent of a percent point; U = 127 is the table's last below 5 %.
         let (first, second): (Vec<f64>, Vec<f64>) =
             ((0..20).map(f64::from).collect(), (0..20).map(f64::from).collect());

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_approximation_comes_near_the_exact_count() {
+    fn the_approximation_is_close_to_the_exact_count() {
         let near = |exact: LeftOut, about: LeftOut| {
             assert!(
                 exact.count.abs_diff(about.count) <= 1,

@@ -145,7 +145,7 @@ fn a_large_shift_of_eight_runs_is_found() {
 /// is one deviation: the sum of ranks then lies √(12 / 2) × 0.977 = 2.39 deviations from its mean,
 /// and 0.005 requires 2.81.
 #[test]
-fn pairs_find_what_sets_do_not() {
+fn pairs_detect_differences_that_unpaired_tests_miss() {
     let alike: Law = |common, own| 100.0 + common * 0.9_f64.sqrt() + own * 0.1_f64.sqrt();
     let found = |of: fn(&[[f64; 2]]) -> Option<Contrast>, test: Test| {
         let decided = |seed: &u64| {

@@ -68,7 +68,7 @@ fn the_mouse_data_have_their_published_standard_error() {
 }
 
 #[test]
-fn many_runs_come_near_the_normal_interval() {
+fn the_interval_of_many_runs_approaches_the_normal_one() {
     // 0 and 1 in equal parts: σ = ½, so 95 % of 400 lies within ½ ± 1.96 × 0.5 / 20 = 0.451 to 0.549.
     let values: Vec<f64> = (0..400).map(|i| f64::from(i % 2)).collect();
     let interval = of_mean(&values, share(95), 11).unwrap();
@@ -104,7 +104,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn intervals_stay_within_what_was_seen_and_grow_with_their_level(values in runs(), seed: u64) {
+    fn intervals_stay_within_the_samples_and_grow_with_their_level(values in runs(), seed: u64) {
         let of = |percent| interval(&values, median, share(percent), 400, Seed(seed)).unwrap();
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -116,7 +116,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn exact_is_what_enumeration_gives(differences in prop::collection::vec((-6_i8..7).prop_map(f64::from), 1..11)) {
+    fn exact_probabilities_equal_an_enumeration(differences in prop::collection::vec((-6_i8..7).prop_map(f64::from), 1..11)) {
         let test = signed_rank(&differences).unwrap();
         prop_assert!((test.p - enumerated(&differences)).abs() < 1e-12, "{:?}", test);
     }

@@ -60,7 +60,7 @@ fn of_the_first_300_numbers_each_percentile_is_its_rank() {
 }
 
 #[test]
-fn percentiles_appear_one_after_another_as_samples_come() {
+fn percentiles_appear_when_samples_support_them() {
     for (count, supported) in [
         (0, 0),
         (5, 0),
@@ -114,7 +114,7 @@ fn nothing_has_no_percentiles() {
 }
 
 #[test]
-fn levels_come_back_in_order_and_once() {
+fn levels_are_reported_once_and_in_order() {
     let distribution = Distribution::from_slice(&mut shuffled(400), 0, &[P99, P50, P99, P75]);
     let levels: Vec<_> = distribution.percentiles().iter().map(|(level, _)| *level).collect();
     assert_eq!(levels, [P50, P75, P99]);

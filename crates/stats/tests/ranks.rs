@@ -126,7 +126,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn exact_is_what_enumeration_gives(first in few(), second in few()) {
+    fn exact_probabilities_equal_an_enumeration(first in few(), second in few()) {
         let test = mann_whitney(&first, &second).unwrap();
         prop_assert!((test.p - enumerated(&first, &second)).abs() < 1e-12);
     }

@@ -121,7 +121,7 @@ fn json_has_the_documented_keys() {
         "source",
         "metric",
         "expected",
-        "got",
+        "value",
         "tolerance",
         "ok",
         "trust",
@@ -130,7 +130,7 @@ fn json_has_the_documented_keys() {
     }
     assert_eq!(first["case"], "802.11n, 20 MHz, 800 ns, MCS 0");
     assert_eq!(
-        (first["expected"].as_f64(), first["got"].as_f64()),
+        (first["expected"].as_f64(), first["value"].as_f64()),
         (Some(6.5), Some(6.5))
     );
     assert_eq!((&first["ok"], &first["trust"]), (&true.into(), &"derived".into()));

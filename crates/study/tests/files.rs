@@ -31,7 +31,7 @@ fn rows_are_merged_into_their_case() {
     assert_eq!(file.cases[1].expectations[0].goal, Goal::AtMost(50.0));
     let outcomes = run(&[file], 1, &|_, _| {});
     // 14 and 76 bytes at 260 bits per symbol: 36 µs and 1 and 3 symbols of 4 µs.
-    assert_eq!((outcomes[0].got, outcomes[1].got), (40.0, 48.0));
+    assert_eq!((outcomes[0].value, outcomes[1].value), (40.0, 48.0));
 }
 
 #[test]

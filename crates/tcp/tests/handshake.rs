@@ -402,7 +402,7 @@ fn a_syn_ack_without_acknowledgement() {
 /// RFC 7323 §4.3: the echo is the timestamp of the segment that the last acknowledgement waits for,
 /// also if a later one is acknowledged with it; never an older one.
 #[test]
-fn the_echo_is_of_what_was_missing() {
+fn the_echo_is_the_timestamp_of_the_segment_that_was_missing() {
     let mut end = established(&config(), SYN_ACK);
     let stamped = |timestamp, seq| Segment {
         timestamp,

@@ -152,7 +152,7 @@ fn an_idle_roam_is_as_long_as_the_kernel_reports() {
 }
 
 #[test]
-fn a_move_that_only_looks_show_is_a_roam() {
+fn a_change_of_bssid_between_samples_is_a_roam() {
     let mut link = Link::new(vec![0]);
     link.handle_sample(ms(0), sample(A, 400));
     link.handle_sample(ms(1000), sample(B, 400));

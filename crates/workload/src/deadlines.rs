@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_one_instant_come_in_the_order_they_were_set() {
+    fn simultaneous_deadlines_are_in_the_order_of_their_setting() {
         let mut deadlines = Deadlines::new(3);
         for machine in [2, 0, 1] {
             deadlines.set(machine, Some(at(5)));

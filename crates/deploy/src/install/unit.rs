@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_says_what_is_started_and_no_secret() {
+    fn a_unit_contains_the_command_and_no_secret() {
         let text = service(&["--name", "kitchen", "--max-rate", "50 Mbit/s"]).text(Kind::Systemd);
         assert!(
             text.contains("\nExecStart=/usr/local/bin/netburn fleet join --name kitchen --max-rate \"50 Mbit/s\"\n"),

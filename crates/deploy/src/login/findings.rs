@@ -26,7 +26,7 @@ pub struct Finding {
     /// Probable cause.
     pub cause: String,
     /// Remedy.
-    pub cure: String,
+    pub remedy: String,
 }
 
 /// Time of a phase, in addition to its round trips, from which it is a finding.
@@ -45,12 +45,12 @@ pub fn findings(login: &Transcript, facts: &Facts) -> Vec<Finding> {
             if own < SLOW {
                 return None;
             }
-            let (cause, cure) = explain(&phase.step, facts);
+            let (cause, remedy) = explain(&phase.step, facts);
             Some(Finding {
                 took: own,
                 phase: phase.step.name(),
                 cause,
-                cure,
+                remedy,
             })
         })
         .collect();
@@ -69,7 +69,7 @@ const fn round_trips(step: &Step) -> u64 {
 }
 
 fn explain(step: &Step, facts: &Facts) -> (String, String) {
-    let said = |cause: &str, cure: &str| (cause.to_owned(), cure.to_owned());
+    let said = |cause: &str, remedy: &str| (cause.to_owned(), remedy.to_owned());
     match step {
         Step::Lookup => match facts.client_hosts.as_deref().filter(|hosts| hosts.contains("mdns")) {
             Some(hosts) => (

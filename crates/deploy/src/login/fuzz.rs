@@ -21,7 +21,7 @@ pub fn check(bytes: &[u8]) {
     assert!(
         found
             .iter()
-            .all(|finding| !finding.cure.is_empty() && !finding.cause.is_empty())
+            .all(|finding| !finding.remedy.is_empty() && !finding.cause.is_empty())
     );
 }
 

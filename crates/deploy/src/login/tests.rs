@@ -88,7 +88,7 @@ fn reverse_dns_is_found() {
     let finding = worst("usedns", &facts(Some(true)));
     assert!(finding.took > ms(1000), "{finding:?}");
     assert!(
-        finding.cause.contains("UseDNS yes") && finding.cure.contains("UseDNS no"),
+        finding.cause.contains("UseDNS yes") && finding.remedy.contains("UseDNS no"),
         "{finding:?}"
     );
     assert!(worst("usedns", &facts(None)).cause.contains("reverse DNS"));
@@ -182,12 +182,9 @@ fn slow_lookups_gssapi_and_hostbased_have_their_causes() {
 fn a_failed_login_contains_the_message_of_ssh() {
     let login = recorded("refused");
     assert!(!login.complete);
-    assert!(
-        login.complaint.as_ref().unwrap().contains("Permission denied"),
-        "{login:?}"
-    );
+    assert!(login.error.as_ref().unwrap().contains("Permission denied"), "{login:?}");
     let login = recorded("no-server");
-    assert!(login.complaint.unwrap().contains("Connection refused"));
+    assert!(login.error.unwrap().contains("Connection refused"));
     assert_eq!(login.phases.len(), 1);
 }
 

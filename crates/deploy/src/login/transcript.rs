@@ -14,7 +14,7 @@ pub struct Transcript {
     /// True if the command was run.
     pub complete: bool,
     /// Last message of the client, if the login failed.
-    pub complaint: Option<String>,
+    pub error: Option<String>,
 }
 
 /// A phase.
@@ -134,7 +134,7 @@ impl Reader {
             Some((_, text)) => text,
             None => {
                 if !line.is_empty() && line != OUTPUT {
-                    self.read.complaint = Some(line.chars().take(200).collect());
+                    self.read.error = Some(line.chars().take(200).collect());
                 }
                 line
             }

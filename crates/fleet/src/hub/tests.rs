@@ -214,7 +214,7 @@ fn members_need_the_token() {
 }
 
 #[test]
-fn a_browser_may_come_in_the_clear() {
+fn a_browser_may_connect_without_tls() {
     let mut rig = Rig::new();
     let (_, outputs) = rig.register("phone", |e, peer_info| {
         e.about.kind = Kind::Browser;

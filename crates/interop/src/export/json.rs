@@ -30,7 +30,7 @@ pub fn write(run: &Run, to: &mut dyn Write) -> Result<(), Error> {
         "netburn": header.version,
         "host": header.host,
         "source": header.source,
-        "ending": run.status(),
+        "status": run.status(),
         "summary": run.summary(),
         "plan": header.plan.to_json(),
         "health": run.health(),

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_datagram_is_as_long_as_it_says() {
+    fn a_datagram_has_the_length_in_its_header() {
         let packet = ModelPacket {
             from: Ipv4Addr::new(198, 18, 1, 0),
             to: Ipv4Addr::new(198, 18, 0, 1),

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_window_releases_what_it_passes() {
+    fn a_moved_window_releases_the_packets_before_it() {
         let mut reorder = Reorder::default();
         let mut out = Vec::new();
         for sequence in [1, 2, 5] {

@@ -1,9 +1,9 @@
 //! Configuration of an [`Air`](super::Air).
 
 use crate::aggregation::{Framing, Limits};
-use crate::config::{AdapterRate, HardwareQueue};
+use crate::config::{AdapterRate, Band, HardwareQueue, Standard};
 use crate::edca::{EdcaParameters, Timing};
-use crate::phy::{Modulation, TxVector};
+use crate::phy::{Modulation, TxVector, dsss, ofdm, response};
 use crate::rate::RateChoice;
 use netburn_units::{Duration, Seed};
 use std::collections::BTreeSet;
@@ -105,13 +105,44 @@ pub struct LinkConfig {
     pub limits: Limits,
 }
 
+impl NodeConfig {
+    /// A node of a channel with the usual EDCA parameters, RTS rate and CCMP, without RTS threshold and throughput limits. RTS
+    /// and CTS use a basic rate that all nodes of the standard support.
+    #[must_use]
+    pub fn for_standard(channel: usize, standard: Standard, links: Vec<LinkConfig>) -> Self {
+        NodeConfig {
+            channel,
+            edca: EdcaParameters::default_set(standard.cw_min()),
+            hardware: HardwareQueue::default(),
+            rts_threshold: None,
+            rts_rate: match standard {
+                Standard::B => Modulation::Dsss(dsss::Rate::M2),
+                _ => Modulation::Ofdm(ofdm::Rate::M24),
+            },
+            framing: Framing::CCMP,
+            limit: AdapterRate::default(),
+            links,
+        }
+    }
+}
+
 impl ChannelConfig {
     /// A channel in 5 or 6 GHz, with EIFS and without other networks.
     #[must_use]
     pub fn ofdm() -> Self {
+        ChannelConfig::for_band(Band::Ghz5, false)
+    }
+
+    /// A channel of a band, with EIFS and without other networks. `dsss`: a node uses 802.11b.
+    #[must_use]
+    pub fn for_band(band: Band, dsss: bool) -> Self {
         ChannelConfig {
-            timing: Timing::OFDM,
-            eifs: Some(Modulation::Ofdm(crate::phy::ofdm::Rate::M6)),
+            timing: match band {
+                Band::Ghz2_4 if dsss => Timing::DSSS,
+                Band::Ghz2_4 => Timing::OFDM_2G,
+                _ => Timing::OFDM,
+            },
+            eifs: Some(response::lowest(dsss)),
             busy: 0.0,
             failures_known_at_once: false,
         }

@@ -33,7 +33,7 @@ pub fn check(bytes: &[u8]) {
         assert!((-0.03..0.08).contains(&off), "{rating}: {sum}");
         for radio in &layout.radios {
             let chain = chain(radio, &client, nodes);
-            assert!(chain.share <= chain.goodput && chain.goodput < chain.phy && chain.phy <= chain.on_box);
+            assert!(chain.share <= chain.goodput && chain.goodput < chain.phy && chain.phy <= chain.rated);
         }
     }
 }

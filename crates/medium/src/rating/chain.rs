@@ -12,7 +12,7 @@ use netburn_units::BitRate;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chain {
     /// Part of the radio in the rating, in bit/s.
-    pub on_box: BitRate,
+    pub rated: BitRate,
     /// Streams that both ends have.
     pub streams: u8,
     /// Width of both ends: the rating's.
@@ -45,7 +45,7 @@ pub fn chain(radio: &RatedRadio, client: &Antennas, stations: u32) -> Chain {
     let entry_rate = vector.rate().expect("a rating's radio is the standard's");
     let goodput = BitRate::from_bps(goodput(&vector, radio) as u64);
     Chain {
-        on_box: radio.rate(),
+        rated: radio.rate(),
         streams,
         width: radio.width,
         bits,

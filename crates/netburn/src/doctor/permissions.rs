@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn each_thing_that_forbids_namespaces_has_its_line() {
+    fn each_restriction_of_namespaces_has_a_remedy() {
         let remedy = |machine: Machine| {
             let finding = namespaces(&machine);
             assert!(!finding.ok);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_device_has_its_line_and_what_takes_its_place() {
+    fn an_inaccessible_device_has_a_remedy_and_a_replacement() {
         let closed = |forbidden, container| Machine {
             lab: true,
             container,

@@ -48,7 +48,7 @@ impl Checked {
     fn text(&self) -> String {
         let mut text = match (self.result.login.complete, self.result.reused) {
             (true, Some(reused)) => format!(
-                "{}: {} ms to log in and run a command, {} ms over a connection that is there\n",
+                "{}: {} ms to log in and run a command, {} ms over an existing connection\n",
                 self.host,
                 ms(self.result.login.total()),
                 ms(reused)
@@ -59,14 +59,10 @@ impl Checked {
                 ms(self.result.login.total())
             ),
             (false, _) => format!(
-                "{}: no login without a question: {}\n",
+                "{}: no login without user input: {}\n",
                 self.host,
                 netburn_report::sanitise::sanitise(
-                    self.result
-                        .login
-                        .complaint
-                        .as_deref()
-                        .unwrap_or("ssh says nothing of it")
+                    self.result.login.error.as_deref().unwrap_or("ssh printed no reason")
                 )
             ),
         };
@@ -85,10 +81,10 @@ impl Checked {
                 ms(finding.took),
                 netburn_report::sanitise::sanitise(&finding.cause)
             );
-            let _ = writeln!(text, "    what helps: {}", finding.cure);
+            let _ = writeln!(text, "    remedy: {}", finding.remedy);
         }
         if self.result.login.complete && self.result.findings.is_empty() {
-            text.push_str("  nothing in it is slow\n");
+            text.push_str("  no slow phase\n");
         }
         if let Some(reused) = self.result.reused
             && reused * 3 < self.result.login.total()
@@ -104,13 +100,13 @@ impl Checked {
         let phases = self.result.login.phases.iter();
         let phases = phases.map(|phase| json!({ "phase": phase.step.name(), "ms": ms(phase.took) }));
         let findings = self.result.findings.iter().map(|finding| {
-            json!({ "phase": finding.phase, "ms": ms(finding.took), "cause": finding.cause, "cure": finding.cure })
+            json!({ "phase": finding.phase, "ms": ms(finding.took), "cause": finding.cause, "remedy": finding.remedy })
         });
         json!({
             "host": self.host,
             "login_ms": self.result.login.complete.then(|| ms(self.result.login.total())),
             "reused_ms": self.result.reused.map(ms),
-            "complaint": (!self.result.login.complete).then_some(&self.result.login.complaint),
+            "error": (!self.result.login.complete).then_some(&self.result.login.error),
             "phases": phases.collect::<Vec<_>>(),
             "findings": findings.collect::<Vec<_>>(),
         })

@@ -136,7 +136,7 @@ fn entry(member: &MemberStatus) -> serde_json::Value {
         "version": member.version,
         "address": member.address,
         "run": member.run,
-        "waiting": member.pending_results,
+        "pending_results": member.pending_results,
     })
 }
 

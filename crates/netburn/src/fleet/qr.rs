@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_has_none() {
+    fn a_text_that_is_too_long_has_no_qr_code() {
         assert!(code(&"x".repeat(4000)).is_none());
     }
 }

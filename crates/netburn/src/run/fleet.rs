@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_gigabytes_are_asked_about() {
+    fn ten_gigabytes_need_confirmation() {
         let plan = |text: &str| {
             let document = netburn_scenario::Document::from_toml("t.toml", text).unwrap();
             document.resolve_for(Environment::Fleet).unwrap().0

@@ -263,8 +263,8 @@ fn driver(bench: &Bench) -> Running {
     panic!("no driver finds a port");
 }
 
-fn port(said: &str) -> Option<u16> {
-    let (_, rest) = said.split_once("started successfully on port ")?;
+fn port(printed: &str) -> Option<u16> {
+    let (_, rest) = printed.split_once("started successfully on port ")?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 

@@ -59,19 +59,21 @@ impl Clocks {
 
 /// The record's entry on an agent's clock.
 fn clock(fleet: &Fleet, name: &str) -> Clock {
-    let run = Run::open(&fleet.bench.path("kept")).unwrap();
+    let run = Run::open(&fleet.bench.path("saved")).unwrap();
     run.clocks().iter().find(|clock| clock.name == name).unwrap().clone()
 }
 
 fn warnings(fleet: &Fleet) -> Vec<String> {
-    let mut said = Vec::new();
-    let run = Run::open(&fleet.bench.path("kept")).unwrap();
+    let mut printed = Vec::new();
+    let run = Run::open(&fleet.bench.path("saved")).unwrap();
     run.rows(&mut |row| match row {
-        Row::Event(event) if event.kind == EventKind::Warning && !event.text.contains("Wi-Fi") => said.push(event.text),
+        Row::Event(event) if event.kind == EventKind::Warning && !event.text.contains("Wi-Fi") => {
+            printed.push(event.text)
+        }
         _ => {}
     })
     .unwrap();
-    said
+    printed
 }
 
 /// A board without a battery starts in 1974. During the run its clock is set, and then set back by a day.
@@ -81,7 +83,7 @@ fn setting_the_wall_clock_during_a_run_changes_nothing() {
     let clocks = Clocks::new(&fleet.bench);
     clocks.set_wall(-52 * 365 * 86_400 * SECOND);
     let (alpha, beta) = (clocks.agent(&fleet, "alpha"), fleet.agent("beta", &[]));
-    let mut run = start(fleet.run(&["--out", "kept"]));
+    let mut run = start(fleet.run(&["--out", "saved"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_millis(700));
     clocks.set_wall(0);
@@ -93,8 +95,8 @@ fn setting_the_wall_clock_during_a_run_changes_nothing() {
         assert_eq!(clock(&fleet, name).jump_ns, None);
     }
     assert_eq!(warnings(&fleet), Vec::<String>::new());
-    let said = end(alpha).stderr;
-    assert!(said.contains("its results are delivered"), "{said}");
+    let printed = end(alpha).stderr;
+    assert!(printed.contains("its results are delivered"), "{printed}");
     end(beta);
 }
 
@@ -103,7 +105,7 @@ fn a_device_that_sleeps_during_a_run_is_reported_and_unreliable() {
     let fleet = Fleet::new();
     let clocks = Clocks::new(&fleet.bench);
     let (alpha, _beta) = (clocks.agent(&fleet, "alpha"), fleet.agent("beta", &[]));
-    let mut run = start(fleet.run(&["--out", "kept"]));
+    let mut run = start(fleet.run(&["--out", "saved"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_millis(500));
     alpha.signal("STOP");
@@ -123,11 +125,11 @@ fn a_device_that_sleeps_during_a_run_is_reported_and_unreliable() {
     let jump = clock(&fleet, "caller").jump_ns.unwrap();
     assert!((-2_100_000_000..=-1_900_000_000).contains(&jump), "{jump}");
     assert_eq!(clock(&fleet, "reader").jump_ns, None);
-    let said = warnings(&fleet);
-    assert_eq!(said.len(), 1, "{said:?}");
+    let printed = warnings(&fleet);
+    assert_eq!(printed.len(), 1, "{printed:?}");
     assert!(
-        said[0].starts_with("the device slept for 2 s: its clock stopped"),
-        "{said:?}"
+        printed[0].starts_with("the device slept for 2 s: its clock stopped"),
+        "{printed:?}"
     );
 }
 
@@ -136,7 +138,7 @@ fn a_device_that_sleeps_during_a_run_is_reported_and_unreliable() {
 fn an_agent_delivers_its_spool_after_a_restart_of_the_device() {
     let fleet = Fleet::new();
     let (_alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
-    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"6s\""]));
+    let mut run = start(fleet.run(&["--out", "saved", "--set", "duration=\"6s\""]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
     beta.signal("KILL");
@@ -163,7 +165,7 @@ fn an_agent_delivers_its_spool_after_a_restart_of_the_device() {
     assert!((44..=47).contains(&operations(&found, "caller")), "{found:#}");
     assert_eq!(clock(&fleet, "caller").jump_ns, None);
     let mut latest = 0;
-    let record = Run::open(&fleet.bench.path("kept")).unwrap();
+    let record = Run::open(&fleet.bench.path("saved")).unwrap();
     record
         .rows(&mut |row| {
             if let Row::Interval(row) = row {

@@ -15,10 +15,10 @@ fn compare(bench: &Bench, args: &[&str]) -> Ended {
     finish(bench.netburn(std::iter::once("compare").chain(args.iter().copied())))
 }
 
-fn judgement(document: &Value, metric: &str) -> String {
+fn judgement(document: &Value, path: &str) -> String {
     let metrics = document["metrics"].as_array().unwrap();
-    let found = metrics.iter().find(|held| held["metric"] == metric);
-    found.unwrap_or_else(|| panic!("no {metric} in {document:#}"))["judgement"]
+    let found = metrics.iter().find(|metric| metric["metric"] == path);
+    found.unwrap_or_else(|| panic!("no {path} in {document:#}"))["judgement"]
         .as_str()
         .unwrap()
         .to_owned()
@@ -39,16 +39,16 @@ fn only_the_longer_wire_is_found() {
     assert_eq!(json["schema"], "netburn.comparison/1");
     // The round trip is 40 ms longer than before, when it was a little over 10 ms.
     let p50 = "stations.caller.workloads.probe.latency_ms.p50";
-    let held = json["metrics"]
+    let metric = json["metrics"]
         .as_array()
         .unwrap()
         .iter()
-        .find(|held| held["metric"] == p50)
+        .find(|metric| metric["metric"] == p50)
         .unwrap();
-    let difference = held["difference"].as_f64().unwrap();
-    assert!((39.5..40.5).contains(&difference), "{held}");
-    assert!(held["low"].as_f64().unwrap() <= difference && difference <= held["high"].as_f64().unwrap());
-    assert_eq!(held["runs"], serde_json::json!([7, 7]));
+    let difference = metric["difference"].as_f64().unwrap();
+    assert!((39.5..40.5).contains(&difference), "{metric}");
+    assert!(metric["low"].as_f64().unwrap() <= difference && difference <= metric["high"].as_f64().unwrap());
+    assert_eq!(metric["runs"], serde_json::json!([7, 7]));
     assert_eq!(judgement(&json, p50), "worse");
     assert_eq!(judgement(&json, "stations.caller.throughput_mbps"), "same");
     // The same seed gives the same interval, another seed another one.

@@ -72,7 +72,7 @@ fn four_workloads_move_as_many_bytes_as_the_kernel_counts_within_1_percent() {
         "--format",
         "json",
         "--out",
-        "kept",
+        "saved",
         "--set",
         set,
     ];
@@ -81,7 +81,7 @@ fn four_workloads_move_as_many_bytes_as_the_kernel_counts_within_1_percent() {
     check_summary(&summary);
 
     let mut bytes = 0;
-    Run::open(&bench.path("kept"))
+    Run::open(&bench.path("saved"))
         .unwrap()
         .rows(&mut |row| {
             if let Row::Interval(row) = row {
@@ -169,9 +169,9 @@ fn operations_are_as_many_as_the_kernel_counts_within_1_percent() {
         workload = ["pages", "echo"]
         "#,
     );
-    let (_, kernel) = counted(&bench, &["run", "many.toml", "--out", "kept"]);
+    let (_, kernel) = counted(&bench, &["run", "many.toml", "--out", "saved"]);
     let (mut objects, mut datagrams) = (0, 0);
-    Run::open(&bench.path("kept"))
+    Run::open(&bench.path("saved"))
         .unwrap()
         .rows(&mut |row| {
             if let Row::Operation(row) = row

@@ -78,11 +78,11 @@ fn expect_no_injection(browser: &Browser) {
 
 #[test]
 fn runs_are_listed_searched_opened_and_compared() {
-    let house = Dashboard::new();
-    house.simulated("one", "A house", 1, -60);
-    house.simulated("two", "A house in the evening", 2, -75);
-    house.simulated(HOSTILE.replace('/', "-").as_str(), HOSTILE, 3, -70);
-    let browser = house.browser();
+    let dashboard = Dashboard::new();
+    dashboard.simulated("one", "A house", 1, -60);
+    dashboard.simulated("two", "A house in the evening", 2, -75);
+    dashboard.simulated(HOSTILE.replace('/', "-").as_str(), HOSTILE, 3, -70);
+    let browser = dashboard.browser();
     browser.wait_for("3 runs");
     browser.wait_for(HOSTILE);
     expect_no_injection(&browser);
@@ -118,9 +118,9 @@ fn runs_are_listed_searched_opened_and_compared() {
     );
     expect_no_injection(&browser);
     // A new run appears in the list without a reload.
-    browser.open(&house.url());
+    browser.open(&dashboard.url());
     browser.wait_for("3 runs");
-    house.simulated("three", "A house at night", 4, -60);
+    dashboard.simulated("three", "A house at night", 4, -60);
     browser.wait_for("4 runs");
     // The name with markup, in the full and the short form.
     let hostile = "[...document.querySelectorAll('#rows tr')].find(row => row.textContent.includes('<img'))";
@@ -132,7 +132,7 @@ fn runs_are_listed_searched_opened_and_compared() {
     browser.wait_for("Who waits, and why?");
     expect_no_injection(&browser);
     // Two runs are selected and compared.
-    browser.open(&house.url());
+    browser.open(&dashboard.url());
     browser.wait_for("4 runs");
     for name in ["one", "two"] {
         browser.click(&format!("tr[data-name=\"{name}\"] input"));
@@ -146,16 +146,16 @@ fn runs_are_listed_searched_opened_and_compared() {
 
 #[test]
 fn a_run_in_progress_is_followed_to_its_report() {
-    let house = Dashboard::new();
-    let browser = house.browser();
+    let dashboard = Dashboard::new();
+    let browser = dashboard.browser();
     browser.wait_for("No runs yet");
     let title = format!("title = {HOSTILE:?}\n");
-    house.bench.write(
+    dashboard.bench.write(
         "call.toml",
         one_station("voip", 20, 30).replace("title = \"One station\"\n", &title),
     );
     let mut run = start(
-        house
+        dashboard
             .bench
             .netburn(["run", "call.toml", "--on", "local", "--out", "runs/call"]),
     );
@@ -166,8 +166,8 @@ fn a_run_in_progress_is_followed_to_its_report() {
     assert_eq!(browser.text_of("#live h1"), HOSTILE);
     assert_eq!(texts(&browser, "#live .stations h2"), ["one"]);
     let done = |browser: &Browser| -> u64 {
-        let said = texts(browser, "#live section .quiet").join(" ");
-        let words: Vec<&str> = said.split_whitespace().collect();
+        let printed = texts(browser, "#live section .quiet").join(" ");
+        let words: Vec<&str> = printed.split_whitespace().collect();
         let at = words.iter().position(|word| word.starts_with("done")).unwrap();
         words[at - 1].parse().unwrap()
     };
@@ -197,25 +197,25 @@ fn a_run_in_progress_is_followed_to_its_report() {
 
 #[test]
 fn a_run_whose_controller_was_killed_is_recovered_on_request() {
-    let house = Dashboard::new();
-    house.bench.write("call.toml", one_station("voip", 20, 30));
+    let dashboard = Dashboard::new();
+    dashboard.bench.write("call.toml", one_station("voip", 20, 30));
     let mut run = start(
-        house
+        dashboard
             .bench
             .netburn(["run", "call.toml", "--on", "local", "--out", "runs/call"]),
     );
     run.wait_for_load();
     run.signal("KILL");
     drop(run);
-    let browser = house.browser();
+    let browser = dashboard.browser();
     browser.wait_for("unfinished");
     browser.click("#rows tr th a");
     browser.wait_for("Recover the results");
-    assert!(!house.bench.path("runs/call/run.json").exists());
+    assert!(!dashboard.bench.path("runs/call/run.json").exists());
     browser.click("#run button");
     browser.wait_for("inconclusive");
     browser.wait_for("Open the report");
-    assert!(house.bench.path("runs/call/run.json").exists());
+    assert!(dashboard.bench.path("runs/call/run.json").exists());
     expect_no_injection(&browser);
 }
 
@@ -223,7 +223,7 @@ fn a_run_whose_controller_was_killed_is_recovered_on_request() {
 fn the_runs_of_a_fleet_need_the_access_key() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
-    bench.simulate("small.toml", "runs/kept", &[]);
+    bench.simulate("small.toml", "runs/saved", &[]);
     let serve = [
         "fleet",
         "serve",
@@ -235,14 +235,14 @@ fn the_runs_of_a_fleet_need_the_access_key() {
     ];
     let mut fleet = start(bench.with_state("state", &serve));
     fleet.wait_for("both addresses", |run| {
-        let said = run.stderr_so_far();
-        said.contains("#key=")
-            && said.ends_with('\n')
+        let printed = run.stderr_so_far();
+        printed.contains("#key=")
+            && printed.ends_with('\n')
             && run.stdout_so_far().contains('#')
             && run.stdout_so_far().ends_with('\n')
     });
-    let said = fleet.stderr_so_far();
-    let url = said
+    let printed = fleet.stderr_so_far();
+    let url = printed
         .split_whitespace()
         .find(|word| word.contains("/runs/#key="))
         .unwrap();
@@ -322,16 +322,16 @@ fn background(browser: &Browser) -> String {
 
 #[test]
 fn the_page_on_a_phone() {
-    let house = Dashboard::new();
-    house.three();
-    let browser = house.browser();
+    let dashboard = Dashboard::new();
+    dashboard.three();
+    let browser = dashboard.browser();
     browser.prefer("light");
     browser.wait_for("3 runs");
     // No element is wider than the screen.
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
     browser.click("#rows tr:nth-child(2) input");
     browser.run("scrollTo({ top: 0, behavior: 'instant' })");
-    browser.picture(&house.bench.picture("runs-narrow.png"));
+    browser.picture(&dashboard.bench.picture("runs-narrow.png"));
     let light = background(&browser);
     browser.click("#rows tr:nth-child(2) th a");
     browser.wait_for("Open the report");
@@ -348,25 +348,25 @@ fn the_page_on_a_phone() {
 
 #[test]
 fn the_page_on_a_desktop() {
-    let house = Dashboard::new();
-    house.three();
-    let browser = Browser::desk(&house.bench);
+    let dashboard = Dashboard::new();
+    dashboard.three();
+    let browser = Browser::desk(&dashboard.bench);
     browser.prefer("light");
-    browser.open(&house.url());
-    house.bench.write(
+    browser.open(&dashboard.url());
+    dashboard.bench.write(
         "home.toml",
         "title = \"All at once\"\nquestion = \"Is one network enough for all of us?\"\nduration = \"30s\"\nbaseline = \"500ms\"\n\
          [server]\nlink = { rate = \"60 Mbit/s\" }\n[station.phone]\nworkload = \"voip\"\n[station.laptop]\nworkload = \"browsing\"\n\
          [station.desktop]\nworkload = \"upload\"\n",
     );
     let run = ["run", "home.toml", "--on", "local", "--yes", "--out", "runs/home"];
-    let mut run = start(house.bench.netburn(run));
+    let mut run = start(dashboard.bench.netburn(run));
     run.wait_for_load();
     browser.wait_for("is running");
     for row in [2, 3] {
         browser.click(&format!("#rows tr:nth-child({row}) input"));
     }
-    browser.picture(&house.bench.picture("runs.png"));
+    browser.picture(&dashboard.bench.picture("runs.png"));
     // Every field has a label for screen readers.
     let named = "return [...document.querySelectorAll('#list input, #list select')].every(one => one.labels.length || one.ariaLabel)";
     assert_eq!(browser.run(named), true);
@@ -383,22 +383,22 @@ fn the_page_on_a_desktop() {
         let second = before.and_then(|before| before.rsplit(' ').next()?.parse::<u32>().ok());
         second.is_some_and(|second| second >= 9)
     });
-    browser.picture(&house.bench.picture("run-live.png"));
+    browser.picture(&dashboard.bench.picture("run-live.png"));
     assert_eq!(browser.run(wide), true);
     drop(run);
 }
 
 #[test]
 fn ten_thousand_runs_are_listed() {
-    let house = Dashboard::new();
-    house.simulated("first", "A house", 1, -60);
-    let document = std::fs::read(house.bench.path("runs/first/run.json")).unwrap();
+    let dashboard = Dashboard::new();
+    dashboard.simulated("first", "A house", 1, -60);
+    let document = std::fs::read(dashboard.bench.path("runs/first/run.json")).unwrap();
     for number in 0..9_999 {
-        let folder = house.bench.path(&format!("runs/run-{number}"));
+        let folder = dashboard.bench.path(&format!("runs/run-{number}"));
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("run.json"), &document).unwrap();
     }
-    let browser = house.browser();
+    let browser = dashboard.browser();
     browser.wait_for("100 of 10,000 runs shown");
     browser.run("document.querySelector('#more').click()");
     browser.wait_for("300 of 10,000 runs shown");

@@ -58,7 +58,7 @@ fn the_text_lists_the_rate_of_each_device() {
 
 #[test]
 fn an_invalid_rating_is_explained() {
-    for (args, said) in [
+    for (args, printed) in [
         (&["AD1900"][..], "`AC1750`"),
         (&["AC19"][..], "three to five digits"),
         (&["AC100"][..], "mesh"),
@@ -68,7 +68,7 @@ fn an_invalid_rating_is_explained() {
     ] {
         let ended = finish(Bench::new().netburn(["decode"].iter().chain(args))).expect(2);
         assert!(
-            ended.stdout.is_empty() && ended.stderr.contains(said),
+            ended.stdout.is_empty() && ended.stderr.contains(printed),
             "{}",
             ended.stderr
         );

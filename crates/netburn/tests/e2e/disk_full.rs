@@ -40,13 +40,13 @@ fn results_without_disk_space_stay_at_the_agents_and_arrive_later() {
         command.env("NETBURN_STATE", fleet.bench.path("owner"));
         command
     };
-    let run = on_fleet("often.toml", "full/kept");
+    let run = on_fleet("often.toml", "full/saved");
     let mut run = start(at_the_desk(&run));
     run.wait_for_load();
     let ended = run.finish().expect(3);
     assert_eq!(ended.stderr.matches("No space left").count(), 1, "{}", ended.stderr);
     for text in [
-        "full/kept, and `netburn report",
+        "full/saved, and `netburn report",
         "the agents keep their results, and deliver them when there is space",
     ] {
         assert!(ended.stderr.contains(text), "{text}: {}", ended.stderr);
@@ -59,7 +59,7 @@ fn results_without_disk_space_stay_at_the_agents_and_arrive_later() {
     // The agent has more rows than were saved, and keeps them while there is no disk space.
     let spool = fleet.bench.path("alpha/fleet/agents/alpha");
     let spooled = || std::fs::read_dir(&spool).map_or(0, |entries| entries.count());
-    let desk_folder = format!("/proc/{}/root{}", desk.id(), fleet.bench.path("full/kept").display());
+    let desk_folder = format!("/proc/{}/root{}", desk.id(), fleet.bench.path("full/saved").display());
     let copy = fleet.bench.path("copy");
     std::fs::create_dir(&copy).unwrap();
     std::fs::copy(format!("{desk_folder}/spool"), copy.join("spool")).unwrap();
@@ -70,7 +70,7 @@ fn results_without_disk_space_stay_at_the_agents_and_arrive_later() {
     alpha.wait_for("the delivery of its results", |agent| {
         agent.stderr_so_far().contains("were delivered")
     });
-    let found: Value = finish(at_the_desk(&["report", "full/kept", "--format", "json"])).json();
+    let found: Value = finish(at_the_desk(&["report", "full/saved", "--format", "json"])).json();
     assert_eq!(found["verdict"], "inconclusive", "{found:#}");
     let home = rows(Path::new(&desk_folder));
     assert!(home > kept, "{kept} were kept, and there are {home}: {found:#}");

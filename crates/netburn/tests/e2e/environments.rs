@@ -16,8 +16,8 @@ fn the_default_environment_is_the_lab() {
         "{}",
         ended.out()
     );
-    let said = finish(bench.netburn(["plan", "small.toml"])).expect(0).out();
-    assert!(said.contains("On lab, this would be"), "{said}");
+    let printed = finish(bench.netburn(["plan", "small.toml"])).expect(0).out();
+    assert!(printed.contains("On lab, this would be"), "{printed}");
 }
 
 #[test]
@@ -28,13 +28,13 @@ fn without_a_lab_the_run_is_simulated_and_the_reason_is_printed() {
     // A user namespace in which no network namespace can be created.
     let flags = ["--user", "--map-root-user"];
     let ended = finish(bench.inside(&flags, script, ["run", "small.toml"])).expect(0);
-    let said: Vec<&str> = ended
+    let printed: Vec<&str> = ended
         .stderr
         .lines()
         .filter(|line| line.contains("no lab here"))
         .collect();
-    assert_eq!(said.len(), 1, "{}", ended.stderr);
-    assert!(said[0].contains("namespaces"), "{}", said[0]);
+    assert_eq!(printed.len(), 1, "{}", ended.stderr);
+    assert!(printed[0].contains("namespaces"), "{}", printed[0]);
     assert!(
         ended.out().starts_with("simulate: a model of Wi-Fi and TCP"),
         "{}",
@@ -87,13 +87,13 @@ fn timed_changes_take_effect_in_the_lab() {
         "--on",
         "lab",
         "--out",
-        "kept",
+        "saved",
         "--format",
         "json",
     ]));
     assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
     let mut rows = Vec::new();
-    let run = Run::open(&bench.path("kept")).unwrap();
+    let run = Run::open(&bench.path("saved")).unwrap();
     run.rows(&mut |row| rows.push(row)).unwrap();
     let changes: Vec<_> = rows
         .iter()

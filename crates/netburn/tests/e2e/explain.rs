@@ -28,8 +28,8 @@ workload = "download"
 fn a_report_ends_with_causes_and_explain_lists_remedies() {
     let bench = Bench::new();
     bench.write("house.toml", HOUSE);
-    let said = bench.simulate("house.toml", "run", &[]).out();
-    let (_, causes) = said.split_once("Likely causes:\n").expect("causes at the end");
+    let printed = bench.simulate("house.toml", "run", &[]).out();
+    let (_, causes) = printed.split_once("Likely causes:\n").expect("causes at the end");
     assert!(
         causes.starts_with("1. tablet is slow and uses too much airtime, which delays laptop\n"),
         "{causes}"
@@ -64,8 +64,8 @@ fn a_report_ends_with_causes_and_explain_lists_remedies() {
     assert!(text.contains("  --set 'ap.home.queue=airtime'\n"), "{text}");
     assert!(text.contains("Too few runs to decide"), "{text}");
     let fixed = bench.simulate("house.toml", "fixed", &["--set", "ap.home.queue=airtime"]);
-    let said = fixed.out();
-    assert!(!said.contains("Likely causes"), "{said}");
+    let printed = fixed.out();
+    assert!(!printed.contains("Likely causes"), "{printed}");
     let nothing = finish(bench.netburn(["explain", "fixed"])).expect(0).out();
     assert!(nothing.contains("No cause found"), "{nothing}");
 }

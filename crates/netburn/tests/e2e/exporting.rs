@@ -351,14 +351,14 @@ fn flent_plots_an_exported_run_and_netburn_imports_it() {
         let file = file.to_string_lossy().into_owned();
         for plot in plots {
             let drawn = format!("{test}-{plot}.png");
-            let said = flent(&bench, &["-i", &file, "-p", plot, "-o", &drawn, "--fallback-layout"]);
+            let printed = flent(&bench, &["-i", &file, "-p", plot, "-o", &drawn, "--fallback-layout"]);
             let size = std::fs::metadata(bench.path(&drawn)).map_or(0, |facts| facts.len());
             // An empty frame with its heading and axes is about 15 kB.
-            assert!(size > 20_000, "{drawn} has {size} bytes: {said}");
+            assert!(size > 20_000, "{drawn} has {size} bytes: {printed}");
         }
-        let said = flent(&bench, &["-i", &file]);
+        let printed = flent(&bench, &["-i", &file]);
         for wanted in ["Ping (ms) ICMP", "TCP download", "Mbits/s"] {
-            assert!(said.contains(wanted), "{said}");
+            assert!(printed.contains(wanted), "{printed}");
         }
         files.push(file);
     }
@@ -428,12 +428,12 @@ fn a_file_that_cannot_be_imported_is_an_error() {
     }
     // An imported run can be compared with others, as far as one run allows it.
     finish(bench.netburn(["import", "good.flent", "--out", "other"])).expect(0);
-    let held = finish(bench.netburn(["compare", "other", "--against", stopped.out().trim_end()]))
+    let compared = finish(bench.netburn(["compare", "other", "--against", stopped.out().trim_end()]))
         .expect(0)
         .out();
     assert!(
-        held.starts_with("imported: measured by another program") && held.contains("CAN'T TELL"),
-        "{held}"
+        compared.starts_with("imported: measured by another program") && compared.contains("CAN'T TELL"),
+        "{compared}"
     );
     // The valid files are imported all the same.
     let folder = stopped.out();
@@ -535,8 +535,11 @@ fn tshark_reads_the_packets_of_a_simulated_run() {
     let bench = Bench::new();
     simulated(&bench, &busy("3 s"), &[]);
     std::fs::create_dir(bench.path("home")).unwrap();
-    let said = export(&bench, "pcapng", &["--out", "packets"]).stderr;
-    assert!(!said.contains("note:"), "the run is simulated again as it was: {said}");
+    let printed = export(&bench, "pcapng", &["--out", "packets"]).stderr;
+    assert!(
+        !printed.contains("note:"),
+        "the run is simulated again as it was: {printed}"
+    );
     let document: Value = export(&bench, "json", &[]).json();
     let run = &document["runs"][0];
     // Every answered probe is two datagrams at the station. Their distance is the recorded round trip.

@@ -38,7 +38,7 @@ fn the_run_ends_on_schedule_after_its_server_died() {
     let bench = Bench::new();
     bench.write("calls.toml", one_station("voip", 20, 5));
     let begun = Instant::now();
-    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "saved", "--format", "json"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(1));
     signal(run.processes_with_subcommand("serve")[0], "KILL");
@@ -51,21 +51,21 @@ fn the_run_ends_on_schedule_after_its_server_died() {
         summary["self_check"]["reasons"].to_string().contains("server"),
         "{summary:#}"
     );
-    assert!(finished(&rows(&bench.path("kept")), 0) >= 4);
+    assert!(finished(&rows(&bench.path("saved")), 0) >= 4);
 }
 
 #[test]
 fn a_killed_agent_makes_its_station_inconclusive_and_its_rows_stay() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(5));
-    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "saved", "--format", "json"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
     let agents = run.processes_with_subcommand("agent");
     assert_eq!(agents.len(), 2, "{agents:?}");
     signal(agents[0], "KILL");
     let summary = run.finish().expect(3).json();
-    let rows = rows(&bench.path("kept"));
+    let rows = rows(&bench.path("saved"));
     let lost: Vec<u16> = rows
         .iter()
         .filter_map(|row| match row {
@@ -94,28 +94,28 @@ fn a_killed_agent_makes_its_station_inconclusive_and_its_rows_stay() {
 fn a_killed_controller_leaves_every_spooled_row() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(30));
-    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept"]));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "saved"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(4));
     // `report` of a run in progress prints that it is still being recorded.
-    let early = finish(bench.netburn(["report", "kept"])).expect(2);
+    let early = finish(bench.netburn(["report", "saved"])).expect(2);
     assert!(early.stderr.contains("still being recorded"), "{}", early.stderr);
     run.signal("KILL");
     run.finish().expect(128 + 9);
-    let spooled = std::fs::metadata(bench.path("kept").join("spool")).unwrap().len();
-    assert!(!bench.path("kept").join("run.json").exists());
+    let spooled = std::fs::metadata(bench.path("saved").join("spool")).unwrap().len();
+    assert!(!bench.path("saved").join("run.json").exists());
     // `runs` lists the run as unfinished and changes nothing.
     let list = finish(bench.netburn(["runs", "."])).expect(0).out();
     assert!(list.contains("unfinished") && list.contains("netburn report"), "{list}");
-    assert!(!bench.path("kept").join("run.json").exists());
+    assert!(!bench.path("saved").join("run.json").exists());
 
     // An export reads the spool, and only the report finishes the record.
-    let exported = finish(bench.netburn(["export", "kept", "--to", "json"]))
+    let exported = finish(bench.netburn(["export", "saved", "--to", "json"]))
         .expect(0)
         .json();
-    assert!(!bench.path("kept").join("run.json").exists());
+    assert!(!bench.path("saved").join("run.json").exists());
 
-    let reported = finish(bench.netburn(["report", "kept", "--format", "json"])).expect(0);
+    let reported = finish(bench.netburn(["report", "saved", "--format", "json"])).expect(0);
     assert!(
         reported.stderr.contains("its record is now finished"),
         "{}",
@@ -125,12 +125,12 @@ fn a_killed_controller_leaves_every_spooled_row() {
     assert_eq!(exported["summary"], report);
     assert_eq!(report["verdict"], "inconclusive", "{report:#}");
     assert!(!report["reasons"].as_array().unwrap().is_empty(), "{report:#}");
-    let rows = rows(&bench.path("kept"));
+    let rows = rows(&bench.path("saved"));
     // 4 s without the last second, which may not have been synced: 3 s / 131 ms.
     for number in [0, 1] {
         assert!(finished(&rows, number) >= 20, "{} rows of {spooled} bytes", rows.len());
     }
-    let again = finish(bench.netburn(["report", "kept", "--format", "json"]))
+    let again = finish(bench.netburn(["report", "saved", "--format", "json"]))
         .expect(0)
         .json();
     assert_eq!(report, again, "the second report is the same");
@@ -140,7 +140,7 @@ fn a_killed_controller_leaves_every_spooled_row() {
 fn ctrl_c_saves_the_rows_so_far() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(60));
-    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json", "--check"]));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "saved", "--format", "json", "--check"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(2));
     let stopped = Instant::now();
@@ -151,11 +151,11 @@ fn ctrl_c_saves_the_rows_so_far() {
     let summary = ended.json();
     assert_eq!(summary["verdict"], "inconclusive", "{summary:#}");
     assert_eq!(
-        *Run::open(&bench.path("kept")).unwrap().status(),
+        *Run::open(&bench.path("saved")).unwrap().status(),
         RunStatus::Interrupted
     );
-    assert!(finished(&rows(&bench.path("kept")), 0) >= 8);
-    let report = finish(bench.netburn(["report", "kept", "--format", "json"]))
+    assert!(finished(&rows(&bench.path("saved")), 0) >= 8);
+    let report = finish(bench.netburn(["report", "saved", "--format", "json"]))
         .expect(0)
         .json();
     assert_eq!(report, summary);
@@ -165,7 +165,7 @@ fn ctrl_c_saves_the_rows_so_far() {
 fn ctrl_c_before_the_load_ends_the_run() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(60));
-    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept", "--format", "json"]));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "saved", "--format", "json"]));
     run.wait_for("a beginning", |run| {
         run.stderr_so_far().contains("synchronising clocks")
     });
@@ -178,7 +178,7 @@ fn ctrl_c_before_the_load_ends_the_run() {
 fn a_second_ctrl_c_aborts_and_report_finishes_the_folder() {
     let bench = Bench::new();
     bench.write("calls.toml", two_calls(60));
-    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "kept"]));
+    let mut run = start(bench.netburn(["run", "calls.toml", "--out", "saved"]));
     run.wait_for_load();
     // While the server is stopped, the run can't end normally.
     signal(run.processes_with_subcommand("serve")[0], "STOP");
@@ -187,7 +187,7 @@ fn a_second_ctrl_c_aborts_and_report_finishes_the_folder() {
     run.signal("INT");
     let ended = run.finish().expect(3);
     assert!(ended.stderr.contains("netburn report"), "{}", ended.stderr);
-    finish(bench.netburn(["report", "kept"])).expect(0);
+    finish(bench.netburn(["report", "saved"])).expect(0);
 }
 
 #[test]
@@ -203,9 +203,9 @@ fn a_full_disk_is_reported_once_and_leaves_no_partial_record() {
     );
     let script = "mkdir full && mount -t tmpfs -o size=64k tmpfs full && \"$@\"; code=$?; ls -R full >&3; exit $code";
     let script = format!("{{ {script}; }} 3>&1 >&2");
-    let ended = finish(bench.inside(&["--mount"], &script, ["run", "probes.toml", "--out", "full/kept"])).expect(3);
+    let ended = finish(bench.inside(&["--mount"], &script, ["run", "probes.toml", "--out", "full/saved"])).expect(3);
     assert_eq!(ended.stderr.matches("No space left").count(), 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains("netburn report full/kept"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("netburn report full/saved"), "{}", ended.stderr);
     assert!(
         ended.out().contains("spool") && !ended.out().contains("run.json"),
         "{}",
@@ -218,7 +218,7 @@ fn a_disk_that_is_full_at_the_start_is_an_error() {
     let bench = Bench::new();
     bench.write("calls.toml", one_station("voip", 20, 5));
     let script = "mkdir full && mount -t tmpfs -o size=4k tmpfs full && head -c 4096 /dev/zero >full/all; \"$@\"";
-    let ended = finish(bench.inside(&["--mount"], script, ["run", "calls.toml", "--out", "full/kept"])).expect(3);
+    let ended = finish(bench.inside(&["--mount"], script, ["run", "calls.toml", "--out", "full/saved"])).expect(3);
     assert_eq!(ended.stderr.matches("No space left").count(), 1, "{}", ended.stderr);
 }
 

@@ -169,14 +169,14 @@ fn each_second_is_printed_when_it_ends() {
 fn invalid_targets_of_fetch_are_errors() {
     let bench = Bench::new();
     let nginx = Server::nginx(&bench);
-    for (url, code, said) in [
+    for (url, code, printed) in [
         (nginx.url("nothing"), 3, "404"),
         (format!("http://127.0.0.1:{}/", free_port()), 3, "127.0.0.1"),
         ("ftp://127.0.0.1/".to_owned(), 2, "http"),
     ] {
         let ended = finish(bench.netburn(["fetch", &url])).expect(code);
         assert!(
-            ended.stderr.contains(said) && ended.stdout.is_empty(),
+            ended.stderr.contains(printed) && ended.stdout.is_empty(),
             "{url}: {}",
             ended.stderr
         );
@@ -224,12 +224,12 @@ for _ in range(200):
         done
         set +e
         "$1" fetch http://192.0.2.2:8000/file -t 1 --idle 0s; echo "unasked $?"
-        "$1" fetch http://192.0.2.2:8000/file -t 1 --idle 0s -r 1 --yes >/dev/null; echo "told $?"
+        "$1" fetch http://192.0.2.2:8000/file -t 1 --idle 0s -r 1 --yes >/dev/null; echo "confirmed $?"
         "$1" fetch http://192.0.2.2:4480/bytes/1KiB -t 1 --idle 0s -r 1 >/dev/null; echo "agreed $?"
     "#;
     let ended = finish(bench.inside::<&str>(&["--net"], script, [])).expect(0);
-    for said in ["unasked 2", "told 0", "agreed 0"] {
-        assert!(ended.out().contains(said), "{}{}", ended.out(), ended.stderr);
+    for printed in ["unasked 2", "confirmed 0", "agreed 0"] {
+        assert!(ended.out().contains(printed), "{}{}", ended.out(), ended.stderr);
     }
     assert!(
         ended.stderr.contains("--yes") && ended.stderr.contains("the remote operator"),

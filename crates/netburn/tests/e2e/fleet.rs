@@ -53,10 +53,10 @@ impl Fleet {
         command.env("NETBURN_STATE", self.bench.path("owner"));
         let mut serve = start(command);
         serve.wait_for("the address", |serve| {
-            let said = serve.stderr_so_far();
+            let printed = serve.stderr_so_far();
             serve.stdout_so_far().ends_with('\n')
-                && said.contains("runs (keep this address private)")
-                && said.ends_with('\n')
+                && printed.contains("runs (keep this address private)")
+                && printed.ends_with('\n')
         });
         self.urls = serve.stdout_so_far().lines().map(str::to_owned).collect();
         self.serve = Some(serve);
@@ -193,7 +193,7 @@ fn an_agent_limits_unpaced_workloads_to_its_own_rate() {
          [station.alpha]\nworkload = [\"download\", \"upload\", \"voip\"]\n",
     );
     let alpha = fleet.agent("alpha", &["--max-rate", "8 Mbit/s"]);
-    let run = on_fleet("greedy.toml", "kept");
+    let run = on_fleet("greedy.toml", "saved");
     let found = summary(&finish(fleet.command(&run)));
     let rates: Vec<f64> = (0..3)
         .map(|place| {
@@ -206,10 +206,10 @@ fn an_agent_limits_unpaced_workloads_to_its_own_rate() {
     assert!(rates.iter().all(|rate| *rate > 0.0), "{rates:?}");
     assert!(rates[0] <= 7.7 && rates[1] <= 8.4 && rates[2] <= 1.1, "{rates:?}");
     assert!(rates[0] + rates[2] <= 8.4, "{rates:?}");
-    let report = finish(fleet.command(&["report", "kept", "--html", "kept.html"]));
-    let told = "limited to 8 Mbit/s by this device";
+    let report = finish(fleet.command(&["report", "saved", "--html", "kept.html"]));
+    let note = "limited to 8 Mbit/s by this device";
     let page = std::fs::read_to_string(fleet.bench.path("kept.html")).unwrap_or_default();
-    assert!(report.out().contains(told) || page.contains(told), "{}", report.stderr);
+    assert!(report.out().contains(note) || page.contains(note), "{}", report.stderr);
     end(alpha);
 }
 
@@ -249,12 +249,12 @@ fn a_run_waits_for_missing_members_and_is_then_inconclusive() {
 #[test]
 fn a_run_without_a_controller_or_members_prints_instructions() {
     let fleet = Fleet::new();
-    let said = finish(fleet.run(&["--wait", "0s"])).expect(3).stderr;
-    assert!(said.contains("no devices available"), "{said}");
-    let said = finish(fleet.with_state("other", &["run", "two.toml", "--on", "fleet"]))
+    let printed = finish(fleet.run(&["--wait", "0s"])).expect(3).stderr;
+    assert!(printed.contains("no devices available"), "{printed}");
+    let printed = finish(fleet.with_state("other", &["run", "two.toml", "--on", "fleet"]))
         .expect(2)
         .stderr;
-    assert!(said.contains("netburn fleet serve"), "{said}");
+    assert!(printed.contains("netburn fleet serve"), "{printed}");
 }
 
 #[test]
@@ -264,21 +264,21 @@ fn unauthorized_devices_get_a_reason_and_stay_disconnected() {
     let fingerprint = fleet.url().rsplit('.').next().unwrap().to_owned();
     let base = fleet.url().split('#').next().unwrap().to_owned();
     let wrong = format!("{base}#AAAAAAAAAAAAAAAAAAAAAA.{fingerprint}");
-    let said = finish(fleet.joining("x", &wrong, &[])).expect(3).stderr;
-    assert!(said.contains("wrong token"), "{said}");
-    let said = finish(fleet.joining("alpha", fleet.url(), &[])).expect(3).stderr;
-    assert!(said.contains("`alpha` is already connected"), "{said}");
+    let printed = finish(fleet.joining("x", &wrong, &[])).expect(3).stderr;
+    assert!(printed.contains("wrong token"), "{printed}");
+    let printed = finish(fleet.joining("alpha", fleet.url(), &[])).expect(3).stderr;
+    assert!(printed.contains("`alpha` is already connected"), "{printed}");
     let other = format!("{base}#{}.{}", token(fleet.url()), "A".repeat(43));
-    let said = finish(fleet.joining("x", &other, &[])).expect(2).stderr;
-    assert!(said.contains("certificate"), "{said}");
-    let said = finish(fleet.joining("x", &base, &[])).expect(2).stderr;
-    assert!(said.contains("the token is missing"), "{said}");
-    let said = finish(fleet.command(&["fleet", "serve", "--quiet", "--listen", "127.0.0.1:0"]))
+    let printed = finish(fleet.joining("x", &other, &[])).expect(2).stderr;
+    assert!(printed.contains("certificate"), "{printed}");
+    let printed = finish(fleet.joining("x", &base, &[])).expect(2).stderr;
+    assert!(printed.contains("the token is missing"), "{printed}");
+    let printed = finish(fleet.command(&["fleet", "serve", "--quiet", "--listen", "127.0.0.1:0"]))
         .expect(2)
         .stderr;
     assert!(
-        said.contains("a controller of this user is already running: process"),
-        "{said}"
+        printed.contains("a controller of this user is already running: process"),
+        "{printed}"
     );
 }
 
@@ -307,8 +307,8 @@ fn a_failed_revocation_prints_the_reason_and_changes_nothing() {
     std::fs::create_dir_all(path.join("full")).unwrap();
     let key = || std::fs::read(fleet.bench.path("owner/fleet/runs-token")).unwrap();
     let before = key();
-    let said = finish(fleet.command(&["fleet", "revoke"])).expect(3).stderr;
-    assert!(said.contains("owner/fleet/token"), "{said}");
+    let printed = finish(fleet.command(&["fleet", "revoke"])).expect(3).stderr;
+    assert!(printed.contains("owner/fleet/token"), "{printed}");
     assert_eq!(key(), before, "the key to the runs");
     let list = finish(fleet.command(&["fleet", "list"])).expect(0).out();
     assert!(list.contains("alpha"), "{list}");
@@ -319,8 +319,8 @@ fn revoking_renews_the_access_key_to_the_runs() {
     let mut fleet = Fleet::new();
     let at = fleet.at();
     let keys = |fleet: &Fleet| -> Vec<String> {
-        let said = fleet.serve.as_ref().unwrap().stderr_so_far();
-        let words = said
+        let printed = fleet.serve.as_ref().unwrap().stderr_so_far();
+        let words = printed
             .split_whitespace()
             .filter_map(|word| word.split_once("/runs/#key="));
         words.map(|(_, key)| key.to_owned()).collect()

@@ -42,13 +42,13 @@ fn concurrent_runs_use_different_members() {
 fn results_measured_after_the_run_was_killed_do_not_count() {
     let fleet = Fleet::new();
     let (mut alpha, _beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
-    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"40 s\""]));
+    let mut run = start(fleet.run(&["--out", "saved", "--set", "duration=\"40 s\""]));
     run.wait_for_load();
     std::thread::sleep(std::time::Duration::from_secs(3));
     run.signal("KILL");
     run.finish().expect(128 + 9);
     let report = || {
-        let ended = finish(fleet.command(&["report", "kept", "--format", "json"]));
+        let ended = finish(fleet.command(&["report", "saved", "--format", "json"]));
         // The controller may be adding results at this moment.
         (ended.code() == 0).then(|| ended.json())
     };
@@ -94,7 +94,7 @@ fn results_measured_after_the_run_was_killed_do_not_count() {
 fn results_of_a_killed_run_reach_a_restarted_controller() {
     let mut fleet = Fleet::new();
     let (mut alpha, mut beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
-    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"40 s\""]));
+    let mut run = start(fleet.run(&["--out", "saved", "--set", "duration=\"40 s\""]));
     run.wait_for_load();
     std::thread::sleep(std::time::Duration::from_secs(2));
     run.signal("KILL");
@@ -108,7 +108,7 @@ fn results_of_a_killed_run_reach_a_restarted_controller() {
             agent.stderr_so_far().contains("were delivered")
         });
     }
-    let found = finish(fleet.command(&["report", "kept", "--format", "json"]))
+    let found = finish(fleet.command(&["report", "saved", "--format", "json"]))
         .expect(0)
         .json();
     for name in ["caller", "reader"] {
@@ -133,20 +133,20 @@ fn a_rejection_is_printed_once_on_both_sides() {
             .contains("reader (beta): the run is too long")
     );
     assert!(!run.stderr.contains("is lost"), "{}", run.stderr);
-    let said = end(beta).stderr;
+    let printed = end(beta).stderr;
     assert_eq!(
-        said.matches("rejected its part: the run is too long").count(),
+        printed.matches("rejected its part: the run is too long").count(),
         1,
-        "{said}"
+        "{printed}"
     );
-    assert!(said.contains(why) && !said.contains("is lost"), "{said}");
+    assert!(printed.contains(why) && !printed.contains("is lost"), "{printed}");
 }
 
 #[test]
 fn ctrl_c_of_an_agent_delivers_its_results_and_is_reported_at_once() {
     let fleet = Fleet::new();
     let (_alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
-    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"8 s\""]));
+    let mut run = start(fleet.run(&["--out", "saved", "--set", "duration=\"8 s\""]));
     run.wait_for_load();
     std::thread::sleep(std::time::Duration::from_secs(2));
     let beta = end(beta).stderr;
@@ -173,7 +173,7 @@ fn ctrl_c_of_an_agent_delivers_its_results_and_is_reported_at_once() {
 fn a_killed_agent_reconnects_with_or_without_its_spool() {
     let fleet = Fleet::new();
     let (alpha, beta) = (fleet.agent("alpha", &[]), fleet.agent("beta", &[]));
-    let mut run = start(fleet.run(&["--out", "kept", "--set", "duration=\"10 s\""]));
+    let mut run = start(fleet.run(&["--out", "saved", "--set", "duration=\"10 s\""]));
     run.wait_for_load();
     std::thread::sleep(std::time::Duration::from_secs(3));
     for agent in [alpha, beta] {
@@ -185,9 +185,9 @@ fn a_killed_agent_reconnects_with_or_without_its_spool() {
     std::fs::remove_dir_all(fleet.bench.path("beta")).unwrap();
     let _beta = fleet.agent("beta", &[]);
     run.wait_for("the news of both", |run| {
-        let said = run.stderr_so_far();
-        said.contains("agent caller (alpha) was lost: it ended before its part was done, and was started again")
-            && said.contains("agent reader (beta) was lost: it was restarted without its rows")
+        let printed = run.stderr_so_far();
+        printed.contains("agent caller (alpha) was lost: it ended before its part was done, and was started again")
+            && printed.contains("agent reader (beta) was lost: it was restarted without its rows")
     });
     let found = summary(&run.finish());
     assert_eq!(found["verdict"], "inconclusive");
@@ -217,23 +217,25 @@ fn a_missing_agent_is_named_and_waited_for_once() {
 fn joining_an_unreachable_controller_prints_the_attempts() {
     let fleet = Fleet::new();
     let joining = |url: &str, more: &[&str]| finish(fleet.joining("x", url, more));
-    let said = joining(fleet.url(), &["--interface", "nosuch0"]).expect(2).stderr;
+    let printed = joining(fleet.url(), &["--interface", "nosuch0"]).expect(2).stderr;
     assert!(
-        said.contains("unknown interface: found `nosuch0`") && said.contains("expected one of ") && said.contains("lo"),
-        "{said}"
+        printed.contains("unknown interface: found `nosuch0`")
+            && printed.contains("expected one of ")
+            && printed.contains("lo"),
+        "{printed}"
     );
     // A port without a listener, and a missing socket: the agent gives up after a few attempts.
     let secrets = fleet.url().split_once('#').unwrap().1;
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let said = joining(&format!("http://{free}/#{secrets}"), &[]).expect(3).stderr;
+    let printed = joining(&format!("http://{free}/#{secrets}"), &[]).expect(3).stderr;
     assert!(
-        said.contains(&format!("can't reach http://{free}/")) && said.contains(" times in 10 s"),
-        "{said}"
+        printed.contains(&format!("can't reach http://{free}/")) && printed.contains(" times in 10 s"),
+        "{printed}"
     );
-    let said = joining(&format!("unix:/nowhere/controller.sock#{}", token(fleet.url())), &[])
+    let printed = joining(&format!("unix:/nowhere/controller.sock#{}", token(fleet.url())), &[])
         .expect(3)
         .stderr;
-    assert!(said.contains("unix:/nowhere/controller.sock"), "{said}");
+    assert!(printed.contains("unix:/nowhere/controller.sock"), "{printed}");
     // A web server without TLS that is no controller.
     let web = TcpListener::bind("127.0.0.1:0").unwrap();
     let at = web.local_addr().unwrap();
@@ -247,10 +249,10 @@ fn joining_an_unreachable_controller_prints_the_attempts() {
         format!("http://{at}/#{secrets}"),
         format!("http://{at}/#{}", token(fleet.url())),
     ] {
-        let said = joining(&url, &[]).expect(2).stderr;
+        let printed = joining(&url, &[]).expect(2).stderr;
         assert!(
-            said.contains("is not a fleet controller") && !said.contains("InvalidContentType"),
-            "{said}"
+            printed.contains("is not a fleet controller") && !printed.contains("InvalidContentType"),
+            "{printed}"
         );
     }
 }

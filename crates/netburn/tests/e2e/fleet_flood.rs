@@ -57,10 +57,10 @@ fn a_flood_of_connections_is_bounded_and_its_memory_is_freed() {
         most = most.max(open_files(id));
         largest = largest.max(resident(id));
     }
-    let held: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let connections: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     largest = largest.max(resident(id));
     assert!(most <= MAX_FILES, "{most} files");
-    drop(held);
+    drop(connections);
     serve.wait_for("the connections to be gone", |_| open_files(id) < 64);
     // Each connection has a read buffer of 16 KiB.
     let took = largest - before;

@@ -52,7 +52,7 @@ impl Machines {
 
     fn run(&self, scenario: &str) -> Value {
         self.bench.write("house.toml", scenario);
-        let run = on_fleet("house.toml", "kept");
+        let run = on_fleet("house.toml", "saved");
         summary(&finish(self.at(&self.desk, "desk", &run)))
     }
 
@@ -74,7 +74,7 @@ impl Machines {
 /// The desktop is also in another network. The address there comes first, and the laptop can't reach it.
 #[test]
 fn a_laptop_finds_a_fleet_on_another_machine_by_its_name() {
-    let house = Machines::new(
+    let machines = Machines::new(
         "ip link add a0 type veth peer name b0 netns $laptop
          ip link add a1 type veth peer name unused
          ip addr add 10.77.0.1/24 dev a0
@@ -98,22 +98,22 @@ fn a_laptop_finds_a_fleet_on_another_machine_by_its_name() {
         "-E",
         "separator=|",
     ];
-    let mut tshark = house
+    let mut tshark = machines
         .laptop
-        .command(&house.bench, "tshark", &[&listening[..], &fields].concat());
-    tshark.env("TMPDIR", house.bench.path("."));
+        .command(&machines.bench, "tshark", &[&listening[..], &fields].concat());
+    tshark.env("TMPDIR", machines.bench.path("."));
     let mut tshark = start(tshark);
     // tshark prints "Capturing on" before the interface is open.
     tshark.wait_for("tshark", |tshark| tshark.stderr_so_far().contains("Capture started"));
-    let (serve, urls) = house.serve();
+    let (serve, urls) = machines.serve();
     let secrets = urls[0].split_once('#').unwrap().1;
-    let agent = house.agent(&["--token", secrets]);
+    let agent = machines.agent(&["--token", secrets]);
     assert!(
         agent
             .stderr_so_far()
             .contains("looking for a fleet on the local network")
     );
-    let found = house
+    let found = machines
         .run("duration = \"2 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[station.laptop]\nworkload = \"voip\"\n");
     // A call every 131 ms.
     assert!((13..=16).contains(&operations(&found, "laptop")), "{found:#}");
@@ -139,16 +139,16 @@ fn a_laptop_finds_a_fleet_on_another_machine_by_its_name() {
     }
     tshark.signal("INT");
     tshark.finish();
-    // A controller that said goodbye over mDNS is not found again.
+    // A controller that printed goodbye over mDNS is not found again.
     let join = ["fleet", "join", "--token", secrets, "--name", "laptop"];
-    let said = finish(house.at(&house.laptop, "laptop", &join)).expect(3).stderr;
-    assert!(said.contains("no fleet found on the local network"), "{said}");
+    let printed = finish(machines.at(&machines.laptop, "laptop", &join)).expect(3).stderr;
+    assert!(printed.contains("no fleet found on the local network"), "{printed}");
 }
 
 /// One network: the laptop is connected by a cable and, with a worse route, by an interface that stands for its Wi-Fi.
 #[test]
 fn load_and_control_messages_use_different_interfaces() {
-    let house = Machines::new(
+    let machines = Machines::new(
         "ip link add br0 type bridge
          ip addr add 10.78.0.1/24 dev br0
          for end in eth0 wifi0; do
@@ -162,33 +162,33 @@ fn load_and_control_messages_use_different_interfaces() {
          ip addr add 10.78.0.2/24 dev eth0
          ip addr add 10.78.0.3/24 dev wifi0 metric 600",
     );
-    let (serve, urls) = house.serve();
+    let (serve, urls) = machines.serve();
     assert!(urls[0].starts_with("http://10.78.0.1:4484/#"), "{urls:?}");
-    let before = (house.moved("eth0"), house.moved("wifi0"));
-    let agent = house.agent(&[&urls[0], "--interface", "wifi0"]);
-    let joined = (house.moved("eth0"), house.moved("wifi0"));
+    let before = (machines.moved("eth0"), machines.moved("wifi0"));
+    let agent = machines.agent(&[&urls[0], "--interface", "wifi0"]);
+    let joined = (machines.moved("eth0"), machines.moved("wifi0"));
     assert!(joined.0 - before.0 > 2_000, "TLS, and who it is, by the cable");
     assert!(
         joined.1 - before.1 < 2_000,
         "nothing is measured yet: {} B",
         joined.1 - before.1
     );
-    let found = house.run(
+    let found = machines.run(
         "duration = \"3 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"20 Mbit/s\" }\n\
          [station.laptop]\nworkload = [\"download\", \"probe\"]\n",
     );
-    let after = (house.moved("eth0"), house.moved("wifi0"));
-    let (said, measured) = (after.0 - joined.0, after.1 - joined.1);
+    let after = (machines.moved("eth0"), machines.moved("wifi0"));
+    let (printed, measured) = (after.0 - joined.0, after.1 - joined.1);
     let content = station(&found, "laptop")["throughput_mbps"].as_f64().unwrap() * 3e6 / 8.0;
     assert!(content > 2e6, "{found:#}");
     assert!(
         measured as f64 > content,
         "{measured} B by Wi-Fi, {content} B of content"
     );
-    assert!((5_000..500_000).contains(&said), "{said} B by the cable");
+    assert!((5_000..500_000).contains(&printed), "{printed} B by the cable");
     end(agent);
     end(serve);
-    let texts = house.bench.events("kept");
+    let texts = machines.bench.events("saved");
     assert!(
         texts.iter().any(|text| text == "measured through wifi0 only"),
         "{texts:?}"

@@ -4,13 +4,13 @@ use crate::common::{Bench, finish, one_station};
 
 /// Runs a file with this content. Checks that the error names the file and contains these texts.
 #[track_caller]
-fn refused(content: impl AsRef<[u8]>, said: &[&str]) {
+fn refused(content: impl AsRef<[u8]>, printed: &[&str]) {
     let bench = Bench::new();
     bench.write("wrong.toml", content);
     for command in ["run", "plan"] {
         let ended = finish(bench.netburn([command, "wrong.toml"])).expect(2);
         assert!(ended.stdout.is_empty(), "{}", ended.out());
-        for part in ["wrong.toml"].iter().chain(said) {
+        for part in ["wrong.toml"].iter().chain(printed) {
             assert!(ended.stderr.contains(part), "`{part}` is not in:\n{}", ended.stderr);
         }
         assert!(!ended.stderr.contains('\x1b'), "{}", ended.stderr);
@@ -29,8 +29,8 @@ fn a_seed_out_of_range_names_the_range() {
     bench.write("good.toml", one_station("voip", 10, 1));
     for seed in ["-1", "18446744073709551616", "one"] {
         let ended = finish(bench.netburn(["run", "good.toml", "--seed", seed])).expect(2);
-        let said = "expected a whole number from 0 to 18446744073709551615";
-        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+        let printed = "expected a whole number from 0 to 18446744073709551615";
+        assert!(ended.stderr.contains(printed), "{}", ended.stderr);
     }
 }
 
@@ -112,7 +112,7 @@ fn an_unknown_scenario_is_an_error() {
 
 #[test]
 fn changes_on_the_command_line_are_checked_like_the_file() {
-    for (args, said) in [
+    for (args, printed) in [
         (&["--set", "server.link.rat=1"][..], "server.link.rate"),
         (&["--set", "server.link.rate=15"], "unit"),
         (&["--set", "station.tv.workload"], "KEY=VALUE"),
@@ -124,8 +124,8 @@ fn changes_on_the_command_line_are_checked_like_the_file() {
         let all = ["run", "four-uses"].iter().chain(args);
         let ended = finish(bench.netburn(all)).expect(2);
         assert!(
-            ended.stderr.contains(said),
-            "{args:?}: `{said}` is not in:\n{}",
+            ended.stderr.contains(printed),
+            "{args:?}: `{printed}` is not in:\n{}",
             ended.stderr
         );
     }
@@ -135,9 +135,9 @@ fn changes_on_the_command_line_are_checked_like_the_file() {
 fn a_folder_without_a_run_is_an_error() {
     let bench = Bench::new();
     std::fs::create_dir(bench.path("empty")).unwrap();
-    for (folder, said) in [("empty", "not a run"), ("nowhere", "nowhere")] {
+    for (folder, printed) in [("empty", "not a run"), ("nowhere", "nowhere")] {
         let ended = finish(bench.netburn(["report", folder])).expect(2);
-        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+        assert!(ended.stderr.contains(printed), "{}", ended.stderr);
     }
     let ended = finish(bench.netburn(["runs", "nowhere"])).expect(2);
     assert!(ended.stderr.contains("nowhere"), "{}", ended.stderr);

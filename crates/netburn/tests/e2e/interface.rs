@@ -73,9 +73,9 @@ fn traffic_uses_the_named_interface() {
         .arg(env!("CARGO_BIN_EXE_netburn"))
         .arg(std::env::current_exe().unwrap());
     command.args(["--exact", "interface::traffic_uses_the_named_interface", "--nocapture"]);
-    let told = bench.prepared(command).env(INSIDE, "1").output().unwrap();
-    let text = String::from_utf8_lossy(&told.stdout).into_owned() + &String::from_utf8_lossy(&told.stderr);
-    assert!(told.status.success() && text.contains("1 passed"), "{text}");
+    let output = bench.prepared(command).env(INSIDE, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
 fn sent(interface: &str) -> u64 {
@@ -132,7 +132,7 @@ fn inside() {
 
 /// Sends idle probes for 1.5 s and returns the number of answers.
 async fn probe(target: Target) -> u64 {
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let (tell, mut output) = tokio::sync::mpsc::unbounded_channel();
     let (_stopper, stop) = CancelHandle::new();
     let clock = RunClock::starting_now();
     let idle = Idle {
@@ -145,7 +145,7 @@ async fn probe(target: Target) -> u64 {
         .await
         .unwrap();
     let mut answers = 0;
-    while let Ok(rows) = told.try_recv() {
+    while let Ok(rows) = output.try_recv() {
         let came = |row: &&Row| matches!(row, Row::Operation(row) if row.operation.latency().is_some());
         answers += rows.iter().filter(came).count() as u64;
     }
@@ -154,7 +154,7 @@ async fn probe(target: Target) -> u64 {
 
 fn vanishing(runtime: &tokio::runtime::Runtime, address: SocketAddr) {
     let adapter = Adapter::find(Some("a1"), address.ip()).unwrap();
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let (tell, mut output) = tokio::sync::mpsc::unbounded_channel();
     let watching = adapter.watch(vec![0], RunClock::starting_now(), tell).unwrap().unwrap();
     assert!(
         Command::new("ip")
@@ -165,7 +165,7 @@ fn vanishing(runtime: &tokio::runtime::Runtime, address: SocketAddr) {
     );
     std::thread::sleep(std::time::Duration::from_secs(3));
     watching.end();
-    let rows = told.try_recv().expect("a row");
+    let rows = output.try_recv().expect("a row");
     let Some(Row::Event(event)) = rows.first() else {
         panic!("{rows:?}")
     };

@@ -48,7 +48,7 @@ fn two_stations_run_iperf3_at_once() {
     .concat();
     let ended = finish(bench.netburn(lab(&both))).expect(0);
     for line in ["caller| iperf Done.", "reader| iperf Done."] {
-        assert!(ended.out().lines().any(|said| said == line), "{}", ended.out());
+        assert!(ended.out().lines().any(|printed| printed == line), "{}", ended.out());
     }
 }
 
@@ -287,9 +287,9 @@ fn output_lines_begin_with_the_station_name() {
     assert_eq!(lines, ["caller#2| three", "caller| one", "server| server"]);
     assert!(ended.stderr.contains("caller| two\n"), "{}", ended.stderr);
     // In files, lines have no names.
-    let ended = finish(bench.netburn(lab(&[&["--log", "kept"], &both[..]].concat()))).expect(0);
+    let ended = finish(bench.netburn(lab(&[&["--log", "saved"], &both[..]].concat()))).expect(0);
     assert_eq!(ended.out(), "");
-    let kept = |name: &str| std::fs::read_to_string(bench.path("kept").join(name)).unwrap();
+    let kept = |name: &str| std::fs::read_to_string(bench.path("saved").join(name)).unwrap();
     assert_eq!(
         (kept("caller.out"), kept("caller.err")),
         ("one\n".to_owned(), "two\n".to_owned())
@@ -311,11 +311,11 @@ fn a_single_command_has_the_terminal_and_the_station_as_host_name() {
     let ended = finish(bench.netburn(lab(&["--at", "reader", "--", "sh", "-c", script]))).expect(3);
     assert_eq!(ended.out(), "reader reader");
     // With --quiet, nothing else is printed.
-    let said = ended
+    let printed = ended
         .stderr
         .lines()
         .filter(|line| !line.starts_with("warning: results may be unreliable: "));
-    assert_eq!(said.count(), 0, "{}", ended.stderr);
+    assert_eq!(printed.count(), 0, "{}", ended.stderr);
 }
 
 #[test]

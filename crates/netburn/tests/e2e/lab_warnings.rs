@@ -5,9 +5,9 @@ use std::process::Command;
 
 /// Checks that no line looks like a log line.
 #[track_caller]
-fn is_plain(said: &str) {
+fn is_plain(printed: &str) {
     for mark in ["WARN", "ERROR", "netburn_lab"] {
-        assert!(!said.contains(mark), "{mark}:\n{said}");
+        assert!(!printed.contains(mark), "{mark}:\n{printed}");
     }
 }
 
@@ -40,7 +40,9 @@ fn log_lines_are_printed_only_with_v() {
         "a program was started",
         "a program has exited",
     ] {
-        let found = logged.lines().any(|said| said.contains("INFO") && said.contains(line));
+        let found = logged
+            .lines()
+            .any(|printed| printed.contains("INFO") && printed.contains(line));
         assert!(found, "{line}: {logged}");
     }
     is_plain(&run(&[]));
@@ -99,7 +101,7 @@ fn a_truncated_capture_ends_with_a_complete_packet() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL);
     let script =
-        "mkdir full && mount -t tmpfs -o size=128k tmpfs full && \"$@\"; status=$?; cp -r full kept; exit $status";
+        "mkdir full && mount -t tmpfs -o size=128k tmpfs full && \"$@\"; status=$?; cp -r full saved; exit $status";
     let load = ["curl", "--silent", "--output", "/dev/null", "http://server/bytes/1MiB"];
     let args = [
         &["lab", "small.toml", "--pcap", "full", "--at", "caller", "--"][..],
@@ -108,12 +110,15 @@ fn a_truncated_capture_ends_with_a_complete_packet() {
     .concat();
     finish(bench.inside(&["--mount"], script, args)).expect(3);
     for name in ["server", "station-caller", "station-reader", "air"] {
-        let file = bench.path("kept").join(format!("{name}.pcapng"));
+        let file = bench.path("saved").join(format!("{name}.pcapng"));
         let mut tshark = Command::new("tshark");
         tshark.arg("-r").arg(&file).args(["-c", "100000"]);
         let output = tshark.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && !said.contains("cut short"), "{name}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.success() && !printed.contains("cut short"),
+            "{name}: {printed}"
+        );
     }
 }
 
@@ -142,7 +147,7 @@ fn dropped_packet_types_are_reported_in_one_line() {
     let ended = finish(bench.netburn(at)).expect(0);
     let line = "packets not carried: 3 multicast, 2 broadcast";
     assert_eq!(
-        ended.stderr.lines().filter(|said| *said == line).count(),
+        ended.stderr.lines().filter(|printed| *printed == line).count(),
         1,
         "{}",
         ended.stderr

@@ -25,9 +25,10 @@ pub(crate) fn starts(bench: &Bench, scripts: &[&str]) -> Option<Vec<String>> {
         return None;
     }
     let ended = ended.expect(0);
-    let said = (1..=scripts.len()).map(|number| std::fs::read_to_string(bench.path(&format!("said-{number}"))));
+    let printed = (1..=scripts.len()).map(|number| std::fs::read_to_string(bench.path(&format!("output-{number}"))));
     Some(
-        said.collect::<Result<_, _>>()
+        printed
+            .collect::<Result<_, _>>()
             .unwrap_or_else(|error| panic!("{error}: {}", ended.stderr)),
     )
 }

@@ -22,7 +22,7 @@ impl Namespaces {
             command.arg("--map-root-user");
         }
         command.args(&all);
-        Namespaces::held(bench, command, script, all)
+        Namespaces::start(bench, command, script, all)
     }
 
     /// Creates namespaces within these. Kinds that are not given are shared.
@@ -34,14 +34,14 @@ impl Namespaces {
             .iter()
             .copied()
             .filter(|kind| !self.kinds.iter().any(|own| own == kind));
-        Namespaces::held(bench, command, script, all.chain(more).collect())
+        Namespaces::start(bench, command, script, all.chain(more).collect())
     }
 
-    fn held(bench: &Bench, mut command: Command, script: &str, kinds: Vec<&str>) -> Namespaces {
+    fn start(bench: &Bench, mut command: Command, script: &str, kinds: Vec<&str>) -> Namespaces {
         let dir = bench.path(".");
         // The process ends by itself if the test was killed.
-        let held = format!("set -e; cd \"$0\"; {script}\necho ready; exec sleep 300");
-        command.args(["--", "sh", "-c", &held]).arg(&dir);
+        let shell = format!("set -e; cd \"$0\"; {script}\necho ready; exec sleep 300");
+        command.args(["--", "sh", "-c", &shell]).arg(&dir);
         let kinds = kinds.into_iter().map(str::to_owned).collect();
         let mut holder = start(bench.prepared(command));
         holder.wait_for("the namespaces", |holder| holder.stdout_so_far().contains("ready"));

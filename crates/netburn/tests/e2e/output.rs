@@ -50,15 +50,15 @@ fn without_a_terminal_standard_output_has_only_plain_data() {
         "{out}{}",
         ended.stderr
     );
-    for said in [
+    for printed in [
         "no --on, and the scenario describes no access point",
         "may move up to",
         "call: running",
         "\nsaved to runs/",
     ] {
         assert!(
-            !out.contains(said) && ended.stderr.contains(said),
-            "{said}: {}",
+            !out.contains(printed) && ended.stderr.contains(printed),
+            "{printed}: {}",
             ended.stderr
         );
     }
@@ -74,14 +74,14 @@ fn without_a_terminal_standard_output_has_only_plain_data() {
 fn a_terminal_gets_colour_and_a_live_view_unless_disabled() {
     let bench = Bench::new();
     bench.write("call.toml", one_station("voip", 20, 2));
-    let args = ["run", "call.toml", "--on", "local", "--out", "kept"];
+    let args = ["run", "call.toml", "--on", "local", "--out", "saved"];
     let coloured = on_terminal(&bench, 80, &args, false);
     assert!(coloured.contains("\x1b[2mSTATION"), "{coloured}");
     assert!(
         coloured.contains("running, 1 s left") && coloured.contains("A\x1b[J"),
         "a table redrawn in place: {coloured:?}"
     );
-    let plain = on_terminal(&bench, 80, &["report", "kept"], true);
+    let plain = on_terminal(&bench, 80, &["report", "saved"], true);
     assert!(plain.contains("STATION  VERDICT") && !plain.contains('\x1b'), "{plain}");
     let lines: Vec<&str> = plain.lines().map(|line| line.trim_end_matches('\r')).collect();
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{plain}");
@@ -100,10 +100,10 @@ fn a_closed_pipe_is_not_an_error() {
         assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
         ended.code()
     };
-    let code = closed(&["run", "call.toml", "--out", "kept"]);
+    let code = closed(&["run", "call.toml", "--out", "saved"]);
     assert!(matches!(code, 0 | 3), "{code}");
     for args in [
-        &["report", "kept"][..],
+        &["report", "saved"][..],
         &["runs", "."],
         &["plan", "four-uses"],
         &["schema"],
@@ -137,7 +137,7 @@ fn runs_of_a_set_are_pooled_and_listed() {
         "--seed",
         "7",
         "--out",
-        "kept",
+        "saved",
         "--format",
         "json",
     ];
@@ -150,7 +150,7 @@ fn runs_of_a_set_are_pooled_and_listed() {
     assert_eq!(rounds[0]["seed"], 7);
     assert_ne!(rounds[1]["seed"], 7);
     assert!(!summary["intervals"].as_object().unwrap().is_empty(), "{summary:#}");
-    let again = finish(bench.netburn(["report", "kept", "--format", "json"]))
+    let again = finish(bench.netburn(["report", "saved", "--format", "json"]))
         .expect(0)
         .json();
     assert_eq!(again, summary);

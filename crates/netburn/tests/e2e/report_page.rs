@@ -39,8 +39,8 @@ fn each_run_writes_a_page_and_report_writes_the_same() {
     let first = fs::read(&page).unwrap();
     assert!(first.len() < 1_000_000, "{} bytes", first.len());
     fs::remove_file(&page).unwrap();
-    let told = finish(bench.netburn(["report", "record"])).expect(0);
-    assert!(told.stderr.contains("record/report.html"), "{}", told.stderr);
+    let output = finish(bench.netburn(["report", "record"])).expect(0);
+    assert!(output.stderr.contains("record/report.html"), "{}", output.stderr);
     assert!(fs::read(&page).unwrap() == first, "the same page");
     let charts = ["report", "record", "--html", "elsewhere.html", "--charts", "charts"];
     finish(bench.netburn(charts)).expect(0);
@@ -85,8 +85,12 @@ fn an_incomplete_record_is_shown() {
     let path = bench.path("record/intervals.parquet");
     let bytes = fs::read(&path).unwrap();
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-    let told = finish(bench.netburn(["report", "record"])).expect(0);
-    assert!(told.stderr.contains("intervals.parquet is damaged"), "{}", told.stderr);
+    let output = finish(bench.netburn(["report", "record"])).expect(0);
+    assert!(
+        output.stderr.contains("intervals.parquet is damaged"),
+        "{}",
+        output.stderr
+    );
     let page = fs::read_to_string(bench.path("record/report.html")).unwrap();
     assert!(page.contains("Some data could not be read") && page.contains("latency-percentiles"));
     let document = bench.path("record/run.json");
@@ -94,8 +98,8 @@ fn an_incomplete_record_is_shown() {
         .unwrap()
         .replace("netburn.run/1", "netburn.run/2");
     fs::write(&document, newer).unwrap();
-    let told = finish(bench.netburn(["report", "record"])).expect(2);
-    assert!(told.stderr.contains("newer netburn"), "{}", told.stderr);
+    let output = finish(bench.netburn(["report", "record"])).expect(2);
+    assert!(output.stderr.contains("newer netburn"), "{}", output.stderr);
 }
 
 /// Charts can be hidden, zoomed and read with the keyboard. The page makes no requests.
@@ -119,8 +123,8 @@ fn the_page_works_from_disk() {
     // By keyboard: move, zoom in and zoom out.
     let plot = "#throughput-over-time .plot";
     browser.press(plot, "\u{e014}\u{e014}\u{e014}");
-    let said = browser.text_of("#throughput-over-time .readout");
-    assert!(said.contains(" s –") && said.contains("Mbit/s"), "{said}");
+    let printed = browser.text_of("#throughput-over-time .readout");
+    assert!(printed.contains(" s –") && printed.contains("Mbit/s"), "{printed}");
     // Hiding a chart, and the state for screen readers.
     let button = "#throughput-over-time .tools button";
     assert_eq!(

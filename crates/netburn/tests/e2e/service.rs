@@ -96,14 +96,14 @@ fn verify(bench: &Bench, unit: &Path, binary: &Path, planned: &str) {
     let text = std::fs::read_to_string(unit).unwrap();
     let text = text.replace(&format!("/{planned}"), binary.to_str().unwrap());
     let here = bench.write("netburn-agent.service", text);
-    let Ok(said) = Command::new("systemd-analyze")
+    let Ok(printed) = Command::new("systemd-analyze")
         .args(["verify", "--man=no"])
         .arg(&here)
         .output()
     else {
         return;
     };
-    let output = String::from_utf8_lossy(&said.stderr);
+    let output = String::from_utf8_lossy(&printed.stderr);
     // Its messages about other units of this machine don't count.
     let ours: Vec<&str> = output.lines().filter(|line| line.contains("netburn")).collect();
     assert!(ours.is_empty(), "{output}");
@@ -195,21 +195,25 @@ fn agents_installed_for_the_machine_and_for_a_user_start_at_boot() {
     let two = "duration = \"2 s\"\nbaseline = \"1 s\"\n[station.machine]\nworkload = \"voip\"\n\
                [station.resident]\nworkload = \"voip\"\n";
     bench.write("two.toml", two);
-    let Some(said) = machine::starts(&bench, &[INSTALLED, STARTED_AGAIN]) else {
+    let Some(printed) = machine::starts(&bench, &[INSTALLED, STARTED_AGAIN]) else {
         return;
     };
-    assert!(said[0].contains("systemctl --user status netburn-agent"), "{}", said[0]);
-    assert!(said[0].ends_with("both\nrestarted\n"), "{}", said[0]);
+    assert!(
+        printed[0].contains("systemctl --user status netburn-agent"),
+        "{}",
+        printed[0]
+    );
+    assert!(printed[0].ends_with("both\nrestarted\n"), "{}", printed[0]);
     // 3: the run succeeded, but the results are unreliable on a busy machine.
     assert!(
-        said[1].contains("both\nran 0\n") || said[1].contains("both\nran 3\n"),
+        printed[1].contains("both\nran 0\n") || printed[1].contains("both\nran 3\n"),
         "{}",
-        said[1]
+        printed[1]
     );
     assert!(
-        said[1].ends_with("gone\n") && !said[1].contains("stays: "),
+        printed[1].ends_with("gone\n") && !printed[1].contains("stays: "),
         "{}",
-        said[1]
+        printed[1]
     );
     let run = std::fs::read_to_string(bench.path("run.json")).unwrap();
     let run: serde_json::Value = serde_json::from_str(&run).unwrap();

@@ -60,11 +60,11 @@ fn a_server_with_tls_prints_its_fingerprint() {
     assert!(get(&urls[0], "/.well-known/netburn").contains("\"consents\": false"));
     server.signal("INT");
     let ended = server.finish().expect(0);
-    let said = ended
+    let printed = ended
         .stderr
         .lines()
         .find_map(|line| line.strip_prefix("certificate SHA-256 "));
-    assert!(said.is_some_and(|hex| hex.len() == 64), "{}", ended.stderr);
+    assert!(printed.is_some_and(|hex| hex.len() == 64), "{}", ended.stderr);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn an_address_in_use_is_named() {
     let at = taken.local_addr().unwrap().to_string();
     let ended = crate::common::finish(bench.netburn(["serve", "--listen", &at])).expect(2);
     assert!(ended.stderr.contains(&at), "{}", ended.stderr);
-    for (args, said) in [
+    for (args, printed) in [
         (&["--listen", "localhost"][..], "127.0.0.1"),
         (&["--object", "17GiB"], "16 GiB"),
         (&["--rate", "100"], "unit"),
@@ -82,6 +82,6 @@ fn an_address_in_use_is_named() {
         (&["--cert", "nowhere.pem"], "--key"),
     ] {
         let ended = crate::common::finish(bench.netburn(["serve"].iter().chain(args))).expect(2);
-        assert!(ended.stderr.contains(said), "{args:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(printed), "{args:?}: {}", ended.stderr);
     }
 }

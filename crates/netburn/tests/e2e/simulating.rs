@@ -116,7 +116,7 @@ fn a_record_folder_that_cannot_be_created_is_named() {
 #[test]
 fn scenarios_that_cannot_be_simulated_are_errors() {
     let bench = Bench::new();
-    for (change, said) in [
+    for (change, printed) in [
         ("station.loader.cc=vegas", "`reno`, `cubic` or `bbr`"),
         ("ap.home.queue_limit=\"0 packets\"", "packet"),
         ("station.caller.standard=802.11g", "802.11"),
@@ -129,16 +129,16 @@ fn scenarios_that_cannot_be_simulated_are_errors() {
             "--on",
             "simulate",
             "--out",
-            "kept",
+            "saved",
             "--set",
             change,
         ]))
         .expect(2);
         assert!(
-            ended.stderr.contains(said),
-            "{change}: `{said}` is not in:\n{}",
+            ended.stderr.contains(printed),
+            "{change}: `{printed}` is not in:\n{}",
             ended.stderr
         );
-        assert!(!bench.path("kept").exists(), "{change} leaves nothing behind");
+        assert!(!bench.path("saved").exists(), "{change} leaves nothing behind");
     }
 }

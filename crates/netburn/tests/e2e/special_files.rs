@@ -44,7 +44,7 @@ fn commands_do_not_block_on_special_files() {
             }
         }
         replace(&folder.join(file), kind);
-        let said = format!("{run}/{file}: found {kind}, expected a regular file");
+        let printed = format!("{run}/{file}: found {kind}, expected a regular file");
         // If the tables of a record can't be read, the summary is shown.
         let partly = file.ends_with(".parquet");
         let commands: [(&[&str], i32); 4] = [
@@ -55,9 +55,17 @@ fn commands_do_not_block_on_special_files() {
         ];
         for (command, status) in commands {
             let ended = finish(bench.netburn(command)).expect(status);
-            assert!(ended.stderr.contains(&said), "{command:?}, `{said}`:\n{}", ended.stderr);
+            assert!(
+                ended.stderr.contains(&printed),
+                "{command:?}, `{printed}`:\n{}",
+                ended.stderr
+            );
         }
         let listed = finish(bench.netburn(["runs"])).expect(0);
-        assert!(partly || listed.out().contains(&said), "`{said}`:\n{}", listed.out());
+        assert!(
+            partly || listed.out().contains(&printed),
+            "`{printed}`:\n{}",
+            listed.out()
+        );
     }
 }

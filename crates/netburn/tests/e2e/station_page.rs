@@ -112,12 +112,12 @@ fn ended(run: Running) -> Ended {
 
 #[test]
 fn a_browser_runs_all_four_workloads() {
-    let house = PageFleet::new();
-    let browser = house.joined("phone");
+    let fleet = PageFleet::new();
+    let browser = fleet.joined("phone");
     // A name with markup is shown as text.
     let title = "<img src=x onerror=\"document.title='owned'\">Four uses & one phone";
     let uses = r#"["browsing", "4kstream", "voip", "upload"]"#;
-    let run = house.run(&scenario(title, uses, 12, 60));
+    let run = fleet.run(&scenario(title, uses, 12, 60));
     browser.wait_for("Measuring");
     assert_eq!(browser.text_of("#title"), title);
     assert_eq!(
@@ -143,14 +143,14 @@ fn a_browser_runs_all_four_workloads() {
         workload(phone, "upload")["throughput_mbps"].as_f64().unwrap() > 0.5,
         "{phone:#}"
     );
-    let events = events(&house.bench);
-    let said = |what: &str| {
+    let events = events(&fleet.bench);
+    let printed = |what: &str| {
         events
             .iter()
             .any(|(kind, _, text)| *kind == EventKind::Warning && text.contains(what))
     };
     assert!(
-        said("6 connections to one host") && said("clock steps by"),
+        printed("6 connections to one host") && printed("clock steps by"),
         "{events:?}"
     );
     // The values on the page are those of the summary, as far as the page has them.
@@ -165,9 +165,9 @@ fn a_browser_runs_all_four_workloads() {
 
 #[test]
 fn background_time_and_a_reload_are_recorded() {
-    let house = PageFleet::new();
-    let browser = house.joined("phone");
-    let run = house.run(&scenario("Away and back", "\"voip\"", 30, 20));
+    let fleet = PageFleet::new();
+    let browser = fleet.joined("phone");
+    let run = fleet.run(&scenario("Away and back", "\"voip\"", 30, 20));
     browser.wait_for("within 150");
     browser.show_other_tab(Duration::from_secs(1));
     browser.wait_for("was in the background");
@@ -180,7 +180,7 @@ fn background_time_and_a_reload_are_recorded() {
     let operations = calls["operations"].as_u64().unwrap();
     assert!((227..=229).contains(&operations), "{calls:#}");
     assert!(calls["goal_misses"].as_u64().unwrap() >= 1, "{calls:#}");
-    let events = events(&house.bench);
+    let events = events(&fleet.bench);
     let lasted = |what: &str| {
         let found = events
             .iter()
@@ -195,9 +195,9 @@ fn background_time_and_a_reload_are_recorded() {
 
 #[test]
 fn a_killed_run_frees_the_page_and_its_results_are_delivered() {
-    let house = PageFleet::new();
-    let browser = house.joined("phone");
-    let mut run = house.run(&scenario("Killed", "\"voip\"", 60, 20));
+    let fleet = PageFleet::new();
+    let browser = fleet.joined("phone");
+    let mut run = fleet.run(&scenario("Killed", "\"voip\"", 60, 20));
     run.wait_for_load();
     browser.wait_for("within 150");
     std::thread::sleep(Duration::from_secs(3));
@@ -209,7 +209,7 @@ fn a_killed_run_frees_the_page_and_its_results_are_delivered() {
     );
     browser.wait_for("Waiting for a run");
     assert_eq!(browser.text_of("h1"), "Ready");
-    let report = house
+    let report = fleet
         .bench
         .with_state("state", &["report", "record", "--format", "json"]);
     let phone = finish(report).json();
@@ -219,9 +219,9 @@ fn a_killed_run_frees_the_page_and_its_results_are_delivered() {
     let kept = browser.run("return Object.keys(sessionStorage).filter(key => key.startsWith('netburn.run.'))");
     assert_eq!(kept, serde_json::json!([]), "delivered results are deleted");
     // It is available to the next run.
-    house.bench.write("page.toml", scenario("The next", "\"voip\"", 2, 20));
+    fleet.bench.write("page.toml", scenario("The next", "\"voip\"", 2, 20));
     let next = ["run", "page.toml", "--on", "fleet", "--format", "json", "--out", "next"];
-    let next = ended(start(house.bench.with_state("state", &next))).json();
+    let next = ended(start(fleet.bench.with_state("state", &next))).json();
     let calls = workload(station(&next, "phone"), "voip");
     // A call every 131 ms.
     assert!((13..=16).contains(&calls["operations"].as_u64().unwrap()), "{next:#}");
@@ -233,11 +233,11 @@ fn a_killed_run_frees_the_page_and_its_results_are_delivered() {
 
 #[test]
 fn a_missing_or_wrong_key_is_explained_on_the_page() {
-    let house = PageFleet::new();
-    let browser = Browser::start(&house.bench);
-    browser.open(&house.bare());
+    let fleet = PageFleet::new();
+    let browser = Browser::start(&fleet.bench);
+    browser.open(&fleet.bare());
     browser.wait_for("key is missing from this address");
-    browser.open(&format!("{}#AAAAAAAAAAAAAAAAAAAAAA.x", house.bare()));
+    browser.open(&format!("{}#AAAAAAAAAAAAAAAAAAAAAA.x", fleet.bare()));
     browser.wait_for("Join");
     assert_eq!(
         browser.run("return location.hash"),
@@ -252,29 +252,29 @@ fn a_missing_or_wrong_key_is_explained_on_the_page() {
     browser.wait_for("not valid for this fleet");
     assert_eq!(browser.text_of("h1"), "Wrong key");
     // With the correct key it is admitted, and a reload keeps the key.
-    browser.open(&house.url());
+    browser.open(&fleet.url());
     browser.wait_for("Join");
     assert!(browser.run("return document.querySelector('#station-name').value") == "tablet");
     browser.click("form button");
     browser.wait_for("Waiting for a run");
     browser.reload();
     browser.wait_for("Waiting for a run");
-    let list = finish(house.bench.with_state("state", &["fleet", "list", "--format", "json"])).expect(0);
+    let list = finish(fleet.bench.with_state("state", &["fleet", "list", "--format", "json"])).expect(0);
     assert!(list.out().contains("tablet"), "{}", list.out());
 }
 
 #[test]
 fn the_page_in_all_states() {
-    let house = PageFleet::new();
-    let browser = Browser::start(&house.bench);
+    let fleet = PageFleet::new();
+    let browser = Browser::start(&fleet.bench);
     browser.prefer("light");
-    browser.open(&house.url());
+    browser.open(&fleet.url());
     browser.wait_for("Join");
     browser.write("#station-name", "phone");
-    browser.picture(&house.bench.picture("station-join.png"));
+    browser.picture(&fleet.bench.picture("station-join.png"));
     browser.click("form button");
     browser.wait_for("Waiting for a run");
-    let run = house.run(&scenario(
+    let run = fleet.run(&scenario(
         "Is one network good enough for all of us?",
         r#"["browsing", "voip"]"#,
         8,
@@ -282,20 +282,20 @@ fn the_page_in_all_states() {
     ));
     browser.prefer("dark");
     browser.wait_for("within 500");
-    browser.picture(&house.bench.picture("station-running.png"));
+    browser.picture(&fleet.bench.picture("station-running.png"));
     // No element is wider than the screen.
     assert_eq!(browser.run("return document.documentElement.scrollWidth"), 390);
     ended(run);
     browser.wait_for("Done");
     browser.prefer("light");
-    browser.picture(&house.bench.picture("station-result.png"));
+    browser.picture(&fleet.bench.picture("station-result.png"));
 }
 
 #[test]
 fn a_browser_downloads_and_the_page_promises_no_verdict() {
-    let house = PageFleet::new();
-    let browser = house.joined("phone");
-    let run = house.run(&scenario("A download", r#"["download", "voip"]"#, 6, 40));
+    let fleet = PageFleet::new();
+    let browser = fleet.joined("phone");
+    let run = fleet.run(&scenario("A download", r#"["download", "voip"]"#, 6, 40));
     browser.wait_for("Done");
     browser.wait_for("Measured");
     let text = browser.text();
@@ -308,6 +308,6 @@ fn a_browser_downloads_and_the_page_promises_no_verdict() {
     // 40 Mbit/s for 6 s, minus the start, the calls and the limits of a browser on a busy machine; never more.
     let rate = workload(phone, "download")["throughput_mbps"].as_f64().unwrap();
     assert!(rate > 1.0 && rate <= 41.0, "{summary:#}");
-    let list = finish(house.bench.with_state("state", &["fleet", "list"])).out();
+    let list = finish(fleet.bench.with_state("state", &["fleet", "list"])).out();
     assert!(list.contains("browser, Chrome on Android"), "{list}");
 }

@@ -219,13 +219,13 @@ fn a_change_of_several_keys_is_judged_for_each_station() {
         finish(bench.netburn(args.iter().chain(more))).expect(0).out()
     };
     let text = judge("station.*.link.rate=8 Mbit/s,4 Mbit/s", "rates", &[]);
-    for said in [
+    for printed in [
         "station.*.link.rate, every value compared with 8 Mbit/s",
         "4 Mbit/s against 8 Mbit/s",
         "8 runs of desks on simulate, against 8 runs",
         "Same seeds: the runs are compared in pairs.",
     ] {
-        assert!(text.contains(said), "{said}: {text}");
+        assert!(text.contains(printed), "{printed}: {text}");
     }
     let json: serde_json::Value =
         serde_json::from_str(&judge("station.*.queue=fifo,fq-codel", "queues", &["--format", "json"])).unwrap();
@@ -399,7 +399,7 @@ fn invalid_arguments_of_sweep_are_errors() {
     bench.write("taken/notes", "mine");
     let first = ["sweep", "house.toml", "--vary", "seed=1,2", "--out", "mine"];
     finish(bench.netburn(first)).expect(0);
-    for (args, said) in [
+    for (args, printed) in [
         (&["--vary", "ap.home.queu=fifo"][..], "did you mean `ap.home.queue`?"),
         (&["--vary", "station.calller.signal=-60dBm"], "did you mean `caller`?"),
         (
@@ -473,7 +473,7 @@ fn invalid_arguments_of_sweep_are_errors() {
         ),
     ] {
         let ended = finish(bench.netburn(["sweep", "house.toml"].iter().chain(args))).expect(2);
-        assert!(ended.stderr.contains(said), "{args:?}\n{}", ended.stderr);
+        assert!(ended.stderr.contains(printed), "{args:?}\n{}", ended.stderr);
         assert!(ended.stdout.is_empty());
     }
     assert!(!bench.path("sweeps").exists(), "a rejected sweep left a folder");

@@ -73,7 +73,7 @@ fn assert_inconclusive(code: i32, summary: &Value) {
 fn a_stall_of_the_server_appears_in_the_tail_with_its_full_length() {
     let bench = Bench::new();
     bench.write("call.toml", one_station("voip", 20, 6));
-    let mut run = start(bench.netburn(["run", "call.toml", "--out", "kept"]));
+    let mut run = start(bench.netburn(["run", "call.toml", "--out", "saved"]));
     run.wait_for_load();
     std::thread::sleep(Duration::from_secs(1));
     let server = run.processes_with_subcommand("serve")[0];
@@ -132,7 +132,7 @@ fn shown(operations: &[Operation]) -> String {
 /// The operations of the first station's first workload in the order of their due times.
 fn operations(bench: &Bench) -> Vec<Operation> {
     let mut operations = Vec::new();
-    let run = Run::open(&bench.path("kept")).unwrap();
+    let run = Run::open(&bench.path("saved")).unwrap();
     run.rows(&mut |row| match row {
         Row::Operation(row) if row.station == 0 && row.workload == 0 => operations.push(row.operation),
         _ => {}

@@ -10,8 +10,6 @@ use crate::error::NetworkError;
 use netburn_medium::air::ChannelConfig;
 use netburn_medium::config::spectrum::{Span, overlap};
 use netburn_medium::config::{Band, Standard, Width};
-use netburn_medium::edca::Timing;
-use netburn_medium::phy::{Modulation, dsss, ofdm};
 
 /// Channels of the model, and the channel of each radio.
 pub(super) fn assign(
@@ -85,17 +83,7 @@ fn config(
         .map(|radio| radio.config.channel_busy.as_f64())
         .fold(0.0, f64::max);
     ChannelConfig {
-        timing: match band {
-            Band::Ghz2_4 if dsss => Timing::DSSS,
-            Band::Ghz2_4 => Timing::OFDM_2G,
-            _ => Timing::OFDM,
-        },
-        eifs: Some(if dsss {
-            Modulation::Dsss(dsss::Rate::M1)
-        } else {
-            Modulation::Ofdm(ofdm::Rate::M6)
-        }),
         busy,
-        failures_known_at_once: false,
+        ..ChannelConfig::for_band(band, dsss)
     }
 }

@@ -14,12 +14,10 @@ use crate::error::NetworkError;
 use crate::hop::HopConfig;
 use crate::queue::QueueConfig;
 use link::Link;
-use netburn_medium::aggregation::Framing;
 use netburn_medium::air::{AirConfig, NodeConfig};
-use netburn_medium::config::{AdapterRate, LinkQuality, RadioConfig, RateControl};
+use netburn_medium::config::{LinkQuality, RadioConfig, RateControl};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
-use netburn_medium::phy::{Modulation, ofdm};
 use netburn_scenario::plan::{Ap, RadioRef};
 use netburn_scenario::{Plan, plan};
 use netburn_units::{BitRate, Dbm};
@@ -213,29 +211,28 @@ fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Re
             .filter(move |wifi_station| wifi_station.radio.index() == radio)
     };
     let of_radio = |(index, radio): (usize, &PlacedRadio)| NodeConfig {
-        channel: channel_of[index],
-        edca: EdcaParameters::default_set(radio.config.standard.cw_min()),
         hardware: plan.aps[radio.ap].hardware_queue,
         rts_threshold: radio.config.rts.map(|size| size.as_bytes()),
-        rts_rate: control_rate(&radio.config),
-        framing: Framing::CCMP,
-        limit: AdapterRate::default(),
-        links: joined(index)
-            .map(|wifi_station| wifi_station.link.down(wifi_station))
-            .collect(),
+        ..NodeConfig::for_standard(
+            channel_of[index],
+            radio.config.standard,
+            joined(index)
+                .map(|wifi_station| wifi_station.link.down(wifi_station))
+                .collect(),
+        )
     };
     let for_station = |wifi_station: &WifiStation| {
         let station = &plan.stations[wifi_station.station];
         let radio = &radios[wifi_station.radio.index()];
+        let channel = channel_of[wifi_station.radio.index()];
+        let links = vec![wifi_station.link.up(wifi_station)];
         NodeConfig {
-            channel: channel_of[wifi_station.radio.index()],
             edca: EdcaParameters::default_set(wifi_station.link.standard.cw_min()),
             hardware: station.air.hardware_queue,
             rts_threshold: radio.config.rts.map(|size| size.as_bytes()),
-            rts_rate: control_rate(&radio.config),
-            framing: Framing::CCMP,
             limit: station.air.adapter_rate,
-            links: vec![wifi_station.link.up(wifi_station)],
+            // RTS and CTS use a basic rate that all stations on the channel support.
+            ..NodeConfig::for_standard(channel, radio.config.standard, links)
         }
     };
     let nodes = radios
@@ -272,14 +269,6 @@ fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Re
         }
     }
     Ok(config)
-}
-
-/// RTS and CTS use a basic rate that all stations on the channel support.
-fn control_rate(radio: &RadioConfig) -> Modulation {
-    match radio.standard {
-        netburn_medium::config::Standard::B => Modulation::Dsss(netburn_medium::phy::dsss::Rate::M2),
-        _ => Modulation::Ofdm(ofdm::Rate::M24),
-    }
 }
 
 fn hop(hop: &plan::Hop) -> HopConfig {

@@ -376,7 +376,7 @@ fn a_full_batch_is_a_message() {
 }
 
 #[test]
-fn a_batch_knows_when_it_is_full_and_too_full() {
+fn a_batch_reports_when_it_is_full_and_too_full() {
     let interval = |station| {
         Row::Interval(IntervalRow {
             station,

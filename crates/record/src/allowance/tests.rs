@@ -213,7 +213,7 @@ fn a_server_reports_only_connection_samples() {
 }
 
 #[test]
-fn a_download_moves_what_the_fastest_link_carries() {
+fn a_download_has_the_rate_of_the_fastest_link() {
     let mut allowance = allowance();
     let mut moved = 0_u64;
     for tenth in 0..1000 {

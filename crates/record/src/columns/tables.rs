@@ -82,7 +82,7 @@ impl RunTable {
     }
 
     /// The table that holds a row.
-    pub(crate) const fn of(row: &Row) -> RunTable {
+    pub(crate) const fn for_row(row: &Row) -> RunTable {
         match row {
             Row::Operation(_) => RunTable::Operations,
             Row::Interval(_) | Row::Air(_) => RunTable::Intervals,

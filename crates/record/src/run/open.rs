@@ -117,7 +117,7 @@ fn open_unfinished(path: &Path) -> Result<Run, Error> {
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     while let Some(row) = spool.next_row().map_err(Error::io(&file))? {
         counter.row(&row);
-        *counts.entry(RunTable::of(&row).name()).or_default() += 1;
+        *counts.entry(RunTable::for_row(&row).name()).or_default() += 1;
     }
     let status = RunStatus::killed(spool.end().map_or(0, |end| end.dropped));
     let document = Document::of_rows(&header, &status, path, counter, BTreeMap::new());

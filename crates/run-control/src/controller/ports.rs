@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_row_finds_its_station_whichever_comes_first() {
+    fn a_server_row_is_matched_to_its_station_in_either_order() {
         let mut ports = Ports::default();
         assert_eq!(ports.handle_server(row(Side::Server, u16::MAX, 4000, 0)), None);
         let explained = ports.handle_station(&row(Side::Station, 3, 4000, 100));

@@ -312,7 +312,7 @@ fn forged(what: u8, batch: &mut Batch) {
             at: Instant::from_nanos(i64::MIN),
             length: u64::MAX,
             kind: [EventKind::Incomplete, EventKind::Warning, EventKind::Roam][usize::from(what % 3)],
-            text: "the server was lost: it says so".to_owned(),
+            text: "the server was lost".to_owned(),
         }),
     };
     batch.push(&row);

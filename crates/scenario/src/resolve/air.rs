@@ -1,12 +1,12 @@
 //! Access points, their radios, and networks.
 
 use super::Names;
-use crate::decode::{Context, Spanned};
-use crate::plan::{Ap, Network, Radio, RadioName, RadioRef, Wan};
-use crate::sections::{ApSection, NetworkSection, RadioSection, SizeOrOff, WanSection};
+use crate::decode::{Context, Section, Spanned};
+use crate::plan::{Ap, Network, Radio, RadioName, RadioRef};
+use crate::scalars::SizeOrOff;
+use crate::sections::{ApSection, NetworkSection, RadioSection};
 use crate::suggest::list;
-use netburn_medium::config::{Aggregation, Band, RadioConfig};
-use netburn_medium::queue::driver::ATH9K_DEPTH;
+use netburn_medium::config::{Band, RadioConfig, Standard};
 use netburn_units::{ByteSize, Duration};
 
 pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut Context) -> Ap {
@@ -33,44 +33,20 @@ pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut 
         let help = format!("add `rating = \"AC1750\"`, or a radio: `[ap.{}.radio.5g]`", name.value);
         cx.problem_at(name, "the access point has no radios", help);
     }
-    let queue = section.queue.as_ref().map(|at| at.value).unwrap_or_default();
-    Ap {
-        name: name.value.clone(),
-        rating,
-        radios,
-        queue,
-        queue_limit: section
-            .queue_limit
-            .as_ref()
-            .map_or(queue.default_limit(), |at| at.value),
-        ecn: section.ecn.as_ref().is_none_or(|at| at.0),
-        slow_stations: section.slow_stations.as_ref().is_some_and(|at| at.0),
-        hardware_queue: section.hardware_queue.as_ref().map(|at| at.value).unwrap_or_default(),
-        driver_queue: section.driver_queue.as_ref().map_or(ATH9K_DEPTH, |at| to_u16(at.0)),
-        aql: section.aql.as_ref().and_then(|at| at.0),
-        rx_interrupt_delay: section.rx_interrupt_delay.as_ref().map_or(Duration::ZERO, |at| at.0),
-        forwarding: section.forwarding.as_ref().map(|at| at.0),
-        forwarding_queue: section.forwarding_queue.as_ref().map(|at| at.0),
-        wan: section.wan.as_ref().map(|at| wan(at)),
+    let mut ap = Ap::new(&name.value);
+    section.apply(&mut ap);
+    ap.radios = radios;
+    if section.queue_limit.is_none() {
+        ap.queue_limit = ap.queue.default_limit();
     }
-}
-
-fn wan(section: &WanSection) -> Wan {
-    let default = Wan::default();
-    Wan {
-        down: section.down.as_ref().map(|at| at.0),
-        up: section.up.as_ref().map(|at| at.0),
-        delay: section.delay.as_ref().map_or(default.delay, |at| at.0),
-        loss: section.loss.as_ref().map_or(default.loss, |at| at.0),
-        queue: section.queue.as_ref().map(|at| at.0),
-    }
+    ap
 }
 
 fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context) -> Radio {
     let band = name.band;
     let explicit = section.standard.as_ref().map(|at| at.value);
     if let Some(standard) = section.standard.as_ref().filter(|at| !at.value.in_band(band)) {
-        let known: Vec<&str> = netburn_medium::config::Standard::ALL
+        let known: Vec<&str> = Standard::ALL
             .iter()
             .filter(|known| known.in_band(band))
             .map(|known| known.name())
@@ -86,9 +62,6 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
     let standard = explicit
         .filter(|s| s.in_band(band))
         .or((!rated).then(|| band.default_standard()));
-    let default = standard
-        .filter(|_| !rated)
-        .map(|standard| RadioConfig::for_standard(band, standard));
     if let (Some(standard), Some(width)) = (standard, &section.width)
         && width.value > standard.widest(band)
     {
@@ -121,46 +94,23 @@ fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context)
         );
         cx.problem_at(guard, message, format!("expected {}", known.join(", ")));
     }
-    Radio {
-        name,
-        standard,
-        channel: section
-            .channel
-            .as_ref()
-            .map_or(band.default_channel(), |at| to_u16(at.0)),
-        width: section
-            .width
-            .as_ref()
-            .map(|at| at.value)
-            .or(default.as_ref().map(|u| u.width)),
-        streams: section
-            .streams
-            .as_ref()
-            .map(|at| to_u8(at.0))
-            .or(default.as_ref().map(|u| u.streams)),
-        guard: section
-            .guard
-            .as_ref()
-            .map(|at| at.value)
-            .or(default.as_ref().map(|u| u.guard)),
-        power: section
-            .power
-            .as_ref()
-            .map_or(RadioConfig::for_band(band).power, |at| at.0),
-        aggregation: aggregation(section, standard, cx),
-        rts: section.rts.as_ref().and_then(|at| at.0),
-        channel_busy: section.channel_busy.as_ref().map(|at| at.0).unwrap_or_default(),
+    check_aggregation(section, standard, cx);
+    let mut radio = Radio::new(name);
+    if let Some(standard) = standard.filter(|_| !rated) {
+        let default = RadioConfig::for_standard(band, standard);
+        radio.width = Some(default.width);
+        radio.streams = Some(default.streams);
+        radio.guard = Some(default.guard);
     }
+    section.apply(&mut radio);
+    radio.standard = standard;
+    radio
 }
 
 /// Maximum PPDU duration due to the L-SIG field (802.11-2020 §10.14, aPPDUMaxTime of HT-mixed and later).
 const MAX_PPDU_DURATION: Duration = Duration::from_micros(5484);
 
-fn aggregation(
-    section: &RadioSection,
-    standard: Option<netburn_medium::config::Standard>,
-    cx: &mut Context,
-) -> Aggregation {
+fn check_aggregation(section: &RadioSection, standard: Option<Standard>, cx: &mut Context) {
     if let Some(time) = section.aggregate_time.as_ref().filter(|at| at.0 > MAX_PPDU_DURATION) {
         let help = "802.11 limits a PPDU to 5484 us; Linux drivers use 4 ms";
         cx.problem_at(
@@ -195,12 +145,6 @@ fn aggregation(
             None => cx.problem_at(amsdu, "the standard has no A-MSDU", "remove it".to_owned()),
             Some(_) => {}
         }
-    }
-    let default = Aggregation::default();
-    Aggregation {
-        time: section.aggregate_time.as_ref().map_or(default.time, |at| at.0),
-        frames: section.aggregate_frames.as_ref().map(|at| to_u16(at.0)),
-        amsdu: section.amsdu.as_ref().and_then(|at| at.0),
     }
 }
 

@@ -3,10 +3,11 @@
 use super::air::check_radio;
 use super::wire::wired_queues;
 use super::{MAX_CHANGES, Names};
+use crate::change::is_of_link;
 use crate::decode::{Context, List, Spanned};
 use crate::enums::WIRED_QUEUES;
+use crate::file::AtSection;
 use crate::plan::{Change, Plan, Setting, Station, StationSetting};
-use crate::sections::AtSection;
 use crate::suggest::list;
 
 pub(super) fn changes(read: &Spanned<List<AtSection>>, plan: &Plan, names: &Names, cx: &mut Context) -> Vec<Change> {
@@ -55,12 +56,9 @@ fn check(setting: &Spanned<Setting>, plan: &Plan, names: &Names, cx: &mut Contex
 
 /// Reports a Wi-Fi setting of a station on a wired link, and a link setting of a station on Wi-Fi.
 fn check_applies(at: &Spanned<Setting>, setting: StationSetting, station: &Station, cx: &mut Context) {
-    use StationSetting::{LinkDelay, LinkDown, LinkLoss, LinkRate, LinkUp, Queue};
+    use StationSetting::Queue;
     let name = &station.name;
-    let of_link = matches!(
-        setting,
-        LinkRate(_) | LinkDown(_) | LinkUp(_) | LinkDelay(_) | LinkLoss(_)
-    );
+    let of_link = is_of_link(&at.value);
     match (setting, station.link.is_some()) {
         (Queue(kind), true) if !WIRED_QUEUES.contains(&kind) => {
             let message = format!("`{}` needs Wi-Fi, and `{name}` has a `link`", kind.name());

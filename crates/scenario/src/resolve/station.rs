@@ -1,14 +1,13 @@
 //! Resolution of stations: network, link quality, workloads.
 
 use super::Names;
-use super::air::{check_radio, to_u8, to_u16};
+use super::air::{check_radio, to_u8};
 use super::workload::Definitions;
-use crate::decode::{Context, Spanned};
+use crate::decode::{Context, Section, Spanned};
 use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
 use crate::sections::StationSection;
 use crate::suggest::list;
 use netburn_medium::config::{Band, LinkQuality, RateControl, Standard};
-use netburn_units::Duration;
 
 /// Maximum number of workloads of one station.
 const MAX_STATION_WORKLOADS: usize = 64;
@@ -41,8 +40,7 @@ pub(super) fn station(
     }
     let mut station = Station::new(name);
     station.workloads = workloads(section, own, names, cx);
-    station.start = section.start.as_ref().map_or(station.start, |at| at.0);
-    station.stop = section.stop.as_ref().map(|at| at.0);
+    section.apply(&mut station);
     if let Some(start) = section.start.as_ref().filter(|at| at.0 >= plan.duration) {
         let message = format!(
             "`start` is not before the end of the load (`duration` is {})",
@@ -54,15 +52,6 @@ pub(super) fn station(
         let message = format!("`stop` ({}) is not after `start` ({})", stop.0, station.start);
         cx.problem_at(stop, message, "use a later `stop`".to_owned());
     }
-    station.cc = section.cc.as_ref().map(|at| at.value.clone());
-    station.ecn = section.ecn.as_ref().is_some_and(|at| at.0);
-    station.tsq = section.tsq.as_ref().map(|at| at.value);
-    station.gso = section.gso.as_ref().is_none_or(|at| at.0);
-    station.gro = section.gro.as_ref().is_none_or(|at| at.0);
-    station.tx_completion_delay = section.tx_completion_delay.as_ref().map_or(Duration::ZERO, |at| at.0);
-    station.rx_interrupt_delay = section.rx_interrupt_delay.as_ref().map_or(Duration::ZERO, |at| at.0);
-    station.agent = section.agent.as_ref().map(|at| at.0.clone());
-    station.label = section.label.as_ref().map(|at| at.0.clone());
     if let (Some(_), Some(label)) = (&section.agent, &section.label) {
         cx.problem_at(
             label,
@@ -70,12 +59,15 @@ pub(super) fn station(
             "remove one of them".to_owned(),
         );
     }
-    match &section.link {
-        None => station.air = air(name, section, plan, names, cx),
-        Some(link) => {
-            let (link, air) = super::wire::link(section, link, cx);
-            (station.link, station.air) = (Some(link), air);
-        }
+    if section.link.is_some() {
+        super::wire::check(section, cx);
+        // Only the queue applies: the checks report all Wi-Fi keys.
+        station.air = StationAir {
+            queue: station.air.queue,
+            ..StationAir::default()
+        };
+    } else {
+        air(&mut station.air, name, section, plan, names, cx);
     }
     station
 }
@@ -122,11 +114,17 @@ fn workloads(section: &StationSection, own: &Definitions, names: &Names, cx: &mu
     read
 }
 
-fn air(name: &Spanned<String>, section: &StationSection, plan: &Plan, names: &Names, cx: &mut Context) -> StationAir {
-    let default = StationAir::default();
+/// Sets the values that depend on other keys, and checks the combinations.
+fn air(
+    air: &mut StationAir,
+    name: &Spanned<String>,
+    section: &StationSection,
+    plan: &Plan,
+    names: &Names,
+    cx: &mut Context,
+) {
     let joins = section.joins.as_ref().and_then(|at| joins(at, &at.0, plan, names, cx));
-    let standard = section.standard.as_ref().map(|at| at.value);
-    let streams = section.streams.as_ref().map_or(default.streams, |at| to_u8(at.0));
+    let (standard, streams) = (air.standard, air.streams);
     if let (Some(standard), Some(at)) = (standard, &section.streams)
         && streams > standard.max_streams()
     {
@@ -147,21 +145,12 @@ fn air(name: &Spanned<String>, section: &StationSection, plan: &Plan, names: &Na
     let quality = quality(section, cx);
     let rate_control = rate_control(section, quality, cx);
     check_mcs(section, standard, streams, radio_of(joins.as_ref(), plan), cx);
-    StationAir {
-        joins,
-        radio_selection: section.radio_selection.as_ref().map(|at| at.value).unwrap_or_default(),
-        standard,
-        // Standards older than 802.11n have one stream.
-        streams: standard.map_or(streams, |standard| streams.min(standard.max_streams())),
-        quality,
-        signal_up: section.signal_up.as_ref().map(|at| at.0),
-        hidden_from: hidden_from(name, section, names, cx),
-        rate_control,
-        adapter_rate: section.adapter_rate.as_ref().map(|at| at.0).unwrap_or_default(),
-        queue: section.queue.as_ref().map_or(default.queue, |at| at.value),
-        hardware_queue: section.hardware_queue.as_ref().map(|at| at.value).unwrap_or_default(),
-        weight: section.weight.as_ref().map_or(default.weight, |at| to_u16(at.0)),
-    }
+    air.joins = joins;
+    // Standards older than 802.11n have one stream.
+    air.streams = standard.map_or(streams, |standard| streams.min(standard.max_streams()));
+    air.quality = quality;
+    air.hidden_from = hidden_from(name, section, names, cx);
+    air.rate_control = rate_control;
 }
 
 /// Returns `true` if a station of this standard can use a radio of this band, possibly with an older standard.

@@ -1,6 +1,8 @@
 //! Resolution of workloads: the six built-in ones, and those of the file.
 
-use crate::decode::{Context, Named, Spanned};
+use crate::decode::{Context, Named, Section, Spanned};
+use crate::plan::StationWorkload;
+use crate::problem::Problem;
 use crate::sections::{PlayerSection, WorkloadSection};
 use crate::suggest::list;
 use netburn_tcp::config::CongestionControl;
@@ -62,83 +64,55 @@ pub(super) fn definitions(section: Option<&Spanned<Named<WorkloadSection>>>, cx:
             );
             continue;
         }
-        if let Some(config) = config(section, cx) {
-            let cc = section.cc.as_ref().map(|at| at.value.clone());
-            definitions.own.insert(name.value.clone(), (config, cc));
+        if let Some(workload) = workload(section, cx) {
+            definitions
+                .own
+                .insert(name.value.clone(), (workload.config, workload.cc));
         }
     }
     definitions
 }
 
-fn config(section: &Spanned<WorkloadSection>, cx: &mut Context) -> Option<Config> {
+fn workload(section: &Spanned<WorkloadSection>, cx: &mut Context) -> Option<StationWorkload> {
     let before = cx.problems.len();
     let kind = section.kind.as_ref()?.value;
-    let mut config = preset(kind);
+    let mut workload = StationWorkload::new("", preset(kind));
+    section.apply(&mut workload);
+    let config = &mut workload.config;
     check_applicable(section, kind, cx);
-    if let Some(objects) = &section.objects {
-        config.objects = u32::try_from(objects.0).unwrap_or(u32::MAX);
-    }
     if let Some(size) = &section.object_size {
-        config.object_size = size.0;
         let range = ByteSize::from_bytes(64)..=ByteSize::from_bytes(1400);
         if kind == Kind::Probe && !range.contains(&size.0) {
             let help = "expected 64 B to 1400 B for a probe";
             cx.problem_at(size, format!("{} is out of range", size.0), help.to_owned());
         }
     }
-    interval(&mut config, section, kind, cx);
-    jitter(&mut config, section, cx);
-    if let Some(connections) = &section.connections {
-        config.connections = connections.value;
+    interval(config, section, kind, cx);
+    jitter(config, section, cx);
+    if let (Some(player), Some(config)) = (&section.player, config.player.filter(|_| kind == Kind::Stream)) {
+        check_player(player, config, cx);
     }
-    if let Some(outstanding) = &section.outstanding {
-        config.outstanding = u32::try_from(outstanding.0).unwrap_or(u32::MAX);
-    }
-    config.priority = section.priority.as_ref().map(|at| at.value).unwrap_or_default();
-    if let (Some(section), Some(player)) = (&section.player, &mut config.player) {
-        *player = self::player(section, cx);
-    }
-    if let Some(timeout) = &section.timeout {
-        config.timeout = timeout.0;
-    }
-    goals(&mut config, section, kind, cx);
+    check_goals(config, section, kind, cx);
     // An invalid definition is not used. Stations that refer to it cause no second report.
-    (cx.problems.len() == before).then_some(config)
+    (cx.problems.len() == before).then_some(workload)
 }
 
 /// Reports keys that do not apply to the kind.
 fn check_applicable(section: &WorkloadSection, kind: Kind, cx: &mut Context) {
-    use Kind::{Calls, Pages, Probe, Stream};
-    let mut only = |key: Option<(&crate::node::Place, &str)>, name: &str, kinds: &[Kind]| {
-        if let Some((place, path)) = key
-            && !kinds.contains(&kind)
-        {
-            let words = kinds.iter().map(|kind| word(*kind));
+    let keys = WorkloadSection::keys();
+    for (name, place, path) in section.present() {
+        let Some(key) = keys.iter().find(|key| key.name == name) else {
+            continue;
+        };
+        if !key.kinds.is_empty() && !key.kinds.contains(&kind) {
             let message = format!("a workload of kind `{}` has no `{name}`", word(kind));
-            let help = format!("remove it; it applies to {}", list(words));
-            cx.problems
-                .push(crate::problem::Problem::new(place.clone(), path, message, Some(help)));
+            let help = format!(
+                "remove it; it applies to {}",
+                list(key.kinds.iter().map(|kind| word(*kind)))
+            );
+            cx.problems.push(Problem::new(place.clone(), path, message, Some(help)));
         }
-    };
-    fn at<T>(key: &Option<Spanned<T>>) -> Option<(&crate::node::Place, &str)> {
-        key.as_ref().map(|at| (&at.place, at.path.as_str()))
     }
-    only(at(&section.objects), "objects", &[Pages]);
-    only(at(&section.rate), "rate", &[Pages, Stream, Calls]);
-    only(at(&section.interval), "interval", &[Pages, Stream, Calls, Probe]);
-    only(at(&section.jitter), "jitter", &[Pages, Calls, Probe]);
-    only(
-        at(&section.connections),
-        "connections",
-        &[Pages, Stream, Calls, Kind::Download, Kind::Upload],
-    );
-    only(at(&section.outstanding), "outstanding", &[Calls, Probe]);
-    only(
-        at(&section.cc),
-        "cc",
-        &[Pages, Stream, Calls, Kind::Download, Kind::Upload],
-    );
-    only(at(&section.player), "player", &[Stream]);
 }
 
 fn word(kind: Kind) -> &'static str {
@@ -153,6 +127,7 @@ pub(crate) fn operation_size(config: &Config) -> ByteSize {
 
 fn interval(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     if matches!(kind, Kind::Download | Kind::Upload) {
+        config.interval = None;
         return;
     }
     if let (Some(rate), Some(_)) = (&section.rate, &section.interval) {
@@ -171,7 +146,7 @@ fn interval(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut
     };
     let max = Duration::from_secs(30 * 86_400);
     match (&section.rate, &section.interval) {
-        (_, Some(every)) => config.interval = Some(every.0),
+        (_, Some(_)) => {}
         (Some(rate), _) => match rate.0.time_for(size).filter(|time| *time <= max) {
             Some(every) => config.interval = Some(every),
             None => {
@@ -190,19 +165,12 @@ fn jitter(config: &mut Config, section: &WorkloadSection, cx: &mut Context) {
             let help = format!("expected up to half of `interval`: {max}");
             cx.problem_at(jitter, format!("{} is too large", jitter.0), help);
         }
-        (Some(jitter), Some(_)) => config.jitter = jitter.0,
         (None, Some(max)) => config.jitter = config.jitter.min(max),
         _ => {}
     }
 }
 
-fn player(section: &PlayerSection, cx: &mut Context) -> PlayerConfig {
-    let default = PlayerConfig::default();
-    let player = PlayerConfig {
-        start: section.start.as_ref().map_or(default.start, |at| at.0),
-        rate: section.rate.as_ref().map_or(default.rate, |at| at.0),
-        max_buffer: section.max_buffer.as_ref().map_or(default.max_buffer, |at| at.0),
-    };
+fn check_player(section: &PlayerSection, player: PlayerConfig, cx: &mut Context) {
     if player.start > player.max_buffer {
         let message = format!(
             "`start` ({}) exceeds `max_buffer` ({})",
@@ -215,10 +183,9 @@ fn player(section: &PlayerSection, cx: &mut Context) -> PlayerConfig {
             (None, None) => {}
         }
     }
-    player
 }
 
-fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
+fn check_goals(config: &Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     let Some(goals) = &section.goal else {
         // A lower rate cannot meet the goal of the preset.
         if let (Kind::Stream, Some(rate)) = (kind, &section.rate)
@@ -257,5 +224,4 @@ fn goals(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Co
             cx.problem_at(goal, message, "request more, or lower the goal".to_owned());
         }
     }
-    config.goals = goals.0.iter().map(|at| at.value).collect();
 }

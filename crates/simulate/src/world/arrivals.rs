@@ -2,7 +2,7 @@
 
 use super::World;
 use super::gro::MergedSegment;
-use super::payload::{End, Payload, TCP_HEADERS, UDP_HEADERS, length, tid};
+use super::payload::{End, Payload, TCP_HEADERS, UDP_HEADERS, length};
 use super::payload_pool::PayloadId;
 use netburn_medium::packet::{DropReason, Ecn, Packet};
 use netburn_network::{DropSite, Endpoint as Place, Output};
@@ -138,7 +138,7 @@ impl World {
             length: size.as_bytes() as u32 + UDP_HEADERS,
             // Different from every connection's flows.
             flow: u32::MAX - client as u32,
-            tid: tid(watched.machine().config().priority),
+            tid: watched.machine().config().priority.tid(),
             ecn: Ecn::NotEct,
             payload: self.payloads.put(Payload::Probe {
                 client: client as u32,

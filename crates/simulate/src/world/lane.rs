@@ -132,7 +132,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn two_exchanges_take_turns() {
+    fn two_exchanges_alternate() {
         let mut lane = Lane::new(10, true);
         lane.push(0, 25);
         lane.push(1, 12);

@@ -3,7 +3,7 @@
 use netburn_network::Endpoint as Place;
 use netburn_tcp::Packet as Segment;
 use netburn_units::Instant;
-use netburn_workload::{Priority, RequestId};
+use netburn_workload::RequestId;
 
 /// End of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,14 +71,4 @@ pub(crate) fn length(segment: &Segment) -> u32 {
     let blocks = segment.segment.sack.as_slice().len() as u32;
     let sack = if blocks == 0 { 0 } else { 4 + 8 * blocks };
     TCP_HEADERS + sack + segment.segment.length
-}
-
-/// TID of a traffic class: the client priority of its DSCP (RFC 8325).
-pub(crate) const fn tid(priority: Priority) -> u8 {
-    match priority {
-        Priority::Background => 1,
-        Priority::BestEffort => 0,
-        Priority::Video => 5,
-        Priority::Voice => 6,
-    }
 }

@@ -4,7 +4,7 @@ use super::World;
 use super::connection::{Connection, Host};
 use super::exchange::{CLIENT_FINISHED, CLIENT_HELLO, Exchange, PREFACE, SERVER_HELLO, SERVER_PREFACE, Stage};
 use super::lane::{CONNECTION, Key, Lane};
-use super::payload::{End, tid};
+use super::payload::End;
 use netburn_tcp::{Endpoint, EndpointConfig, Event};
 use netburn_workload::{Action, Connection as Wanted, Failure, Request, RequestId};
 
@@ -62,7 +62,7 @@ impl World {
             serial,
             client,
             station,
-            tid: tid(request.priority),
+            tid: request.priority.tid(),
             kept,
             stage: Stage::Dialling,
             exchanges: Vec::new(),

@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_disagreement_comes_first() {
+    fn the_largest_disagreement_is_first() {
         let plans: Vec<CrosscheckPlan> = (1..200)
             .map(CrosscheckPlan::generate)
             .filter(|plan| plan.stations.len() == 1 && !plan.stations[0].up)

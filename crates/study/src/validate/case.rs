@@ -155,17 +155,17 @@ impl Goal {
         }
     }
 
-    /// Returns the difference of `got` divided by the tolerance: up to 1, it is within the tolerance. For a bound: 0 or 2.
+    /// Returns the difference of `measured` divided by the tolerance: up to 1, it is within the tolerance. For a bound: 0 or 2.
     #[must_use]
-    pub fn tolerance_used(&self, got: f64) -> f64 {
+    pub fn tolerance_used(&self, measured: f64) -> f64 {
         let within = |ok| if ok { 0.0 } else { 2.0 };
-        let off = (got - self.value()).abs();
+        let off = (measured - self.value()).abs();
         // Rounding errors of binary fractions are not deviations.
         let dust = 1e-9 * self.value().abs().max(1.0);
         match *self {
-            _ if !got.is_finite() => f64::INFINITY,
-            Goal::AtMost(bound) => within(got <= bound + dust),
-            Goal::AtLeast(bound) => within(got >= bound - dust),
+            _ if !measured.is_finite() => f64::INFINITY,
+            Goal::AtMost(bound) => within(measured <= bound + dust),
+            Goal::AtLeast(bound) => within(measured >= bound - dust),
             Goal::Near(_, Tolerance::Exact) => within(off <= dust),
             Goal::Near(value, Tolerance::Relative(share)) => share_of(off, share * value.abs(), dust),
             Goal::Near(_, Tolerance::Absolute(by)) => share_of(off, by, dust),

@@ -4,7 +4,7 @@ use super::case::CaseResult;
 use super::run::Outcome;
 use serde_json::{Value, json};
 
-/// Returns a list of `{ case, source, metric, expected, got, tolerance, ok, trust, explained, unit, file }`, with `deviation` if one
+/// Returns a list of `{ case, source, metric, expected, value, tolerance, ok, trust, explained, unit, file }`, with `deviation` if one
 /// is known. For a bound, `expected` is the bound and `tolerance` is "at most" or "at least". `files` are the names of the files.
 #[must_use]
 pub fn json(outcomes: &[Outcome], files: &[&str]) -> Value {
@@ -17,7 +17,7 @@ fn one(outcome: &Outcome, files: &[&str]) -> Value {
         "source": outcome.source,
         "metric": outcome.metric,
         "expected": outcome.goal.value(),
-        "got": outcome.got,
+        "value": outcome.value,
         "tolerance": outcome.goal.tolerance(outcome.dimension),
         "ok": outcome.ok(),
         "trust": outcome.trust.name(),

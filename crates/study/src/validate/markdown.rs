@@ -19,7 +19,9 @@ pub fn markdown(files: &[CaseFile], outcomes: &[Outcome]) -> String {
         ) {
             let _ = write!(text, "\nSource: {} ({}).", source.0, source.1);
         }
-        text.push_str("\n\n| case | metric | expected | tolerance | got | off | |\n|---|---|---|---|---|---|---|\n");
+        text.push_str(
+            "\n\n| case | metric | expected | tolerance | value | deviation | |\n|---|---|---|---|---|---|---|\n",
+        );
         let deviations = in_order(of_file.iter().filter_map(|outcome| outcome.deviation.as_ref()));
         for outcome in &of_file {
             row(&mut text, outcome, &deviations);
@@ -42,7 +44,7 @@ pub fn markdown(files: &[CaseFile], outcomes: &[Outcome]) -> String {
 fn row(text: &mut String, outcome: &Outcome, deviations: &[&Deviation]) {
     let dimension = outcome.dimension;
     let off = match outcome.goal {
-        Goal::Near(value, _) if value != 0.0 => format!("{:+.2} %", (outcome.got / value - 1.0) * 100.0),
+        Goal::Near(value, _) if value != 0.0 => format!("{:+.2} %", (outcome.value / value - 1.0) * 100.0),
         _ => String::new(),
     };
     let note = outcome
@@ -57,7 +59,7 @@ fn row(text: &mut String, outcome: &Outcome, deviations: &[&Deviation]) {
         outcome.metric,
         dimension.show(outcome.goal.value()),
         outcome.goal.tolerance(dimension),
-        dimension.show(outcome.got),
+        dimension.show(outcome.value),
         match outcome.result() {
             CaseResult::Within => "ok",
             CaseResult::Explained => "explained",

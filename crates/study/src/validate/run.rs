@@ -24,7 +24,7 @@ pub struct Outcome {
     /// Expected value or bound.
     pub goal: Goal,
     /// Computed value.
-    pub got: f64,
+    pub value: f64,
     /// Known difference between source and model, or between source and comparison.
     pub deviation: Option<Deviation>,
 }
@@ -39,7 +39,7 @@ impl Outcome {
     /// Result of the comparison with the expected value.
     #[must_use]
     pub fn result(&self) -> CaseResult {
-        if self.goal.tolerance_used(self.got) <= 1.0 {
+        if self.goal.tolerance_used(self.value) <= 1.0 {
             return CaseResult::Within;
         }
         let explains = self
@@ -47,7 +47,8 @@ impl Outcome {
             .as_ref()
             .and_then(|deviation| deviation.explains.as_deref());
         let tolerance = explains.and_then(|text| Tolerance::read(text, self.dimension).ok());
-        if tolerance.is_some_and(|tolerance| Goal::Near(self.goal.value(), tolerance).tolerance_used(self.got) <= 1.0) {
+        if tolerance.is_some_and(|tolerance| Goal::Near(self.goal.value(), tolerance).tolerance_used(self.value) <= 1.0)
+        {
             CaseResult::Explained
         } else {
             CaseResult::Beyond
@@ -92,7 +93,7 @@ fn measure(case: &Case) -> Vec<f64> {
 }
 
 fn outcomes(file: usize, case: &Case, values: Vec<f64>) -> Vec<Outcome> {
-    let one = |(expected, got): (&super::case::Expectation, f64)| Outcome {
+    let one = |(expected, value): (&super::case::Expectation, f64)| Outcome {
         file,
         case: case.name.clone(),
         source: case.source.clone(),
@@ -100,7 +101,7 @@ fn outcomes(file: usize, case: &Case, values: Vec<f64>) -> Vec<Outcome> {
         metric: expected.metric.clone(),
         dimension: expected.dimension,
         goal: expected.goal,
-        got,
+        value,
         deviation: expected.deviation.clone(),
     };
     case.expectations.iter().zip(values).map(one).collect()

@@ -78,9 +78,9 @@ pub fn summary_line(outcomes: &[Outcome]) -> String {
 fn closest<'a>(outcomes: &[&'a Outcome]) -> Option<&'a Outcome> {
     let graded = outcomes
         .iter()
-        .filter(|outcome| outcome.goal.tolerance_used(outcome.got) > 0.0);
+        .filter(|outcome| outcome.goal.tolerance_used(outcome.value) > 0.0);
     graded.copied().max_by(|one, other| {
-        let tolerance_used = |outcome: &Outcome| outcome.goal.tolerance_used(outcome.got);
+        let tolerance_used = |outcome: &Outcome| outcome.goal.tolerance_used(outcome.value);
         tolerance_used(one).total_cmp(&tolerance_used(other))
     })
 }
@@ -115,14 +115,14 @@ fn line(outcome: &Outcome, names: usize, width: usize) -> String {
         }
     };
     let off = match outcome.goal {
-        Goal::Near(value, _) if value != 0.0 && outcome.got.is_finite() => {
-            format!(", {:+.2} %", (outcome.got / value - 1.0) * 100.0)
+        Goal::Near(value, _) if value != 0.0 && outcome.value.is_finite() => {
+            format!(", {:+.2} %", (outcome.value / value - 1.0) * 100.0)
         }
         _ => String::new(),
     };
-    let text = format!("{label:names$}  {}, {expected}{off}", dimension.show(outcome.got));
+    let text = format!("{label:names$}  {}, {expected}{off}", dimension.show(outcome.value));
     if text.chars().count() + 7 > width && names > 0 {
-        format!("{label}\n         {}, {expected}{off}", dimension.show(outcome.got))
+        format!("{label}\n         {}, {expected}{off}", dimension.show(outcome.value))
     } else {
         text
     }

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_that_come_together_do_not_make_it_faster() {
+    fn simultaneous_acknowledgements_do_not_increase_the_rate() {
         // Ten records of one segment, 10 ms apart; all acknowledgements come at 140 ms.
         let mut rates = RateEstimator::new(ms(0));
         let records: Vec<Snapshot> = (0..10).map(|n| rates.on_sent(ms(10 * n), n > 0)).collect();

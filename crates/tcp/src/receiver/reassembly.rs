@@ -199,7 +199,7 @@ mod tests {
 
         /// Comparison with a set of all offsets.
         #[test]
-        fn holds_exactly_what_came(stretches in prop::collection::vec((0u64..60, 1u64..12), 0..40)) {
+        fn the_buffer_contains_exactly_the_received_bytes(stretches in prop::collection::vec((0u64..60, 1u64..12), 0..40)) {
             let mut stream = Reassembly::default();
             let mut seen = std::collections::BTreeSet::new();
             for (start, length) in stretches {

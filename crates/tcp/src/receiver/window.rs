@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_with_what_is_read_in_a_round_trip() {
+    fn the_window_doubles_with_the_bytes_read_in_a_round_trip() {
         assert_eq!((scale(6 << 20), scale(32 << 20)), (7, 10));
         let mut window = window();
         let rtt = Some(Duration::from_millis(10));

@@ -34,7 +34,7 @@ pub struct Report {
     /// Finished pages.
     pub finished: u64,
     /// Other pages, by reason.
-    pub broken: BTreeMap<&'static str, u64>,
+    pub failures: BTreeMap<&'static str, u64>,
     /// Bytes of content moved, including unfinished pages.
     pub bytes: u64,
     /// Mean size of finished pages in bytes; `None` without any.
@@ -58,9 +58,9 @@ pub struct Report {
 pub struct Tally {
     latencies: Vec<u64>,
     sizes: Vec<u64>,
-    broken: BTreeMap<&'static str, u64>,
+    failures: BTreeMap<&'static str, u64>,
     idle: Vec<u64>,
-    idle_broken: u64,
+    idle_failures: u64,
     notes: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl Tally {
             self.latencies.push(latency.as_nanos());
             self.sizes.push(operation.bytes);
         } else if let Some(why) = why(operation.outcome) {
-            *self.broken.entry(why).or_default() += 1;
+            *self.failures.entry(why).or_default() += 1;
         }
     }
 
@@ -82,7 +82,7 @@ impl Tally {
         match row {
             Row::Operation(row) => match row.operation.latency() {
                 Some(latency) => self.idle.push(latency.as_nanos()),
-                None => self.idle_broken += u64::from(why(row.operation.outcome).is_some()),
+                None => self.idle_failures += u64::from(why(row.operation.outcome).is_some()),
             },
             Row::Event(event) => self.notes.push(event.text.clone()),
             _ => {}
@@ -93,7 +93,7 @@ impl Tally {
     #[must_use]
     pub fn report(mut self, options: &Options, site: &Site, elapsed: Duration, drive: DriveReport) -> Report {
         let finished = self.latencies.len() as u64;
-        let unbounded: u64 = self.broken.values().sum();
+        let unbounded: u64 = self.failures.values().sum();
         let mean = |values: &[u64]| match values.len() {
             0 => None,
             count => Some(values.iter().map(|v| *v as f64).sum::<f64>() / count as f64),
@@ -105,7 +105,7 @@ impl Tally {
         });
         let latency_mean_ms = mean(&self.latencies).map(|nanos| nanos / 1e6);
         let levels = [STANDARD.as_slice(), &options.percentiles].concat();
-        let idle = Distribution::from_slice(&mut self.idle, self.idle_broken, &[P50]);
+        let idle = Distribution::from_slice(&mut self.idle, self.idle_failures, &[P50]);
         Report {
             url: site.url.to_string(),
             address: site.target.address.to_string(),
@@ -121,7 +121,7 @@ impl Tally {
             latency: Distribution::from_slice(&mut self.latencies, unbounded, &levels),
             latency_mean_ms,
             idle_ms: idle.percentile(P50).value().map(|nanos| nanos as f64 / 1e6),
-            broken: self.broken,
+            failures: self.failures,
             notes: self.notes,
             drive,
         }
@@ -190,7 +190,7 @@ impl Report {
             "jitter_ms": self.jitter.as_millis_f64(),
             "pages": self.pages,
             "finished": self.finished,
-            "broken": self.broken,
+            "failures": self.failures,
             "bytes": self.bytes,
             "page_bytes": { "mean": self.page_mean, "deviation": self.page_deviation },
             "throughput_mbps": self.throughput_mbps(),
@@ -209,19 +209,19 @@ impl Report {
         let mut out = String::new();
         let ms = |value: Option<f64>| value.map_or("-".to_owned(), |ms| format!("{ms:.2}"));
         let _ = writeln!(out, "{} at {}, {} at once", self.url, self.address, self.concurrency);
-        let broken: Vec<String> = self
-            .broken
+        let failures: Vec<String> = self
+            .failures
             .iter()
             .map(|(why, count)| format!("{count} {why}"))
             .collect();
-        let broken = if broken.is_empty() {
+        let failures = if failures.is_empty() {
             String::new()
         } else {
-            format!(" ({})", broken.join(", "))
+            format!(" ({})", failures.join(", "))
         };
         let _ = writeln!(
             out,
-            "pages      {} of {} finished{broken} in {:.2} s",
+            "pages      {} of {} finished{failures} in {:.2} s",
             self.finished,
             self.pages,
             self.elapsed.as_secs_f64()

@@ -98,7 +98,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn a_connection_has_what_the_request_asks_for_and_else_its_default_one() {
+    fn a_connection_uses_the_requested_congestion_control_or_its_default() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let socket = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let default = congestion_control(&socket).unwrap();

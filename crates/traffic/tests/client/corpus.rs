@@ -11,7 +11,7 @@ type Check = fn(&[u8]);
 const TARGETS: [(&str, Check); 3] = [("answer", check_answer), ("chunked", check_chunked), ("url", check_url)];
 
 #[test]
-fn the_corpus_and_what_is_near_it_hold() {
+fn the_corpus_and_mutations_of_it_pass() {
     for (target, check) in TARGETS {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
         let mut files: Vec<_> = std::fs::read_dir(&folder)
@@ -42,7 +42,7 @@ fn the_corpus_and_what_is_near_it_hold() {
 }
 
 #[test]
-fn whatever_a_server_says_each_request_ends() {
+fn each_request_ends_for_any_response() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/answer");
     let mut files: Vec<_> = std::fs::read_dir(&folder)
         .unwrap()

@@ -59,7 +59,7 @@ fn bytes_and_requests_are_those_of_nginx_s_log() {
 }
 
 #[test]
-fn without_a_rate_one_page_follows_another_whatever_the_connections() {
+fn without_a_rate_pages_follow_each_other_for_any_number_of_connections() {
     let nginx = Process::nginx();
     nginx.object("object", 5000);
     for connections in [Connections::Keep, Connections::New] {
@@ -81,7 +81,7 @@ fn python_s_server_is_fetched_from() {
     let (_, report, _) = run(&options, CancelToken::never());
     assert!(report.finished > 0);
     assert_eq!(report.page_mean, Some(12_345.0));
-    assert!(report.broken.is_empty(), "{:?}", report.broken);
+    assert!(report.failures.is_empty(), "{:?}", report.failures);
 }
 
 #[test]
@@ -175,7 +175,11 @@ fn a_cancelled_fetch_returns_a_report() {
     });
     let (_, report, _) = run(&options, stop);
     stopping.join().unwrap();
-    assert!(report.finished > 0 && report.broken.is_empty(), "{:?}", report.broken);
+    assert!(
+        report.finished > 0 && report.failures.is_empty(),
+        "{:?}",
+        report.failures
+    );
 }
 
 #[test]

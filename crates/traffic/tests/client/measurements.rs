@@ -69,7 +69,7 @@ fn operations_and_bytes_are_those_of_nginx_s_log() {
 }
 
 #[test]
-fn a_page_of_ten_objects_comes_over_ten_connections() {
+fn a_page_of_ten_objects_uses_ten_connections() {
     let nginx = Process::nginx();
     nginx.object("bytes/131072", 131_072);
     let target = Target::new(nginx.address);

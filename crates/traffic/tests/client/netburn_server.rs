@@ -240,7 +240,7 @@ fn probe() -> Config {
 }
 
 #[test]
-fn probes_come_back_with_the_far_end_s_times() {
+fn echoes_contain_the_remote_times() {
     let server = serve(|_| ());
     let left = drive_one(&server.target(Http::H1, false), probe(), 500, 1000);
     assert_eq!(left.operations.len(), 50);

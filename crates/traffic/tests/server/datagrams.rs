@@ -69,7 +69,7 @@ impl Line {
 }
 
 #[test]
-fn probes_come_back_after_a_handshake() {
+fn probes_are_echoed_after_a_handshake() {
     let served = serve(config());
     let mut line = Line::to(&served);
     line.shake_hands();
@@ -93,7 +93,7 @@ fn with_a_rate_cap_too() {
 }
 
 #[test]
-fn without_a_handshake_nothing_comes_back() {
+fn without_a_handshake_no_probe_is_echoed() {
     let served = serve(config());
     let mut line = Line::to(&served);
     line.socket.send(&wire::probe([0; 16], 1, 64, 0)).unwrap();

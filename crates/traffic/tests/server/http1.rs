@@ -162,7 +162,7 @@ fn ipv6_and_several_addresses() {
 }
 
 #[test]
-fn the_consent_says_who_and_what() {
+fn the_consent_contains_the_operator_and_the_rate() {
     let mut config = config();
     config.consent.operator = "the lab on floor 3".to_owned();
     config.rate = Some(netburn_units::BitRate::from_mbps(250));

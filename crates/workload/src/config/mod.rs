@@ -106,6 +106,17 @@ impl Priority {
             Priority::Voice => 48,
         }
     }
+
+    /// TID of this class's packets: the client priority of its DSCP (RFC 8325).
+    #[must_use]
+    pub const fn tid(self) -> u8 {
+        match self {
+            Priority::Background => 1,
+            Priority::BestEffort => 0,
+            Priority::Video => 5,
+            Priority::Voice => 6,
+        }
+    }
 }
 
 /// Buffer of a video player.

@@ -171,7 +171,7 @@ fn tally_of_windows() -> Tally {
 }
 
 #[test]
-fn provisional_below_three_over_what_may_miss() {
+fn a_verdict_is_provisional_with_few_samples() {
     for (samples, met, verdict, provisional) in [
         // 3/(1 − 0.99) = 300 for a pass.
         (299, 299, Pass, true),

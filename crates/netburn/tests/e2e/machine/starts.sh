@@ -2,7 +2,7 @@
 # A container that boots several times: systemd as process 1 in its own namespaces, over an overlay of this system's
 # files that is removed at the end. It has only a loopback device, and can't change the kernel's settings.
 #
-# starts.sh FOLDER: runs each FOLDER/start-N in order as root in a booted container, with output to FOLDER/said-N.
+# starts.sh FOLDER: runs each FOLDER/start-N in order as root in a booted container, with output to FOLDER/output-N.
 # FOLDER is /opt/bench there. Exits with 77 if this system doesn't permit such a container.
 set -euo pipefail
 folder=$1
@@ -50,7 +50,7 @@ Type=oneshot
 TimeoutStartSec=40
 WorkingDirectory=/opt/bench
 ExecStart=/bin/bash start-$start
-StandardOutput=file:/opt/bench/said-$start
+StandardOutput=file:/opt/bench/output-$start
 StandardError=inherit
 ExecStopPost=/bin/systemctl --no-block --force poweroff
 END

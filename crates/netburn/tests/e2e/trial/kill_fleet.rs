@@ -115,7 +115,7 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
     };
     let begun = Instant::now();
     while !delivered(&fleet) {
-        let said = || {
+        let printed = || {
             agents
                 .iter()
                 .flatten()
@@ -128,7 +128,7 @@ pub(super) fn in_a_fleet(random: &mut Random) -> Vec<Kill> {
             "{victims:?}: results are not home: {:?}, {:?}\n{}",
             spools(fleet.bench.path("").as_path()),
             std::fs::read_dir(&kept).map(|all| all.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()),
-            said()
+            printed()
         );
         std::thread::sleep(Duration::from_millis(50));
     }

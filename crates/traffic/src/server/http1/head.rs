@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_a_connection_is_kept() {
+    fn a_connection_is_kept_for_the_configured_time() {
         for (version, fields, after) in [
             ("1.1", "", After::Keep),
             ("1.1", "Connection: close\r\n", After::Close),

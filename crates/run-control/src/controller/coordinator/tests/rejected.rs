@@ -197,7 +197,7 @@ fn rejected_rows_of_the_server_affect_the_whole_run() {
 
 /// Only the server's own count is recorded, and only for the stations that measure against it.
 #[test]
-fn served_bytes_come_from_the_server_and_for_its_own_stations() {
+fn served_bytes_are_reported_by_the_server_for_its_own_stations() {
     let mut rig = Rig::new();
     rig.join(SERVER, Role::Server, "server");
     rig.join(LAPTOP, Role::Agent, "laptop");
@@ -245,7 +245,7 @@ fn served_bytes_come_from_the_server_and_for_its_own_stations() {
 
 /// The controller notes that nothing can confirm a station's report, independent of the agent's own notes.
 #[test]
-fn a_station_that_measures_elsewhere_is_noted() {
+fn a_station_with_another_server_is_noted() {
     let mut rig = Rig::new();
     rig.join(SERVER, Role::Server, "server");
     rig.join(LAPTOP, Role::Agent, "laptop");

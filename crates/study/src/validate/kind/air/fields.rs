@@ -3,7 +3,9 @@
 use super::super::phy::{Phy, optional, time};
 use crate::validate::quantity::parse;
 use netburn_medium::config::{HardwareQueue, QueueKind, RateControl};
+use netburn_scenario::KeyValue;
 use netburn_units::{BitRate, Duration};
+use netburn_workload::Priority;
 use serde::{Deserialize, Deserializer};
 
 /// Maximum simulated time of a case.
@@ -19,8 +21,8 @@ pub(super) struct Fields {
     pub(super) stations: Stations,
     #[serde(default)]
     pub(super) direction: Direction,
-    #[serde(default)]
-    pub(super) category: Category,
+    #[serde(default, deserialize_with = "key")]
+    pub(super) category: Priority,
     /// Offered load per station. Default: saturating.
     #[serde(default, deserialize_with = "rate")]
     pub(super) offered: Option<BitRate>,
@@ -48,17 +50,17 @@ pub(super) struct Fields {
     /// TXOP limit of every category, or of background, best effort, video and voice. Default: none.
     #[serde(default, deserialize_with = "txops")]
     pub(super) txop: [Duration; 4],
-    #[serde(default, deserialize_with = "queue")]
+    #[serde(default, deserialize_with = "key")]
     pub(super) queue: QueueKind,
     /// Capacity of the queue in packets.
     pub(super) queue_limit: Option<u32>,
-    #[serde(default, deserialize_with = "hardware")]
+    #[serde(default, deserialize_with = "key")]
     pub(super) hardware: HardwareQueue,
     /// Airtime queue limits, if the queue supports them.
     #[serde(default)]
     pub(super) aql: bool,
-    #[serde(default)]
-    pub(super) rate_control: RateControlName,
+    #[serde(default = "fixed", deserialize_with = "key")]
+    pub(super) rate_control: RateControl,
     /// SNR in decibels. Default: no loss due to noise.
     pub(super) snr: Option<f64>,
     pub(super) change: Option<Change>,
@@ -104,7 +106,8 @@ pub(super) struct Group {
     #[serde(default = "single")]
     pub(super) count: u16,
     pub(super) phy: Option<Phy>,
-    pub(super) category: Option<Category>,
+    #[serde(default, deserialize_with = "optional_key")]
+    pub(super) category: Option<Priority>,
     #[serde(default, deserialize_with = "rate")]
     pub(super) offered: Option<BitRate>,
     pub(super) aggregation: Option<Aggregation>,
@@ -180,16 +183,6 @@ pub(super) enum Direction {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Category {
-    Background,
-    #[default]
-    BestEffort,
-    Video,
-    Voice,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub(super) enum Access {
     /// QoS data by EDCA.
     #[default]
@@ -209,15 +202,6 @@ pub(super) enum Tries {
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Unlimited {
     Unlimited,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum RateControlName {
-    #[default]
-    Fixed,
-    Ideal,
-    Minstrel,
 }
 
 impl Fields {
@@ -272,7 +256,7 @@ impl Fields {
         if self.probe.is_some_and(|every| every < Duration::from_micros(100)) {
             return Err("interval of probes too short; expected at least 100 µs".to_owned());
         }
-        if self.rate_control != RateControlName::Fixed
+        if self.rate_control != RateControl::Fixed
             && self.snr.is_none()
             && groups.iter().any(|group| group.snr.is_none())
         {
@@ -294,31 +278,10 @@ impl Fields {
     }
 }
 
-impl Category {
-    pub(super) const fn tid(self) -> u8 {
-        match self {
-            Category::Background => 1,
-            Category::BestEffort => 0,
-            Category::Video => 5,
-            Category::Voice => 6,
-        }
-    }
-}
-
 impl Default for Tries {
     /// dot11ShortRetryLimit as in Linux.
     fn default() -> Self {
         Tries::Limited(7)
-    }
-}
-
-impl From<RateControlName> for RateControl {
-    fn from(name: RateControlName) -> Self {
-        match name {
-            RateControlName::Fixed => RateControl::Fixed,
-            RateControlName::Ideal => RateControl::Ideal,
-            RateControlName::Minstrel => RateControl::Minstrel,
-        }
     }
 }
 
@@ -336,6 +299,10 @@ const fn single() -> u16 {
 
 const fn one() -> u64 {
     1
+}
+
+const fn fixed() -> RateControl {
+    RateControl::Fixed
 }
 
 const fn yes() -> bool {
@@ -368,28 +335,12 @@ fn txops<'de, D: Deserializer<'de>>(from: D) -> Result<[Duration; 4], D::Error> 
     }
 }
 
-fn queue<'de, D: Deserializer<'de>>(from: D) -> Result<QueueKind, D::Error> {
+/// Reads a value as a scenario file does.
+fn key<'de, D: Deserializer<'de>, T: KeyValue>(from: D) -> Result<T, D::Error> {
     let text = String::deserialize(from)?;
-    let found = QueueKind::ALL.into_iter().find(|kind| kind.name() == text);
-    found.ok_or_else(|| {
-        let names = QueueKind::ALL.map(QueueKind::name).join(", ");
-        serde::de::Error::custom(format!("unknown queue `{text}`; expected one of {names}"))
-    })
+    T::from_text(&text).map_err(serde::de::Error::custom)
 }
 
-fn hardware<'de, D: Deserializer<'de>>(from: D) -> Result<HardwareQueue, D::Error> {
-    let text = String::deserialize(from)?;
-    let counted = |word: &str| text.strip_suffix(word)?.trim().parse().ok().filter(|count| *count > 0);
-    let found = match text.as_str() {
-        "unlimited" => Some(HardwareQueue::Unlimited),
-        _ => counted("aggregates")
-            .map(HardwareQueue::Aggregates)
-            .or_else(|| counted("frames").map(HardwareQueue::Frames)),
-    };
-    found
-        .or_else(|| parse(&text).ok().map(HardwareQueue::Time))
-        .ok_or_else(|| {
-            let right = "\"2 aggregates\", \"8 frames\", \"10 ms\" or \"unlimited\"";
-            serde::de::Error::custom(format!("invalid hardware queue `{text}`; expected {right}"))
-        })
+fn optional_key<'de, D: Deserializer<'de>, T: KeyValue>(from: D) -> Result<Option<T>, D::Error> {
+    key(from).map(Some)
 }

@@ -1,11 +1,14 @@
 //! Construction of the air and its flows from a case.
+//!
+//! A case sets what a plan has no keys for: PHY vectors, EDCA parameters, interframe spaces, deviations from the standard. So
+//! the nodes and channels of the medium's constructors, which `network` uses for plans too, are changed here.
 
 use super::fields::{Access, Aggregation, Direction, Fields, Group, Tries};
 use super::watch::{Watch, Watched};
 use netburn_medium::aggregation::{Framing, Limits};
 use netburn_medium::air::{Air, AirConfig, ChannelConfig, LinkConfig, NodeConfig};
-use netburn_medium::config::{AdapterRate, Aql, QueueKind, QueueLimit, RateControl};
-use netburn_medium::edca::{EdcaParameters, Timing};
+use netburn_medium::config::{Aql, Band, QueueKind, QueueLimit, Standard};
+use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::{Ecn, NodeId};
 use netburn_medium::phy::{Modulation, PhyError, TxVector, dsss, ofdm, response};
 use netburn_medium::queue::TransmitQueue;
@@ -103,11 +106,13 @@ fn vector(fields: &Fields, group: &Group) -> TxVector {
 
 fn channel(fields: &Fields, vector: &TxVector) -> ChannelConfig {
     let dsss = matches!(vector.modulation, Modulation::Dsss(_));
-    let mut timing = match (dsss, vector.signal_extension) {
-        (true, _) => Timing::DSSS,
-        (false, true) => Timing::OFDM_2G,
-        (false, false) => Timing::OFDM,
+    let band = if dsss || vector.signal_extension {
+        Band::Ghz2_4
+    } else {
+        Band::Ghz5
     };
+    let usual = ChannelConfig::for_band(band, dsss);
+    let mut timing = usual.timing;
     timing.slot = fields.timing.slot.unwrap_or(timing.slot);
     timing.sifs = fields.timing.sifs.unwrap_or(timing.sifs);
     timing.receive_start = fields.timing.receive_start.unwrap_or(timing.receive_start);
@@ -117,18 +122,21 @@ fn channel(fields: &Fields, vector: &TxVector) -> ChannelConfig {
             .eifs
             .then(|| control(fields.model_overrides.eifs_rate, response::lowest(dsss))),
         failures_known_at_once: fields.model_overrides.failures_known_at_once,
-        ..ChannelConfig::ofdm()
+        ..usual
     }
 }
 
 fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfig {
-    let dsss = matches!(vector.modulation, Modulation::Dsss(_));
-    let mut edca = EdcaParameters::default_set(if dsss { 31 } else { 15 });
-    for (parameters, txop) in edca.iter_mut().zip(fields.txop) {
+    let standard = match vector.modulation {
+        Modulation::Dsss(_) => Standard::B,
+        _ => Standard::A,
+    };
+    let mut node = NodeConfig::for_standard(0, standard, links);
+    for (parameters, txop) in node.edca.iter_mut().zip(fields.txop) {
         if fields.access == Access::Dcf {
             *parameters = EdcaParameters {
                 aifsn: 2,
-                cw_min: if dsss { 31 } else { 15 },
+                cw_min: standard.cw_min(),
                 cw_max: 1_023,
                 txop: Duration::ZERO,
             };
@@ -140,21 +148,11 @@ fn node(fields: &Fields, vector: &TxVector, links: Vec<LinkConfig>) -> NodeConfi
         parameters.txop = txop;
     }
     NodeConfig {
-        channel: 0,
-        edca,
         hardware: fields.hardware,
         rts_threshold: fields.rts,
-        rts_rate: control(
-            fields.rts_rate,
-            if dsss {
-                Modulation::Dsss(dsss::Rate::M2)
-            } else {
-                Modulation::Ofdm(ofdm::Rate::M24)
-            },
-        ),
+        rts_rate: control(fields.rts_rate, node.rts_rate),
         framing: framing(fields),
-        limit: AdapterRate::default(),
-        links,
+        ..node
     }
 }
 
@@ -186,7 +184,7 @@ fn link(fields: &Fields, group: &Group, to: usize) -> LinkConfig {
     LinkConfig {
         to,
         vector: vector(fields, group),
-        rate: RateChoice::from(RateControl::from(fields.rate_control)),
+        rate: RateChoice::from(fields.rate_control),
         snr_db: group.snr.or(fields.snr),
         limits: limits(fields, group),
     }

@@ -1,5 +1,6 @@
 //! Runs one workload on many stations against a server and prints one metric per line.
-//! | `burn ADDRESS KIND STATIONS SECONDS [PATH]`: KIND is the name of a workload. With PATH, this path is fetched, of
+//!
+//! `load-test ADDRESS KIND STATIONS SECONDS [PATH]`: KIND is the name of a workload. With PATH, it fetches this path, of
 //! any size.
 
 use netburn_traffic::client::{Resource, Target};
@@ -12,7 +13,7 @@ use std::sync::Arc;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [address, kind, stations, seconds, path @ ..] = arguments.as_slice() else {
-        return Err("burn ADDRESS KIND STATIONS SECONDS [PATH]".into());
+        return Err("load-test ADDRESS KIND STATIONS SECONDS [PATH]".into());
     };
     let config = match kind.as_str() {
         "browsing" => Config::browsing(),

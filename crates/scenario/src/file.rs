@@ -1,0 +1,127 @@
+//! The whole file: the top-level keys, `[[at]]`, and the list of all sections.
+
+use crate::change::Settings;
+use crate::decode::{FileKeys, FromNode, Key, List, Named, Section, section};
+use crate::enums::{AqlSection, TsqSection};
+use crate::environment::{Environment, MODELLED};
+use crate::goals::AdapterRateSection;
+use crate::path::Shape;
+use crate::plan::Plan;
+use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
+use crate::sections::{
+    ApSection, LinkSection, NetworkSection, PlayerSection, RadioSection, ServerSection, StationLinkSection,
+    StationSection, WanSection, WorkloadSection,
+};
+use crate::value::Keys;
+
+section! {
+    /// Settings of the whole run, and the sections below it. Every quantity carries its unit: `"60 s"`, `"25 Mbit/s"`, `"128 KiB"`, `"-62 dBm"`, `"1 %"`.
+    Scenario(Plan = Plan::new("")) {
+        /// Version of the file format.
+        schema: Text = "netburn.scenario/1";
+        /// Name of the scenario.
+        name: Name, default "the file's name";
+        /// One line that describes the scenario.
+        title: Text => title;
+        /// Question that the scenario answers.
+        question: Text => question;
+        /// Assumptions of the scenario, each with its reason.
+        assumptions: List<Text> => assumptions;
+        /// Duration of the load.
+        duration: SomeTime => duration;
+        /// Time at the beginning of the load that verdicts do not cover; shorter than `duration`.
+        warmup: Span => warmup;
+        /// Time before the load in which idle latency is measured.
+        baseline: ShortSpan => baseline;
+        /// Time after the load in which running operations can finish.
+        drain: ShortSpan => drain;
+        /// Random seed. On simulate, the same seed gives the same results.
+        seed: Whole<0, { u64::MAX }> => seed;
+        /// Number of runs. One verdict covers the operations of all runs.
+        repeat: Whole<1, 10_000> => repeat;
+        /// Server, and its link to the access points.
+        server: ServerSection => server;
+        /// Networks: one SSID over one or more radios.
+        network: Named<NetworkSection>, on MODELLED else RealAir;
+        /// Access points.
+        ap: Named<ApSection>, on MODELLED else RealAir;
+        /// Stations: at least one, at most 4096.
+        station: Named<StationSection>;
+        /// Your own workloads. The names of the six built-in workloads are reserved.
+        workload: Named<WorkloadSection>;
+        /// Changes of settings during the run.
+        at: List<AtSection>, on MODELLED else NoChanges;
+    }
+}
+
+section! {
+    /// A change of settings during the run.
+    AtSection(() = ()) {
+        /// Time of the change, since the start of the load.
+        time(required): Span;
+        /// Paths of keys in quotes, with their new values: `{ "station.tv.signal" = "-80 dBm" }`.
+        set(required): Settings;
+    }
+}
+
+/// A section with its header, description and keys.
+pub(crate) struct SectionEntry {
+    pub(crate) header: &'static str,
+    pub(crate) about: &'static str,
+    /// Environments in which the keys act unless they name their own.
+    pub(crate) environments: &'static [Environment],
+    pub(crate) keys: fn() -> Vec<Key>,
+    pub(crate) defaults: fn() -> Keys,
+}
+
+fn entry<T: Section>(header: &'static str, environments: &'static [Environment]) -> SectionEntry {
+    SectionEntry {
+        header,
+        about: T::ABOUT.trim_ascii_start(),
+        environments,
+        keys: T::keys,
+        defaults: || T::encode(&T::default_plan()),
+    }
+}
+
+/// All sections, in the order of the manual.
+pub(crate) fn all() -> Vec<SectionEntry> {
+    const ALL: &[Environment] = &Environment::ALL;
+    vec![
+        entry::<Scenario>("top of the file", ALL),
+        entry::<ServerSection>("[server]", ALL),
+        entry::<LinkSection>("[server.link]", ALL),
+        entry::<NetworkSection>("[network.NAME]", MODELLED),
+        entry::<ApSection>("[ap.NAME]", MODELLED),
+        entry::<WanSection>("[ap.NAME.wan]", MODELLED),
+        entry::<AqlSection>("[ap.NAME.aql]", MODELLED),
+        entry::<RadioSection>("[ap.NAME.radio.RADIO]", MODELLED),
+        entry::<StationSection>("[station.NAME]", ALL),
+        entry::<StationLinkSection>("[station.NAME.link]", MODELLED),
+        entry::<AdapterRateSection>("[station.NAME.adapter_rate]", MODELLED),
+        entry::<TsqSection>("[station.NAME.tsq]", MODELLED),
+        entry::<WorkloadSection>("[workload.NAME]", ALL),
+        entry::<PlayerSection>("[workload.NAME.player]", ALL),
+        entry::<AtSection>("[[at]]", MODELLED),
+    ]
+}
+
+/// All keys of the file.
+pub(crate) const FILE_KEYS: FileKeys = FileKeys {
+    shape,
+    sections_with_key,
+};
+
+/// Headers of the sections that have the key.
+fn sections_with_key(key: &str) -> Vec<String> {
+    all()
+        .iter()
+        .filter(|section| (section.keys)().iter().any(|known| known.name == key))
+        .map(|section| section.header.to_owned())
+        .collect()
+}
+
+/// Shape of a whole file.
+pub(crate) fn shape() -> Shape {
+    Scenario::shape()
+}

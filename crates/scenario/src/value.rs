@@ -1,0 +1,141 @@
+//! Conversion between the values of keys and those of the plan.
+
+use crate::decode::{Context, FromNode, Key, List, Section};
+use crate::node::{Node, Place};
+use netburn_medium::config::{HardwareQueue, QueueKind, RateControl};
+use netburn_workload::Priority;
+use serde_json::{Map, Value};
+
+/// A value of a scenario key that other files have too.
+pub trait KeyValue: Sized {
+    /// Reads the value as a scenario file does.
+    ///
+    /// # Errors
+    /// The value is invalid; the message has the value found and the values expected.
+    fn from_text(text: &str) -> Result<Self, String>;
+}
+
+macro_rules! key_values {
+    ($($kind:ty),+) => {
+        $(impl KeyValue for $kind {
+            fn from_text(text: &str) -> Result<Self, String> {
+                read(text)
+            }
+        })+
+    };
+}
+key_values!(HardwareQueue, Priority, QueueKind, RateControl);
+
+fn read<T: FromNode>(text: &str) -> Result<T, String> {
+    let mut cx = Context::default();
+    let node = Node::new(crate::node::Value::Text(text.to_owned()), Place::Whole);
+    T::read(&node, &mut cx).ok_or_else(|| {
+        let problems = cx.problems.iter().map(|problem| match &problem.help {
+            Some(help) => format!("{}; {help}", problem.message),
+            None => problem.message.clone(),
+        });
+        problems.collect::<Vec<_>>().join("; ")
+    })
+}
+
+/// A value of the plan that a key of type `K` sets.
+pub(crate) trait PlanValue<K> {
+    /// Converts the value of the key.
+    fn from_key(key: &K) -> Self;
+    /// Converts the value to JSON, as in a scenario document. `null`: the document lacks the key.
+    fn to_json(&self) -> Value;
+}
+
+impl<K, T: PlanValue<K>> PlanValue<K> for Option<T> {
+    fn from_key(key: &K) -> Self {
+        Some(T::from_key(key))
+    }
+
+    fn to_json(&self) -> Value {
+        self.as_ref().map_or(Value::Null, T::to_json)
+    }
+}
+
+impl<K, T: PlanValue<K>> PlanValue<List<K>> for Vec<T> {
+    fn from_key(key: &List<K>) -> Self {
+        key.0.iter().map(|item| T::from_key(&item.value)).collect()
+    }
+
+    fn to_json(&self) -> Value {
+        match self.as_slice() {
+            [] => Value::Null,
+            items => items.iter().map(T::to_json).collect(),
+        }
+    }
+}
+
+/// Converts a section whose part of the plan has a default.
+pub(crate) fn from_section<S: Section>(section: &S) -> S::Plan
+where
+    S::Plan: Default,
+{
+    let mut plan = S::Plan::default();
+    section.apply(&mut plan);
+    plan
+}
+
+/// Declares the sections that are one value of the plan.
+macro_rules! section_values {
+    ($($section:ty => $plan:ty),+ $(,)?) => {
+        $(impl $crate::value::PlanValue<$section> for $plan {
+            fn from_key(key: &$section) -> Self {
+                $crate::value::from_section(key)
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                <$section as $crate::decode::Section>::encode(self).into_json()
+            }
+        })+
+    };
+}
+pub(crate) use section_values;
+
+/// Keys of a section with their values, as JSON. Keys that are absent or have no keys below them are left out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Keys(Map<String, Value>);
+
+impl Keys {
+    /// Adds a key.
+    pub(crate) fn with(mut self, key: &str, value: Value) -> Self {
+        self.put(key, value);
+        self
+    }
+
+    pub(crate) fn put(&mut self, key: &str, value: impl Into<Value>) {
+        let value = value.into();
+        let empty = value.is_null() || value.as_object().is_some_and(Map::is_empty);
+        if !empty {
+            self.0.insert(key.to_owned(), value);
+        }
+    }
+
+    /// Adds the sections of a map, in the order of `things`.
+    pub(crate) fn named<'t, T>(&mut self, key: &str, things: &'t [T], write: impl Fn(&'t T) -> (String, Value)) {
+        let map: Map<String, Value> = things.iter().map(write).collect();
+        self.put(key, map);
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// Puts the keys that are kept into the order of the section.
+    pub(crate) fn ordered(mut self, keys: &[Key], keep: impl Fn(&Key) -> bool) -> Self {
+        let mut ordered = Map::new();
+        for key in keys.iter().filter(|key| keep(key)) {
+            if let Some(value) = self.0.remove(key.name) {
+                ordered.insert(key.name.to_owned(), value);
+            }
+        }
+        Keys(ordered)
+    }
+
+    pub(crate) fn into_json(self) -> Value {
+        Value::Object(self.0)
+    }
+}
