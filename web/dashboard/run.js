@@ -81,7 +81,7 @@ export class OneRun {
       el("p", { class: "facts" }, run.environment_note),
       el("p", { class: "facts" }, [run.path, ...facts].filter(Boolean).join(" · ")),
       run.damage.length > 0 && el("ul", { class: "warning" }, run.damage.map((line) => el("li", {}, line))),
-      reasons.length > 0 && el("ul", { class: "warning" }, reasons.map((reason) => el("li", {}, reason))),
+      reasons.length > 0 && el("ul", { class: "warning" }, reasons.map((reason) => el("li", { class: reason.code }, reason.text))),
       el("div", { class: "wide" }, this.table(summary.stations)),
       several.length > 0 && el("h2", {}, "Each run"),
       several.length > 0 && el("ul", {}, several),
@@ -91,7 +91,7 @@ export class OneRun {
   table(stations) {
     const head = ["Station", "Workload", "Verdict", "Mbit/s", "Median", "p95", "Operations", "Goal misses"];
     const rows = stations.flatMap((station) => {
-      const own = el("tr", {}, el("th", { scope: "row" }, station.name), el("td", {}, station.airtime_share !== null && `${(station.airtime_share * 100).toFixed(1)} % of the airtime`), el("td", {}, badge(station)), el("td", { class: "number" }, rate(station.throughput_mbps)), el("td", { colspan: 4, class: "quiet" }, station.reasons.join("; ")));
+      const own = el("tr", {}, el("th", { scope: "row" }, station.name), el("td", {}, station.airtime_share !== null && `${(station.airtime_share * 100).toFixed(1)} % of the airtime`), el("td", {}, badge(station)), el("td", { class: "number" }, rate(station.throughput_mbps)), el("td", { colspan: 4, class: "quiet" }, station.reasons.map((reason) => reason.text).join("; ")));
       return [own, ...station.workloads.map((one) => this.workload(one))];
     });
     return el("table", {}, el("thead", {}, el("tr", {}, head.map((word, index) => el("th", { scope: "col", class: index > 2 && "number" }, word)))), el("tbody", {}, rows));

@@ -70,26 +70,26 @@ pub const MAX_MARKS: usize = 400;
 /// One station.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StationView {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Round trips before the load.
     pub idle: Curve,
     /// Smoothed round trips of its TCP connections under load (TCP_INFO, sampled over time), where there were any.
     pub loaded: Option<Curve>,
-    /// Its workloads.
+    /// Workloads.
     pub workloads: Vec<WorkloadView>,
-    /// Its modelled airtime; `None` if unknown.
+    /// Modelled airtime; `None` if unknown.
     pub air: Option<AirView>,
-    /// Its link over time, one entry per bin; empty without link samples.
+    /// Link over time, one entry per bin; empty without link samples.
     pub link: Vec<LinkBin>,
 }
 
 /// One workload of a station.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkloadView {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
+    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
     pub kind: String,
     /// The strictest latency goal, in ms.
     pub latency_goal_ms: Option<f64>,
@@ -125,18 +125,18 @@ pub struct Curve {
 /// One percentile.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Point {
-    /// Its level, 0 to 1.
+    /// Level, 0 to 1.
     pub level: f64,
     /// Value; `None` if it falls among operations that never ended.
     pub ms: Option<f64>,
 }
 
-/// The operations that was due in one bin.
+/// The operations that were due in one bin.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LatencyBin {
     /// Number of operations, with those that never ended.
     pub count: u64,
-    /// Those that never ended.
+    /// Operations that never ended.
     pub unbounded: u64,
     /// The least, exactly.
     pub min_ms: Option<f64>,
@@ -164,9 +164,9 @@ pub struct BufferView {
 /// A station's part of the modelled channel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AirView {
-    /// Its share of the airtime of all stations, in the evaluated time.
+    /// Share of the airtime of all stations, in the evaluated time.
     pub airtime_share: Option<f64>,
-    /// Its share of the content that all stations moved, in the evaluated time.
+    /// Share of the content that all stations moved, in the evaluated time.
     pub bytes_share: Option<f64>,
     /// MPDUs in a data PPDU on average; `None` without any.
     pub mean_aggregate: Option<f64>,

@@ -114,7 +114,7 @@ fn row(sequence: u64, b: [u8; 12]) -> Row {
             at,
             length: amount,
             kind: [EventKind::Stall, EventKind::Lost, EventKind::Warning, EventKind::Roam][usize::from(b[2] % 4)],
-            text: "<b>".repeat(usize::from(b[3])),
+            detail: "<b>".repeat(usize::from(b[3])).into(),
         }),
     }
 }

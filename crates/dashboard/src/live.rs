@@ -252,7 +252,7 @@ impl Live {
             at_s: at as f64 / 1e9,
             station: name,
             kind: row.kind.name(),
-            text: row.text.chars().take(MAX_EVENT_TEXT).collect(),
+            text: row.detail.text().chars().take(MAX_EVENT_TEXT).collect(),
         });
         while self.events.len() > MAX_EVENTS {
             self.events.pop_front();

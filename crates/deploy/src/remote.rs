@@ -57,7 +57,7 @@ pub enum DeployError {
     Command {
         /// The command.
         command: String,
-        /// Its status.
+        /// Status.
         status: ExitStatus,
     },
     /// The binary needs a library that the machine does not have.

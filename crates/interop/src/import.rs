@@ -12,7 +12,7 @@ use std::path::Path;
 pub struct Imported {
     /// Header of the run; [`Header::source`] names the origin.
     pub header: Header,
-    /// Its rows.
+    /// Rows.
     pub rows: Vec<Row>,
 }
 

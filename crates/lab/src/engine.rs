@@ -101,7 +101,7 @@ impl SharedStatus {
             at: now - late,
             length: late.as_nanos(),
             kind: EventKind::Warning,
-            text: "the lab did not run: no packet was forwarded".to_owned(),
+            detail: "the lab did not run: no packet was forwarded".into(),
         }));
     }
 
@@ -118,10 +118,11 @@ impl SharedStatus {
             at,
             length: 0,
             kind: EventKind::Warning,
-            text: match station {
+            detail: match station {
                 Some(_) => text.clone(),
                 None => format!("server: {text}"),
-            },
+            }
+            .into(),
         }));
         self.warnings.push((Some(end), text));
     }

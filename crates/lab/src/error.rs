@@ -3,6 +3,26 @@
 use netburn_network::NetworkError;
 use std::io;
 
+/// Feature of the kernel that an operation of the helper process needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Requirement {
+    /// TUN devices.
+    TunDevice,
+    /// A congestion control algorithm.
+    CongestionControl,
+    /// None that users can enable.
+    Other,
+}
+
+impl Requirement {
+    /// All of them. Their places are their codes in messages of the helper process.
+    pub(crate) const ALL: [Requirement; 3] = [
+        Requirement::TunDevice,
+        Requirement::CongestionControl,
+        Requirement::Other,
+    ];
+}
+
 /// Error of opening or using a lab.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
@@ -37,6 +57,8 @@ pub enum LabError {
     /// The helper process failed to execute a request.
     #[error("can't {what}: {error}")]
     Operation {
+        /// The feature of the kernel that the operation needs.
+        needs: Requirement,
         /// The failed operation, as a verb phrase.
         what: String,
         /// Cause.

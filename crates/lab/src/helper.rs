@@ -2,7 +2,7 @@
 
 mod process_events;
 
-use crate::error::LabError;
+use crate::error::{LabError, Requirement};
 use crate::init::message::{Answer, Request};
 use crate::program::ProcessExit;
 use netburn_linux::scm_rights;
@@ -112,6 +112,7 @@ impl Helper {
     pub(crate) fn send(&self, request: &Request, files: &[BorrowedFd<'_>]) -> Result<(), LabError> {
         scm_rights::send(&self.control, &request.write(), files).map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => LabError::Operation {
+                needs: Requirement::Other,
                 what: "send a request to the helper".to_owned(),
                 error,
             },
@@ -121,12 +122,12 @@ impl Helper {
 
     fn answer(&mut self) -> Result<(Answer, Vec<OwnedFd>), LabError> {
         match self.answers.recv_timeout(REPLY_TIMEOUT) {
-            Ok((Answer::Failed(number, what), _)) => {
+            Ok((Answer::Failed(number, needs, what), _)) => {
                 let error = match number {
                     0 => io::Error::other("rejected"),
                     number => io::Error::from_raw_os_error(number as i32),
                 };
-                Err(LabError::Operation { what, error })
+                Err(LabError::Operation { needs, what, error })
             }
             Ok(answer) => Ok(answer),
             Err(_) => {

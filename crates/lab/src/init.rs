@@ -7,9 +7,11 @@
 pub mod message;
 mod node;
 
+use crate::error::Requirement;
 use message::{Answer, ProcessSpec, Request};
 use netburn_linux::namespace::{self, ChildEvent, NodeContext};
 use netburn_linux::{scm_rights, sockets};
+use node::NodeError;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
@@ -31,7 +33,7 @@ pub fn main() -> i32 {
         Ok(isolation) => isolation,
         Err(error) => {
             let number = error.raw_os_error().unwrap_or(0).unsigned_abs();
-            let answer = Answer::Failed(number, "make namespaces".to_owned());
+            let answer = Answer::Failed(number, Requirement::Other, "make namespaces".to_owned());
             let _ = scm_rights::send(&control, &answer.write(), &[]);
             return 3;
         }
@@ -103,24 +105,29 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
                     nodes.push(node.namespace);
                     sent
                 }
-                Err((what, error)) => fail(control, what, &error),
+                Err(NodeError { needs, what, error }) => fail(control, needs, what, &error),
             },
             Some(Request::Probe) => match node::probe() {
                 Ok(probe) => scm_rights::send(control, &Answer::Probed(probe).write(), &[]),
-                Err(error) => fail(control, "probe a TUN device", &error),
+                Err(error) => fail(control, Requirement::TunDevice, "probe a TUN device", &error),
             },
             Some(Request::Names(lines)) => answer(control, "names", install_names(&lines)),
             Some(Request::Run(spec)) => answer(control, "start", run(&spec, &nodes, files)),
             Some(Request::Pulse) => scm_rights::send(control, &Answer::Pulse.write(), &[]),
             Some(Request::Listens(node, port)) => match listens(&nodes, node, port) {
                 Ok(listens) => scm_rights::send(control, &Answer::Listens(listens).write(), &[]),
-                Err(error) => fail(control, "look for listening sockets", &error),
+                Err(error) => fail(control, Requirement::Other, "look for listening sockets", &error),
             },
             Some(Request::Signal(id, signal)) => {
                 signal_to(id, signal as i32);
                 Ok(())
             }
-            None => fail(control, "decode a request", &io::ErrorKind::InvalidData.into()),
+            None => fail(
+                control,
+                Requirement::Other,
+                "decode a request",
+                &io::ErrorKind::InvalidData.into(),
+            ),
         };
         if answered.is_err() {
             return 6;
@@ -131,18 +138,18 @@ fn first(control: &OwnedFd, user: bool) -> i32 {
 fn answer(control: &OwnedFd, what: &str, result: io::Result<()>) -> io::Result<()> {
     match result {
         Ok(()) => scm_rights::send(control, &Answer::Done.write(), &[]),
-        Err(error) => fail(control, what, &error),
+        Err(error) => fail(control, Requirement::Other, what, &error),
     }
 }
 
-fn fail(control: &OwnedFd, what: &str, error: &io::Error) -> io::Result<()> {
+fn fail(control: &OwnedFd, needs: Requirement, what: &str, error: &io::Error) -> io::Result<()> {
     let number = error.raw_os_error().unwrap_or(0).unsigned_abs();
     let text = if number == 0 {
         format!("{what}: {error}")
     } else {
         what.to_owned()
     };
-    scm_rights::send(control, &Answer::Failed(number, text).write(), &[])
+    scm_rights::send(control, &Answer::Failed(number, needs, text).write(), &[])
 }
 
 /// Returns whether a process listens at a node's TCP port. Moves this thread into the node's network namespace.

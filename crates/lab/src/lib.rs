@@ -62,7 +62,7 @@ mod unsupported_settings;
 
 pub use active_flows::TcpFlow;
 pub use backpressure::Backpressure;
-pub use error::LabError;
+pub use error::{LabError, Requirement};
 #[cfg(target_os = "linux")]
 pub use lab::{Lab, LabProcess, StartOptions};
 pub use lateness::Lateness;

@@ -4,7 +4,7 @@ use crate::address;
 use crate::backpressure::{Backpressure, choose};
 use crate::device::Device;
 use crate::engine::Port;
-use crate::error::LabError;
+use crate::error::{LabError, Requirement};
 use crate::helper::Helper;
 use crate::init::message::{Answer, NodeInfo, NodeSpec, Request};
 use crate::options::{DeviceKind, Options};
@@ -109,7 +109,11 @@ impl Nodes {
         let control = plan.server.cc.as_ref().map_or(default, |control| control.name());
         let spec = self.spec(Endpoint::Server, control, options);
         let closed = match self.add(Endpoint::Server, spec) {
-            Err(LabError::Operation { what, error }) if options.device.is_none() && what.contains("TUN") => error,
+            Err(LabError::Operation {
+                needs: Requirement::TunDevice,
+                error,
+                ..
+            }) if options.device.is_none() => error,
             made => return made,
         };
         self.device = DeviceKind::Pair;
@@ -124,7 +128,8 @@ impl Nodes {
                 Ok(())
             }
             // Report the missing TUN device, because enabling it is the simplest solution.
-            Err(LabError::Operation { what, error }) => Err(LabError::Operation {
+            Err(LabError::Operation { what, error, .. }) => Err(LabError::Operation {
+                needs: Requirement::TunDevice,
                 what: format!("create a TUN device, and can't {what} instead ({error})"),
                 error: closed,
             }),

@@ -82,7 +82,7 @@ impl Observer {
                 at: changed.at,
                 length: 0,
                 kind: EventKind::Change,
-                text: settings.join(", "),
+                detail: settings.join(", ").into(),
             }));
         }
         let links = now >= self.links;

@@ -77,7 +77,7 @@ pub enum DropReason {
     RetryLimit,
     /// The receiver's adapter was full: packets arrived faster than it passes them to its host.
     AdapterFull,
-    /// Its queue was replaced.
+    /// The queue was replaced.
     QueueReplaced,
     /// The sender has no link to the receiver.
     NoLink,

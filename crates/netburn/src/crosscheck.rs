@@ -5,6 +5,7 @@ mod ns3;
 
 use crate::args::{Against, CrosscheckArgs};
 use crate::exit::{CliError, ExitStatus};
+use netburn_record::QualityIssue;
 use std::path::PathBuf;
 
 pub(crate) use lab::flow;
@@ -18,9 +19,9 @@ pub(crate) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
 }
 
 /// Returns the reasons why values of the lab are unreliable, without those that `--busy` accepts.
-fn unaccepted_issues(args: &CrosscheckArgs, mut issues: Vec<String>) -> Vec<String> {
-    issues.retain(|issue| !(args.busy && issue.contains(" busy")));
-    issues
+fn unaccepted_issues(args: &CrosscheckArgs, issues: &[QualityIssue]) -> Vec<String> {
+    let unaccepted = issues.iter().filter(|issue| !(args.busy && issue.is_busy_machine()));
+    unaccepted.map(ToString::to_string).collect()
 }
 
 /// Folder for runs. Dropping the value deletes it.

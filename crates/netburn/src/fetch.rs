@@ -73,7 +73,7 @@ fn options(args: &FetchArgs) -> Options {
 async fn measured(args: &FetchArgs, options: &Options) -> Result<(Report, bool), CliError> {
     let not_measured = |e: FetchError| {
         let text = sanitise(&e.to_string());
-        let hint = if !options.insecure && text.contains("certificate") {
+        let hint = if !options.insecure && e.is_certificate() {
             "; help: --insecure accepts any certificate"
         } else {
             ""

@@ -13,7 +13,7 @@ use crate::runtime;
 use crate::terminal::eprint_message;
 use netburn_lab::packet::RejectReason;
 use netburn_lab::servers::Servers;
-use netburn_lab::{DeviceKind, ForwardingCounters, Lab, LabError, StartOptions};
+use netburn_lab::{DeviceKind, ForwardingCounters, Lab, LabError, Requirement, StartOptions};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
@@ -97,17 +97,21 @@ pub(crate) fn explained(error: &LabError) -> String {
         LabError::Namespaces(_) => {
             "this machine permits no user namespaces to this user; `netburn doctor` says what would"
         }
-        LabError::Operation { what, error }
-            if what.contains("TUN") && error.kind() == io::ErrorKind::PermissionDenied =>
-        {
+        LabError::Operation {
+            needs: Requirement::TunDevice,
+            error,
+            ..
+        } if error.kind() == io::ErrorKind::PermissionDenied => {
             "this user may not open /dev/net/tun; `sudo chmod 0666 /dev/net/tun` permits it until the next boot"
         }
-        LabError::Operation { what, .. } if what.contains("TUN") => {
-            "there is no /dev/net/tun: `sudo modprobe tun`, or for a container `--device /dev/net/tun`"
-        }
-        LabError::Operation { what, .. } if what.contains("congestion") => {
-            "the kernel lacks that congestion control; `sudo modprobe tcp_NAME` may load it"
-        }
+        LabError::Operation {
+            needs: Requirement::TunDevice,
+            ..
+        } => "there is no /dev/net/tun: `sudo modprobe tun`, or for a container `--device /dev/net/tun`",
+        LabError::Operation {
+            needs: Requirement::CongestionControl,
+            ..
+        } => "the kernel lacks that congestion control; `sudo modprobe tcp_NAME` may load it",
         _ => return error.to_string(),
     };
     format!("{error} ({hint})")

@@ -251,7 +251,7 @@ impl Allowance {
         if let (Some(station), Some(workload)) = (row.station, row.workload) {
             self.place(station, workload)?;
         }
-        let (text, limits) = (row.text.len() as u64, &self.remarks);
+        let (text, limits) = (row.detail.text().len() as u64, &self.remarks);
         if self.text + text > limits.text.allowed(elapsed) {
             return Err(Rejection::Text);
         }

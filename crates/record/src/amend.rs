@@ -16,7 +16,7 @@ use crate::folder::{Lock, amended_path};
 use crate::header::RunStatus;
 use crate::health::{Health, Role};
 use crate::recover::{put_in_place, recover};
-use crate::row::{EventKind, EventRow, Row};
+use crate::row::{Detail, EventKind, EventRow, Row};
 use crate::run::Run;
 use crate::run_set::pool;
 use crate::summary::count::Counter;
@@ -58,30 +58,6 @@ pub struct Amended {
     pub run: Run,
     /// Rows that were not here before.
     pub added: u64,
-}
-
-/// The text of an event of kind [`EventKind::Lost`].
-#[must_use]
-pub fn lost(name: &str, reason: &str) -> String {
-    format!("agent {name} was lost: {reason}")
-}
-
-/// The text of an event of kind [`EventKind::Rejected`]. `whose`: `agent laptop`, `the server`.
-#[must_use]
-pub fn rejected(whose: &str, rejected: &Rejected) -> String {
-    let total = rejected.total();
-    let (rows, were) = if total == 1 { ("row", "was") } else { ("rows", "were") };
-    format!("{total} {rows} of {whose} {were} rejected: {rejected}")
-}
-
-/// The text of an event of kind [`EventKind::ServerLost`] or [`EventKind::UnusedServerLost`]. `member`: the fleet's member
-/// that served.
-#[must_use]
-pub fn server_lost(member: Option<&str>, reason: &str) -> String {
-    match member {
-        Some(member) => format!("the server ({member}) was lost: {reason}"),
-        None => format!("the server was lost: {reason}"),
-    }
 }
 
 /// Merges rows into the finished run in `folder`, without those that it already holds. An
@@ -228,22 +204,22 @@ fn merge_events(
     if left_out > 0 {
         text = format!("{text}; {left_out} rows from after the end of the run are excluded");
     }
-    let event = |station: Option<u16>, kind: EventKind, text: String| EventRow {
+    let event = |station: Option<u16>, kind: EventKind, detail: Detail| EventRow {
         station,
         workload: None,
         at: Instant::ZERO + plan.duration,
         length: 0,
         kind,
-        text,
+        detail,
     };
     let mut events: Vec<EventRow> = late
         .stations
         .iter()
-        .map(|station| event(Some(*station), EventKind::Warning, text.clone()))
+        .map(|station| event(Some(*station), EventKind::Warning, text.clone().into()))
         .collect();
     if rejected.total() > 0 {
-        let text = self::rejected(&format!("agent {name}"), rejected);
-        let of = |station: &u16| event(Some(*station), EventKind::Rejected, text.clone());
+        let issue = rejected.issue(&format!("agent {name}"));
+        let of = |station: &u16| event(Some(*station), EventKind::Rejected, issue.clone().into());
         events.extend(late.stations.iter().map(of));
     }
     if let Some(health) = late.health {
@@ -259,8 +235,7 @@ fn merge_events(
             served: BTreeMap::new(),
             ..health.clone()
         };
-        let text = serde_json::to_string(&health).expect("plain fields");
-        events.push(event(None, EventKind::Health, text));
+        events.push(event(None, EventKind::Health, health.into()));
     }
     events
 }

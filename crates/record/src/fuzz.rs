@@ -161,7 +161,7 @@ fn row(number: u64, kind: u8) -> Row {
             at,
             length: number,
             kind: EventKind::Warning,
-            text: "x".repeat(kind.into()),
+            detail: "x".repeat(kind.into()).into(),
         }),
     }
 }

@@ -31,7 +31,7 @@ pub struct Header {
 pub struct Source {
     /// Program that wrote it: `flent`.
     pub program: String,
-    /// Its version; empty if the file has none.
+    /// Version; empty if the file has none.
     pub version: String,
     /// The test that it ran, by its own name: `rtt_fair_up`.
     pub test: String,
@@ -47,7 +47,7 @@ pub struct Source {
 /// Information about a machine, for readers of the record. Unknown values are empty or 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Host {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Operating system and version.
     pub os: String,

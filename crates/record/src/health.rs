@@ -1,5 +1,6 @@
 //! Health reports of agents and servers, the input of the [`self_check`](crate::self_check).
 
+use crate::quality_issue::QualityIssue;
 use netburn_units::Instant;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ pub enum Role {
 /// Health report of one agent or of the server, at the end of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Health {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Role in the run.
     pub role: Role,
@@ -86,8 +87,8 @@ pub struct SelfCheck {
     /// The longest [standstill](crate::standstill) of an agent, the server or the lab, in µs; `None` where none was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standstill_us_max: Option<f64>,
-    /// Reasons for which results are unreliable, one message each.
-    pub reasons: Vec<String>,
+    /// Reasons for which results are unreliable.
+    pub reasons: Vec<QualityIssue>,
 }
 
 /// A lateness distribution in µs.
@@ -103,14 +104,14 @@ pub struct Lateness {
     pub max: f64,
 }
 
-/// One agent's clock against the controller's: the text of an event of kind `Clock`.
+/// One agent's clock against the controller's: the detail of an event of kind `Clock`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
     /// Name of the agent or server.
     pub name: String,
     /// The stations it drove, by name.
     pub stations: Vec<String>,
-    /// Its clock minus the controller's, in nanoseconds.
+    /// Clock minus the controller's, in nanoseconds.
     pub offset_ns: i64,
     /// Uncertainty of the offset, in nanoseconds.
     pub error_ns: u64,

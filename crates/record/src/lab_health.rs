@@ -1,4 +1,4 @@
-//! The lab's report on its own work: text of an event of kind [`Lab`](crate::EventKind::Lab), and `lab` in `run.json`.
+//! The lab's report on its own work: detail of an event of kind [`Lab`](crate::EventKind::Lab), and `lab` in `run.json`.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ pub struct LabHealth {
 pub struct Stopped {
     /// The station where it ran, or `server`.
     pub station: String,
-    /// Its name.
+    /// Name.
     pub program: String,
     /// Time for which it was stopped in all, in µs.
     pub us: f64,

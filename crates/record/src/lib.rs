@@ -12,7 +12,7 @@
 //! - [`regular`]: opening files of run folders.
 //! - [`run_set`]: several runs of one plan. [`runs`]: list of run folders.
 //! - [`health`], [`self_check`](mod@self_check): health reports of agents and servers, and the
-//!   check of their limits.
+//!   check of their limits. [`quality_issue`]: reasons for which results are unreliable.
 //! - [`lab_health`]: health report of the lab. [`standstill`]: times in which a thread did not run
 //!   although it should have.
 //! - [`table_values`]: the tables of a run for writers of other formats.
@@ -32,6 +32,7 @@ pub mod fuzz;
 pub mod header;
 pub mod health;
 pub mod lab_health;
+pub mod quality_issue;
 pub mod recorded_workload;
 pub mod recorder;
 pub mod recover;
@@ -54,10 +55,11 @@ pub use error::Error;
 pub use header::{Environment, Header, Host, RunStatus, Source};
 pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};
 pub use lab_health::{LabHealth, Stopped};
+pub use quality_issue::QualityIssue;
 pub use recorded_workload::RecordedWorkload;
 pub use recorder::{Recorder, make_folder};
 pub use recover::recover;
-pub use row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OperationRow, Row, Side, Sink};
+pub use row::{AirRow, ConnectionRow, Detail, EventKind, EventRow, IntervalRow, OperationRow, Row, Side, Sink};
 pub use row::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 pub use run::Run;
 pub use run_set::{RunSet, pool};

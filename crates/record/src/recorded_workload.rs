@@ -94,7 +94,7 @@ impl RecordedWorkload {
                 at,
                 length,
                 kind,
-                text: String::new(),
+                detail: "".into(),
             })
         };
         while let Some(stall) = self.machine.poll_stall() {

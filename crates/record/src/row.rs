@@ -3,8 +3,10 @@
 //! Times are nanoseconds since the run began, by the clock of the measuring device. The run's
 //! clocks allow conversion. Stations are numbered as in the plan, workloads within their station.
 
+mod detail;
 mod link;
 
+pub use detail::Detail;
 pub use link::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
 
 use netburn_units::{Duration, Instant};
@@ -143,7 +145,7 @@ pub struct ConnectionRow {
 }
 
 /// An event during a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EventRow {
     /// The station's number in the plan; `None` for the whole run.
     pub station: Option<u16>,
@@ -155,8 +157,8 @@ pub struct EventRow {
     pub length: u64,
     /// Kind of event.
     pub kind: EventKind,
-    /// More, human-readable.
-    pub text: String,
+    /// Description or typed data.
+    pub detail: Detail,
 }
 
 /// The kinds of event.
@@ -164,7 +166,7 @@ pub struct EventRow {
 pub enum EventKind {
     /// A player's buffer was empty.
     Stall,
-    /// The controller lost the station's agent.
+    /// The controller lost the station's agent: [`QualityIssue::AgentLost`](crate::QualityIssue::AgentLost).
     Lost,
     /// A timed change of the scenario took effect.
     Change,
@@ -172,17 +174,17 @@ pub enum EventKind {
     Roam,
     /// A warning for the reader.
     Warning,
-    /// A health report: `text` is a [`Health`](crate::Health) as JSON.
+    /// A health report: [`Detail::Health`].
     Health,
-    /// An agent's clock against the controller's: `text` is a [`Clock`](crate::Clock) as JSON.
+    /// An agent's clock against the controller's: [`Detail::Clock`].
     Clock,
     /// A player began to play; `length` is how long that took from when it was switched on.
     Startup,
-    /// Reason for which no result of the run is reliable: `text` is a sentence.
+    /// Reason for which no result of the run is reliable: [`Detail::Issue`].
     QualityIssue,
     /// A station's rate fell to less than a quarter of what it was, for a while.
     Rate,
-    /// The lab's report on its own work: `text` is a [`LabHealth`](crate::LabHealth) as JSON. The last one counts.
+    /// The lab's report on its own work: [`Detail::Lab`]. The last one counts.
     Lab,
     /// An agent reports that results of its station are missing.
     Incomplete,
@@ -261,7 +263,7 @@ impl EventKind {
         EventKind::Rejected,
     ];
 
-    /// Its name in columns and exports.
+    /// Name in columns and exports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -285,7 +287,7 @@ impl EventKind {
 }
 
 impl Side {
-    /// Its name in columns and exports.
+    /// Name in columns and exports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

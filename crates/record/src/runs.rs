@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub struct RunEntry {
     /// The folder.
     pub path: PathBuf,
-    /// Its own name.
+    /// Name of the folder itself.
     pub name: String,
     /// Start time, if the record has one.
     pub started: Option<UnixTime>,

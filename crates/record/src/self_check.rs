@@ -8,6 +8,7 @@ pub use lab::{DEFAULT_STANDSTILL_LIMIT, LAB_LATENESS_US, STANDSTILL_SHARE, STEAL
 use crate::header::Environment;
 use crate::health::{Clock, Health, Lateness, Role, SelfCheck};
 use crate::lab_health::LabHealth;
+use crate::quality_issue::QualityIssue;
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ pub struct Checked {
     pub self_check: SelfCheck,
     /// Reasons for which a station's results are unreliable, by station name; other stations are
     /// omitted.
-    pub quality_issues: BTreeMap<String, Vec<String>>,
+    pub quality_issues: BTreeMap<String, Vec<QualityIssue>>,
 }
 
 /// Input of a self-check.
@@ -53,19 +54,18 @@ pub struct Evidence<'a> {
     pub clocks: &'a [Clock],
     /// Reasons for which no result is reliable, as reported by the component that forwarded the
     /// packets.
-    pub quality_issues: &'a [String],
+    pub quality_issues: &'a [QualityIssue],
     /// The lab's report on its own work, where one carried the packets.
     pub lab: Option<&'a LabHealth>,
     /// Longest tolerated standstill of an agent, the server or the lab: see [`standstill_limit`].
     pub standstill: Duration,
     /// Implausible reports: station, and reason.
-    pub reports: &'a [(&'a str, &'a str)],
+    pub reports: &'a [(&'a str, &'a QualityIssue)],
     /// True if the run ended as planned, so that every agent had the time to report.
     pub complete: bool,
 }
 
-/// Compares the reported values with the limits. Each reason is one sentence with the value and the
-/// limit.
+/// Compares what was reported with the limits.
 #[must_use]
 pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     let mut checked = Checked::default();
@@ -75,7 +75,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
     }
     let all: Vec<String> = evidence.stations.iter().map(|name| (*name).to_owned()).collect();
     let served = evidence.served.unwrap_or(&all);
-    let mut add_issue = |stations: &[String], reason: String| {
+    let mut add_issue = |stations: &[String], reason: QualityIssue| {
         if stations.is_empty() {
             return;
         }
@@ -110,7 +110,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         if !one_machine && at_least(health.machine_busy, MACHINE_BUSY) {
             add_issue(
                 stations,
-                busy(&format!("the machine of {}", agent_label(health)), health.machine_busy),
+                busy(format!("the machine of {}", agent_label(health)), health.machine_busy),
             );
         }
     }
@@ -121,7 +121,7 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         .max_by(f64::total_cmp);
     let reported_by_lab = evidence.lab.is_some_and(|lab| exceeds(lab.machine_busy, MACHINE_BUSY));
     if let Some(share) = busiest.filter(|share| one_machine && !reported_by_lab && at_least(*share, MACHINE_BUSY)) {
-        add_issue(&all, busy("this machine", share));
+        add_issue(&all, busy("this machine".to_owned(), share));
     }
     for reason in evidence.quality_issues {
         add_issue(&all, reason.clone());
@@ -137,45 +137,33 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
         .chain(evidence.lab.map(|lab| lab.standstill_us_max))
         .max_by(f64::total_cmp);
     for (station, reason) in evidence.reports {
-        add_issue(&[(*station).to_owned()], (*reason).to_owned());
+        add_issue(&[(*station).to_owned()], (*reason).clone());
     }
     for clock in evidence.clocks {
         // Latency is measured by the stations' own clocks: the server's is in no verdict.
         if clock.error_ns > CLOCK_ERROR_NS && !clock.stations.is_empty() {
-            let reason = format!(
-                "the clock of {} is uncertain by {}; the limit is {}",
-                clock.name,
-                ms(clock.error_ns as f64 / 1e6),
-                ms(CLOCK_ERROR_NS as f64 / 1e6)
-            );
-            add_issue(&clock.stations, reason);
+            let issue = QualityIssue::ClockUncertain {
+                name: clock.name.clone(),
+                error_ns: clock.error_ns,
+                limit: CLOCK_ERROR_NS,
+            };
+            add_issue(&clock.stations, issue);
         }
-        if let Some(jump) = clock.jump_ns.filter(|_| !clock.stations.is_empty()) {
-            let direction = if jump < 0 { "back" } else { "ahead" };
-            let reason = format!(
-                "the clock of {} jumped {direction} by {} during the run: it was set, or the device slept",
-                clock.name,
-                ms(jump.unsigned_abs() as f64 / 1e6)
-            );
-            add_issue(&clock.stations, reason);
+        if let Some(jump_ns) = clock.jump_ns.filter(|_| !clock.stations.is_empty()) {
+            let name = clock.name.clone();
+            add_issue(&clock.stations, QualityIssue::ClockJumped { name, jump_ns });
         }
     }
     if !evidence.complete && evidence.health.is_empty() {
-        add_issue(&all, "the run ended before any agent sent a health report".to_owned());
+        add_issue(&all, QualityIssue::NoHealthReports);
     }
     if evidence.complete {
         let reported = |name: &str| evidence.health.iter().any(|h| h.stations.iter().any(|s| s == name));
         let silent: Vec<String> = all.iter().filter(|name| !reported(name)).cloned().collect();
-        if let [first, rest @ ..] = &silent[..] {
-            let who = match rest.len() {
-                0 => first.clone(),
-                1..=4 => silent.join(", "),
-                more => format!("{first} and {more} more"),
-            };
-            add_issue(&silent, format!("no health report from the agent of {who}"));
-        }
+        let stations = silent.clone();
+        add_issue(&silent, QualityIssue::NoAgentReport { stations });
         if !evidence.health.iter().any(|health| health.role == Role::Server) {
-            add_issue(served, "no health report from the server".to_owned());
+            add_issue(served, QualityIssue::NoServerReport);
         }
     }
     checked.self_check.timer_lateness_us = lateness;
@@ -185,49 +173,54 @@ pub fn self_check(evidence: &Evidence<'_>) -> Checked {
 }
 
 /// Problems of one agent or server.
-fn reasons(health: &Health, standstill: Duration) -> Vec<String> {
-    let name = agent_label(health);
+fn reasons(health: &Health, standstill: Duration) -> Vec<QualityIssue> {
+    let who = || agent_label(health);
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LATENESS_US) {
-        reasons.push(format!(
-            "{name} was {} behind schedule at p99; the limit is {}",
-            ms(health.lateness_us_p99 / 1e3),
-            ms(LATENESS_US / 1e3)
-        ));
+        reasons.push(QualityIssue::StartDelay {
+            who: who(),
+            p99_us: health.lateness_us_p99,
+            limit: LATENESS_US,
+        });
     }
     let limit = standstill.as_nanos() as f64 / 1e3;
     if let Some(longest) = health.standstill_us_max.filter(|longest| exceeds(*longest, limit)) {
-        let (longest, limit) = format_pair(longest, limit, span_us);
-        reasons.push(format!("{name} had a standstill of {longest}; the limit is {limit}"));
+        reasons.push(QualityIssue::Standstill {
+            who: who(),
+            count: 1,
+            longest_us: longest,
+            total_us: longest,
+            limit,
+        });
     }
     let due = health.operations_due();
     if health.missed_sends as f64 > MISSED_SENDS * due as f64 {
-        reasons.push(format!(
-            "{name} skipped {} of {due} operations because it was too late ({}); the limit is {}",
-            health.missed_sends,
-            percent(health.missed_sends as f64 / due as f64),
-            percent(MISSED_SENDS)
-        ));
+        reasons.push(QualityIssue::OperationsSkipped {
+            who: who(),
+            skipped: health.missed_sends,
+            due,
+            limit: MISSED_SENDS,
+        });
     }
     if at_least(health.cpu, CPU) {
-        reasons.push(format!(
-            "{name} used {} of one core; the limit is {}",
-            percent(health.cpu),
-            percent(CPU)
-        ));
+        reasons.push(QualityIssue::ProcessorBusy {
+            who: who(),
+            share: health.cpu,
+            limit: CPU,
+        });
     }
     if health.role == Role::Server && exceeds(health.service_us_p99, SERVICE_US) {
-        reasons.push(format!(
-            "{name} took {} to start its responses at p99; the limit is {}",
-            ms(health.service_us_p99 / 1e3),
-            ms(SERVICE_US / 1e3)
-        ));
+        reasons.push(QualityIssue::SlowResponses {
+            who: who(),
+            p99_us: health.service_us_p99,
+            limit: SERVICE_US,
+        });
     }
     if health.refused > 0 {
-        reasons.push(format!(
-            "{name} rejected or failed {} requests because of internal errors; the limit is 0",
-            health.refused
-        ));
+        reasons.push(QualityIssue::RequestsFailed {
+            who: who(),
+            requests: health.refused,
+        });
     }
     reasons
 }
@@ -241,12 +234,12 @@ fn agent_label(health: &Health) -> String {
     }
 }
 
-fn busy(machine: &str, share: f64) -> String {
-    format!(
-        "{machine} was {} busy; the limit is {}",
-        percent(share),
-        percent(MACHINE_BUSY)
-    )
+fn busy(machine: String, share: f64) -> QualityIssue {
+    QualityIssue::MachineBusy {
+        machine,
+        share,
+        limit: MACHINE_BUSY,
+    }
 }
 
 /// Returns true if `value` exceeds `limit` or is not a number.
@@ -258,50 +251,13 @@ fn at_least(value: f64, limit: f64) -> bool {
     value.is_nan() || value >= limit
 }
 
-/// A value and the exceeded limit, with enough decimals to distinguish them.
-fn format_pair(value: f64, limit: f64, write: fn(f64, usize) -> String) -> (String, String) {
-    let both = |decimals| (write(value, decimals), write(limit, decimals));
-    (2..6)
-        .map(both)
-        .find(|(value, limit)| value != limit)
-        .unwrap_or_else(|| both(6))
-}
-
-fn ms(value: f64) -> String {
-    format!("{} ms", short(value, 2))
-}
-
-fn percent(share: f64) -> String {
-    percent_to(share, 2)
-}
-
-fn percent_to(share: f64, decimals: usize) -> String {
-    format!("{} %", short(share * 100.0, decimals))
-}
-
-/// A time given in µs: in seconds from one second on, otherwise in milliseconds.
-fn span_us(us: f64, decimals: usize) -> String {
-    // Values that round to one second count as one second.
-    if us >= 1e6 - 5.0 {
-        format!("{} s", short(us / 1e6, decimals))
-    } else {
-        format!("{} ms", short(us / 1e3, decimals))
-    }
-}
-
-/// A value with at most `decimals` decimals, without trailing zeros.
-fn short(value: f64, decimals: usize) -> String {
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn sentences(issues: &[QualityIssue]) -> Vec<String> {
+        issues.iter().map(ToString::to_string).collect()
+    }
 
     fn agent() -> Health {
         Health {
@@ -368,7 +324,7 @@ mod tests {
             clocks: &[],
             complete: true,
         });
-        assert_eq!(checked.quality_issues["laptop"], ["no health report from the server"]);
+        assert_eq!(checked.quality_issues["laptop"], [QualityIssue::NoServerReport]);
         assert_eq!(checked.quality_issues.get("tv"), None);
         let tv = Health {
             stations: vec!["tv".into()],
@@ -466,7 +422,7 @@ mod tests {
             change(&mut a, &mut s);
             let checked = check(Environment::Fleet, &[a, tv, s], &[], true);
             assert_eq!(checked.self_check.ok, sentence.is_empty(), "{sentence}");
-            assert_eq!(checked.self_check.reasons.join("\n"), *sentence);
+            assert_eq!(sentences(&checked.self_check.reasons).join("\n"), *sentence);
             assert_eq!(
                 checked.quality_issues.keys().collect::<Vec<_>>(),
                 *unreliable,
@@ -488,7 +444,7 @@ mod tests {
         };
         let checked = check(Environment::Local, &[busy(0.99), busy(0.999), tv], &[], false);
         assert_eq!(
-            checked.self_check.reasons,
+            sentences(&checked.self_check.reasons),
             ["this machine was 99.9 % busy; the limit is 98 %"]
         );
         assert_eq!(checked.quality_issues.len(), 2);
@@ -525,10 +481,10 @@ mod tests {
             "the lab had a standstill of 31 ms; the limit is 15 ms",
             "the machine was 99 % busy while the lab ran; the limit is 98 %",
         ];
-        assert_eq!(checked.self_check.reasons, reasons);
+        assert_eq!(sentences(&checked.self_check.reasons), reasons);
         assert_eq!(
-            (&checked.quality_issues["laptop"][..], &checked.quality_issues["tv"][..]),
-            (&reasons.map(str::to_owned)[..], &reasons.map(str::to_owned)[..])
+            (&checked.quality_issues["laptop"], &checked.quality_issues["tv"]),
+            (&checked.self_check.reasons, &checked.self_check.reasons)
         );
         assert_eq!(checked.self_check.standstill_us_max, Some(31_000.0));
     }
@@ -537,17 +493,17 @@ mod tests {
     fn a_missing_health_report_is_a_quality_issue_in_real_time() {
         let checked = check(Environment::Local, &[agent()], &[], true);
         assert_eq!(
-            checked.self_check.reasons,
+            sentences(&checked.self_check.reasons),
             [
                 "no health report from the agent of tv",
                 "no health report from the server"
             ]
         );
-        assert_eq!(checked.quality_issues["laptop"], ["no health report from the server"]);
+        assert_eq!(checked.quality_issues["laptop"], [QualityIssue::NoServerReport]);
         assert!(check(Environment::Local, &[agent()], &[], false).self_check.ok);
         assert_eq!(
             check(Environment::Local, &[], &[], false).self_check.reasons,
-            ["the run ended before any agent sent a health report"]
+            [QualityIssue::NoHealthReports]
         );
         assert!(check(Environment::Simulate, &[], &[], true).self_check.ok);
     }
@@ -563,12 +519,17 @@ mod tests {
             },
             server(),
         ];
+        let issue = QualityIssue::RowsRejected {
+            sender: "agent a2".into(),
+            rows: 9,
+            reasons: "9 outside the run's time".into(),
+        };
         let checked = self_check(&Evidence {
             served: None,
             lab: None,
             standstill: Duration::from_millis(15),
             quality_issues: &[],
-            reports: &[("tv", "9 rows of agent a2 were rejected: 9 outside the run's time")],
+            reports: &[("tv", &issue)],
             environment: Environment::Fleet,
             stations: &["laptop", "tv"],
             health: &health,
@@ -576,10 +537,10 @@ mod tests {
             complete: true,
         });
         let reason = "9 rows of agent a2 were rejected: 9 outside the run's time";
-        assert_eq!(checked.self_check.reasons, [reason]);
+        assert_eq!(sentences(&checked.self_check.reasons), [reason]);
         assert_eq!(
             checked.quality_issues,
-            BTreeMap::from([("tv".to_owned(), vec![reason.to_owned()])])
+            BTreeMap::from([("tv".to_owned(), vec![issue.clone()])])
         );
     }
 
@@ -614,7 +575,7 @@ mod tests {
         );
         let checked = check(Environment::Fleet, &[agent()], &[clock(7_250_000)], false);
         assert_eq!(
-            checked.self_check.reasons,
+            sentences(&checked.self_check.reasons),
             ["the clock of a1 is uncertain by 7.25 ms; the limit is 5 ms"]
         );
         assert_eq!(checked.quality_issues.len(), 1);
@@ -641,7 +602,7 @@ mod tests {
         );
         let checked = check(Environment::Fleet, &[agent()], &[jumped(Some(-3_250_000_000))], false);
         assert_eq!(
-            checked.self_check.reasons,
+            sentences(&checked.self_check.reasons),
             ["the clock of a1 jumped back by 3250 ms during the run: it was set, or the device slept"]
         );
         assert_eq!(checked.quality_issues.keys().collect::<Vec<_>>(), ["laptop"]);

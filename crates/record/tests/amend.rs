@@ -5,8 +5,8 @@
 mod util;
 
 use netburn_record::{
-    Error, EventKind, EventRow, Health, LateResults, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, UnixTime,
-    merge_late_results, recover,
+    Detail, Error, EventKind, EventRow, Health, LateResults, QualityIssue, Recorder, Role, Row, Run, RunSet, RunStatus,
+    Sink, UnixTime, merge_late_results, recover,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -67,7 +67,11 @@ fn lost(at: i64) -> Row {
         at: ms(at),
         length: 0,
         kind: EventKind::Lost,
-        text: netburn_record::amend::lost("laptop", "the connection was closed, and it did not come back"),
+        detail: QualityIssue::AgentLost {
+            name: "laptop".into(),
+            cause: "the connection was closed, and it did not come back".into(),
+        }
+        .into(),
     })
 }
 
@@ -75,7 +79,10 @@ fn report() -> Health {
     let Row::Event(event) = health("x", Role::Agent, &["x"]) else {
         unreachable!()
     };
-    serde_json::from_str(&event.text).unwrap()
+    let Detail::Health(health) = event.detail else {
+        unreachable!()
+    };
+    *health
 }
 
 /// A run in which the laptop was lost after `kept` of its rows.
@@ -145,11 +152,14 @@ fn complete_late_results_are_judged_like_others() {
     let warned = events(&run, EventKind::Warning);
     assert_eq!(warned.len(), 2);
     assert!(
-        warned[0].text.starts_with("agent laptop was lost: the connection"),
+        warned[0]
+            .detail
+            .text()
+            .starts_with("agent laptop was lost: the connection"),
         "{warned:?}"
     );
     assert_eq!(warned[0].at, ms(1234));
-    assert!(warned[1].text.contains("arrived at 2026-"), "{warned:?}");
+    assert!(warned[1].detail.text().contains("arrived at 2026-"), "{warned:?}");
     // The same as without the loss, except for the two warnings.
     let other = dir.path().join("never-lost");
     let mut recorder = Recorder::create(&other, header(plan())).unwrap();
@@ -207,7 +217,7 @@ fn late_results_beyond_the_plan_are_rejected_and_reported() {
     let told = events(&run, EventKind::Rejected);
     assert_eq!(told.len(), 1);
     assert_eq!(
-        told[0].text,
+        told[0].detail.text(),
         format!(
             "{rejected} rows of agent laptop were rejected: {} above the limit for operations, 1 outside the \
              run's time",
@@ -216,7 +226,10 @@ fn late_results_beyond_the_plan_are_rejected_and_reported() {
     );
     let summary = run.summary();
     assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
-    assert_eq!(summary.self_check.reasons, [told[0].text.clone()]);
+    let Detail::Issue(issue) = &told[0].detail else {
+        panic!("{told:?}")
+    };
+    assert_eq!(summary.self_check.reasons, std::slice::from_ref(issue));
     assert_ne!(
         summary.stations[1].verdict,
         Verdict::Inconclusive,
@@ -471,7 +484,11 @@ fn rows_after_a_killed_run_do_not_count() {
     let path = cut_after_20_s(&dir);
     let before = Run::open(&path).unwrap();
     assert!(!before.summary().self_check.ok, "no agent reported its health");
-    assert!(before.summary().reasons[0].starts_with("`netburn run` was killed"));
+    assert!(
+        before.summary().reasons[0]
+            .to_string()
+            .starts_with("`netburn run` was killed")
+    );
     // Calls that end by 20 s, the one that is due at 19.98 s but ends at 20.01 s, and those that found no server.
     let failed = |number: u64| {
         let due = ms(number as i64 * 20);
@@ -493,7 +510,8 @@ fn rows_after_a_killed_run_do_not_count() {
     let said = events(&run, EventKind::Warning);
     assert!(
         said.iter().any(|event| event
-            .text
+            .detail
+            .text()
             .contains("2001 rows from after the end of the run are excluded")),
         "{said:?}"
     );
@@ -527,7 +545,11 @@ fn a_lost_agent_is_identified_by_its_station() {
     let Row::Event(mut event) = lost(1234) else {
         unreachable!()
     };
-    event.text = "agent laptop (anna-x1) was lost: it went home".to_owned();
+    event.detail = QualityIssue::AgentLost {
+        name: "laptop (anna-x1)".into(),
+        cause: "it went home".into(),
+    }
+    .into();
     for row in [Row::Event(event)].into_iter().chain(others()) {
         recorder.put(&row).unwrap();
     }

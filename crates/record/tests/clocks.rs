@@ -30,7 +30,7 @@ fn one_way_delays_need_two_known_clocks() {
             let Row::Event(mut row) = event(None, None, 0, Duration::ZERO, EventKind::Clock) else {
                 unreachable!()
             };
-            row.text = serde_json::to_string(&clock).unwrap();
+            row.detail = clock.into();
             Row::Event(row)
         };
         let plan = Plan {

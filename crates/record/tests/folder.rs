@@ -13,7 +13,7 @@ use netburn_workload::{Outcome, Verdict};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use util::{any_row, good_rows, header, ms, operation, plan};
+use util::{any_row, good_rows, header, ms, operation, plan, sentences};
 
 fn record(path: &Path, rows: &[Row], status: &RunStatus) -> Run {
     let mut recorder = Recorder::create(path, header(plan())).unwrap();
@@ -111,7 +111,7 @@ fn the_folder_of_a_killed_controller_is_read_and_recovered() {
     let summary = run.summary();
     assert_eq!(summary.verdict, Verdict::Inconclusive);
     assert_eq!(
-        summary.reasons,
+        sentences(&summary.reasons),
         ["`netburn run` was killed before it could finish the record (after 1 min of 1 min)"]
     );
     assert_eq!(summary.stations[0].verdict, Verdict::Inconclusive);
@@ -143,7 +143,7 @@ fn a_truncated_spool_loses_its_last_row_and_reports_it() {
     leave(&path, &rows, 3);
     let run = Run::open(&path).unwrap();
     assert_eq!(rows_of(&run), rows[..1]);
-    let reason = &run.summary().reasons[0];
+    let reason = run.summary().reasons[0].to_string();
     assert!(
         reason.contains("bytes of its spool are incomplete (after 300 ms of 1 min)"),
         "{reason}"
@@ -161,7 +161,7 @@ fn an_active_folder_is_not_opened() {
     let run = recorder.finish(&RunStatus::Interrupted).unwrap();
     assert_eq!(run.count("operations"), 1);
     assert_eq!(
-        Run::open(&path).unwrap().summary().reasons,
+        sentences(&Run::open(&path).unwrap().summary().reasons),
         ["the run was interrupted before the load began"]
     );
 }
@@ -546,7 +546,7 @@ fn a_long_event_text_is_truncated() {
             at: ms(1),
             length: 0,
             kind: EventKind::Warning,
-            text,
+            detail: text.into(),
         })
     };
     let run = record(
@@ -556,6 +556,7 @@ fn a_long_event_text_is_truncated() {
     );
     let rows = rows_of(&run);
     let Row::Event(long) = &rows[0] else { unreachable!() };
-    assert!(long.text.len() > 1_000_000 && long.text.len() < 1 << 20);
+    let length = long.detail.text().len();
+    assert!(length > 1_000_000 && length < 1 << 20, "{length}");
     assert_eq!(rows[1], row("x".into()));
 }

@@ -4,13 +4,14 @@ mod util;
 
 use netburn_record::runs::{State, list, read_listing};
 use netburn_record::{
-    Environment, Error, Header, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, make_folder, pool, recover,
+    Environment, Error, Header, QualityIssue, Recorder, Role, Row, Run, RunSet, RunStatus, Sink, make_folder, pool,
+    recover,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Seed};
 use netburn_workload::{Config, Outcome, Verdict};
 use std::path::Path;
-use util::{header, health, interval, ms, operation, station};
+use util::{header, health, interval, ms, operation, sentences, station};
 
 fn plan(repeat: u32) -> Plan {
     Plan {
@@ -151,7 +152,7 @@ fn one_interrupted_run_makes_a_run_set_inconclusive() {
     let run = repeats.finish().unwrap();
     assert_eq!(run.summary().verdict, Verdict::Inconclusive);
     assert_eq!(
-        run.summary().reasons,
+        sentences(&run.summary().reasons),
         [
             "run 2: the run was interrupted after 10 s of 10 s",
             "only 2 of 3 runs were made"
@@ -188,7 +189,10 @@ fn an_unfinished_run_set_is_read_and_recovered() {
     let run = Run::open(&path).unwrap();
     assert_eq!(run.summary().stations[0].workloads[0].operations, 101);
     assert_eq!(run.summary().verdict, Verdict::Inconclusive);
-    assert_eq!(run.summary().reasons.last().unwrap(), "only 2 of 5 runs were made");
+    assert_eq!(
+        run.summary().reasons.last(),
+        Some(&QualityIssue::RunsMissing { made: 2, planned: 5 })
+    );
     assert!(!run.is_finished() && !path.join("run.json").exists() && path.join("2/spool").exists());
     assert_eq!(run.summarise().unwrap(), *run.summary());
     let rows = |run: &Run| {

@@ -3,12 +3,12 @@
 mod util;
 
 use netburn_record::{
-    Clock, EventKind, Health, Moved, OperationRow, Recorder, Role, Row, RunStatus, Sink, Summary, amend,
+    Clock, Detail, EventKind, Health, Moved, OperationRow, QualityIssue, Recorder, Role, Row, RunStatus, Sink, Summary,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Failure, Goal, Outcome, RemoteTimestamps, Verdict};
-use util::{event, good_rows, header, health, interval, ms, operation, station};
+use util::{event, good_rows, header, health, interval, ms, operation, sentences, station};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -314,7 +314,8 @@ fn quality_issues_make_a_verdict_inconclusive() {
     lost.push(event(Some(1), None, 30_000, Duration::ZERO, EventKind::Lost));
     let summary = run(&lost, &RunStatus::Complete);
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
-    assert_eq!(summary.stations[1].reasons, ["its agent was lost"]);
+    let missing = QualityIssue::ResultsMissing { cause: String::new() };
+    assert_eq!(summary.stations[1].reasons, [missing]);
 
     // Another station's fail stays.
     let mut failed = lost;
@@ -328,7 +329,7 @@ fn quality_issues_make_a_verdict_inconclusive() {
     let summary = run(&silent, &RunStatus::Complete);
     assert_eq!(verdicts(&summary), (Inconclusive, Pass, Inconclusive));
     assert_eq!(
-        summary.self_check.reasons,
+        sentences(&summary.self_check.reasons),
         ["no health report from the agent of hall-tv"]
     );
 
@@ -347,7 +348,11 @@ fn quality_issues_make_a_verdict_inconclusive() {
         let Row::Event(mut row) = event(station, None, 30_000, Duration::ZERO, kind) else {
             unreachable!()
         };
-        row.text = amend::server_lost(Some("cellar"), "it went to sleep");
+        row.detail = QualityIssue::ServerLost {
+            member: Some("cellar".into()),
+            cause: "it went to sleep".into(),
+        }
+        .into();
         Row::Event(row)
     };
     let (server, agents) = good.split_last().unwrap();
@@ -375,7 +380,9 @@ fn quality_issues_make_a_verdict_inconclusive() {
             "{kind:?}"
         );
         assert!(
-            summary.stations[0].reasons[0].starts_with("the server used 99 % of one core"),
+            summary.stations[0].reasons[0]
+                .to_string()
+                .starts_with("the server used 99 % of one core"),
             "{kind:?}: {:?}",
             summary.stations[0].reasons
         );
@@ -388,12 +395,14 @@ fn quality_issues_make_a_verdict_inconclusive() {
     let summary = run(&good[..200], &RunStatus::Interrupted);
     assert_eq!(verdicts(&summary), (Inconclusive, Inconclusive, Inconclusive));
     assert!(
-        summary.reasons[0].starts_with("the run was interrupted after "),
+        summary.reasons[0]
+            .to_string()
+            .starts_with("the run was interrupted after "),
         "{:?}",
         summary.reasons
     );
     assert_eq!(
-        summary.self_check.reasons,
+        sentences(&summary.self_check.reasons),
         ["the run ended before any agent sent a health report"]
     );
     assert!(
@@ -402,7 +411,10 @@ fn quality_issues_make_a_verdict_inconclusive() {
     );
 
     let summary = run(&[], &RunStatus::Failed("the server did not start".into()));
-    assert_eq!(summary.reasons, ["the server did not start (before the load began)"]);
+    assert_eq!(
+        sentences(&summary.reasons),
+        ["the server did not start (before the load began)"]
+    );
 }
 
 /// Bytes beyond the server's count make a station inconclusive and are excluded from the total.
@@ -448,8 +460,8 @@ fn bytes_that_the_server_did_not_count_are_excluded_from_the_total() {
         tv as f64 / 1e6,
         (tv / 2) as f64 / 1e6
     );
-    assert_eq!(forged.self_check.reasons, std::slice::from_ref(&reason));
-    assert_eq!(forged.stations[1].reasons, [reason]);
+    assert_eq!(sentences(&forged.self_check.reasons), std::slice::from_ref(&reason));
+    assert_eq!(sentences(&forged.stations[1].reasons), [reason]);
     assert_eq!(forged.stations[1].verdict, Verdict::Inconclusive);
     assert_eq!(forged.stations[0], honest.stations[0]);
     let left = honest.totals.throughput_mbps - honest.stations[1].throughput_mbps;
@@ -480,7 +492,7 @@ fn a_station_called_server_keeps_its_own_clock() {
         let Row::Event(mut row) = event(None, None, 0, Duration::ZERO, EventKind::Clock) else {
             unreachable!()
         };
-        row.text = serde_json::to_string(&clock).unwrap();
+        row.detail = clock.into();
         Row::Event(row)
     };
     let plan = Plan {
@@ -503,7 +515,7 @@ fn a_station_called_server_keeps_its_own_clock() {
     let kept: Vec<(usize, u64)> = run.clocks().iter().map(|c| (c.stations.len(), c.error_ns)).collect();
     assert_eq!(kept, [(1, 8_000_000), (0, 2_000)]);
     assert_eq!(
-        run.summary().self_check.reasons,
+        sentences(&run.summary().self_check.reasons),
         [
             "the clock of server is uncertain by 8 ms; the limit is 5 ms",
             "the run ended before any agent sent a health report"
@@ -512,15 +524,18 @@ fn a_station_called_server_keeps_its_own_clock() {
 }
 
 fn names_agent_2(row: &Row) -> bool {
-    matches!(row, Row::Event(event) if event.text.contains("agent-2"))
+    matches!(row, Row::Event(event) if matches!(&event.detail, Detail::Health(health) if health.name == "agent-2"))
 }
 
 fn changed_health(row: &Row, change: impl FnOnce(&mut Health)) -> Row {
     let Row::Event(event) = row else { unreachable!() };
-    let mut health: Health = serde_json::from_str(&event.text).unwrap();
+    let Detail::Health(health) = &event.detail else {
+        unreachable!()
+    };
+    let mut health = (**health).clone();
     change(&mut health);
     let mut event = event.clone();
-    event.text = serde_json::to_string(&health).unwrap();
+    event.detail = health.into();
     Row::Event(event)
 }
 
@@ -537,7 +552,10 @@ fn an_interrupted_stream_is_judged_up_to_there() {
     let workload = &summary.stations[0].workloads[0];
     assert_eq!((workload.goals[0].samples, workload.goals[0].met), (81, Some(1.0)));
     assert_eq!(workload.throughput_mbps, 25.0);
-    assert_eq!(summary.reasons, ["the run was interrupted after 10 s of 20 s"]);
+    assert_eq!(
+        sentences(&summary.reasons),
+        ["the run was interrupted after 10 s of 20 s"]
+    );
     assert_eq!(
         (workload.verdict, summary.verdict),
         (Verdict::Pass, Verdict::Inconclusive)
@@ -584,7 +602,7 @@ fn a_goal_without_samples_has_a_reason() {
     let reasons = |name: &str, config: Config| {
         let summary = summary(plan(name, config, 60), &[], &RunStatus::Complete);
         assert_eq!(summary.verdict, Verdict::Inconclusive);
-        summary.stations[0].reasons.clone()
+        sentences(&summary.stations[0].reasons)
     };
     assert_eq!(
         reasons("browsing", Config::browsing()),

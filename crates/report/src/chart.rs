@@ -55,7 +55,7 @@ pub struct Chart {
 /// One series of a chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Series {
-    /// Its name in the legend.
+    /// Name in the legend.
     pub name: String,
     /// Index into [`HUES`], modulo its length; each repetition has other dashes.
     pub colour_index: usize,
@@ -95,7 +95,7 @@ pub struct Datum {
 /// A level that matters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Level {
-    /// Its height.
+    /// Height.
     pub y: f64,
     /// Name of the quantity.
     pub label: String,

@@ -126,7 +126,7 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
         reasons
             .iter()
             .take(MAX_REASONS)
-            .map(|reason| format!("- {}", sanitise(reason))),
+            .map(|reason| format!("- {}", sanitise(&reason.to_string()))),
     );
     if reasons.len() > MAX_REASONS {
         lines.push(format!("- and {} more with --format json", reasons.len() - MAX_REASONS));
@@ -140,7 +140,11 @@ fn self_check(summary: &Summary, colour: bool) -> Vec<String> {
 
 /// Reasons for which the run as a whole could not be measured.
 fn run_reasons(summary: &Summary, colour: bool) -> Vec<String> {
-    let reasons: Vec<String> = summary.reasons.iter().map(|reason| sanitise(reason)).collect();
+    let reasons: Vec<String> = summary
+        .reasons
+        .iter()
+        .map(|reason| sanitise(&reason.to_string()))
+        .collect();
     if reasons.is_empty() {
         Vec::new()
     } else {

@@ -3,7 +3,8 @@
 use netburn_analysis::View;
 use netburn_analysis::view::MarkKind;
 use netburn_record::{
-    AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, Recorder, Row, Run, RunStatus, Sink,
+    AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, QualityIssue, Recorder, Row, Run,
+    RunStatus, Sink,
 };
 use netburn_report::chart::{Chart, Scale, Theme, png, svg, table};
 use netburn_report::charts::charts;
@@ -63,7 +64,7 @@ fn event(station: Option<u16>, at: i64, length: u64, kind: EventKind, text: &str
         at: ms(at),
         length: Duration::from_millis(length).as_nanos(),
         kind,
-        text: text.into(),
+        detail: text.into(),
     })
 }
 
@@ -280,7 +281,7 @@ fn hostile_names_stay_text() {
         (station.name, judged.name) = (HOSTILE.into(), HOSTILE.into());
         station.workloads[0].name = HOSTILE.into();
         judged.workloads[0].name = HOSTILE.into();
-        judged.reasons = vec![HOSTILE.into()];
+        judged.reasons = vec![QualityIssue::ResultsMissing { cause: HOSTILE.into() }];
     }
     let page = html::report(&view);
     assert!(!page.contains("<img"), "no element of theirs");

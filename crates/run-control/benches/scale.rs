@@ -9,7 +9,7 @@ use netburn_protocol::messages::{
     self, Batch, Done, HealthMessage, Hello, MAX_TO_AGENT, Pong, Progress, Ready, Rows, ToAgent, ToController,
 };
 use netburn_protocol::transport::Channel;
-use netburn_record::{Clock, Environment, EventKind, Header, Health, Host, OperationRow, Recorder, Role, Row, Sink};
+use netburn_record::{Clock, Detail, Environment, Header, Health, Host, OperationRow, Recorder, Role, Row, Sink};
 use netburn_run_control::agent::{self, AgentOptions, AgentPolicy, Part};
 use netburn_run_control::controller_session::dial::SingleConnection;
 use netburn_run_control::launch::{Child, Launcher};
@@ -481,10 +481,11 @@ impl Sink for Counting {
                 self.admission_limit += 1;
                 self.first.get_or_insert_with(time::Instant::now);
             }
-            Row::Event(event) if event.kind == EventKind::Clock => {
-                let clock: Clock = serde_json::from_str(&event.text).expect("a clock");
-                self.clocks.retain(|before| before.name != clock.name);
-                self.clocks.push(clock);
+            Row::Event(event) => {
+                if let Detail::Clock(clock) = &event.detail {
+                    self.clocks.retain(|before| before.name != clock.name);
+                    self.clocks.push((**clock).clone());
+                }
             }
             _ => {}
         }

@@ -63,10 +63,10 @@ pub enum AgentError {
     /// It rejected its part.
     #[error("rejected its part: {0}")]
     Declined(String),
-    /// Its part ended early. The measured rows are delivered.
+    /// The part ended early. The measured rows are delivered.
     #[error("its part ended early: {0}; its results so far are delivered")]
     EndedEarly(String),
-    /// Its task in this process failed.
+    /// The task in this process failed.
     #[error("the part failed: {0}")]
     Failed(#[source] tokio::task::JoinError),
 }

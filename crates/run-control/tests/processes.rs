@@ -2,7 +2,7 @@
 
 mod support;
 
-use netburn_record::{EventKind, Role};
+use netburn_record::{Detail, EventKind, QualityIssue, Role};
 use netburn_run_control::launch::{Child, Launcher, ThisMachine};
 use netburn_run_control::{Join, agent_main, server_main};
 use netburn_units::Instant;
@@ -138,12 +138,15 @@ fn agent_killed() {
     assert_eq!(lost[0].station, Some(2));
     assert!(lost[0].at >= Instant::from_millis(1500), "{lost:?}");
     // Its sockets close before its end can be read; the time between them depends on the machine.
-    let why = lost[0].text.strip_prefix("agent phone was lost: ").unwrap();
+    let Detail::Issue(QualityIssue::AgentLost { name, cause: why }) = &lost[0].detail else {
+        panic!("{lost:?}")
+    };
+    assert_eq!(name, "phone");
     assert!(
         why == "its process ended: killed by signal 9" || why.contains("connection"),
         "{why}"
     );
-    assert_eq!(told.warnings, [lost[0].text.clone()]);
+    assert_eq!(told.warnings, [lost[0].detail.text().into_owned()]);
     // Its calls before are recorded, and later ones are not. The tv played its film to the end.
     let calls: Vec<_> = memory.operations(2).filter(|row| row.workload == 0).collect();
     assert!(calls.len() >= 5, "{}", calls.len());

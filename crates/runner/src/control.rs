@@ -83,7 +83,7 @@ pub enum Event<'a> {
         number: usize,
         /// Number of all runs.
         total: usize,
-        /// Its plan, with the seed of the run.
+        /// Plan, with the seed of the run.
         plan: &'a Plan,
     },
     /// A lab for this plan is opened, which takes seconds for hundreds of stations.

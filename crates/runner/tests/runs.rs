@@ -99,7 +99,7 @@ fn row(at: Instant) -> Row {
         at,
         length: 0,
         kind: EventKind::Warning,
-        text: "a row".to_owned(),
+        detail: "a row".into(),
     })
 }
 
@@ -123,7 +123,7 @@ fn folder() -> (TempDir, PathBuf) {
 /// Number of the rows of [`Scripted`] in a record.
 fn rows(run: &Run) -> usize {
     let mut rows = 0;
-    run.rows(&mut |row| rows += usize::from(matches!(row, Row::Event(event) if event.text == "a row")))
+    run.rows(&mut |row| rows += usize::from(matches!(row, Row::Event(event) if event.detail.text() == "a row")))
         .unwrap();
     rows
 }

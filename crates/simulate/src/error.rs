@@ -7,7 +7,7 @@ use netburn_tcp::UnsupportedCongestionControl;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulateError {
-    /// Its network is invalid.
+    /// The network is invalid.
     #[error(transparent)]
     Network(#[from] NetworkError),
     /// A congestion control without a model.

@@ -314,7 +314,7 @@ fn an_outage() {
         .filter(|row| matches!(row, Row::Event(row) if row.kind == EventKind::Change));
     let said: Vec<_> = changes
         .map(|row| match row {
-            Row::Event(row) => (row.at.as_secs_f64(), row.text.clone()),
+            Row::Event(row) => (row.at.as_secs_f64(), row.detail.text().into_owned()),
             _ => unreachable!(),
         })
         .collect();

@@ -277,7 +277,7 @@ fn moves(plan: &Plan) -> Vec<Row> {
             at: Instant::ZERO + from,
             length: length.as_nanos(),
             kind: EventKind::Roam,
-            text: "02:00:00:00:01:00 to 02:00:00:00:02:00".to_owned(),
+            detail: "02:00:00:00:01:00 to 02:00:00:00:02:00".into(),
         })
     };
     gaps.map(row).collect()

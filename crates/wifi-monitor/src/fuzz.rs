@@ -96,7 +96,7 @@ pub fn check(bytes: &[u8]) {
         let Row::Event(event) = row else {
             unreachable!("they are events")
         };
-        assert!(event.text.contains(" to "), "{}", event.text);
+        assert!(event.detail.text().contains(" to "), "{}", event.detail.text());
     }
 }
 

@@ -279,7 +279,7 @@ impl Link {
                 at,
                 length,
                 kind,
-                text: text.to_owned(),
+                detail: text.into(),
             }));
         }
     }

@@ -59,7 +59,7 @@ fn reported(link: &mut Link) -> Vec<(EventKind, i64, u64, String)> {
     let rows = rows(link);
     let reported = events(&rows).into_iter().map(|event| {
         let (at, length) = (event.at.as_nanos() / 1_000_000, event.length / 1_000_000);
-        (event.kind, at, length, event.text.clone())
+        (event.kind, at, length, event.detail.text().into_owned())
     });
     reported.collect()
 }

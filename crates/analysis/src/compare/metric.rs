@@ -11,7 +11,7 @@ use netburn_units::Probability;
 pub struct Key {
     /// The station; `None` for the whole run.
     pub station: Option<String>,
-    /// Its workload; `None` for the whole station.
+    /// Workload; `None` for the whole station.
     pub workload: Option<String>,
     /// Quantity that is compared.
     pub quantity: Quantity,

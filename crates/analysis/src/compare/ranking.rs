@@ -32,7 +32,7 @@ pub struct Ranking {
 pub struct Standing {
     /// Index of the side.
     pub side: usize,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Mean rank over all metrics by medians, 1 is the best; ties share the mean.
     pub mean_rank: f64,

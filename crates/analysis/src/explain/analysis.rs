@@ -54,7 +54,7 @@ pub(super) struct DegradedStation {
     pub(super) station: usize,
     /// True if it missed a goal.
     pub(super) serious: bool,
-    /// Its first problem: `browsing met …`.
+    /// First problem: `browsing met …`.
     pub(super) what: String,
     /// The same of each of its workloads with which something is wrong.
     pub(super) all: Vec<String>,

@@ -125,7 +125,7 @@ impl Kind {
         Kind::DistantServer,
     ];
 
-    /// Its name in documents.
+    /// Name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use netburn_record::row::BASELINE;
 use netburn_record::self_check::{lab_reasons, standstill_limit};
 use netburn_record::{
-    AirRow, ConnectionRow, Environment, EventKind, EventRow, IntervalRow, LabHealth, LinkRow, Row, Side,
+    AirRow, ConnectionRow, Detail, Environment, EventKind, EventRow, IntervalRow, LinkRow, QualityIssue, Row, Side,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -47,7 +47,7 @@ pub struct Evidence {
     pub(super) unattributed_rtts: RoundTrips,
     /// Reasons for which no result is reliable, as reported by the component that forwarded the
     /// packets.
-    pub(super) quality_issues: Vec<String>,
+    pub(super) quality_issues: Vec<QualityIssue>,
     /// Last counters of each connection, by station, side and port.
     connections: BTreeMap<(u16, Side, u16), Sent>,
 }
@@ -316,17 +316,19 @@ impl Evidence {
                 let end = row.at.checked_add(Duration::from_nanos(row.length)).unwrap_or(row.at);
                 self.wait(station, row.at, end);
             }
-            (EventKind::QualityIssue, _) => self.add_quality_issue(row.text.clone()),
-            (EventKind::Lab, _) => {
-                let lab = serde_json::from_str::<LabHealth>(&row.text).unwrap_or_default();
-                let reasons = lab_reasons(&lab, standstill_limit(&self.plan));
+            _ => {}
+        }
+        match &row.detail {
+            Detail::Issue(issue) if row.kind == EventKind::QualityIssue => self.add_quality_issue(issue.clone()),
+            Detail::Lab(lab) => {
+                let reasons = lab_reasons(lab, standstill_limit(&self.plan));
                 reasons.into_iter().for_each(|reason| self.add_quality_issue(reason));
             }
             _ => {}
         }
     }
 
-    fn add_quality_issue(&mut self, reason: String) {
+    fn add_quality_issue(&mut self, reason: QualityIssue) {
         if self.quality_issues.len() < MAX_QUALITY_ISSUES && !self.quality_issues.contains(&reason) {
             self.quality_issues.push(reason);
         }

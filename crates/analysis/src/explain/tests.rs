@@ -185,7 +185,7 @@ fn a_standstill_has_severity_measurement() {
             at: Instant::ZERO,
             length: 0,
             kind: EventKind::Lab,
-            text: serde_json::to_string(&health).unwrap(),
+            detail: health.into(),
         })
     };
     let causes = causes_of(&[lab(31_000.0)], &[]);
@@ -282,7 +282,7 @@ fn late_operations_around_a_roam_have_cause_roaming() {
             at: Instant::from_secs(5),
             length,
             kind: EventKind::Roam,
-            text: String::new(),
+            detail: "".into(),
         })
     };
     // Operations due from 5 s to 6.2 s are late.
@@ -353,7 +353,7 @@ proptest! {
                     1 => Row::Interval(IntervalRow { station, workload: 0, at, bytes_down: small, bytes_up: small / 3 }),
                     2 => Row::Air(AirRow { station, at, airtime_down: Duration::from_nanos(small), transmissions: small & 0xff, ..AirRow::default() }),
                     3 => Row::Link(LinkRow { station, at, rx_rate_bps: Some(value), busy_ppm: Some(small as u32), frequency_mhz: Some(5180), ..LinkRow::default() }),
-                    _ => Row::Event(EventRow { station: Some(station), workload: Some(0), at, length: value, kind: if kind == 4 { EventKind::Roam } else { EventKind::Stall }, text: String::new() }),
+                    _ => Row::Event(EventRow { station: Some(station), workload: Some(0), at, length: value, kind: if kind == 4 { EventKind::Roam } else { EventKind::Stall }, detail: "".into() }),
                 }
             })
             .collect();

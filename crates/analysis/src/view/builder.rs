@@ -295,7 +295,7 @@ impl<'a> ViewBuilder<'a> {
             kind,
             station: place,
             run,
-            text: row.text.clone(),
+            text: row.detail.text().into_owned(),
         });
         if self.marks.len() >= 4 * MAX_MARKS {
             self.thin();

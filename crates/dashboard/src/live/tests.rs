@@ -66,7 +66,7 @@ fn event(kind: EventKind, at_ms: i64, text: &str) -> Row {
         at: Instant::from_millis(at_ms),
         length: 0,
         kind,
-        text: text.into(),
+        detail: text.into(),
     })
 }
 

@@ -171,7 +171,7 @@ struct Member {
 struct HeldRun {
     operator: ConnectionId,
     port: u16,
-    /// Its parts: name in the run, and member.
+    /// Parts: name in the run, and member.
     parts: Vec<(String, String)>,
     /// All members of the run.
     members: BTreeSet<String>,

@@ -5,7 +5,8 @@ use netburn_protocol::messages::standing::proof;
 use netburn_protocol::messages::{Batch, Start};
 use netburn_record::Sink;
 use netburn_record::{
-    Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, Recorder, Role, Row, Run, RunStatus,
+    Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, QualityIssue, Recorder, Role, Row, Run,
+    RunStatus,
 };
 use netburn_run_control::spool;
 use netburn_scenario::{Plan, Station, StationWorkload};
@@ -88,7 +89,11 @@ fn run(folder: &Path) {
         at: Instant::ZERO,
         length: 0,
         kind: EventKind::Lost,
-        text: netburn_record::amend::lost("tv", "gone"),
+        detail: QualityIssue::AgentLost {
+            name: "tv".into(),
+            cause: "gone".into(),
+        }
+        .into(),
     };
     recorder.put(&Row::Event(lost)).unwrap();
     recorder.finish(&RunStatus::Complete).unwrap();
@@ -187,7 +192,7 @@ fn late_results_are_delivered_across_a_controller_restart() {
     );
     let run = Run::open(&folder).unwrap();
     assert_eq!(run.count("intervals"), 100);
-    assert_eq!(run.summary().stations[1].reasons, ["no health report from the server"]);
+    assert_eq!(run.summary().stations[1].reasons, [QualityIssue::NoServerReport]);
     assert!(!folder.join("late").exists());
     // If `discard` was lost, nothing is delivered again.
     let mut late_results = LateCollector::open(&state).unwrap();

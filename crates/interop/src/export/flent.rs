@@ -38,7 +38,7 @@ pub enum Test {
 pub struct File {
     /// File name in flent's form: `TEST-TIME.TITLE.flent.gz`.
     pub name: String,
-    /// Its content, compressed.
+    /// Content, compressed.
     pub bytes: Vec<u8>,
 }
 

@@ -91,8 +91,8 @@ fn case(class: &str, name: &str, summary: &Summary, result: CaseResult, output: 
 
 /// The case that passes if the run could be measured.
 fn reliability(summary: &Summary) -> TestCase {
-    let mut reasons = summary.reasons.clone();
-    reasons.extend(summary.self_check.reasons.iter().cloned());
+    let reasons = summary.reasons.iter().chain(&summary.self_check.reasons);
+    let reasons: Vec<String> = reasons.map(ToString::to_string).collect();
     let result = if reasons.is_empty() {
         CaseResult::Passed
     } else {

@@ -3,6 +3,7 @@
 //! their length). Each is one packet of a SOCK_SEQPACKET socket, with its file descriptors attached.
 
 use crate::backpressure::{Backpressure, Probe};
+use crate::error::Requirement;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Request to the helper.
@@ -75,8 +76,8 @@ pub enum Answer {
     Probed(Probe),
     /// The request succeeded.
     Done,
-    /// The request failed: errno (0 if there is none) and the failed operation.
-    Failed(u32, String),
+    /// The request failed: errno (0 if there is none), the feature that it needs, and the failed operation.
+    Failed(u32, Requirement, String),
     /// A program exited: its number, and its status or the signal that killed it.
     Ended(u32, Result<u32, u32>),
     /// A signal stopped a program.
@@ -213,9 +214,10 @@ impl Answer {
                 to.number(probe.dropped);
             }
             Answer::Done => to.byte(3),
-            Answer::Failed(number, what) => {
+            Answer::Failed(number, needs, what) => {
                 to.byte(4);
                 to.number(*number);
+                to.byte(*needs as u8);
                 to.text(what.as_bytes());
             }
             Answer::Ended(id, how) => {
@@ -259,7 +261,11 @@ impl Answer {
                 outstanding: from.number()?,
                 dropped: from.number()?,
             }),
-            4 => Answer::Failed(from.number()?, from.string()?),
+            4 => {
+                let number = from.number()?;
+                let needs = *Requirement::ALL.get(usize::from(from.byte()?))?;
+                Answer::Failed(number, needs, from.string()?)
+            }
             5 => {
                 let (id, exited, number) = (from.number()?, from.flag()?, from.number()?);
                 Answer::Ended(id, if exited { Ok(number) } else { Err(number) })
@@ -399,7 +405,7 @@ mod tests {
                 outstanding: 38_400,
                 dropped: 0,
             }),
-            Answer::Failed(13, "open".into()),
+            Answer::Failed(13, Requirement::TunDevice, "open".into()),
             Answer::Ended(7, Ok(1)),
             Answer::Ended(7, Err(9)),
             Answer::Stopped(7),

@@ -2,6 +2,7 @@
 
 use super::message::{NodeInfo, NodeSpec};
 use crate::backpressure::{Backpressure, Probe};
+use crate::error::Requirement;
 use crate::packet::ethernet;
 use netburn_linux::diag::Diag;
 use netburn_linux::ethernet::Frames;
@@ -34,8 +35,27 @@ pub(super) struct Hub {
     last: u32,
 }
 
-/// Failed operation and its cause.
-type NodeError = (&'static str, io::Error);
+/// Error of creating a node.
+pub(super) struct NodeError {
+    /// The feature of the kernel that the operation needs.
+    pub(super) needs: Requirement,
+    /// The failed operation, as a verb phrase.
+    pub(super) what: &'static str,
+    /// Cause.
+    pub(super) error: io::Error,
+}
+
+impl NodeError {
+    /// Converts an error of an operation that needs a feature.
+    fn needing(needs: Requirement, what: &'static str) -> impl FnOnce(io::Error) -> NodeError {
+        move |error| NodeError { needs, what, error }
+    }
+
+    /// Converts an error of any other operation.
+    fn at(what: &'static str) -> impl FnOnce(io::Error) -> NodeError {
+        NodeError::needing(Requirement::Other, what)
+    }
+}
 
 /// Length in packets of the qdisc and of the device's queue. A burst of up to 64 KiB counts as one packet.
 const QUEUE_LENGTH: u32 = 2_000;
@@ -61,7 +81,7 @@ impl Hub {
     /// Creates an Ethernet pair between the hub and this thread's namespace, where the interface is called `name`.
     /// Returns the lab's side.
     fn connect(&mut self, name: &str, there: &OwnedFd) -> Result<Frames, NodeError> {
-        let at = |error| ("create an Ethernet pair", error);
+        let at = |error| NodeError::at("create an Ethernet pair")(error);
         self.pairs += 1;
         let ours = format!("pair{}", self.pairs);
         self.route.add_pair(&ours, name, there.as_fd()).map_err(at)?;
@@ -99,7 +119,6 @@ impl Hub {
 
 /// Creates a node. Moves this thread into the node's network namespace.
 pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
-    let at = |what: &'static str| move |error: io::Error| (what, error);
     let name = spec.interface.as_str();
     let mut notes = Vec::new();
     let (namespace, mut route) = network()?;
@@ -107,10 +126,11 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
         let frames = hub.connect(name, &namespace)?;
         (OwnedFd::from(frames), udp_over_pair(name, spec.udp, &mut notes))
     } else {
-        let tun = Tun::new(name, spec.udp).map_err(at("create a TUN device"))?;
+        let tun =
+            Tun::new(name, spec.udp).map_err(NodeError::needing(Requirement::TunDevice, "create a TUN device"))?;
         (OwnedFd::from(tun.file), tun.segments_udp)
     };
-    let index = Route::index(name).map_err(at("find the device"))?;
+    let index = Route::index(name).map_err(NodeError::at("find the device"))?;
     // The server answers a marked connection with the same DSCP. In the model, a priority applies to both directions as
     // well.
     set_sysctl("ipv4/tcp_reflect_tos", "1", &mut notes);
@@ -127,9 +147,12 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
         address: spec.pair.then_some(ethernet::ADDRESS),
         resolves: spec.pair.then_some(false),
     };
-    route.bring_up(index, &link).map_err(at("bring the device up"))?;
+    route
+        .bring_up(index, &link)
+        .map_err(NodeError::at("bring the device up"))?;
     if spec.pair {
-        hub.settle(&mut route, index).map_err(at("query the device"))?;
+        hub.settle(&mut route, index)
+            .map_err(NodeError::at("query the device"))?;
     }
     let control = Some(spec.control.as_str()).filter(|control| !control.is_empty());
     for address in [IpAddr::V4(spec.v4), IpAddr::V6(spec.v6)] {
@@ -140,11 +163,12 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
                 notes.push(format!("no IPv6: {error}"));
                 continue;
             }
-            Err(error) => return Err(("add an address to the device", error)),
+            Err(error) => return Err(NodeError::at("add an address to the device")(error)),
         }
-        route
-            .add_default(index, address, control)
-            .map_err(at("add a route with that congestion control"))?;
+        route.add_default(index, address, control).map_err(NodeError::needing(
+            Requirement::CongestionControl,
+            "add a route with that congestion control",
+        ))?;
     }
     let (_, gid) = namespace::ids();
     set_sysctl("ipv4/ping_group_range", &format!("{gid} {gid}"), &mut notes);
@@ -160,8 +184,8 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
         );
     }
     // The device is up. From here on, a link-down event means that a program took it down.
-    let links = Links::watch().map_err(at("watch the device"))?;
-    let raw = raw::sender(index).map_err(at("open a raw socket"))?;
+    let links = Links::watch().map_err(NodeError::at("watch the device"))?;
+    let raw = raw::sender(index).map_err(NodeError::at("open a raw socket"))?;
     let diag = match backpressure {
         Backpressure::None => None,
         _ => Diag::new()
@@ -190,12 +214,13 @@ pub(super) fn make(spec: &NodeSpec, hub: &mut Hub) -> Result<Node, NodeError> {
 
 /// Creates a network namespace with a loopback device, and moves this thread into it.
 fn network() -> Result<(OwnedFd, Route), NodeError> {
-    let at = |what: &'static str| move |error: io::Error| (what, error);
-    namespace::new_network().map_err(at("create a network namespace"))?;
-    let namespace = namespace::network().map_err(at("open a network namespace"))?;
-    let mut route = Route::new().map_err(at("open a netlink socket"))?;
-    let loopback = Route::index("lo").map_err(at("find lo"))?;
-    route.bring_up(loopback, &Link::default()).map_err(at("bring lo up"))?;
+    namespace::new_network().map_err(NodeError::at("create a network namespace"))?;
+    let namespace = namespace::network().map_err(NodeError::at("open a network namespace"))?;
+    let mut route = Route::new().map_err(NodeError::at("open a netlink socket"))?;
+    let loopback = Route::index("lo").map_err(NodeError::at("find lo"))?;
+    route
+        .bring_up(loopback, &Link::default())
+        .map_err(NodeError::at("bring lo up"))?;
     Ok((namespace, route))
 }
 
@@ -242,7 +267,7 @@ fn apply_backpressure(spec: Backpressure, route: &mut Route, index: u32, notes: 
 /// Sends into a TUN device that is not read, and measures how many packets are queued and dropped. Moves this thread
 /// into a new network namespace.
 pub(super) fn probe() -> io::Result<Probe> {
-    let (_namespace, mut route) = network().map_err(|(_, error)| error)?;
+    let (_namespace, mut route) = network().map_err(|failed| failed.error)?;
     let name = "probe";
     let tun = Tun::new(name, false)?;
     let index = Route::index(name)?;

@@ -87,7 +87,7 @@ pub struct Mpdu<P> {
     pub tries: u32,
     /// Length in bytes.
     pub length: u32,
-    /// Its packet, until the receiver has it.
+    /// Packet, until the receiver has it.
     pub packet: Option<Queued<P>>,
     /// Further packets of an A-MSDU.
     pub more: Vec<Queued<P>>,

@@ -36,7 +36,7 @@ pub(super) struct Class {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry {
     pub(super) group: usize,
-    /// Its class, except during the time after a collision of its own.
+    /// Class, except during the time after a collision of its own.
     pub(super) home: usize,
     pub(super) class: usize,
     /// Counter value of its class at which its backoff ends.

@@ -47,7 +47,7 @@ impl CodelParameters {
 pub struct Codel {
     /// Drops since the start of the dropping state.
     count: u64,
-    /// Its value at the last start of the dropping state.
+    /// Value at the last start of the dropping state.
     last_count: u64,
     dropping: bool,
     drop_next: Instant,

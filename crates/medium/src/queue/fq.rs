@@ -65,7 +65,7 @@ struct Flow<P> {
     codel: Codel,
     /// Tin that serves it while it has packets or a position in a list.
     tin: Option<Tin>,
-    /// Its index in `busy` plus one; 0: none.
+    /// Index in `busy` plus one; 0: none.
     busy: u32,
 }
 

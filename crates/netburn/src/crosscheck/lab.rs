@@ -9,6 +9,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::run;
 use crate::terminal::{eprint_message, print_stdout};
+use netburn_record::QualityIssue;
 use netburn_scenario::Environment;
 use netburn_scenario::plan::Station;
 use netburn_study::conformance::datagrams::simulated;
@@ -90,7 +91,7 @@ pub(super) fn crosscheck(args: &CrosscheckArgs) -> Result<ExitStatus, CliError> 
 
 /// Measures a case in both environments. Returns its metrics and the quality issues of the lab.
 fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Metric>, Vec<String>), CliError> {
-    let unaccepted = |issues| unaccepted_issues(args, issues);
+    let unaccepted = |issues: &[QualityIssue]| unaccepted_issues(args, issues);
     let tries = if args.quick { QUICK_TRIES } else { TRIES };
     let plan = case
         .plan(Environment::Lab)
@@ -100,8 +101,9 @@ fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Met
             let simulated = simulated(&plan, flows).map_err(|error| CliError::Usage(error.to_string()))?;
             let (mut lab, mut quality_issues) = (Vec::new(), Vec::new());
             for _ in 0..tries {
-                (lab, quality_issues) = flow::in_lab(&plan, flows)?;
-                quality_issues = unaccepted(quality_issues);
+                let measured = flow::in_lab(&plan, flows)?;
+                (lab, quality_issues) = (measured.goodput_mbps, measured.flow_issues);
+                quality_issues.extend(unaccepted(&measured.lab_issues));
                 if quality_issues.is_empty() {
                     break;
                 }
@@ -119,13 +121,13 @@ fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Met
             let simulated = run::run_plan(&plan, Environment::Simulate, &folder.join("simulate"))?;
             let mut lab = run::run_plan(&plan, Environment::Lab, &folder.join("lab"))?;
             for _ in 1..tries {
-                if unaccepted(lab.self_check.reasons.clone()).is_empty() {
+                if unaccepted(&lab.self_check.reasons).is_empty() {
                     break;
                 }
                 lab = run::run_plan(&plan, Environment::Lab, &folder.join("lab"))?;
             }
             let metrics = metrics(case, &simulated, &lab);
-            (metrics, unaccepted(lab.self_check.reasons))
+            (metrics, unaccepted(&lab.self_check.reasons))
         }
     })
 }

@@ -18,48 +18,53 @@ pub(super) fn namespaces(machine: &Machine) -> Finding {
             name: "user namespaces",
             ok: false,
             found: format!("{name} is {limit}"),
-            remedy: Some(lasting(&format!("sudo sysctl -w {name}=10000"))),
+            remedy: Some(sysctl(&format!("{name}=10000"))),
         };
     }
-    let (found, remedy) = if machine.lab {
-        ("allowed", None)
+    let (ok, found, remedy) = if machine.lab {
+        (true, "allowed", None)
     } else if !machine.kernel {
-        ("this kernel has none (CONFIG_USER_NS); root needs none", None)
+        (false, "this kernel has none (CONFIG_USER_NS); root needs none", None)
     } else if machine.container {
-        ("a container's confinement may forbid them", Some(CONTAINER))
+        (
+            false,
+            "a container's confinement may forbid them",
+            Some(CONTAINER.to_owned()),
+        )
     } else if machine.clone == Some(0) && !machine.root {
         (
+            false,
             "only root may make them",
-            Some("sudo sysctl -w kernel.unprivileged_userns_clone=1"),
+            Some(sysctl("kernel.unprivileged_userns_clone=1")),
         )
     } else if machine.apparmor == Some(1) && !machine.root {
         (
+            false,
             "AppArmor restricts them to programs with a profile (Ubuntu since 23.10)",
-            Some("sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
+            Some(sysctl("kernel.apparmor_restrict_unprivileged_userns=0")),
         )
     } else if machine.filtered {
-        ("a filter of system calls may forbid them", Some(CONTAINER))
+        (
+            false,
+            "a filter of system calls may forbid them",
+            Some(CONTAINER.to_owned()),
+        )
     } else {
-        ("nothing that is known forbids them", None)
+        (true, "nothing that is known forbids them", None)
     };
     Finding {
         name: "user namespaces",
-        ok: machine.lab || found.starts_with("nothing"),
+        ok,
         found: found.to_owned(),
-        remedy: remedy.map(lasting),
+        remedy,
     }
 }
 
 /// Command that sets a kernel parameter until the next boot, and the file that makes it permanent.
-fn lasting(remedy: &str) -> String {
-    match remedy.strip_prefix("sudo sysctl -w ") {
-        Some(setting) => {
-            format!(
-                "{remedy}    (until the next boot; for good: echo {setting} | sudo tee /etc/sysctl.d/60-netburn.conf)"
-            )
-        }
-        None => remedy.to_owned(),
-    }
+fn sysctl(setting: &str) -> String {
+    format!(
+        "sudo sysctl -w {setting}    (until the next boot; for good: echo {setting} | sudo tee /etc/sysctl.d/60-netburn.conf)"
+    )
 }
 
 /// Check of TUN devices.

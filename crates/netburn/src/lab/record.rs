@@ -2,7 +2,7 @@
 
 use super::session::{Command, Outcome, Went};
 use netburn_lab::ProcessExit;
-use netburn_record::LabHealth;
+use netburn_record::{LabHealth, QualityIssue};
 use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
@@ -16,7 +16,7 @@ pub(super) fn keep(
     commands: &[Command],
     outcome: &Outcome,
     health: &LabHealth,
-    reasons: &[String],
+    reasons: &[QualityIssue],
 ) -> io::Result<()> {
     let each = commands.iter().zip(&outcome.went);
     let document = json!({

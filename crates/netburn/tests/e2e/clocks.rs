@@ -67,8 +67,8 @@ fn warnings(fleet: &Fleet) -> Vec<String> {
     let mut printed = Vec::new();
     let run = Run::open(&fleet.bench.path("saved")).unwrap();
     run.rows(&mut |row| match row {
-        Row::Event(event) if event.kind == EventKind::Warning && !event.text.contains("Wi-Fi") => {
-            printed.push(event.text)
+        Row::Event(event) if event.kind == EventKind::Warning && !event.detail.text().contains("Wi-Fi") => {
+            printed.push(event.detail.text().into_owned())
         }
         _ => {}
     })

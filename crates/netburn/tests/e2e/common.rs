@@ -129,7 +129,7 @@ impl Bench {
         let mut texts = Vec::new();
         let take = &mut |row| {
             if let Row::Event(event) = row {
-                texts.push(event.text);
+                texts.push(event.detail.text().into_owned());
             }
         };
         Run::open(&self.path(record)).unwrap().rows(take).unwrap();

@@ -98,7 +98,9 @@ fn timed_changes_take_effect_in_the_lab() {
     let changes: Vec<_> = rows
         .iter()
         .filter_map(|row| match row {
-            Row::Event(event) if event.kind == EventKind::Change => Some((event.at.as_secs_f64(), event.text.clone())),
+            Row::Event(event) if event.kind == EventKind::Change => {
+                Some((event.at.as_secs_f64(), event.detail.text().into_owned()))
+            }
             _ => None,
         })
         .collect();

@@ -170,7 +170,11 @@ fn vanishing(runtime: &tokio::runtime::Runtime, address: SocketAddr) {
         panic!("{rows:?}")
     };
     assert_eq!((event.kind, event.station), (EventKind::Warning, Some(0)));
-    assert!(event.text.contains("a1 disappeared"), "{}", event.text);
+    assert!(
+        event.detail.text().contains("a1 disappeared"),
+        "{}",
+        event.detail.text()
+    );
     let target = Target {
         interface: Some("a1".to_owned()),
         ..Target::new(address)

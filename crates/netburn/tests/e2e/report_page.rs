@@ -163,7 +163,7 @@ fn names_with_markup_stay_text_in_a_browser() {
     }
     for (station, judged) in view.stations.iter_mut().zip(&mut view.summary.stations) {
         (station.name, judged.name) = (hostile.into(), hostile.into());
-        judged.reasons = vec![hostile.into()];
+        judged.reasons = vec![netburn_record::QualityIssue::ResultsMissing { cause: hostile.into() }];
         for (workload, judged) in station.workloads.iter_mut().zip(&mut judged.workloads) {
             (workload.name, judged.name) = (hostile.into(), hostile.into());
         }

@@ -96,7 +96,7 @@ fn events(bench: &Bench) -> Vec<(EventKind, u64, String)> {
     let run = Run::open(&bench.path("record")).unwrap();
     run.rows(&mut |row| {
         if let Row::Event(row) = row {
-            events.push((row.kind, row.length, row.text));
+            events.push((row.kind, row.length, row.detail.text().into_owned()));
         }
     })
     .unwrap();

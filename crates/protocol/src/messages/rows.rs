@@ -373,7 +373,7 @@ impl EventWire {
             | EventKind::UnusedServerLost
             | EventKind::Rejected => return None,
         };
-        let text = shorten(row.text.clone(), MAX_TEXT);
+        let text = shorten(row.detail.text().into_owned(), MAX_TEXT);
         Some(EventWire(
             row.station,
             row.workload,
@@ -401,7 +401,7 @@ impl From<EventWire> for EventRow {
                 EventWireKind::Startup => EventKind::Startup,
                 EventWireKind::Rate => EventKind::Rate,
             },
-            text,
+            detail: text.into(),
         }
     }
 }

@@ -196,7 +196,7 @@ fn every_row() -> Vec<Row> {
             at: Instant::from_nanos(i64::MIN),
             length: u64::MAX,
             kind,
-            text: "it said \"no\"".to_owned(),
+            detail: "it said \"no\"".into(),
         }));
     }
     rows
@@ -360,7 +360,7 @@ fn a_full_batch_is_a_message() {
             if event && events < MAX_BATCH_EVENTS {
                 let Row::Event(event) = row else { unreachable!() };
                 full.push(&Row::Event(EventRow {
-                    text: "\u{1}".repeat(2 * MAX_TEXT),
+                    detail: "\u{1}".repeat(2 * MAX_TEXT).into(),
                     ..event.clone()
                 }));
             } else if !event {

@@ -1,5 +1,6 @@
 //! Rejected rows, counted by reason.
 
+use crate::quality_issue::QualityIssue;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -61,6 +62,16 @@ impl Rejected {
     #[must_use]
     pub fn total(&self) -> u64 {
         self.0.values().sum()
+    }
+
+    /// Quality issue of the rejected rows of `sender`: `agent laptop`, `the server`.
+    #[must_use]
+    pub fn issue(&self, sender: &str) -> QualityIssue {
+        QualityIssue::RowsRejected {
+            sender: sender.to_owned(),
+            rows: self.total(),
+            reasons: self.to_string(),
+        }
     }
 }
 

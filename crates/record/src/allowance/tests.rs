@@ -75,7 +75,7 @@ fn event(at: i64, length: u64, text: usize) -> Row {
         at: Instant::from_nanos(at),
         length,
         kind: EventKind::Warning,
-        text: "E".repeat(text),
+        detail: "E".repeat(text).into(),
     })
 }
 

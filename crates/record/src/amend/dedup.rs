@@ -57,7 +57,7 @@ impl SeenRows {
                     row.at.as_nanos(),
                     row.length,
                     row.kind,
-                    row.text.clone(),
+                    row.detail.text().into_owned(),
                 );
                 (station, key)
             }

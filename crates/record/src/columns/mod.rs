@@ -148,7 +148,7 @@ mod tests {
             at: Instant::from_nanos(number as i64),
             length: 0,
             kind: EventKind::ALL[number / 40_000],
-            text: String::new(),
+            detail: "".into(),
         };
         let written: Vec<EventRow> = (0..ROW_GROUP + 70_001).map(event).collect();
         read_back(&plan, &written);

@@ -115,11 +115,15 @@ impl Cursor<'_> {
     }
 
     pub(crate) fn text(&mut self) -> &[u8] {
-        let Reader::Texts(column) = &mut self.columns[self.at].reader else {
+        self.maybe_text().unwrap_or_default()
+    }
+
+    pub(crate) fn maybe_text(&mut self) -> Option<&[u8]> {
+        let Reader::Texts(column) = &mut self.columns.get_mut(self.at)?.reader else {
             unreachable!("text comes from a column of text");
         };
         self.at += 1;
-        column.next().map_or(&[], ByteArray::data)
+        column.next().map(ByteArray::data)
     }
 }
 

@@ -9,7 +9,7 @@ use super::Values::{Name, Signed, Text, Unsigned};
 use super::names::{Lookup, Names};
 use super::read::Cursor;
 use super::write::Batch;
-use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
+use crate::row::{AirRow, ConnectionRow, Detail, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, RemoteTimestamps};
 use parquet::data_type::ByteArray;
@@ -18,7 +18,7 @@ use parquet::data_type::ByteArray;
 pub(crate) trait Table: Sized {
     /// The table's name; its file is `NAME.parquet`.
     const NAME: &'static str;
-    /// Its columns, in order.
+    /// Columns, in order.
     const COLUMNS: &'static [Column];
     /// The columns that it once had, each list a beginning of today's by name: files with them are still read, and what
     /// they lack is missing.
@@ -364,6 +364,7 @@ impl Table for EventRow {
         Column::new("length", Unsigned),
         Column::new("kind", Name),
         Column::new("text", Text),
+        Column::new("data", Text).optional(),
     ];
 
     fn write(&self, names: &Names, to: &mut Batch) {
@@ -376,7 +377,8 @@ impl Table for EventRow {
         to.number(self.at.as_nanos());
         to.unsigned(self.length);
         to.text(ByteArray::from(self.kind.name()));
-        to.text(ByteArray::from(self.text.as_str()));
+        to.text(ByteArray::from(&*self.detail.text()));
+        to.maybe_text(self.detail.data().map(|data| ByteArray::from(data.into_bytes())));
     }
 
     fn from_row(row: Row) -> Option<Self> {
@@ -397,19 +399,31 @@ impl Table for EventRow {
         };
         let at = Instant::from_nanos(from.number());
         let length = from.unsigned();
-        let kind = from.name().bytes;
-        let kind = EventKind::ALL.iter().find(|known| known.name().as_bytes() == kind);
+        let name = String::from_utf8_lossy(from.name().bytes).into_owned();
+        let kind = EventKind::ALL.into_iter().find(|known| known.name() == name);
+        let text = utf8(from.text())?.to_owned();
+        let data = match from.maybe_text() {
+            Some(data) => Some(utf8(data)?),
+            None => None,
+        };
         Ok(EventRow {
             station,
             workload,
             at,
             length,
-            kind: *kind.ok_or("unknown event kind")?,
-            text: std::str::from_utf8(from.text())
-                .map_err(|_| "the text is not UTF-8")?
-                .to_owned(),
+            kind: kind.unwrap_or(EventKind::Warning),
+            detail: match (kind, data) {
+                (Some(kind), Some(data)) => Detail::from_data(kind, data),
+                (Some(_), None) => Detail::Text(text),
+                // A kind of a newer version.
+                (None, _) => Detail::Text(format!("{name}: {text}")),
+            },
         })
     }
+}
+
+fn utf8(text: &[u8]) -> Result<&str, &'static str> {
+    std::str::from_utf8(text).map_err(|_| "the text is not UTF-8")
 }
 
 const NO_STATION: &str = "unknown station";

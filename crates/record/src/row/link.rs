@@ -113,7 +113,7 @@ impl Phy {
     /// All of them. Their places are their codes in the spool: append, never reorder.
     pub const ALL: [Phy; 5] = [Phy::Legacy, Phy::Ht, Phy::Vht, Phy::He, Phy::Eht];
 
-    /// Its name in columns and exports.
+    /// Name in columns and exports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

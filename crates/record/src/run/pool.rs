@@ -4,6 +4,7 @@ use super::Run;
 use crate::document::Document;
 use crate::error::Error;
 use crate::header::{Header, RunStatus};
+use crate::quality_issue::QualityIssue;
 use crate::self_check::Checked;
 use crate::summary::Summary;
 use crate::summary::evidence::RunEvidence;
@@ -57,7 +58,7 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     for (run, number) in runs.iter().zip(1..) {
         same_scenario(header, run.header())?;
         let mut one = run.evidence()?;
-        let label = |reason: &String| format!("run {number}: {reason}");
+        let label = |issue: &QualityIssue| issue.of_run(number);
         why.extend(inconclusive_reasons(run.header(), run.status(), &one).iter().map(label));
         add_self_check(&mut self_check, run_self_check(run.header(), run.status(), &one), label);
         for station in &mut one.stations {
@@ -70,7 +71,10 @@ pub(crate) fn pooled(folder: &Path, runs: &[Run]) -> Result<Document, Error> {
     }
     let planned = header.plan.repeat as usize;
     if runs.len() < planned {
-        why.push(format!("only {} of {planned} runs were made", runs.len()));
+        why.push(QualityIssue::RunsMissing {
+            made: runs.len(),
+            planned,
+        });
     }
     let status = match runs.iter().find(|run| *run.status() != RunStatus::Complete) {
         Some(run) => run.status().clone(),
@@ -105,7 +109,7 @@ fn same_scenario(one: &Header, other: &Header) -> Result<(), Error> {
     }
 }
 
-fn add_self_check(all: &mut Checked, one: Checked, label: impl Fn(&String) -> String) {
+fn add_self_check(all: &mut Checked, one: Checked, label: impl Fn(&QualityIssue) -> QualityIssue) {
     let (lateness, worst) = (one.self_check.timer_lateness_us, &mut all.self_check.timer_lateness_us);
     if lateness.p99 >= worst.p99 {
         *worst = lateness;
@@ -172,12 +176,13 @@ fn walk(path: String, value: &Value, into: &mut BTreeMap<String, f64>) {
                 walk(format!("{path}.{name}"), value, into);
             }
         }
-        Value::Array(items) => {
+        // Reasons contain numbers that are not measured by the run.
+        Value::Array(items) if !path.ends_with(".reasons") => {
             for (index, item) in items.iter().enumerate() {
                 let name = item["name"].as_str().map_or_else(|| index.to_string(), str::to_owned);
                 walk(format!("{path}.{name}"), item, into);
             }
         }
-        Value::Null | Value::Bool(_) | Value::String(_) => {}
+        Value::Array(_) | Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
 }

@@ -49,9 +49,9 @@ pub struct RunListing {
 /// A station in few words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ListedStation {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its worst goal's verdict.
+    /// Verdict of the worst goal.
     #[serde(with = "crate::summary::verdict")]
     pub verdict: Verdict,
 }

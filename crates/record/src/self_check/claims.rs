@@ -5,6 +5,7 @@
 //! Data that a station sent may still be in flight when the run ends.
 
 use crate::health::Moved;
+use crate::quality_issue::QualityIssue;
 
 /// Tolerance for received bytes, because two processes count at slightly different times: 1 MiB.
 pub(crate) const SLACK_DOWN: u64 = 1 << 20;
@@ -26,21 +27,22 @@ pub(crate) struct Claim {
 
 impl Claim {
     /// Reason for which the report is impossible, given the server's counts.
-    pub(crate) fn beyond(&self, station: &str, counted: Moved) -> Option<String> {
+    pub(crate) fn beyond(&self, station: &str, counted: Moved) -> Option<QualityIssue> {
         let slack = SLACK_UP * (1 + self.cut.min(MAX_CUT_UPLOADS));
         let most = |counted: u64, slack: u64| u128::from(counted) + u128::from(slack);
-        let (what, claimed, sent) = if self.down > most(counted.bytes_down, SLACK_DOWN) {
-            ("received", self.down, counted.bytes_down)
+        let (received, claimed, sent) = if self.down > most(counted.bytes_down, SLACK_DOWN) {
+            (true, self.down, counted.bytes_down)
         } else if self.up > most(counted.bytes_up, slack) {
-            ("sent", self.up, counted.bytes_up)
+            (false, self.up, counted.bytes_up)
         } else {
             return None;
         };
-        Some(format!(
-            "{station} reports {:.1} MB {what}, but the server counted {:.1} MB; its bytes are excluded from the total",
-            claimed as f64 / 1e6,
-            sent as f64 / 1e6
-        ))
+        Some(QualityIssue::BytesUnconfirmed {
+            station: station.to_owned(),
+            received,
+            reported_mb: claimed as f64 / 1e6,
+            counted_mb: sent as f64 / 1e6,
+        })
     }
 }
 
@@ -53,7 +55,8 @@ mod tests {
             bytes_down: 10_000_000,
             bytes_up: 5_000_000,
         };
-        Claim { down, up, cut }.beyond("tv", counted)
+        let issue = Claim { down, up, cut }.beyond("tv", counted)?;
+        Some(issue.to_string())
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Limits of the lab's health report.
 
-use super::{CPU, MACHINE_BUSY, exceeds, format_pair, percent_to, span_us};
+use super::{CPU, MACHINE_BUSY, exceeds};
 use crate::lab_health::LabHealth;
+use crate::quality_issue::QualityIssue;
 use netburn_scenario::Plan;
 use netburn_units::Duration;
 use netburn_workload::Goal;
@@ -49,77 +50,80 @@ pub fn standstill_limit(plan: &Plan) -> Duration {
     })
 }
 
-/// Reasons for which a lab's results are unreliable, one message each; empty if the check passes.
+/// Reasons for which a lab's results are unreliable; empty if the check passes.
 /// `limit` is the [limit](standstill_limit) of a standstill.
 #[must_use]
-pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<String> {
+pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<QualityIssue> {
     let mut reasons = Vec::new();
     if exceeds(health.lateness_us_p99, LAB_LATENESS_US) {
-        let (late, limit) = format_pair(health.lateness_us_p99, LAB_LATENESS_US, span_us);
-        reasons.push(format!(
-            "the lab delivered packets {late} late at p99; the limit is {limit}"
-        ));
+        reasons.push(QualityIssue::LabDeliveryDelay {
+            p99_us: health.lateness_us_p99,
+            limit: LAB_LATENESS_US,
+        });
     }
     let limit_us = limit.as_nanos() as f64 / 1e3;
     if exceeds(health.standstill_us_max, limit_us) {
-        let (longest, limit) = format_pair(health.standstill_us_max, limit_us, span_us);
-        reasons.push(match health.standstills {
-            0 | 1 => format!("the lab had a standstill of {longest}; the limit is {limit}"),
-            many => format!(
-                "the lab had {many} standstills, the longest of {longest}, {} in total; the limit is {limit}",
-                span_us(health.standstill_us_total, 2)
-            ),
+        reasons.push(QualityIssue::Standstill {
+            who: "the lab".to_owned(),
+            count: health.standstills,
+            longest_us: health.standstill_us_max,
+            total_us: health.standstill_us_total,
+            limit: limit_us,
         });
     } else if exceeds(health.lateness_us_max, limit_us) {
-        let (late, limit) = format_pair(health.lateness_us_max, limit_us, span_us);
-        reasons.push(format!("the lab delivered a packet {late} late; the limit is {limit}"));
+        reasons.push(QualityIssue::LabPacketLate {
+            max_us: health.lateness_us_max,
+            limit: limit_us,
+        });
     }
     let share = health.standstill_us_total / health.span_us.max(1.0);
     // In a lab that ran for 0.1 s, a standstill of 1 ms is 1 %.
     if exceeds(share, STANDSTILL_SHARE) && health.standstill_us_total > limit_us {
-        let (share, limit) = format_pair(share, STANDSTILL_SHARE, percent_to);
-        reasons.push(format!(
-            "standstills of the lab took {share} of the time; the limit is {limit}"
-        ));
+        reasons.push(QualityIssue::StandstillShare {
+            share,
+            limit: STANDSTILL_SHARE,
+        });
     }
     if exceeds(health.suspended_us, SUSPENDED_US) {
-        reasons.push(format!(
-            "the machine was suspended for {}; the limit is 0",
-            span_us(health.suspended_us, 2)
-        ));
+        reasons.push(QualityIssue::MachineSuspended {
+            us: health.suspended_us,
+        });
     }
     for stopped in &health.stopped {
-        reasons.push(format!(
-            "a signal stopped {} at {} for {}; the limit is 0",
-            stopped.program,
-            stopped.station,
-            span_us(stopped.us, 2)
-        ));
+        reasons.push(QualityIssue::ProgramStopped {
+            program: stopped.program.clone(),
+            station: stopped.station.clone(),
+            us: stopped.us,
+        });
     }
-    for (text, count) in [
-        (
-            "the kernel dropped {} packets before the lab could read them",
-            health.ring_drops,
-        ),
-        ("the lab could not deliver {} frames", health.write_errors),
-    ] {
-        if count > 0 {
-            reasons.push(format!("{}; the limit is 0", text.replace("{}", &count.to_string())));
-        }
+    if health.ring_drops > 0 {
+        reasons.push(QualityIssue::LabPacketsDropped {
+            packets: health.ring_drops,
+        });
     }
-    for (text, share, limit) in [
-        ("the hypervisor took {} of the machine's time", health.steal, STEAL),
-        (
-            "the machine was {} busy while the lab ran",
-            health.machine_busy,
-            MACHINE_BUSY,
-        ),
-        ("packet forwarding used {} of one core", health.cpu, CPU),
-    ] {
-        if exceeds(share, limit) {
-            let (share, limit) = format_pair(share, limit, percent_to);
-            reasons.push(format!("{}; the limit is {limit}", text.replace("{}", &share)));
-        }
+    if health.write_errors > 0 {
+        reasons.push(QualityIssue::LabFramesFailed {
+            frames: health.write_errors,
+        });
+    }
+    if exceeds(health.steal, STEAL) {
+        reasons.push(QualityIssue::HypervisorSteal {
+            share: health.steal,
+            limit: STEAL,
+        });
+    }
+    if exceeds(health.machine_busy, MACHINE_BUSY) {
+        reasons.push(QualityIssue::LabMachineBusy {
+            share: health.machine_busy,
+            limit: MACHINE_BUSY,
+        });
+    }
+    if exceeds(health.cpu, CPU) {
+        reasons.push(QualityIssue::ProcessorBusy {
+            who: "packet forwarding".to_owned(),
+            share: health.cpu,
+            limit: CPU,
+        });
     }
     reasons
 }
@@ -223,7 +227,8 @@ mod tests {
         for (change, expected) in table {
             let mut health = sound();
             change(&mut health);
-            assert_eq!(lab_reasons(&health, Duration::from_millis(15)), *expected);
+            let reasons = lab_reasons(&health, Duration::from_millis(15));
+            assert_eq!(reasons.iter().map(ToString::to_string).collect::<Vec<_>>(), *expected);
         }
     }
 

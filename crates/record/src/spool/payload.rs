@@ -3,7 +3,7 @@
 mod link;
 
 use super::MAX_ROW_BYTES;
-use crate::row::{AirRow, ConnectionRow, EventKind, EventRow, IntervalRow, OUTCOMES, OperationRow, Row, Side};
+use crate::row::{AirRow, ConnectionRow, Detail, EventKind, EventRow, IntervalRow, OUTCOMES, OperationRow, Row, Side};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Operation, RemoteTimestamps};
 
@@ -116,18 +116,25 @@ fn connection(row: &ConnectionRow, to: &mut Vec<u8>) {
 
 fn event(row: &EventRow, to: &mut Vec<u8>) {
     to.push(place(&EventKind::ALL, row.kind));
-    to.push(u8::from(row.station.is_some()) | u8::from(row.workload.is_some()) << 1);
+    let data = row.detail.data().filter(|data| data.len() <= MAX_ROW_BYTES - 64);
+    let present = [row.station.is_some(), row.workload.is_some(), data.is_some()];
+    to.push(present.iter().rev().fold(0, |bits, is| bits << 1 | u8::from(*is)));
     for number in [row.station, row.workload].into_iter().flatten() {
         unsigned(number.into(), to);
     }
     signed(row.at.as_nanos(), to);
     unsigned(row.length, to);
-    // Two flags, a kind and four integers of ten bytes at most come before it.
-    let mut room = row.text.len().min(MAX_ROW_BYTES - 64);
-    while !row.text.is_char_boundary(room) {
+    if let Some(data) = data {
+        to.extend_from_slice(data.as_bytes());
+        return;
+    }
+    let text = row.detail.text();
+    // Three flags, a kind and four integers of ten bytes at most come before it.
+    let mut room = text.len().min(MAX_ROW_BYTES - 64);
+    while !text.is_char_boundary(room) {
         room -= 1;
     }
-    to.extend_from_slice(&row.text.as_bytes()[..room]);
+    to.extend_from_slice(&text.as_bytes()[..room]);
 }
 
 fn air(row: &AirRow, to: &mut Vec<u8>) {
@@ -291,16 +298,24 @@ impl Bytes<'_> {
     fn event(&mut self) -> Option<EventRow> {
         let kind = *EventKind::ALL.get(usize::from(self.byte()?))?;
         let present = self.byte()?;
-        if present >= 1 << 2 {
+        if present >= 1 << 3 {
             return None;
         }
+        let station = self.when(present & 1 != 0, Self::small)?;
+        let workload = self.when(present & 2 != 0, Self::small)?;
+        let (at, length) = (self.instant()?, self.unsigned()?);
+        let text = std::str::from_utf8(std::mem::take(&mut self.0)).ok()?;
         Some(EventRow {
-            station: self.when(present & 1 != 0, Self::small)?,
-            workload: self.when(present & 2 != 0, Self::small)?,
-            at: self.instant()?,
-            length: self.unsigned()?,
+            station,
+            workload,
+            at,
+            length,
             kind,
-            text: std::str::from_utf8(std::mem::take(&mut self.0)).ok()?.to_owned(),
+            detail: if present & 4 != 0 {
+                Detail::from_data(kind, text)
+            } else {
+                Detail::Text(text.to_owned())
+            },
         })
     }
 

@@ -6,7 +6,8 @@ use super::evidence::{RunEvidence, StationEvidence};
 use crate::header::{Environment, RunStatus};
 use crate::health::{Clock, Health, Role};
 use crate::lab_health::LabHealth;
-use crate::row::{AirRow, BASELINE, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::quality_issue::QualityIssue;
+use crate::row::{AirRow, BASELINE, Detail, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use crate::self_check::claims::Claim;
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -24,7 +25,7 @@ pub(crate) struct Counter {
     names: Vec<String>,
     health: Vec<Health>,
     clocks: Vec<Clock>,
-    quality_issues: Vec<String>,
+    quality_issues: Vec<QualityIssue>,
     lab: Option<LabHealth>,
     server_unused: bool,
     reached: Instant,
@@ -32,7 +33,7 @@ pub(crate) struct Counter {
 
 #[derive(Debug)]
 struct StationCounter {
-    /// Its evaluated time by the plan.
+    /// Evaluated time by the plan.
     from: Instant,
     to: Instant,
     reached: Instant,
@@ -146,31 +147,35 @@ impl Counter {
         match row.kind {
             // The last report counts: clocks are compared before the run and after it.
             EventKind::Health => {
-                if let Ok(health) = serde_json::from_str::<Health>(&row.text) {
+                if let Detail::Health(health) = &row.detail {
                     self.health
                         .retain(|before| before.name != health.name || before.role != health.role);
-                    self.health.push(health);
+                    self.health.push((**health).clone());
                 }
             }
-            EventKind::QualityIssue => self.quality_issues.push(row.text.clone()),
-            EventKind::Lab => self.lab = serde_json::from_str(&row.text).ok().or(self.lab.take()),
+            EventKind::QualityIssue => self.quality_issues.push(issue(&row.detail)),
+            EventKind::Lab => {
+                if let Detail::Lab(lab) = &row.detail {
+                    self.lab = Some((**lab).clone());
+                }
+            }
             EventKind::Clock => {
-                if let Ok(clock) = serde_json::from_str::<Clock>(&row.text) {
+                if let Detail::Clock(clock) = &row.detail {
                     // Name alone won't do: a station may be called `server`, and the server drives none.
                     self.clocks
                         .retain(|before| (&before.name, &before.stations) != (&clock.name, &clock.stations));
-                    self.clocks.push(clock);
+                    self.clocks.push((**clock).clone());
                 }
             }
             EventKind::Lost | EventKind::Incomplete | EventKind::ServerLost => {
                 for station in self.concerned(row.station) {
-                    station.evidence.lost.push(lost(&row.text));
+                    station.evidence.lost.push(issue(&row.detail));
                     station.evidence.server_lost |= row.kind == EventKind::ServerLost;
                 }
             }
             EventKind::Rejected => {
                 for station in self.concerned(row.station) {
-                    station.evidence.rejected.push(row.text.clone());
+                    station.evidence.rejected.push(issue(&row.detail));
                 }
             }
             EventKind::UnusedServerLost => self.server_unused = true,
@@ -248,10 +253,13 @@ impl Counter {
 /// The longest run that is counted: a plan lasts 30 days at most.
 const MAX_RUN: Duration = Duration::from_secs(30 * 86_400);
 
-fn lost(text: &str) -> String {
-    match text {
-        "" => "its agent was lost".to_owned(),
-        text => text.to_owned(),
+/// Issue of an event. Agents describe missing results in their own words.
+fn issue(detail: &Detail) -> QualityIssue {
+    match detail {
+        Detail::Issue(issue) => issue.clone(),
+        other => QualityIssue::ResultsMissing {
+            cause: other.text().into_owned(),
+        },
     }
 }
 
@@ -261,7 +269,7 @@ impl StationCounter {
     }
 
     /// `beyond` is the reason for which its reported bytes are impossible.
-    fn finish(self, whole: bool, clocks: Clocks<'_>, beyond: Option<String>) -> StationEvidence {
+    fn finish(self, whole: bool, clocks: Clocks<'_>, beyond: Option<QualityIssue>) -> StationEvidence {
         let mut evidence = self.evidence;
         let to = if whole && evidence.lost.is_empty() {
             self.to

@@ -6,8 +6,9 @@
 use super::wifi::WifiSummary;
 use crate::header::Environment;
 use crate::health::SelfCheck;
+use crate::quality_issue::QualityIssue;
 use netburn_stats::{Distribution, P50, P75, P90, P95, P99};
-use netburn_workload::Verdict;
+use netburn_workload::{Goal, Verdict};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -43,7 +44,7 @@ pub struct Summary {
     /// Reasons for which the run as a whole is inconclusive, as an interruption or a failure.
     /// Stations have their own.
     #[serde(default)]
-    pub reasons: Vec<String>,
+    pub reasons: Vec<QualityIssue>,
     /// True if the results are reliable.
     pub self_check: SelfCheck,
     /// All stations together.
@@ -68,10 +69,10 @@ pub struct Totals {
     /// Operations that count.
     #[serde(default)]
     pub operations: u64,
-    /// Those that did not meet their latency goal.
+    /// Operations that did not meet their latency goal.
     #[serde(default)]
     pub goal_misses: u64,
-    /// Those that failed or timed out.
+    /// Operations that failed or timed out.
     #[serde(default)]
     pub failures: u64,
     /// Operations still in progress after the drain.
@@ -82,18 +83,18 @@ pub struct Totals {
 /// One station.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StationSummary {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its worst goal's verdict; inconclusive when there are `reasons`.
+    /// Verdict of the worst goal; inconclusive when there are `reasons`.
     #[serde(with = "verdict")]
     pub verdict: Verdict,
     /// True if there are too few samples to be sure.
     #[serde(default)]
     pub provisional: bool,
-    /// Reasons for which it is inconclusive, one message each: problems found by the self-check, or
-    /// goals without samples.
+    /// Reasons for which it is inconclusive: problems found by the self-check, or goals without
+    /// samples.
     #[serde(default)]
-    pub reasons: Vec<String>,
+    pub reasons: Vec<QualityIssue>,
     /// Content moved in the evaluated time, both directions.
     pub throughput_mbps: f64,
     /// Share of the airtime of all stations that its data used in the run's evaluated time; shares
@@ -104,18 +105,18 @@ pub struct StationSummary {
     /// Its Wi-Fi link, if its driver reported one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wifi: Option<WifiSummary>,
-    /// Its workloads.
+    /// Workloads.
     pub workloads: Vec<WorkloadSummary>,
 }
 
 /// One workload of a station.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WorkloadSummary {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
+    /// Kind: `pages`, `stream`, `calls`, `download`, `upload`, `probe`.
     pub kind: String,
-    /// Its worst goal's verdict, as measured.
+    /// Verdict of the worst goal, as measured.
     #[serde(with = "verdict")]
     pub verdict: Verdict,
     /// True if there are too few samples to be sure.
@@ -125,11 +126,11 @@ pub struct WorkloadSummary {
     /// Operations that did not meet the latency goal, for any reason; without such a goal, those
     /// that never started.
     pub goal_misses: u64,
-    /// Those that failed or timed out.
+    /// Operations that failed or timed out.
     pub failures: u64,
     /// Operations still in progress after the drain, and older than their goal.
     pub unfinished: u64,
-    /// Of the failures, those that timed out.
+    /// Failures that timed out.
     #[serde(default)]
     pub timeouts: u64,
     /// Operations that never started because too many were running.
@@ -151,13 +152,13 @@ pub struct WorkloadSummary {
     /// Results of the datagrams, for a probe.
     #[serde(default)]
     pub probe: Option<ProbeSummary>,
-    /// Its goals, each judged.
+    /// Goals, each judged.
     pub goals: Vec<GoalSummary>,
 }
 
 /// A distribution of times.
 ///
-/// Those that never finished rank above all that did: a percentile that falls among them is `null`, like one that
+/// Operations that never finished rank above all that did: a percentile that falls among them is `null`, like one that
 /// the count doesn't support.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct LatencyMs {
@@ -177,7 +178,7 @@ pub struct LatencyMs {
     pub p99: Option<f64>,
     /// The longest that ended.
     pub max: Option<f64>,
-    /// Those that never ended.
+    /// Operations that never ended.
     #[serde(default)]
     pub unbounded: u64,
 }
@@ -231,11 +232,35 @@ pub struct ProbeSummary {
     pub queued_down_ms: Option<LatencyMs>,
 }
 
+/// Kind of a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GoalKind {
+    /// Operations end within a time.
+    Latency,
+    /// Windows of time have a minimum rate.
+    Rate,
+    /// The player never stalls.
+    NoStall,
+}
+
+impl From<&Goal> for GoalKind {
+    fn from(goal: &Goal) -> Self {
+        match goal {
+            Goal::Latency { .. } => GoalKind::Latency,
+            Goal::Rate { .. } => GoalKind::Rate,
+            Goal::NoStall => GoalKind::NoStall,
+        }
+    }
+}
+
 /// One goal, judged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GoalSummary {
     /// Text of the goal: `page load ≤ 500 ms`.
     pub goal: String,
+    /// Kind of the goal.
+    pub kind: GoalKind,
     /// Share of its samples within the limit.
     pub met: Option<f64>,
     /// The worst sample divided by the limit; `null` without samples, or if a window had no data.
@@ -297,7 +322,7 @@ mod tests {
         { "name": "browsing", "kind": "pages", "verdict": "fail", "provisional": true,
           "operations": 100, "goal_misses": 12, "failures": 0, "unfinished": 1, "throughput_mbps": 3.4,
           "latency_ms": { "count": 100, "min": 0.0, "p50": 0.0, "p75": 0.0, "p90": 0.0, "p95": 0.0, "p99": null, "max": 0.0 },
-          "goals": [ { "goal": "page load ≤ 500 ms", "met": 0.88, "excess": 4.1, "verdict": "fail" } ] } ] } ],
+          "goals": [ { "goal": "page load ≤ 500 ms", "kind": "latency", "met": 0.88, "excess": 4.1, "verdict": "fail" } ] } ] } ],
   "repeats": [], "intervals": {} }"#;
 
     #[test]

@@ -3,6 +3,7 @@
 use super::wifi::WifiEvidence;
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
+use crate::quality_issue::QualityIssue;
 use netburn_units::Duration;
 use netburn_workload::Tally;
 
@@ -15,7 +16,7 @@ pub(crate) struct RunEvidence {
     pub(crate) health: Vec<Health>,
     pub(crate) clocks: Vec<Clock>,
     /// Reasons for which no result is reliable.
-    pub(crate) quality_issues: Vec<String>,
+    pub(crate) quality_issues: Vec<QualityIssue>,
     /// The lab's report on its own work.
     pub(crate) lab: Option<LabHealth>,
     /// True if the run's server was lost and no station measured against it.
@@ -33,16 +34,16 @@ pub(crate) struct StationEvidence {
     pub(crate) idle_lost: u64,
     /// Reasons for which its results are incomplete: its agent, or the server that it used, was
     /// lost.
-    pub(crate) lost: Vec<String>,
+    pub(crate) lost: Vec<QualityIssue>,
     /// True if it measured against the run's server, and that was lost.
     pub(crate) server_lost: bool,
-    /// Messages about rejected rows of its agent.
-    pub(crate) rejected: Vec<String>,
+    /// Rejected rows of its agent.
+    pub(crate) rejected: Vec<QualityIssue>,
     /// Reasons for which its reported bytes are impossible.
-    pub(crate) unconfirmed: Vec<String>,
+    pub(crate) unconfirmed: Vec<QualityIssue>,
     /// Content that is excluded from the total, as [`WorkloadEvidence::moved`].
     pub(crate) left_out: u128,
-    /// Its evaluated time.
+    /// Evaluated time.
     pub(crate) judged: Duration,
     /// Airtime of its data in the run's evaluated time, in nanoseconds × 10⁸.
     pub(crate) airtime: u128,
@@ -60,7 +61,7 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) lengths: Lengths,
     /// From start to connected in ns.
     pub(crate) dial: Vec<u64>,
-    /// Those whose dialling failed.
+    /// Connection attempts that failed.
     pub(crate) undialled: u64,
     /// From due to the first byte in ns.
     pub(crate) first_byte: Vec<u64>,
@@ -131,7 +132,7 @@ impl Counts {
         self.finished + self.failed + self.timed_out + self.not_started + self.unfinished
     }
 
-    /// Those that never finished.
+    /// Operations that never finished.
     pub(crate) fn unbounded(&self) -> u64 {
         self.all() - self.finished
     }

@@ -6,6 +6,7 @@ use super::document::{
 use super::evidence::{RunEvidence, StationEvidence, WorkloadEvidence};
 use crate::columns::names::distinct;
 use crate::header::{Header, RunStatus};
+use crate::quality_issue::QualityIssue;
 use crate::self_check::{Checked, Evidence, self_check, standstill_limit};
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{Distribution, P50, jain};
@@ -32,9 +33,9 @@ pub(crate) fn run_self_check(header: &Header, status: &RunStatus, evidence: &Run
         .collect();
     let reports = stations.iter().zip(&evidence.stations).flat_map(|(name, station)| {
         let reasons = station.rejected.iter().chain(&station.unconfirmed);
-        reasons.map(|reason| (*name, reason.as_str()))
+        reasons.map(|reason| (*name, reason))
     });
-    let reports: Vec<(&str, &str)> = reports.collect();
+    let reports: Vec<(&str, &QualityIssue)> = reports.collect();
     self_check(&Evidence {
         reports: &reports,
         served: Some(&served[..]).filter(|served| !served.is_empty() || evidence.server_unused),
@@ -50,17 +51,17 @@ pub(crate) fn run_self_check(header: &Header, status: &RunStatus, evidence: &Run
 }
 
 /// Reasons for which a run as a whole is inconclusive.
-pub(crate) fn inconclusive_reasons(header: &Header, status: &RunStatus, evidence: &RunEvidence) -> Vec<String> {
-    let reached = Duration::from_millis(u64::try_from(evidence.reached / 1_000_000).unwrap_or(0));
-    let when = if reached.is_zero() {
-        "before the load began".to_owned()
-    } else {
-        format!("after {reached} of {}", header.plan.duration)
-    };
+pub(crate) fn inconclusive_reasons(header: &Header, status: &RunStatus, evidence: &RunEvidence) -> Vec<QualityIssue> {
+    let after_ns = u64::try_from(evidence.reached).unwrap_or(0);
+    let planned_ns = header.plan.duration.as_nanos();
     match status {
         RunStatus::Complete => Vec::new(),
-        RunStatus::Interrupted => vec![format!("the run was interrupted {when}")],
-        RunStatus::Failed(why) => vec![format!("{why} ({when})")],
+        RunStatus::Interrupted => vec![QualityIssue::RunInterrupted { after_ns, planned_ns }],
+        RunStatus::Failed(cause) => vec![QualityIssue::RunFailed {
+            cause: cause.clone(),
+            after_ns,
+            planned_ns,
+        }],
     }
 }
 
@@ -70,7 +71,7 @@ pub(crate) fn summarise(
     run: &str,
     evidence: RunEvidence,
     checked: Checked,
-    reasons: Vec<String>,
+    reasons: Vec<QualityIssue>,
 ) -> Summary {
     let plan = &header.plan;
     let mut moved = 0;
@@ -122,10 +123,10 @@ pub(crate) fn summarise(
 fn quality_issues(
     name: &str,
     evidence: &StationEvidence,
-    self_check: &BTreeMap<String, Vec<String>>,
-    run: &[String],
-) -> Vec<String> {
-    let mut quality_issues: Vec<String> = Vec::new();
+    self_check: &BTreeMap<String, Vec<QualityIssue>>,
+    run: &[QualityIssue],
+) -> Vec<QualityIssue> {
+    let mut quality_issues: Vec<QualityIssue> = Vec::new();
     let self_check = self_check.get(name).map_or(&[][..], Vec::as_slice);
     for reason in evidence.lost.iter().chain(run).chain(self_check) {
         if !quality_issues.contains(reason) {
@@ -148,7 +149,7 @@ fn judge_station(
     station: &Station,
     evidence: StationEvidence,
     air: u128,
-    quality_issues: Vec<String>,
+    quality_issues: Vec<QualityIssue>,
 ) -> StationSummary {
     let moved = evidence.moved();
     let names = distinct(station.workloads.iter().map(|workload| workload.name.as_str()));
@@ -165,11 +166,7 @@ fn judge_station(
         Verdict::Inconclusive
     };
     if verdict == Verdict::Inconclusive && reasons.is_empty() {
-        reasons = workloads
-            .iter()
-            .zip(&station.workloads)
-            .flat_map(|(judged, workload)| unjudged_goals(judged, &workload.config))
-            .collect();
+        reasons = workloads.iter().flat_map(unjudged_goals).collect();
     }
     let idle = Distribution::from_samples(evidence.idle, evidence.idle_lost);
     StationSummary {
@@ -186,17 +183,15 @@ fn judge_station(
 }
 
 /// Reasons for which a workload's goals could not be judged.
-fn unjudged_goals(judged: &WorkloadSummary, config: &Config) -> Vec<String> {
-    let goals = judged.goals.iter().zip(&config.goals);
-    let unjudged = goals.filter(|(goal, _)| goal.verdict == Verdict::Inconclusive);
+fn unjudged_goals(judged: &WorkloadSummary) -> Vec<QualityIssue> {
+    let goals = judged.goals.iter().enumerate();
+    let unjudged = goals.filter(|(_, goal)| goal.verdict == Verdict::Inconclusive);
     unjudged
-        .map(|(goal, kind)| {
-            let why = match kind {
-                Goal::Latency { .. } => "no counted operation was due in the evaluated time",
-                Goal::Rate { .. } => "no complete window lies in the evaluated time",
-                Goal::NoStall => "playback did not start in the evaluated time",
-            };
-            format!("{} has no samples for `{}`: {why}", judged.name, goal.goal)
+        .map(|(index, goal)| QualityIssue::NoSamples {
+            workload: judged.name.clone(),
+            goal: index,
+            kind: goal.kind,
+            goal_text: goal.goal.clone(),
         })
         .collect()
 }
@@ -210,6 +205,7 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
             let result = judge(*goal, tally);
             GoalSummary {
                 goal: goal.describe(config.kind),
+                kind: goal.into(),
                 met: result.met,
                 excess: result.excess.filter(|excess| excess.is_finite()),
                 verdict: result.verdict,

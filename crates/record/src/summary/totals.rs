@@ -11,7 +11,7 @@ pub struct WorkloadTotals {
     pub evaluated: Duration,
     /// Operations that count.
     pub operations: u64,
-    /// Those of them that finished.
+    /// Finished operations of these.
     pub finished: u64,
     /// Content that was moved, in bytes.
     pub bytes: f64,

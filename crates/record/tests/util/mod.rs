@@ -7,8 +7,8 @@
 )]
 
 use netburn_record::{
-    AirRow, Bssid, ConnectionRow, Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, LinkRow,
-    Modulation, OperationRow, Phy, Role, Row, Side, UnixTime,
+    AirRow, Bssid, Clock, ConnectionRow, Detail, Environment, EventKind, EventRow, Header, Health, Host, IntervalRow,
+    LinkRow, Modulation, OperationRow, Phy, QualityIssue, Role, Row, Side, UnixTime,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
@@ -100,8 +100,13 @@ pub fn event(station: Option<u16>, workload: Option<u16>, at: i64, length: Durat
         at: ms(at),
         length: length.as_nanos(),
         kind,
-        text: String::new(),
+        detail: "".into(),
     })
+}
+
+/// Sentences of issues.
+pub fn sentences(issues: &[QualityIssue]) -> Vec<String> {
+    issues.iter().map(ToString::to_string).collect()
 }
 
 /// A health report without quality issues.
@@ -131,7 +136,7 @@ pub fn health(name: &str, role: Role, stations: &[&str]) -> Row {
         at: ms(60_000),
         length: 0,
         kind: EventKind::Health,
-        text: serde_json::to_string(&health).unwrap(),
+        detail: health.into(),
     })
 }
 
@@ -323,17 +328,16 @@ pub fn any_row_but_air() -> impl Strategy<Value = Row> {
         prop::option::of(number()),
         at(),
         any::<u64>(),
-        event_kind(),
-        ".{0,40}",
+        detail(),
     )
-        .prop_map(|(station, workload, at, length, kind, text)| {
+        .prop_map(|(station, workload, at, length, (kind, detail))| {
             Row::Event(EventRow {
                 station,
                 workload,
                 at,
                 length,
                 kind,
-                text,
+                detail,
             })
         });
     prop_oneof![6 => operation, 3 => interval, 1 => connection, 1 => link, 2 => event]
@@ -359,6 +363,30 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         Outcome::Unfinished,
         Outcome::Cut,
     ])
+}
+
+/// A kind of event with a detail of it.
+fn detail() -> impl Strategy<Value = (EventKind, Detail)> {
+    let issue = ".{0,40}".prop_map(|cause| Detail::Issue(QualityIssue::LabStopped { cause }));
+    let clock = (".{0,9}", any::<i64>()).prop_map(|(name, offset_ns)| {
+        Detail::from(Clock {
+            name,
+            stations: Vec::new(),
+            offset_ns,
+            error_ns: 1,
+            round_trip_ns: 2,
+            exchanges: 3,
+            drift_ppm: Some(0.1),
+            drift_error_ppm: None,
+            compared_ns: 0,
+            jump_ns: None,
+        })
+    });
+    prop_oneof![
+        4 => (event_kind(), ".{0,40}".prop_map(Detail::from)),
+        1 => (Just(EventKind::QualityIssue), issue),
+        1 => (Just(EventKind::Clock), clock),
+    ]
 }
 
 fn event_kind() -> impl Strategy<Value = EventKind> {

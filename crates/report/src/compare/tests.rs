@@ -20,7 +20,7 @@ fn run(scenario: &str, environment: &str, p50: f64, p95: Option<f64>, met: f64) 
                 "operations": 100, "goal_misses": 0, "failures": 0, "unfinished": 0, "throughput_mbps": 3.4,
                 "latency_ms": { "count": 100, "min": 1.0, "p50": p50, "p75": p50, "p90": p50, "p95": p95, "p99": null, "max": 900.0,
                                 "unbounded": unbounded * 10 },
-                "goals": [ { "goal": "page load ≤ 500 ms", "met": met, "excess": 1.0, "verdict": "pass" } ] } ] } ],
+                "goals": [ { "goal": "page load ≤ 500 ms", "kind": "latency", "met": met, "excess": 1.0, "verdict": "pass" } ] } ] } ],
         "repeats": [], "intervals": {} }))
     .unwrap()
 }
@@ -282,7 +282,8 @@ fn a_matrix_has_its_worst_row_first() {
     );
     assert_eq!(first.cells[0].as_ref().unwrap().judgement, Judgement::Better);
     assert_eq!(first.cells[1].as_ref().unwrap().judgement, Judgement::Worse);
-    assert!(text::words(&matrix, first.cells[1].as_ref().unwrap()).starts_with("worse: browsing p95 ms (+200 %)"));
+    let detail = text::detail(&matrix, first.cells[1].as_ref().unwrap()).unwrap();
+    assert!(detail.starts_with("browsing p95 ms (+200 %)"), "{detail}");
     let calm = matrix.rows.iter().find(|row| row.scenario == "calm").unwrap();
     assert!(calm.cells[1].is_none());
     let text = text::matrix(&matrix, 120, false);

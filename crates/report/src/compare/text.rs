@@ -3,8 +3,8 @@
 mod matrix;
 mod ranking;
 
+pub(super) use matrix::detail;
 pub use matrix::matrix;
-pub(super) use matrix::words;
 pub use ranking::ranking;
 pub(super) use ranking::{legend, warnings};
 

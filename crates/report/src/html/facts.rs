@@ -103,7 +103,7 @@ pub(super) fn self_check(view: &View) -> String {
     } else {
         out.push_str("<p class=\"warning\">Failed. The results above may reflect the test machine rather than the network:</p>\n<ul>\n");
         for reason in &self_check.reasons {
-            let _ = writeln!(out, "<li>{}</li>", escaped(reason));
+            let _ = writeln!(out, "<li>{}</li>", escaped(&reason.to_string()));
         }
         out.push_str("</ul>\n");
     }

@@ -86,7 +86,8 @@ fn word(verdict: Verdict) -> &'static str {
 /// Reason for the verdict in one sentence.
 fn verdict_reason(summary: &Summary) -> String {
     if !summary.reasons.is_empty() {
-        return format!("The run could not be measured: {}.", summary.reasons.join("; "));
+        let reasons: Vec<String> = summary.reasons.iter().map(ToString::to_string).collect();
+        return format!("The run could not be measured: {}.", reasons.join("; "));
     }
     let of = |verdict: Verdict| -> Vec<&str> {
         let those = summary.stations.iter().filter(|station| station.verdict == verdict);

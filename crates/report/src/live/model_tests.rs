@@ -1,5 +1,5 @@
 use super::*;
-use netburn_record::{EventRow, IntervalRow, OperationRow};
+use netburn_record::{EventRow, IntervalRow, OperationRow, QualityIssue};
 use netburn_scenario::{Station, StationWorkload};
 use netburn_workload::{Config, Operation};
 use proptest::prelude::*;
@@ -122,7 +122,11 @@ fn a_lost_station_is_shown_as_lost() {
             length: 0,
             kind,
             // The text of an event has no effect.
-            text: netburn_record::amend::lost("desktop", "gone"),
+            detail: QualityIssue::AgentLost {
+                name: "desktop".into(),
+                cause: "gone".into(),
+            }
+            .into(),
         }));
         model.plain(Instant::ZERO)[3].ends_with(", lost")
     };

@@ -1,5 +1,7 @@
 use super::*;
 use crate::style::painted_width;
+use netburn_record::QualityIssue;
+use netburn_record::summary::GoalKind;
 use netburn_workload::Verdict;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -41,8 +43,8 @@ fn four() -> Summary {
         "fail",
         stream,
         json!([
-            { "goal": "every 2 s ≥ 20 Mbit/s", "met": 0.43, "excess": 2.5, "verdict": "fail", "samples": 581 },
-            { "goal": "no stall", "met": 0.93, "excess": null, "verdict": "fail", "samples": 1 }
+            { "goal": "every 2 s ≥ 20 Mbit/s", "kind": "rate", "met": 0.43, "excess": 2.5, "verdict": "fail", "samples": 581 },
+            { "goal": "no stall", "kind": "no_stall", "met": 0.93, "excess": null, "verdict": "fail", "samples": 1 }
         ]),
     );
     tv["player"] = json!({ "stalls": 2, "stalled_ms": 4200.0, "longest_stall_ms": 3000.0, "stalled_share": 0.07 });
@@ -55,7 +57,7 @@ fn four() -> Summary {
                 "pages",
                 "fail",
                 browsing,
-                json!([{ "goal": "page load ≤ 500 ms", "met": 0.88, "excess": 4.1, "verdict": "fail", "samples": 100 }]),
+                json!([{ "goal": "page load ≤ 500 ms", "kind": "latency", "met": 0.88, "excess": 4.1, "verdict": "fail", "samples": 100 }]),
             )],
         ),
         station("tv", "fail", vec![tv]),
@@ -67,7 +69,7 @@ fn four() -> Summary {
                 "calls",
                 "marginal",
                 voip,
-                json!([{ "goal": "latency ≤ 150 ms", "met": 299.0 / 300.0, "excess": 400.0 / 150.0, "verdict": "marginal", "samples": 300 }]),
+                json!([{ "goal": "latency ≤ 150 ms", "kind": "latency", "met": 299.0 / 300.0, "excess": 400.0 / 150.0, "verdict": "marginal", "samples": 300 }]),
             )],
         ),
         station(
@@ -156,7 +158,7 @@ fn a_narrow_terminal_has_two() {
 fn unbounded_percentiles_are_shown_as_never() {
     // Of 100, 60 never ended: p50 and p95 fall among them, p99 isn't supported by 100.
     let voip = latency(100, 60, [None, None, None, Some(1.0), Some(90.0)]);
-    let goals = json!([{ "goal": "latency ≤ 150 ms", "met": 0.4, "excess": 0.6, "verdict": "fail", "samples": 100 }]);
+    let goals = json!([{ "goal": "latency ≤ 150 ms", "kind": "latency", "met": 0.4, "excess": 0.6, "verdict": "fail", "samples": 100 }]);
     let mut use_ = workload("voip", "calls", "fail", voip, goals);
     use_["failures"] = json!(50);
     use_["timeouts"] = json!(20);
@@ -181,17 +183,18 @@ fn quality_issues_and_runs_are_listed() {
             "calls",
             "pass",
             latency(6, 0, [Some(1.0), None, None, Some(1.0), Some(1.0)]),
-            json!([{ "goal": "latency ≤ 150 ms", "met": met, "excess": 0.1, "verdict": "pass", "samples": 6 }]),
+            json!([{ "goal": "latency ≤ 150 ms", "kind": "latency", "met": met, "excess": 0.1, "verdict": "pass", "samples": 6 }]),
         )
     };
     let self_check = "the server s1 used 97 % of one core; the limit is 95 %";
     let mut phone = station("phone", "inconclusive", vec![calls(1.0)]);
+    let self_check = json!({ "code": "processor_busy", "text": self_check });
     phone["reasons"] = json!([self_check]);
     let mut tablet = station("tablet", "inconclusive", vec![calls(1.0)]);
-    tablet["reasons"] = json!([self_check, "its agent was lost after 3 s"]);
+    tablet["reasons"] = json!([self_check, { "code": "agent_lost", "text": "its agent was lost after 3 s" }]);
     let mut whole = summary("inconclusive", vec![phone, tablet]);
     whole["provisional"] = json!(true);
-    whole["reasons"] = json!(["it was interrupted after 4 s"]);
+    whole["reasons"] = json!([{ "code": "run_interrupted", "text": "it was interrupted after 4 s" }]);
     whole["self_check"]["ok"] = json!(false);
     whole["self_check"]["reasons"] = json!([self_check]);
     let one = serde_json::from_value::<Summary>(summary("pass", vec![])).unwrap();
@@ -287,8 +290,7 @@ fn modelled_environments_explain_how_to_test_a_real_network() {
 
 #[test]
 fn a_goal_without_samples_is_reported_once() {
-    let goal =
-        json!([{ "goal": "page load ≤ 500 ms", "met": null, "excess": null, "verdict": "inconclusive", "samples": 0 }]);
+    let goal = json!([{ "goal": "page load ≤ 500 ms", "kind": "latency", "met": null, "excess": null, "verdict": "inconclusive", "samples": 0 }]);
     let browsing = workload("browsing", "pages", "inconclusive", latency(0, 0, [None; 5]), goal);
     let mut laptop = station("laptop", "inconclusive", vec![browsing]);
     let of = |laptop: &Value| {
@@ -304,10 +306,18 @@ fn a_goal_without_samples_is_reported_once() {
         of(&laptop),
         ["laptop is inconclusive: browsing has no samples for `page load ≤ 500 ms`."]
     );
-    laptop["reasons"] = json!(["browsing has no samples for `page load ≤ 500 ms`: nothing fell due"]);
+    let reason = QualityIssue::NoSamples {
+        workload: "browsing".into(),
+        goal: 0,
+        kind: GoalKind::Latency,
+        goal_text: "page load ≤ 500 ms".into(),
+    };
+    laptop["reasons"] = json!([reason]);
     assert_eq!(
         of(&laptop),
-        ["laptop could not be measured: browsing has no samples for `page load ≤ 500 ms`: nothing fell due."]
+        [
+            "laptop could not be measured: browsing has no samples for `page load ≤ 500 ms`: no counted operation was due in the evaluated time."
+        ]
     );
 }
 
@@ -349,10 +359,11 @@ proptest! {
         summary.title = Some(evil.clone());
         summary.question = Some(evil.clone());
         summary.run = evil.clone();
-        summary.reasons = vec![evil.clone()];
-        summary.self_check.reasons = vec![evil.clone()];
+        let reason = QualityIssue::ResultsMissing { cause: evil.clone() };
+        summary.reasons = vec![reason.clone()];
+        summary.self_check.reasons = vec![reason.clone()];
         summary.stations[0].name = evil.clone();
-        summary.stations[0].reasons = vec![evil.clone()];
+        summary.stations[0].reasons = vec![reason];
         summary.stations[0].workloads[0].name = evil.clone();
         summary.stations[0].workloads[0].goals[0].goal = evil.clone();
         summary.intervals.insert(evil.clone(), [0.0, 1.0]);

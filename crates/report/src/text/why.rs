@@ -3,8 +3,8 @@
 use crate::sanitise::sanitise;
 use crate::style::{Tone, paint};
 use netburn_analysis::format::{percent, short, span};
-use netburn_record::Summary;
-use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
+use netburn_record::summary::{GoalKind, GoalSummary, StationSummary, WorkloadSummary};
+use netburn_record::{QualityIssue, Summary};
 use netburn_workload::Verdict;
 
 /// A sentence per missed goal, per reason for which a station is inconclusive, and per workload
@@ -31,7 +31,7 @@ pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
 
 /// The same for one station without colours. A station without problems gets a sentence per met
 /// goal.
-pub(crate) fn plain(station: &StationSummary, known: &[String]) -> Vec<String> {
+pub(crate) fn plain(station: &StationSummary, known: &[QualityIssue]) -> Vec<String> {
     let mut out: Vec<String> = sentences(station, known)
         .into_iter()
         .map(|(_, sentence)| capital(&sentence))
@@ -52,7 +52,7 @@ pub(crate) fn plain(station: &StationSummary, known: &[String]) -> Vec<String> {
 /// A goal that was passed.
 fn met_goal(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     match &workload.player {
-        Some(player) if !goal.goal.contains(['≤', '≥']) && player.stalls == 0 => {
+        Some(player) if goal.kind == GoalKind::NoStall && player.stalls == 0 => {
             format!("{} never stalled.", capital(&sanitise(&workload.name)))
         }
         _ => format!("{}.", capital(&goal_sentence(workload, goal))),
@@ -68,20 +68,20 @@ fn capital(text: &str) -> String {
     }
 }
 
-fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> {
+fn sentences(station: &StationSummary, known: &[QualityIssue]) -> Vec<(Tone, String)> {
     let mut out = Vec::new();
     let own: Vec<String> = station
         .reasons
         .iter()
         .filter(|reason| !known.contains(reason))
-        .map(|reason| sanitise(reason))
+        .map(|reason| sanitise(&reason.to_string()))
         .collect();
     if !own.is_empty() {
         out.push((Tone::Unreliable, format!("could not be measured: {}.", own.join("; "))));
     }
     let inconclusive = station.verdict == Verdict::Inconclusive;
     for workload in &station.workloads {
-        for goal in &workload.goals {
+        for (index, goal) in workload.goals.iter().enumerate() {
             let (tone, verb) = match goal.verdict {
                 // An inconclusive goal has neither failed nor been met.
                 Verdict::Fail if inconclusive => (Tone::Unreliable, "would fail"),
@@ -89,14 +89,7 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
                 Verdict::Fail => (Tone::Bad, "fails"),
                 Verdict::Marginal => (Tone::Unreliable, "is marginal"),
                 // Said already, with its reason.
-                Verdict::Inconclusive
-                    if station
-                        .reasons
-                        .iter()
-                        .any(|why| why.contains(&format!("`{}`", goal.goal))) =>
-                {
-                    continue;
-                }
+                Verdict::Inconclusive if station.reasons.iter().any(|why| is_about(why, workload, index)) => continue,
                 Verdict::Inconclusive => (Tone::Unreliable, "is inconclusive"),
                 Verdict::Pass | Verdict::None => continue,
             };
@@ -109,32 +102,37 @@ fn sentences(station: &StationSummary, known: &[String]) -> Vec<(Tone, String)> 
     out
 }
 
+/// Returns whether a reason is about a goal of a workload.
+fn is_about(reason: &QualityIssue, of: &WorkloadSummary, index: usize) -> bool {
+    matches!(reason, QualityIssue::NoSamples { workload, goal, .. } if *workload == of.name && *goal == index)
+}
+
 fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     let (name, text) = (sanitise(&workload.name), sanitise(&goal.goal));
     let Some(met) = goal.met else {
         return format!("{name} has no samples for `{text}`");
     };
-    if text.contains('≤') {
-        format!(
+    match goal.kind {
+        GoalKind::Latency => format!(
             "{} of {} {name} operations met `{text}`{}{}",
             percent(met),
             goal.samples,
             required(goal, met),
             worst_operation(workload, goal)
-        )
-    } else if text.contains('≥') {
-        let slowest = match goal.excess {
-            Some(excess) if excess > 0.0 => format!("the slowest reached {} of it", percent(1.0 / excess)),
-            _ => "one window had no data".to_owned(),
-        };
-        format!(
-            "{} of {} {name} windows met `{text}`{}; {slowest}",
-            percent(met),
-            goal.samples,
-            required(goal, met)
-        )
-    } else {
-        match &workload.player {
+        ),
+        GoalKind::Rate => {
+            let slowest = match goal.excess {
+                Some(excess) if excess > 0.0 => format!("the slowest reached {} of it", percent(1.0 / excess)),
+                _ => "one window had no data".to_owned(),
+            };
+            format!(
+                "{} of {} {name} windows met `{text}`{}; {slowest}",
+                percent(met),
+                goal.samples,
+                required(goal, met)
+            )
+        }
+        GoalKind::NoStall => match &workload.player {
             Some(player) if player.stalls > 0 => format!(
                 "{name} stalled {}, {} in total ({} of the time), longest {}",
                 times(player.stalls),
@@ -143,7 +141,7 @@ fn goal_sentence(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
                 span(player.longest_stall_ms)
             ),
             _ => format!("{name} did not meet `{text}`"),
-        }
+        },
     }
 }
 

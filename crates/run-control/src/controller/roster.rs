@@ -80,7 +80,7 @@ pub(super) enum State {
     Connected(ConnectionId),
     /// It lost its connection at this time, for this reason, and may reconnect.
     Disconnected(Stamp, String),
-    /// Its part is over, and it left.
+    /// The part is over, and the agent left.
     Left,
     /// It is lost, for this reason.
     Lost(String),
@@ -99,7 +99,7 @@ impl AgentSession {
         matches!(self.state, State::Connected(_) | State::Disconnected(..)).then(|| self.protocol.stage())
     }
 
-    /// Its name, and in parentheses the name of the device if it differs.
+    /// Name, and in parentheses the name of the device if it differs.
     pub(super) fn label(&self) -> String {
         match &self.expected.device {
             Device::Member(member) if *member != self.expected.name => format!("{} ({member})", self.expected.name),
@@ -107,7 +107,7 @@ impl AgentSession {
         }
     }
 
-    /// Its role and name, for a sentence.
+    /// Role and name, for a sentence.
     pub(super) fn description(&self) -> String {
         match (self.expected.role, self.member()) {
             (Role::Agent, _) => format!("agent {}", self.label()),

@@ -82,7 +82,7 @@ impl<D: Dial> ControllerSession<D> {
                 at: clock.now(),
                 length: 0,
                 kind,
-                text: text.to_owned(),
+                detail: text.into(),
             }));
             if full {
                 let _ = self.outbox.seal();

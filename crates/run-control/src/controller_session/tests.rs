@@ -11,7 +11,7 @@ use crate::progress::{Outcome, Watch};
 use crate::server;
 use crate::spool::{self, SpoolFolder, SpoolHeader, Writer};
 use netburn_protocol::token::Token;
-use netburn_record::{EventKind, EventRow, Health, IntervalRow, Role, Row, Sink};
+use netburn_record::{Detail, EventKind, EventRow, Health, IntervalRow, Role, Row, Sink};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Duration, Instant};
 use std::collections::BTreeSet;
@@ -287,7 +287,7 @@ fn a_connection_that_is_cut_costs_no_row() {
     let away = memory.events(EventKind::Warning);
     assert_eq!(
         away.iter()
-            .filter(|event| event.text.contains("phone was disconnected for"))
+            .filter(|event| event.detail.text().contains("phone was disconnected for"))
             .count(),
         2,
         "{away:?}"
@@ -395,7 +395,10 @@ fn agents_on_a_slow_link_deliver_all_rows() {
     let health: Vec<Health> = memory
         .events(EventKind::Health)
         .iter()
-        .map(|event| serde_json::from_str(&event.text).unwrap())
+        .filter_map(|event| match &event.detail {
+            Detail::Health(report) => Some((**report).clone()),
+            _ => None,
+        })
         .collect();
     assert_eq!(health.len(), 3);
 }
@@ -426,7 +429,7 @@ fn without_a_disk_results_are_kept_in_memory_and_this_is_reported() {
     let said = memory.events(EventKind::Warning);
     assert_eq!(
         said.iter()
-            .filter(|event| event.text.contains("they are kept in memory"))
+            .filter(|event| event.detail.text().contains("they are kept in memory"))
             .count(),
         1,
         "{said:?}"

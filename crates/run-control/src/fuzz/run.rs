@@ -266,7 +266,8 @@ impl World {
                             EventKind::Rejected,
                         ];
                         let note = row.kind == EventKind::Warning
-                            && (row.text == "a note" || row.text.starts_with("datagrams do not reach the server"));
+                            && (row.detail.text() == "a note"
+                                || row.detail.text().starts_with("datagrams do not reach the server"));
                         assert!(own.contains(&row.kind) || note, "{row:?} comes from an agent");
                     }
                     if let Row::Interval(row) = &row {
@@ -312,7 +313,7 @@ fn forged(what: u8, batch: &mut Batch) {
             at: Instant::from_nanos(i64::MIN),
             length: u64::MAX,
             kind: [EventKind::Incomplete, EventKind::Warning, EventKind::Roam][usize::from(what % 3)],
-            text: "the server was lost".to_owned(),
+            detail: "the server was lost".into(),
         }),
     };
     batch.push(&row);

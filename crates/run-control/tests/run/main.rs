@@ -6,7 +6,7 @@ mod threads;
 mod unauthenticated;
 
 use netburn_record::row::BASELINE;
-use netburn_record::{Clock, EventKind, Role, Row, Side};
+use netburn_record::{Detail, EventKind, Role, Row, Side};
 use netburn_run_control::{ControllerError, Phase};
 use netburn_units::Instant;
 use netburn_workload::Outcome as PartEnd;
@@ -64,10 +64,13 @@ fn four_workloads_at_once_deliver_their_operations() {
     }
     assert_eq!(memory.events(EventKind::Rejected).len(), 0);
     // All agents share this machine's clock: the estimates equal it within their errors.
-    let clocks: Vec<Clock> = memory
+    let clocks: Vec<_> = memory
         .events(EventKind::Clock)
         .iter()
-        .map(|event| serde_json::from_str(&event.text).unwrap())
+        .filter_map(|event| match &event.detail {
+            Detail::Clock(report) => Some((**report).clone()),
+            _ => None,
+        })
         .collect();
     assert_eq!(clocks.len(), 10);
     assert!(

@@ -1,6 +1,6 @@
 //! Shared by the tests with real traffic: plans, and a sink and a progress receiver that store their input.
 
-use netburn_record::{EventKind, EventRow, Health, OperationRow, Row, Sink};
+use netburn_record::{Detail, EventKind, EventRow, Health, OperationRow, Row, Sink};
 use netburn_run_control::{ControllerError, Launcher, Options, Outcome, Phase, Watch, run_local};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
@@ -78,7 +78,10 @@ impl Memory {
         let events = self.events(EventKind::Health);
         events
             .iter()
-            .map(|event| serde_json::from_str(&event.text).unwrap())
+            .filter_map(|event| match &event.detail {
+                Detail::Health(report) => Some((**report).clone()),
+                _ => None,
+            })
             .collect()
     }
 }

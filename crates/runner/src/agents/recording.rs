@@ -3,7 +3,7 @@
 use netburn_lab::Lab;
 use netburn_linux::interface;
 use netburn_linux::links::Links;
-use netburn_record::{EventKind, EventRow, Row, Sink};
+use netburn_record::{Detail, EventKind, EventRow, QualityIssue, Row, Sink};
 use netburn_units::Instant;
 use std::io;
 
@@ -14,7 +14,7 @@ pub(crate) struct RecordingSink<'a> {
     /// The loopback interface, which carries a local run. `None` if it can't be monitored.
     loopback: Option<(Links, u32)>,
     /// Reasons why the results of the run are unreliable.
-    quality_issues: Vec<String>,
+    quality_issues: Vec<QualityIssue>,
 }
 
 impl<'a> RecordingSink<'a> {
@@ -56,12 +56,11 @@ impl<'a> RecordingSink<'a> {
         if let Some((links, index)) = &self.loopback
             && links.went_down(*index).unwrap_or(false)
         {
-            let text = "the loopback interface was taken down during the run";
-            self.quality_issues.push(text.to_owned());
+            self.quality_issues.push(QualityIssue::InterfaceDown { station: None });
         }
         for name in self.lab.map(Lab::interfaces_down).unwrap_or_default() {
-            self.quality_issues
-                .push(format!("the interface of {name} was taken down during the run"));
+            let station = Some(name.to_owned());
+            self.quality_issues.push(QualityIssue::InterfaceDown { station });
         }
     }
 
@@ -69,32 +68,28 @@ impl<'a> RecordingSink<'a> {
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.sync()?;
         let at = self.lab.and_then(|lab| lab.snapshots().0).unwrap_or(Instant::ZERO);
-        let mut put = |kind, text| {
+        let mut put = |kind, detail: Detail| {
             self.sink.put(&Row::Event(EventRow {
                 station: None,
                 workload: None,
                 at,
                 length: 0,
                 kind,
-                text,
+                detail,
             }))
         };
         for issue in std::mem::take(&mut self.quality_issues) {
-            put(EventKind::QualityIssue, issue)?;
+            put(EventKind::QualityIssue, issue.into())?;
         }
         let Some(lab) = self.lab else {
             return self.sink.sync();
         };
         for note in lab.notes() {
-            put(EventKind::Warning, note.clone())?;
+            put(EventKind::Warning, note.clone().into())?;
         }
-        let health = serde_json::to_string(&lab.health()).map_err(io::Error::other)?;
-        put(EventKind::Lab, health)?;
-        if let Some(why) = lab.failed() {
-            put(
-                EventKind::QualityIssue,
-                format!("the lab stopped carrying packets: {why}"),
-            )?;
+        put(EventKind::Lab, lab.health().into())?;
+        if let Some(cause) = lab.failed() {
+            put(EventKind::QualityIssue, QualityIssue::LabStopped { cause }.into())?;
         }
         self.sink.sync()
     }

@@ -61,14 +61,14 @@ impl Plan {
             };
             found.add(!self.aps.is_empty(), reason, || "ap.*".to_owned());
             found.add(!self.networks.is_empty(), reason, || "network.*".to_owned());
-            let set: Vec<SetKeys> = self.stations.iter().map(SetKeys::of_station).collect();
+            let set: Vec<SetKeys> = self.stations.iter().map(SetKeys::for_station).collect();
             for key in StationSection::keys().iter().filter(|key| key.of_air()) {
                 let any = set.iter().any(|set| set.contains(key));
                 found.add(any, reason, || format!("station.*.{}", key.name));
             }
-            let set = SetKeys::of::<LinkSection>(&self.server.link);
+            let set = SetKeys::for_section::<LinkSection>(&self.server.link);
             found.add_keys(&LinkSection::keys(), &set, environment, "server.link");
-            let set = SetKeys::of::<ServerSection>(&self.server);
+            let set = SetKeys::for_section::<ServerSection>(&self.server);
             found.add_keys(&ServerSection::keys(), &set, environment, "server");
             found.add(!self.changes.is_empty(), Reason::NoChanges, || "at".to_owned());
         }
@@ -80,7 +80,7 @@ impl Plan {
 
     fn without_effect_on_air(&self, environment: Environment, found: &mut KeysByReason) {
         for ap in &self.aps {
-            let set = SetKeys::of::<ApSection>(ap);
+            let set = SetKeys::for_section::<ApSection>(ap);
             found.add_keys(&ApSection::keys(), &set, environment, &format!("ap.{}", ap.name));
             let kinds: Vec<QueueKind> = self.queues_of(ap).collect();
             let key = |key: &str| format!("ap.{}.{key}", ap.name);
@@ -137,7 +137,7 @@ impl Station {
         let sends = |kind| kind == Kind::Upload;
         let receives = !self.workloads.is_empty() && !self.workloads.iter().any(|workload| sends(workload.config.kind));
         found.add(self.cc.is_some() && receives, Reason::OnlyReceives, || key("cc"));
-        let (keys, set) = (StationSection::keys(), SetKeys::of_station(self));
+        let (keys, set) = (StationSection::keys(), SetKeys::for_station(self));
         let section = format!("station.{}", self.name);
         for reason in [Reason::FleetOnly, Reason::RealHosts, Reason::SystemSettings] {
             let of_reason = |key: &&Key| key.environments().is_some_and(|(_, other)| other == reason);
@@ -154,14 +154,14 @@ struct SetKeys {
 }
 
 impl SetKeys {
-    fn of<S: Section>(plan: &S::Plan) -> Self {
+    fn for_section<S: Section>(plan: &S::Plan) -> Self {
         SetKeys {
             values: S::encode(plan),
             defaults: S::encode(&S::default_plan()),
         }
     }
 
-    fn of_station(station: &Station) -> Self {
+    fn for_station(station: &Station) -> Self {
         let mut station = station.clone();
         let default = Station::new("");
         // `mcs` implies the rate control.

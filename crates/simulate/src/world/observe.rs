@@ -42,7 +42,7 @@ impl Observer {
                 at: changed.at,
                 length: 0,
                 kind: EventKind::Change,
-                text: settings.join(", "),
+                detail: settings.join(", ").into(),
             }));
         }
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {

@@ -98,11 +98,11 @@ fn fallen_back(idle: &Idle, at: Instant) -> Row {
         at,
         length: 0,
         kind: EventKind::Warning,
-        text: match idle.datagrams {
+        detail: match idle.datagrams {
             true => "the server does not echo datagrams: idle latency is measured with small HTTP requests",
             false => "idle latency is measured with small HTTP requests",
         }
-        .to_owned(),
+        .into(),
     })
 }
 

@@ -196,8 +196,8 @@ async fn begin(shared: &Rc<Shared>, index: usize, priority: Priority) -> Result<
     Ok((session, watched))
 }
 
-/// Returns the connection that a load's requests share, and opens it if necessary. Requests that had to wait for it are
-/// told when it is ready.
+/// Returns the connection that a load's requests share, and opens it if necessary. Requests that wait for it continue when
+/// it is ready.
 async fn shared_session(
     shared: &Rc<Shared>,
     index: usize,

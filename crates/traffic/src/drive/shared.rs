@@ -164,7 +164,8 @@ fn refusal(at: Instant, station: u16, name: &str) -> Row {
         at,
         length: 0,
         kind: EventKind::Warning,
-        text: format!("this system rejects the congestion control `{name}`: the station uses the system's default"),
+        detail: format!("this system rejects the congestion control `{name}`: the station uses the system's default")
+            .into(),
     })
 }
 
@@ -192,7 +193,7 @@ impl Link {
     }
 
     /// A request was cancelled: its HTTP/2 connection may be dead without an error, so new requests use another one.
-    /// Its other streams continue.
+    /// The other streams continue.
     fn distrust_session(&self) {
         // The lock is held while another connection is opened.
         if let Ok(mut session) = self.session.try_lock() {

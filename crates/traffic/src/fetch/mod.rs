@@ -55,6 +55,18 @@ pub enum FetchError {
     Machine(#[from] std::io::Error),
 }
 
+impl FetchError {
+    /// Returns whether the server's certificate was rejected.
+    #[must_use]
+    pub fn is_certificate(&self) -> bool {
+        let FetchError::Request(_, RequestError::Dial(error)) = self else {
+            return false;
+        };
+        let source = error.get_ref().and_then(|source| source.downcast_ref());
+        matches!(source, Some(rustls::Error::InvalidCertificate(_)))
+    }
+}
+
 /// Measures. Calls `second` after every second.
 ///
 /// Cancelling `stop` ends the measurement at once, with a report of the results so far.

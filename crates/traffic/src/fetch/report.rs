@@ -84,7 +84,7 @@ impl Tally {
                 Some(latency) => self.idle.push(latency.as_nanos()),
                 None => self.idle_failures += u64::from(why(row.operation.outcome).is_some()),
             },
-            Row::Event(event) => self.notes.push(event.text.clone()),
+            Row::Event(event) => self.notes.push(event.detail.text().into_owned()),
             _ => {}
         }
     }

@@ -57,9 +57,13 @@ fn a_congestion_control_that_the_kernel_rejects_is_recorded() {
     target.cc = Some("no-such-thing".into());
     let left = drive_one(&target, calls(1000, 20), 100, 5000);
     assert_eq!(left.finished(), 5);
-    let texts: Vec<&str> = left.events.iter().map(|event| &*event.text).collect();
+    let texts: Vec<String> = left
+        .events
+        .iter()
+        .map(|event| event.detail.text().into_owned())
+        .collect();
     assert!(
-        matches!(texts[..], [text] if text.contains("`no-such-thing`")),
+        matches!(&texts[..], [text] if text.contains("`no-such-thing`")),
         "{texts:?}"
     );
     target.cc = Some("reno".into());

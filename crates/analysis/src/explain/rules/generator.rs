@@ -4,9 +4,9 @@ use super::list;
 use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind, Severity};
 use crate::format::{percent, span_us};
-use netburn_record::Health;
 use netburn_record::health::Role;
 use netburn_record::self_check::{CPU, LATENESS_US, MACHINE_BUSY, MISSED_SENDS, standstill_limit};
+use netburn_record::{Health, QualityIssue};
 
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     if !analysis.environment.is_real() {
@@ -24,13 +24,17 @@ pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
             kind: Kind::Generator,
             severity: Severity::Measurement,
             title: "The test machine could not keep up".to_owned(),
-            evidence: format!("Self-check: {}.", quality_issues.join("; ")),
+            evidence: format!("Self-check: {}.", list_issues(quality_issues)),
             advice: "Run the test again with less load on the machine, with fewer stations, with a lower rate, or on simulate.".to_owned(),
             stations: analysis.names(0..analysis.plan.stations.len()),
             by: Vec::new(),
         });
     }
     causes
+}
+
+fn list_issues(issues: &[QualityIssue]) -> String {
+    issues.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 fn cause((agent, evidence): (&Health, String)) -> Cause {

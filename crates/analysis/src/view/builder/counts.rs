@@ -11,7 +11,7 @@ use netburn_units::{Instant, Probability};
 use netburn_workload::{Config, Goal};
 
 pub(super) struct StationBuilder {
-    /// Its clock in this run, if it drifts.
+    /// Clock in this run, if it drifts.
     pub(super) clock: Option<Clock>,
     /// Time at which it was lost in this run, in ns of its clock.
     pub(super) lost: Option<i64>,

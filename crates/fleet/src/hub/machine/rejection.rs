@@ -46,7 +46,7 @@ pub enum Rejection {
     Busy {
         /// The member.
         member: String,
-        /// Its run.
+        /// Run.
         run: String,
     },
     /// The member is not connected.

@@ -6,6 +6,7 @@ use crate::lab;
 use netburn_lab::{LabProcess, Program, address};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
+use netburn_record::QualityIssue;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_scenario::Plan;
 use netburn_study::conformance::datagrams::{Flows, WARMUP, mbps};
@@ -18,8 +19,18 @@ use std::os::unix::net::UnixStream;
 /// UDP port of the first station.
 const PORT: u16 = 5_000;
 
-/// Goodput of each flow in the lab in Mbit/s, and the quality issues.
-pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>), CliError> {
+/// Measurement of flows in the lab.
+pub(super) struct LabFlows {
+    /// Goodput of each flow in Mbit/s.
+    pub(super) goodput_mbps: Vec<f64>,
+    /// Problems of the flows themselves, without duplicates in a row.
+    pub(super) flow_issues: Vec<String>,
+    /// Problems of the lab.
+    pub(super) lab_issues: Vec<QualityIssue>,
+}
+
+/// Measures the flows in the lab.
+pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<LabFlows, CliError> {
     let lab = lab::open(plan)?;
     lab.start(Monotonic::now())
         .map_err(|error| CliError::Failed(error.to_string()))?;
@@ -63,21 +74,24 @@ pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<(Vec<f64>, Vec<String>
         let to = SocketAddr::new(IpAddr::V4(address::v4(receiver)), PORT + station);
         senders.push(run(sender, words(&[&"flow", &"send", &to, &flows.rate, &all]))?);
     }
-    let (mut arrived, mut quality_issues) = (Vec::new(), Vec::new());
+    let (mut arrived, mut flow_issues) = (Vec::new(), Vec::new());
     for (_, output) in &mut receivers {
         let [bytes, dropped] = numbers(output)?;
         arrived.push(mbps(bytes, flows.span));
-        quality_issues.extend(unread(dropped));
+        flow_issues.extend(unread(dropped));
     }
     for (_, output) in &mut senders {
         let [skipped, not_taken, due] = numbers(output)?;
-        quality_issues.extend(skipped_too_many(skipped, due));
+        flow_issues.extend(skipped_too_many(skipped, due));
         // The queue of a station is bounded, so refused datagrams are expected in the uplink.
-        quality_issues.extend(refused(not_taken, due).filter(|_| !flows.up));
+        flow_issues.extend(refused(not_taken, due).filter(|_| !flows.up));
     }
-    quality_issues.extend(lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT));
-    quality_issues.dedup();
-    Ok((arrived, quality_issues))
+    flow_issues.dedup();
+    Ok(LabFlows {
+        goodput_mbps: arrived,
+        flow_issues,
+        lab_issues: lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT),
+    })
 }
 
 /// Reads the counters that an endpoint prints at its end.

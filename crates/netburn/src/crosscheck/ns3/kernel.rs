@@ -70,7 +70,7 @@ fn in_lab(
     for attempt in 0..ATTEMPTS {
         let folder = folder.join(format!("{}-{seed}-{attempt}", plan.number));
         let summary = run::run_plan(&resolved, Environment::Lab, &folder)?;
-        why = unaccepted_issues(args, summary.self_check.reasons);
+        why = unaccepted_issues(args, &summary.self_check.reasons);
         if why.is_empty() {
             let unreadable = |error| CliError::Usage(format!("{}: {error}", folder.display()));
             let mut collector = Collector::new(plan);

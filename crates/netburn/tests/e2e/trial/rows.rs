@@ -58,7 +58,7 @@ impl Operations {
         let run = Run::open(folder).unwrap();
         let _ = run.rows(&mut |row| match row {
             Row::Interval(row) => bytes = bytes.max(Some(row.at.as_nanos())),
-            Row::Event(row) => events.push(format!("{} ns: {}", row.at.as_nanos(), row.text)),
+            Row::Event(row) => events.push(format!("{} ns: {}", row.at.as_nanos(), row.detail.text())),
             _ => {}
         });
         format!(

@@ -2,7 +2,7 @@
 
 use super::{badge, head, metric_table, verdict};
 use crate::compare::format::counts;
-use crate::compare::text::{premises, words};
+use crate::compare::text::{detail, premises};
 use crate::html::{document, escaped, section};
 use netburn_analysis::compare::Matrix;
 use std::fmt::Write as _;
@@ -71,14 +71,13 @@ fn matrix_table(matrix: &Matrix) -> String {
         for cell in &row.cells {
             let _ = match cell {
                 Some(cell) => {
-                    let words = words(matrix, cell);
-                    let rest = words.split_once(": ").map_or("", |(_, rest)| rest);
+                    let detail = detail(matrix, cell).unwrap_or_default();
                     write!(
                         out,
                         "<td><a href=\"#part-c-{}\">{}</a> {}</td>",
                         cell.comparison + 1,
                         badge(cell.judgement, cell.judgement.name()),
-                        escaped(rest)
+                        escaped(&detail)
                     )
                 }
                 None => write!(out, "<td>–</td>"),

@@ -7,11 +7,16 @@ use crate::table::{Cell as TextCell, left, render};
 use netburn_analysis::compare::{Cell, Comparison, Matrix, Side, Unit};
 
 /// Text of a cell: `worse: p95 ms +12 %`.
-#[must_use]
-pub(in crate::compare) fn words(matrix: &Matrix, cell: &Cell) -> String {
-    let Some(place) = cell.metric else {
-        return cell.judgement.name().to_owned();
-    };
+fn words(matrix: &Matrix, cell: &Cell) -> String {
+    match detail(matrix, cell) {
+        Some(detail) => format!("{}: {detail}", cell.judgement.name()),
+        None => cell.judgement.name().to_owned(),
+    }
+}
+
+/// Metric behind a cell's judgement, with its difference; `None` without such a metric.
+pub(in crate::compare) fn detail(matrix: &Matrix, cell: &Cell) -> Option<String> {
+    let place = cell.metric?;
     let metric = &matrix.comparisons[cell.comparison].metrics[place];
     let by = match metric.share() {
         Some(of) if metric.key.quantity.unit() != Unit::Share => share(Some(of), metric.key.quantity.unit()),
@@ -20,7 +25,7 @@ pub(in crate::compare) fn words(matrix: &Matrix, cell: &Cell) -> String {
             signed(metric.contrast().difference, metric.key.quantity.unit())
         ),
     };
-    format!("{}: {}{by}", cell.judgement.name(), metric_name(&metric.key, false))
+    Some(format!("{}{by}", metric_name(&metric.key, false)))
 }
 
 /// Lines of about `width` columns, with colours if `colour`. Each comparison has a number and a

@@ -5,8 +5,7 @@ use crate::controller::protocol_state::{ConnectionId, Rejection, Stage, Step};
 use crate::controller::roster::{Admission, State};
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{self, Bye, Reach, Ready, Refused, ToAgent, Welcome};
-use netburn_record::amend;
-use netburn_record::{EventKind, EventRow, Health, Moved, Role, Row, Side};
+use netburn_record::{Detail, EventKind, EventRow, Health, Moved, QualityIssue, Role, Row, Side};
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -184,15 +183,15 @@ impl RunCoordinator {
         for session in &self.roster.sessions {
             let rejected = session.allowance.rejected();
             if rejected.total() > 0 {
-                let text = amend::rejected(&session.description(), rejected);
+                let issue = rejected.issue(&session.description());
                 match &session.expected.stations[..] {
-                    [] => events.push((None, text)),
-                    stations => events.extend(stations.iter().map(|station| (Some(*station), text.clone()))),
+                    [] => events.push((None, issue)),
+                    stations => events.extend(stations.iter().map(|station| (Some(*station), issue.clone()))),
                 }
             }
         }
-        for (station, text) in events {
-            self.event(now, station, EventKind::Rejected, text);
+        for (station, issue) in events {
+            self.event(now, station, EventKind::Rejected, issue);
         }
     }
 
@@ -229,9 +228,8 @@ impl RunCoordinator {
             served,
             ..said
         };
-        let text = serde_json::to_string(&health).expect("plain fields");
-        session.health = Some(health);
-        self.event(at, None, EventKind::Health, text);
+        session.health = Some(health.clone());
+        self.event(at, None, EventKind::Health, health);
     }
 
     fn put(&mut self, row: Row) {
@@ -240,8 +238,8 @@ impl RunCoordinator {
         }
     }
 
-    pub(super) fn event(&mut self, now: Stamp, station: Option<u16>, kind: EventKind, text: String) {
-        self.event_of(now, Duration::ZERO, station, kind, text);
+    pub(super) fn event(&mut self, now: Stamp, station: Option<u16>, kind: EventKind, detail: impl Into<Detail>) {
+        self.event_of(now, Duration::ZERO, station, kind, detail);
     }
 
     pub(super) fn event_of(
@@ -250,7 +248,7 @@ impl RunCoordinator {
         length: Duration,
         station: Option<u16>,
         kind: EventKind,
-        text: String,
+        detail: impl Into<Detail>,
     ) {
         self.put(Row::Event(EventRow {
             station,
@@ -258,7 +256,7 @@ impl RunCoordinator {
             at: self.run_time(began).unwrap_or(Instant::ZERO),
             length: length.as_nanos(),
             kind,
-            text,
+            detail: detail.into(),
         }));
     }
 
@@ -351,11 +349,14 @@ impl RunCoordinator {
     pub(super) fn report_lost(&mut self, now: Stamp, index: usize, reason: &str) {
         let session = &self.roster.sessions[index];
         let all_of = |stations: &[u16]| stations.iter().copied().map(Some).collect();
-        let (kind, stations, text): (_, Vec<Option<u16>>, _) = match session.expected.role {
+        let (kind, stations, issue): (_, Vec<Option<u16>>, _) = match session.expected.role {
             Role::Agent => (
                 EventKind::Lost,
                 all_of(&session.expected.stations),
-                amend::lost(&session.label(), reason),
+                QualityIssue::AgentLost {
+                    name: session.label(),
+                    cause: reason.to_owned(),
+                },
             ),
             Role::Server => {
                 let (kind, stations) = match self.served() {
@@ -363,12 +364,16 @@ impl RunCoordinator {
                     Some(stations) if stations.is_empty() => (EventKind::UnusedServerLost, vec![None]),
                     Some(stations) => (EventKind::ServerLost, all_of(&stations)),
                 };
-                (kind, stations, amend::server_lost(session.member(), reason))
+                let issue = QualityIssue::ServerLost {
+                    member: session.member().map(str::to_owned),
+                    cause: reason.to_owned(),
+                };
+                (kind, stations, issue)
             }
         };
-        self.outputs.push_back(Output::Warn(text.clone()));
+        self.outputs.push_back(Output::Warn(issue.to_string()));
         for station in stations {
-            self.event(now, station, kind, text.clone());
+            self.event(now, station, kind, issue.clone());
         }
     }
 

@@ -9,7 +9,7 @@ use crate::error::ControllerError;
 use crate::progress::Phase;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{Assign, Bye, Stop, ToAgent};
-use netburn_record::EventKind;
+use netburn_record::{Clock, EventKind};
 use netburn_units::Duration;
 
 /// Maximum number of agents that have an assignment and are not ready yet.
@@ -236,18 +236,17 @@ impl RunCoordinator {
     /// Records the clock of each agent.
     fn record_clocks(&mut self, now: Stamp) {
         let zero = self.start.unwrap_or(now);
-        let reports: Vec<String> = self
+        let reports: Vec<Clock> = self
             .roster
             .sessions
             .iter()
             .filter_map(|p| {
                 let stations = names(&self.setup, &p.expected.stations);
-                let report = p.comparison()?.report(&p.expected.name, stations, zero);
-                Some(serde_json::to_string(&report).expect("plain fields"))
+                Some(p.comparison()?.report(&p.expected.name, stations, zero))
             })
             .collect();
-        for text in reports {
-            self.event(now, None, EventKind::Clock, text);
+        for clock in reports {
+            self.event(now, None, EventKind::Clock, clock);
         }
     }
 

@@ -313,7 +313,7 @@ impl Rig {
 
     fn events(&self, kind: EventKind) -> Vec<(Option<u16>, String)> {
         let events = self.rows.iter().filter_map(|row| match row {
-            Row::Event(event) if event.kind == kind => Some((event.station, event.text.clone())),
+            Row::Event(event) if event.kind == kind => Some((event.station, event.detail.text().into_owned())),
             _ => None,
         });
         events.collect()

@@ -36,7 +36,7 @@ fn remark(length: usize) -> Row {
         at: Instant::ZERO,
         length: 0,
         kind: EventKind::Warning,
-        text: "E".repeat(length),
+        detail: "E".repeat(length).into(),
     })
 }
 
@@ -54,7 +54,7 @@ fn interval(at: i64, bytes_down: u64) -> Row {
 fn recorded(rig: &Rig) -> (usize, usize) {
     let own = rig.rows.iter().filter(|row| row.station() == Some(0));
     let text = own.clone().filter_map(|row| match row {
-        Row::Event(event) if event.kind != EventKind::Rejected => Some(event.text.len()),
+        Row::Event(event) if event.kind != EventKind::Rejected => Some(event.detail.text().len()),
         _ => None,
     });
     (own.clone().count(), text.sum())
