@@ -5,8 +5,8 @@ mod util;
 
 use netburn_interop::export::csv_rows::{COLUMNS, Cell, csv_rows};
 use netburn_interop::export::flent::{Test, files};
-use netburn_interop::export::{csv, json, junit, openmetrics};
-use netburn_record::{Bssid, LinkRow, Recorder, Row, Run, RunStatus, Sink};
+use netburn_interop::export::{csv, json, junit, openmetrics, parquet};
+use netburn_record::{Bssid, LinkRow, Recorder, Row, Run, RunStatus, Sink, recover};
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
@@ -255,4 +255,34 @@ fn an_unreliable_run_is_an_error_and_not_a_failure() {
         "{metrics}"
     );
     assert!(metrics.ends_with("# EOF\n"));
+}
+
+/// An unfinished run is exported from its spool, which gives the same as its finished record.
+#[test]
+fn an_unfinished_run_is_exported_without_finishing_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let mut recorder = Recorder::create(&path, header(plan())).unwrap();
+    for row in good_rows() {
+        recorder.put(&row).unwrap();
+    }
+    recorder.sync().unwrap();
+    drop(recorder);
+    let exported = |name: &str| {
+        let run = Run::open(&path).unwrap();
+        let mut all = vec![
+            written(|to| csv::write(&run, to).unwrap()).into_bytes(),
+            written(|to| json::write(&run, to).unwrap()).into_bytes(),
+            written(|to| junit::write(&run, to).unwrap()).into_bytes(),
+            written(|to| openmetrics::write(&run, to).unwrap()).into_bytes(),
+        ];
+        all.extend(files(&run, None).unwrap().into_iter().map(|file| file.bytes));
+        let tables = parquet::write(&run, &folder.path().join(name)).unwrap();
+        all.extend(tables.iter().map(|table| std::fs::read(table).unwrap()));
+        all
+    };
+    let before = exported("before");
+    assert!(!path.join("run.json").exists());
+    assert!(recover(&path).unwrap());
+    assert!(exported("after") == before);
 }

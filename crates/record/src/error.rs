@@ -1,5 +1,6 @@
 //! Errors of run folders.
 
+use parquet::errors::ParquetError;
 use std::io;
 use std::path::PathBuf;
 
@@ -74,5 +75,17 @@ impl Error {
             path: path.into(),
             what: what.to_string(),
         }
+    }
+}
+
+/// The I/O error within an error of Parquet, so that a full disk is reported as a full disk.
+#[must_use]
+pub fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
     }
 }

@@ -52,6 +52,7 @@ mod tables;
 pub mod utc;
 
 pub use amend::{Amended, LateResults, merge_late_results};
+pub use columns::tables::RunTable;
 pub use columns::{Column, Values, WireType};
 pub use error::Error;
 pub use header::{Environment, Header, Host, RunStatus, Source};
@@ -67,5 +68,4 @@ pub use run::Run;
 pub use run_set::{RunSet, pool};
 pub use standstill::Standstills;
 pub use summary::Summary;
-pub use table_values::RunTable;
 pub use utc::UnixTime;

@@ -5,7 +5,7 @@ pub(crate) mod pool;
 
 use crate::columns::names::Names;
 use crate::columns::read::{BadTable, rows};
-use crate::columns::tables::Table;
+use crate::columns::tables::{RunTable, Table};
 use crate::document::{Document, FILE};
 use crate::error::Error;
 use crate::folder::{SPOOL, open_spool, present_table};
@@ -13,12 +13,11 @@ use crate::header::{Header, RunStatus};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::regular;
-use crate::row::{AirRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
 use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
 use crate::summary::{Summary, WorkloadTotals};
-use crate::table_values::RunTable;
 use netburn_units::Instant;
 use pool::pooled;
 use std::collections::BTreeMap;
@@ -160,6 +159,21 @@ impl Run {
         RunTable::ALL
             .into_iter()
             .try_for_each(|table| self.table_rows(table, take))
+    }
+
+    /// Passes the rows of one table to `take`, in the order in which they were put. A run set has no rows of its own.
+    ///
+    /// # Errors
+    /// When the table can't be read.
+    pub fn table_rows(&self, table: RunTable, take: &mut dyn FnMut(Row)) -> Result<(), Error> {
+        match table {
+            RunTable::Operations => self.table::<OperationRow>(&mut |row| take(Row::Operation(row))),
+            RunTable::Intervals => self.table::<IntervalRow>(&mut |row| take(Row::Interval(row))),
+            RunTable::Airtime => self.table::<AirRow>(&mut |row| take(Row::Air(row))),
+            RunTable::Connections => self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
+            RunTable::Links => self.table::<LinkRow>(&mut |row| take(Row::Link(row))),
+            RunTable::Events => self.table::<EventRow>(&mut |row| take(Row::Event(row))),
+        }
     }
 
     /// Passes the readable rows of a run that [`open_partly`](Self::open_partly) returned to

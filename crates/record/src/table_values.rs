@@ -3,32 +3,14 @@
 use crate::columns::Column;
 use crate::columns::Values;
 use crate::columns::names::Names;
-use crate::columns::tables::Table;
+use crate::columns::tables::{RunTable, Table};
 use crate::columns::write::{Batch, FileWriter, Value};
 use crate::error::Error;
-use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
+use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow};
 use crate::run::Run;
 use parquet::data_type::ByteArray;
-use parquet::errors::ParquetError;
 use std::fs::File;
 use std::io;
-
-/// A table of a run. `docs/RECORD.md` describes the columns of each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunTable {
-    /// Operations.
-    Operations,
-    /// Bytes of workloads by 100 ms.
-    Intervals,
-    /// Modelled airtime of stations by 100 ms.
-    Airtime,
-    /// Samples of TCP connections.
-    Connections,
-    /// Samples of Wi-Fi links.
-    Links,
-    /// Events.
-    Events,
-}
 
 /// One value of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,58 +26,7 @@ pub enum TableValue<'a> {
 /// The values of one row with the names of their columns, in order; `None` where a value is missing.
 pub type TableRow<'a> = [(&'static str, Option<TableValue<'a>>)];
 
-impl RunTable {
-    /// All tables, in the order in which [`Run::rows`] returns their rows.
-    pub const ALL: [RunTable; 6] = [
-        RunTable::Operations,
-        RunTable::Intervals,
-        RunTable::Airtime,
-        RunTable::Connections,
-        RunTable::Links,
-        RunTable::Events,
-    ];
-
-    /// The table's name; its file is `NAME.parquet`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            RunTable::Operations => OperationRow::NAME,
-            RunTable::Intervals => IntervalRow::NAME,
-            RunTable::Airtime => AirRow::NAME,
-            RunTable::Connections => ConnectionRow::NAME,
-            RunTable::Links => LinkRow::NAME,
-            RunTable::Events => EventRow::NAME,
-        }
-    }
-
-    const fn columns(self) -> &'static [Column] {
-        match self {
-            RunTable::Operations => OperationRow::COLUMNS,
-            RunTable::Intervals => IntervalRow::COLUMNS,
-            RunTable::Airtime => AirRow::COLUMNS,
-            RunTable::Connections => ConnectionRow::COLUMNS,
-            RunTable::Links => LinkRow::COLUMNS,
-            RunTable::Events => EventRow::COLUMNS,
-        }
-    }
-}
-
 impl Run {
-    /// Passes the rows of one table to `take`, in the order in which they were put. A run set has no rows of its own.
-    ///
-    /// # Errors
-    /// When the table can't be read.
-    pub fn table_rows(&self, table: RunTable, take: &mut dyn FnMut(Row)) -> Result<(), Error> {
-        match table {
-            RunTable::Operations => self.table::<OperationRow>(&mut |row| take(Row::Operation(row))),
-            RunTable::Intervals => self.table::<IntervalRow>(&mut |row| take(Row::Interval(row))),
-            RunTable::Airtime => self.table::<AirRow>(&mut |row| take(Row::Air(row))),
-            RunTable::Connections => self.table::<ConnectionRow>(&mut |row| take(Row::Connection(row))),
-            RunTable::Links => self.table::<LinkRow>(&mut |row| take(Row::Link(row))),
-            RunTable::Events => self.table::<EventRow>(&mut |row| take(Row::Event(row))),
-        }
-    }
-
     /// Passes the values of each row of one table to `take`.
     ///
     /// # Errors
@@ -193,17 +124,5 @@ impl TableCopy {
         self.written?;
         self.file.finish()?;
         Ok(())
-    }
-}
-
-/// The I/O error within an error of Parquet, so that a full disk is reported as a full disk.
-#[must_use]
-pub fn io_error(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(inner) => io::Error::other(inner),
-        },
-        other => io::Error::other(other),
     }
 }

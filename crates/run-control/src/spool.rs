@@ -3,14 +3,11 @@
 //! One file per run, `RUN.spool`, appended to and synced once a second:
 //!
 //! ```text
-//! file  = "nbagent\n"  version: u32  frame*       header first, then start, rows in the order of their numbers, end
-//! frame = length: u32  kind: u8  payload: length bytes of JSON  crc: u32
+//! file = "nbagent\n"  version: u32  frame*       header first, then start, rows in the order of their numbers, end
 //! ```
 //!
-//! Integers are little-endian. The CRC is CRC-32 (IEEE 802.3, as in zlib) over length, kind and payload. A
-//! reader stops at the first incomplete or invalid frame and keeps everything before it. Therefore a file
-//! survives `kill -9` and power loss at any byte. The file contains no token; its proof only allows the
-//! delivery of these results.
+//! The [frames](netburn_record::spool::frame) are those of a record's spool, with payloads in JSON. The file
+//! contains no token; its proof only allows the delivery of these results.
 //!
 //! - [`pending`], [`SpoolReader`], [`remove`]: delivery of results after the run.
 //! - `write`, `read`: the file format.
@@ -25,20 +22,20 @@ pub(crate) use read::Source;
 pub use read::{SpoolContent, SpoolReader};
 pub use write::Writer;
 
+use netburn_protocol::messages::MAX_TO_CONTROLLER;
 use netburn_protocol::messages::standing::{MAX_PENDING_RUNS, PendingResults};
+use netburn_record::spool::frame::Format;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// First bytes of a spool.
-const MAGIC: &[u8; 8] = b"nbagent\n";
-/// Newest version of the file format.
-const VERSION: u32 = 1;
-/// Maximum length of a payload: that of a message, with some margin.
-const MAX_PAYLOAD: usize = netburn_protocol::messages::MAX_TO_CONTROLLER + 1024;
-/// Length, kind and CRC of a frame, in bytes.
-const OVERHEAD: usize = 4 + 1 + 4;
+/// Format of the file. A payload is at most as long as a message, with some margin.
+const FORMAT: Format = Format {
+    magic: b"nbagent\n",
+    version: 1,
+    max_payload: |_| MAX_TO_CONTROLLER + 1024,
+};
 /// File name suffix.
 const SUFFIX: &str = ".spool";
 /// Maximum length of the name of a run, in bytes.
@@ -51,6 +48,14 @@ pub(crate) enum Kind {
     Start = 1,
     Rows = 2,
     End = 3,
+}
+
+impl Kind {
+    /// Kind of this number; `None` if there is none.
+    fn from_number(number: u8) -> Option<Kind> {
+        let mut all = [Kind::Header, Kind::Start, Kind::Rows, Kind::End].into_iter();
+        all.find(|kind| *kind as u8 == number)
+    }
 }
 
 /// Folder of spools. Each member needs its own; members that share one would deliver each other's results.

@@ -8,7 +8,8 @@
 
 use super::csv_rows::{COLUMNS, Cell, CsvRow, csv_rows};
 use super::{Error, each};
-use netburn_record::table_values::{TableCopy, io_error};
+use netburn_record::error::io_error;
+use netburn_record::table_values::TableCopy;
 use netburn_record::{Error as RunError, Run, RunTable};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};

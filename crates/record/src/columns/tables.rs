@@ -31,15 +31,68 @@ pub(crate) trait Table: Sized {
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str>;
 }
 
-/// The name of the table that holds a row.
-pub(crate) fn table_name(row: &Row) -> &'static str {
-    match row {
-        Row::Operation(_) => OperationRow::NAME,
-        Row::Interval(_) => IntervalRow::NAME,
-        Row::Air(_) => AirRow::NAME,
-        Row::Connection(_) => ConnectionRow::NAME,
-        Row::Link(_) => LinkRow::NAME,
-        Row::Event(_) => EventRow::NAME,
+/// A table of a run. `docs/RECORD.md` describes the columns of each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunTable {
+    /// Operations.
+    Operations,
+    /// Bytes of workloads by 100 ms.
+    Intervals,
+    /// Modelled airtime of stations by 100 ms.
+    Airtime,
+    /// Samples of TCP connections.
+    Connections,
+    /// Samples of Wi-Fi links.
+    Links,
+    /// Events.
+    Events,
+}
+
+impl RunTable {
+    /// All tables, in the order in which [`Run::rows`](crate::Run::rows) returns their rows.
+    pub const ALL: [RunTable; 6] = [
+        RunTable::Operations,
+        RunTable::Intervals,
+        RunTable::Airtime,
+        RunTable::Connections,
+        RunTable::Links,
+        RunTable::Events,
+    ];
+
+    /// The table's name; its file is `NAME.parquet`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            RunTable::Operations => OperationRow::NAME,
+            RunTable::Intervals => IntervalRow::NAME,
+            RunTable::Airtime => AirRow::NAME,
+            RunTable::Connections => ConnectionRow::NAME,
+            RunTable::Links => LinkRow::NAME,
+            RunTable::Events => EventRow::NAME,
+        }
+    }
+
+    pub(crate) const fn columns(self) -> &'static [Column] {
+        match self {
+            RunTable::Operations => OperationRow::COLUMNS,
+            RunTable::Intervals => IntervalRow::COLUMNS,
+            RunTable::Airtime => AirRow::COLUMNS,
+            RunTable::Connections => ConnectionRow::COLUMNS,
+            RunTable::Links => LinkRow::COLUMNS,
+            RunTable::Events => EventRow::COLUMNS,
+        }
+    }
+
+    /// The table that holds a row.
+    pub(crate) const fn for_row(row: &Row) -> RunTable {
+        match row {
+            Row::Operation(_) => RunTable::Operations,
+            Row::Interval(_) => RunTable::Intervals,
+            Row::Air(_) => RunTable::Airtime,
+            Row::Connection(_) => RunTable::Connections,
+            Row::Link(_) => RunTable::Links,
+            Row::Event(_) => RunTable::Events,
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::tables::Table;
 use super::{Column, ROW_GROUP, properties, schema};
-use crate::table_values::io_error;
+use crate::error::io_error;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::Result;
 use parquet::file::writer::SerializedFileWriter;

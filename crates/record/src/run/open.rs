@@ -3,7 +3,7 @@
 use super::pool::{begun_runs, pooled};
 use super::{Run, Storage};
 use crate::checksum::Checksum;
-use crate::columns::tables::table_name;
+use crate::columns::tables::RunTable;
 use crate::document::{Document, FILE, TableFacts};
 use crate::error::Error;
 use crate::folder::{MARK, SPOOL, is_locked, open_lock, open_spool, present, present_table};
@@ -117,7 +117,7 @@ fn open_unfinished(path: &Path) -> Result<Run, Error> {
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     while let Some(row) = spool.next_row().map_err(Error::io(&file))? {
         counter.row(&row);
-        *counts.entry(table_name(&row)).or_default() += 1;
+        *counts.entry(RunTable::for_row(&row).name()).or_default() += 1;
     }
     let status = RunStatus::killed(spool.end().map_or(0, |end| end.dropped));
     let document = Document::of_rows(&header, &status, path, counter, BTreeMap::new());

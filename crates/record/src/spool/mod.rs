@@ -1,25 +1,19 @@
 //! The spool: rows of an active run, appended to one file that survives `kill -9` at any byte.
 //!
-//! ```text
-//! file  = "nbspool\n"  version: u32  frame*           the first frame is the header, once
-//! frame = length: u32  kind: u8  payload: length bytes  crc: u32
-//! ```
-//!
-//! Integers are little-endian. The CRC is CRC-32 (IEEE 802.3, as in zlib) over length, kind and
-//! payload. A reader stops at the first incomplete or damaged frame, returns everything before it,
-//! and reports the number of dropped bytes. Module `payload` describes the payloads: integers as
-//! LEB128, signed ones zigzag-encoded, times relative to the time before them.
+//! - [`frame`]: frames with a length and a CRC, for this spool and that of an agent.
+//! - `payload`: a row in a frame: integers as LEB128, signed ones zigzag-encoded, times relative to
+//!   the time before them.
+//! - [`SpoolWriter`], [`SpoolReader`]: rows in frames. The first frame is the run's header, once.
 
+pub mod frame;
 mod payload;
 mod read;
 pub(crate) mod varint;
 mod write;
 
-pub use read::{End, SpoolError, SpoolReader};
+pub use frame::{End, SpoolError};
+pub use read::SpoolReader;
 pub use write::{Disk, SpoolWriter};
-
-/// The first bytes of a spool.
-const MAGIC: &[u8; 8] = b"nbspool\n";
 
 /// The newest version of the spool that this code writes and reads.
 pub const VERSION: u32 = 1;
@@ -33,5 +27,11 @@ pub const MAX_ROW_BYTES: usize = 1 << 20;
 /// The longest header in bytes.
 pub const MAX_HEADER_BYTES: usize = 256 << 20;
 
-/// Length, kind and CRC of a frame.
-const FRAME_OVERHEAD: usize = 4 + 1 + 4;
+const FORMAT: frame::Format = frame::Format {
+    magic: b"nbspool\n",
+    version: VERSION,
+    max_payload: |kind| match kind {
+        HEADER => MAX_HEADER_BYTES,
+        _ => MAX_ROW_BYTES,
+    },
+};

@@ -1,6 +1,7 @@
-//! Appending to a spool.
+//! Appends rows to a spool.
 
-use super::{HEADER, MAGIC, MAX_HEADER_BYTES, MAX_ROW_BYTES, VERSION, payload};
+use super::frame::FrameWriter;
+use super::{FORMAT, HEADER, MAX_HEADER_BYTES, payload};
 use crate::row::{Row, Sink};
 use std::fs::File;
 use std::io::{self, Write};
@@ -29,10 +30,7 @@ impl Disk for File {
 /// without another error.
 #[derive(Debug)]
 pub struct SpoolWriter<D> {
-    disk: D,
-    buffer: Vec<u8>,
-    /// True if anything was handed to the system since the last sync.
-    dirty: bool,
+    frames: FrameWriter<D>,
     closed: bool,
 }
 
@@ -47,19 +45,10 @@ impl<D: Disk> SpoolWriter<D> {
                 "the plan exceeds the maximum length of a spool header",
             ));
         }
-        let mut spool = SpoolWriter {
-            disk,
-            buffer: Vec::with_capacity(BUFFER + MAX_ROW_BYTES),
-            dirty: false,
-            closed: false,
-        };
-        spool.buffer.extend_from_slice(MAGIC);
-        spool.buffer.extend_from_slice(&VERSION.to_le_bytes());
-        frame(HEADER, &mut spool.buffer, |buffer| {
-            buffer.extend_from_slice(header.as_bytes());
-        });
-        spool.sync()?;
-        Ok(spool)
+        let mut frames = FrameWriter::create(disk, &FORMAT);
+        frames.put(HEADER, |to| to.extend_from_slice(header.as_bytes()));
+        frames.sync()?;
+        Ok(SpoolWriter { frames, closed: false })
     }
 
     /// Returns true if an error has closed it.
@@ -70,7 +59,7 @@ impl<D: Disk> SpoolWriter<D> {
 
     /// Returns the destination.
     pub fn into_disk(self) -> D {
-        self.disk
+        self.frames.into_disk()
     }
 
     /// Hands everything to the system.
@@ -78,20 +67,15 @@ impl<D: Disk> SpoolWriter<D> {
     /// # Errors
     /// When that fails, once.
     pub fn write(&mut self) -> io::Result<()> {
-        if self.closed || self.buffer.is_empty() {
-            self.buffer.clear();
-            return Ok(());
-        }
-        self.dirty = true;
-        let result = self.disk.write_all(&self.buffer);
-        self.buffer.clear();
-        self.close_on_error(result)
+        self.unless_closed(FrameWriter::write)
     }
 
-    fn close_on_error(&mut self, result: io::Result<()>) -> io::Result<()> {
-        if result.is_err() {
-            self.closed = true;
+    fn unless_closed(&mut self, step: impl FnOnce(&mut FrameWriter<D>) -> io::Result<()>) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
         }
+        let result = step(&mut self.frames);
+        self.closed = result.is_err();
         result
     }
 }
@@ -101,10 +85,8 @@ impl<D: Disk> Sink for SpoolWriter<D> {
         if self.closed {
             return Ok(());
         }
-        frame(payload::kind(row), &mut self.buffer, |buffer| {
-            payload::encode(row, buffer)
-        });
-        if self.buffer.len() >= BUFFER {
+        self.frames.put(payload::kind(row), |to| payload::encode(row, to));
+        if self.frames.buffered() >= BUFFER {
             self.write()
         } else {
             Ok(())
@@ -113,22 +95,6 @@ impl<D: Disk> Sink for SpoolWriter<D> {
 
     /// Returns when every row that was put is on the disk.
     fn sync(&mut self) -> io::Result<()> {
-        self.write()?;
-        if std::mem::take(&mut self.dirty) {
-            let result = self.disk.sync();
-            self.close_on_error(result)?;
-        }
-        Ok(())
+        self.unless_closed(FrameWriter::sync)
     }
-}
-
-/// Appends a frame around what `payload` appends.
-fn frame(kind: u8, buffer: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
-    let begin = buffer.len();
-    buffer.extend_from_slice(&[0, 0, 0, 0, kind]);
-    payload(buffer);
-    let length = (buffer.len() - begin - 5) as u32;
-    buffer[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
-    let crc = crc32fast::hash(&buffer[begin..]);
-    buffer.extend_from_slice(&crc.to_le_bytes());
 }

@@ -1,10 +1,12 @@
 //! Reading of a spool.
 
-use super::{Kind, MAGIC, MAX_PAYLOAD, OVERHEAD, SpoolFolder, SpoolHeader, VERSION};
+use super::{FORMAT, Kind, SpoolFolder, SpoolHeader};
 use netburn_protocol::messages::standing::{self, LateResultsEnd};
 use netburn_protocol::messages::{Rows, shorten};
+use netburn_record::spool::SpoolError;
+use netburn_record::spool::frame::FrameReader;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek};
 
 /// Content of a spool.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +23,7 @@ pub struct SpoolContent {
 /// or deletes the file.
 #[derive(Debug)]
 pub struct SpoolReader {
-    source: Source<BufReader<File>>,
+    source: Source<File>,
     spooled: SpoolContent,
     from: u64,
 }
@@ -34,7 +36,7 @@ impl SpoolReader {
     pub fn open(folder: &SpoolFolder, run: &str, from: u64) -> io::Result<SpoolReader> {
         let file = File::open(folder.file(run)?)?;
         file.try_lock()?;
-        let mut source = Source::open(BufReader::with_capacity(64 << 10, file))?;
+        let mut source = Source::open(file)?;
         let begin = source.at();
         let (mut messages, mut end) = (0, None);
         while let Some((kind, payload)) = source.frame()? {
@@ -107,34 +109,22 @@ impl SpoolReader {
 /// Frames of a spool.
 #[derive(Debug)]
 pub(crate) struct Source<R> {
-    from: R,
+    frames: FrameReader<R>,
     about: SpoolHeader,
-    at: u64,
-    /// Size of the file, which limits the length of a frame.
-    size: u64,
 }
 
 impl<R: Read + Seek> Source<R> {
     /// Reads the magic bytes and the header.
-    pub(crate) fn open(mut from: R) -> io::Result<Source<R>> {
+    pub(crate) fn open(from: R) -> io::Result<Source<R>> {
         let damaged = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
-        let size = from.seek(SeekFrom::End(0))?;
-        from.seek(SeekFrom::Start(0))?;
-        let mut beginning = [0; MAGIC.len() + 4];
-        from.read_exact(&mut beginning)
-            .map_err(|_| damaged("the header is incomplete"))?;
-        let (magic, version) = beginning.split_at(MAGIC.len());
-        if magic != MAGIC {
-            return Err(damaged("not a spool"));
-        }
-        if u32::from_le_bytes(version.try_into().expect("four bytes")) > VERSION {
-            return Err(damaged("written by a newer netburn"));
-        }
+        let frames = FrameReader::open(from, &FORMAT).map_err(|error| match error {
+            SpoolError::Io(error) => error,
+            SpoolError::Newer(_) => damaged("written by a newer netburn"),
+            SpoolError::Damaged(_) => damaged("not a spool"),
+        })?;
         let mut source = Source {
-            from,
+            frames,
             about: SpoolHeader::default(),
-            at: beginning.len() as u64,
-            size,
         };
         source.about = match source.frame()? {
             Some((Kind::Header, payload)) => {
@@ -151,40 +141,21 @@ impl<R: Read + Seek> Source<R> {
 
     /// Position of the next frame.
     pub(crate) fn at(&self) -> u64 {
-        self.at
+        self.frames.position()
     }
 
     pub(super) fn seek(&mut self, at: u64) -> io::Result<()> {
-        self.at = at;
-        self.from.seek(SeekFrom::Start(at)).map(drop)
+        self.frames.seek(at)
     }
 
     /// Next complete and valid frame.
     pub(crate) fn frame(&mut self) -> io::Result<Option<(Kind, Vec<u8>)>> {
-        let left = self.size.saturating_sub(self.at);
-        if left < OVERHEAD as u64 {
-            return Ok(None);
-        }
-        let mut head = [0; 5];
-        self.from.read_exact(&mut head)?;
-        let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]) as usize;
-        if length > MAX_PAYLOAD || left < (length + OVERHEAD) as u64 {
-            return Ok(None);
-        }
-        let mut body = head.to_vec();
-        body.resize(5 + length + 4, 0);
-        self.from.read_exact(&mut body[5..])?;
-        let (frame, crc) = body.split_at(5 + length);
-        let kind = [Kind::Header, Kind::Start, Kind::Rows, Kind::End]
-            .into_iter()
-            .find(|kind| *kind as u8 == head[4]);
-        let right = crc32fast::hash(frame).to_le_bytes() == crc;
-        let Some(kind) = kind.filter(|_| right) else {
+        let next = self.frames.peek()?;
+        let Some((kind, payload)) = next.and_then(|(kind, payload)| Some((Kind::from_number(kind)?, payload))) else {
             return Ok(None);
         };
-        self.at += (length + OVERHEAD) as u64;
-        body.truncate(5 + length);
-        body.drain(..5);
-        Ok(Some((kind, body)))
+        let payload = payload.to_vec();
+        self.frames.consume();
+        Ok(Some((kind, payload)))
     }
 }

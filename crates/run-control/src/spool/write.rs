@@ -1,24 +1,23 @@
 //! Appending to a spool, and reading of appended messages.
 
 use super::read::{Source, SpoolContent};
-use super::{Kind, MAGIC, SpoolFolder, SpoolHeader, VERSION};
+use super::{FORMAT, Kind, SpoolFolder, SpoolHeader};
 use netburn_protocol::messages::standing::LateResultsEnd;
 use netburn_protocol::messages::{Rows, Start};
+use netburn_record::spool::frame::FrameWriter;
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
 
 /// Spool of the current run. Holds a lock until the process ends, so that no other process reads or deletes
 /// it.
 #[derive(Debug)]
 pub struct Writer {
-    file: File,
+    frames: FrameWriter<File>,
     path: PathBuf,
     /// Position of each message of rows; the first is number 1.
     places: Vec<u64>,
-    length: u64,
-    dirty: bool,
 }
 
 impl Writer {
@@ -33,18 +32,13 @@ impl Writer {
         let begun = (|| {
             file.try_lock()?;
             let mut writer = Writer {
-                file: file.try_clone()?,
+                frames: FrameWriter::create(file.try_clone()?, &FORMAT),
                 path: path.clone(),
                 places: Vec::new(),
-                length: 0,
-                dirty: false,
             };
-            let mut beginning = MAGIC.to_vec();
-            beginning.extend_from_slice(&VERSION.to_le_bytes());
-            writer.write(&beginning)?;
             writer.append(Kind::Header, about)?;
             writer.append(Kind::Start, &start)?;
-            writer.file.sync_all()?;
+            writer.frames.sync()?;
             sync_folder(folder)?;
             Ok(writer)
         })();
@@ -81,14 +75,12 @@ impl Writer {
         };
         file.set_len(at)?;
         file.sync_all()?;
-        let mut writer = Writer {
-            file,
+        (&file).seek(SeekFrom::Start(at))?;
+        let writer = Writer {
+            frames: FrameWriter::resume(file, at),
             path,
             places,
-            length: at,
-            dirty: false,
         };
-        writer.file.seek(SeekFrom::Start(at))?;
         Ok((writer, spooled))
     }
 
@@ -98,8 +90,7 @@ impl Writer {
     /// If it can't be written; the file is then unchanged.
     pub fn rows(&mut self, rows: &Rows) -> io::Result<()> {
         debug_assert_eq!(rows.sequence, self.messages() + 1, "in order");
-        let place = self.length;
-        self.append(Kind::Rows, rows)?;
+        let place = self.append(Kind::Rows, rows)?;
         self.places.push(place);
         Ok(())
     }
@@ -109,11 +100,10 @@ impl Writer {
     /// # Errors
     /// If it can't be written; the file is then unchanged.
     pub fn end(&mut self, end: &LateResultsEnd) -> io::Result<()> {
-        let before = self.length;
-        self.append(Kind::End, end)?;
-        let synced = self.file.sync_data();
+        let place = self.append(Kind::End, end)?;
+        let synced = self.frames.sync();
         if synced.is_err() {
-            self.shorten(before)?;
+            self.frames.cut(place)?;
         }
         synced
     }
@@ -121,7 +111,7 @@ impl Writer {
     /// Size of the file, in bytes.
     #[must_use]
     pub fn length(&self) -> u64 {
-        self.length
+        self.frames.length()
     }
 
     /// Number of messages of rows.
@@ -139,25 +129,15 @@ impl Writer {
         let Some(place) = index.and_then(|index| self.places.get(index).copied()) else {
             return Ok(None);
         };
-        self.file.seek(SeekFrom::Start(place))?;
-        let mut length = [0; 4];
-        self.file.read_exact(&mut length)?;
-        let mut payload = vec![0; u32::from_le_bytes(length) as usize + 1];
-        self.file.read_exact(&mut payload)?;
-        self.file.seek(SeekFrom::Start(self.length))?;
-        let rows = serde_json::from_slice(&payload[1..]).map_err(io::Error::other)?;
+        let rows = serde_json::from_slice(&self.frames.read(place)?).map_err(io::Error::other)?;
         Ok(Some(rows))
     }
 
     /// Second handle of the file for a thread that syncs it, if there are unsynced messages.
     pub fn unsynced(&mut self) -> Option<File> {
-        if !self.dirty {
-            return None;
-        }
         // Without a second handle the messages stay unsynced.
-        let file = self.file.try_clone().ok()?;
-        self.dirty = false;
-        Some(file)
+        let file = self.frames.disk().try_clone().ok()?;
+        self.frames.take_unsynced().then_some(file)
     }
 
     /// Syncs the file to disk. Blocks.
@@ -165,11 +145,7 @@ impl Writer {
     /// # Errors
     /// If the disk reports an error. The system reports it once: a second call would succeed.
     pub fn sync(&mut self) -> io::Result<()> {
-        if std::mem::take(&mut self.dirty) {
-            self.file.sync_data()
-        } else {
-            Ok(())
-        }
+        self.frames.sync()
     }
 
     /// Truncates the file after the first `messages` of rows.
@@ -178,15 +154,9 @@ impl Writer {
     /// If that can't be written.
     pub fn cut(&mut self, messages: u64) -> io::Result<()> {
         let kept = usize::try_from(messages).unwrap_or(usize::MAX);
-        let at = self.places.get(kept).copied().unwrap_or(self.length);
+        let at = self.places.get(kept).copied().unwrap_or(self.frames.length());
         self.places.truncate(kept);
-        self.shorten(at)
-    }
-
-    fn shorten(&mut self, length: u64) -> io::Result<()> {
-        self.length = length;
-        self.file.set_len(length)?;
-        self.file.seek(SeekFrom::Start(length)).map(drop)
+        self.frames.cut(at)
     }
 
     /// Deletes the file after its delivery.
@@ -198,30 +168,20 @@ impl Writer {
     /// Simulates a full disk: the file becomes read-only.
     #[cfg(test)]
     pub(crate) fn fill_disk(&mut self) {
-        self.file = File::open(&self.path).expect("it is there");
+        let file = File::open(&self.path).expect("it is there");
+        self.frames = FrameWriter::resume(file, self.frames.length());
     }
 
-    fn append(&mut self, kind: Kind, payload: &impl Serialize) -> io::Result<()> {
-        let mut frame = vec![0, 0, 0, 0, kind as u8];
-        serde_json::to_writer(&mut frame, payload).map_err(io::Error::other)?;
-        let length = u32::try_from(frame.len() - 5).map_err(io::Error::other)?;
-        frame[..4].copy_from_slice(&length.to_le_bytes());
-        let crc = crc32fast::hash(&frame);
-        frame.extend_from_slice(&crc.to_le_bytes());
-        self.write(&frame)
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let written = self.file.write_all(bytes);
-        match written {
-            Ok(()) => {
-                self.length += bytes.len() as u64;
-                self.dirty = true;
-            }
+    /// Writes a frame, and returns its position.
+    fn append(&mut self, kind: Kind, payload: &impl Serialize) -> io::Result<u64> {
+        let payload = serde_json::to_vec(payload).map_err(io::Error::other)?;
+        let place = self.frames.put(kind as u8, |to| to.extend_from_slice(&payload));
+        if let Err(error) = self.frames.write() {
             // A partial frame would hide later frames.
-            Err(_) => self.shorten(self.length)?,
+            self.frames.cut(place)?;
+            return Err(error);
         }
-        written
+        Ok(place)
     }
 }
 
