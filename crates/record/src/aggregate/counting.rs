@@ -1,4 +1,4 @@
-//! Which operations count.
+//! Selection of the operations that count in results.
 
 use crate::row::{BASELINE, OperationRow};
 use netburn_scenario::Plan;

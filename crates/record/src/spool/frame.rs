@@ -9,9 +9,8 @@
 //! payload. A reader stops at the first incomplete or damaged frame and returns everything before
 //! it. Therefore a file survives `kill -9` and power loss at any byte.
 
-use super::Disk;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// Number of bytes per read.
 const CHUNK: usize = 256 << 10;
@@ -54,6 +53,21 @@ pub enum SpoolError {
     /// Another kind of file, or an incomplete header.
     #[error("{0}")]
     Damaged(&'static str),
+}
+
+/// Destination of a spool.
+pub trait Disk: Write {
+    /// Returns when everything written is on the disk.
+    ///
+    /// # Errors
+    /// I/O error.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+impl Disk for File {
+    fn sync(&mut self) -> io::Result<()> {
+        self.sync_data()
+    }
 }
 
 /// Appends frames.

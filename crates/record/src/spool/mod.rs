@@ -11,9 +11,9 @@ mod read;
 pub(crate) mod varint;
 mod write;
 
-pub use frame::{End, SpoolError};
+pub use frame::{Disk, End, SpoolError};
 pub use read::SpoolReader;
-pub use write::{Disk, SpoolWriter};
+pub use write::SpoolWriter;
 
 /// The newest version of the spool that this code writes and reads.
 pub const VERSION: u32 = 1;

@@ -1,28 +1,12 @@
 //! Appends rows to a spool.
 
-use super::frame::FrameWriter;
+use super::frame::{Disk, FrameWriter};
 use super::{FORMAT, HEADER, MAX_HEADER_BYTES, payload};
 use crate::row::{Row, Sink};
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 
 /// Number of buffered bytes before a write.
 const BUFFER: usize = 256 << 10;
-
-/// Destination of a spool.
-pub trait Disk: Write {
-    /// Returns when everything written is on the disk.
-    ///
-    /// # Errors
-    /// When it can't be.
-    fn sync(&mut self) -> io::Result<()>;
-}
-
-impl Disk for File {
-    fn sync(&mut self) -> io::Result<()> {
-        self.sync_data()
-    }
-}
 
 /// Appends rows to a spool.
 ///

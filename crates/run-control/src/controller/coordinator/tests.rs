@@ -754,11 +754,11 @@ fn rows_after_a_storage_error_are_not_acknowledged() {
 fn rows_during_a_sync_are_acknowledged_after_the_next() {
     let mut rig = Rig::started();
     let last = |rig: &Rig| {
-        let acks = rig.sent.iter().filter_map(|(_, message)| match message {
+        let mut acks = rig.sent.iter().filter_map(|(_, message)| match message {
             ToAgent::Ack(ack) => Some(ack.sequence),
             _ => None,
         });
-        acks.last()
+        acks.next_back()
     };
     rig.say(LAPTOP, rows(1, 0));
     rig.coordinator.handle_sync_started();
