@@ -1,6 +1,5 @@
 //! Foreign text without control characters, and lines that fit.
 
-use crate::style::painted_width;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Replaces characters that a terminal interprets by `\u{fffd}`: control characters (C0, DEL, C1),
@@ -14,6 +13,17 @@ pub fn sanitise(text: &str) -> String {
 #[must_use]
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
+}
+
+/// Returns the number of columns `text` takes in a terminal, without the colours of [`paint`](crate::style::paint).
+#[must_use]
+pub fn painted_width(text: &str) -> usize {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().map_or(0, width);
+    first
+        + parts
+            .map(|p| p.split_once('m').map_or(0, |(_, rest)| width(rest)))
+            .sum::<usize>()
 }
 
 /// `text` cut to at most `columns`, with `…` where something is missing.

@@ -1,6 +1,5 @@
 //! Colours.
 
-use crate::sanitise::width;
 use netburn_stats::judge::Judgement;
 
 /// Meaning of a piece of text; only this module maps it to colours.
@@ -49,20 +48,10 @@ pub fn paint(text: &str, tone: Tone, colour: bool) -> String {
     }
 }
 
-/// Returns the number of columns `text` takes in a terminal, the colours of [`paint`] not counted.
-#[must_use]
-pub fn painted_width(text: &str) -> usize {
-    let mut parts = text.split("\x1b[");
-    let first = parts.next().map_or(0, width);
-    first
-        + parts
-            .map(|p| p.split_once('m').map_or(0, |(_, rest)| width(rest)))
-            .sum::<usize>()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sanitise::painted_width;
 
     #[test]
     fn colour_takes_no_room() {

@@ -1,7 +1,7 @@
 //! The live view on standard error.
 
 use super::model::{Model, Phase};
-use crate::style::painted_width;
+use crate::sanitise::painted_width;
 use console::Term;
 use netburn_record::{Row, Sink};
 use netburn_scenario::Plan;

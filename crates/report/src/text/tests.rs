@@ -1,5 +1,5 @@
 use super::*;
-use crate::style::painted_width;
+use crate::sanitise::painted_width;
 use netburn_record::QualityIssue;
 use netburn_record::summary::GoalKind;
 use netburn_workload::Verdict;

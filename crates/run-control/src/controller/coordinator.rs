@@ -12,15 +12,15 @@ mod tests;
 
 use super::ports::Ports;
 use super::protocol_state::{ConnectionId, ProtocolState, Rejection, Stage};
-use super::roster::{AgentSession, Expected, Roster, State};
+use super::roster::{AgentSession, Roster, State};
+use super::setup::Setup;
 use crate::error::ControllerError;
 use crate::progress::{Outcome, Phase};
 use clock_sync::ClockSync;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{self, Malformed, Stop, ToAgent, ToController};
 use netburn_record::Row;
-use netburn_scenario::Plan;
-use netburn_units::{BitRate, Duration, Instant};
+use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Time limit for collecting results after an early end.
@@ -42,59 +42,6 @@ pub const CLOCK_SYNC_TIMEOUT: Duration = Duration::from_secs(3);
 /// Time between the start message and the first operation: for the message to travel and for threads to
 /// start.
 pub const START_LEAD: Duration = Duration::from_millis(300);
-
-/// Timeouts of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
-    /// Time limit for joining.
-    pub join: Duration,
-    /// Time limit for preparation and clock synchronisation.
-    pub ready: Duration,
-    /// Time limit for the delivery of results after the drain.
-    pub collect: Duration,
-    /// True if an agent may reconnect. If so, it counts as disconnected, and is lost only after the time
-    /// for results.
-    pub allow_reconnect: bool,
-}
-
-impl Timeouts {
-    /// For processes on this machine. They do not reconnect.
-    pub const LOCAL: Timeouts = Timeouts {
-        join: Duration::from_secs(10),
-        ready: Duration::from_secs(10),
-        collect: Duration::from_secs(10),
-        allow_reconnect: false,
-    };
-
-    /// For devices on a network, with this time limit for joining.
-    #[must_use]
-    pub const fn for_fleet(join: Duration) -> Timeouts {
-        Timeouts {
-            join,
-            ready: Duration::from_secs(20),
-            collect: Duration::from_secs(20),
-            allow_reconnect: true,
-        }
-    }
-}
-
-/// Input of a run.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    /// The plan.
-    pub plan: Plan,
-    /// The plan as a document, for the agents.
-    pub document: serde_json::Value,
-    /// Maximum rate of the server.
-    pub rate: BitRate,
-    /// One server and at least one agent.
-    pub expected: Vec<Expected>,
-    /// Timeouts.
-    pub timeouts: Timeouts,
-}
-
-/// Maximum rate of a server whose network has its own limits.
-pub const UNCAPPED: BitRate = BitRate::from_mbps(400_000);
 
 /// Output of the coordinator.
 #[derive(Debug, Clone, PartialEq)]

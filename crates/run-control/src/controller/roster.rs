@@ -1,11 +1,10 @@
 //! Expected agents and servers, and their admission.
 
-use super::coordinator::Setup;
 use super::protocol_state::{ConnectionId, ProtocolState, Rejection, Stage};
 use super::rate::MessageRate;
+use super::setup::{Device, Expected, Setup};
 use netburn_protocol::clock::{Comparison, Estimate, Stamp};
 use netburn_protocol::messages::{Hello, ServerAddress};
-use netburn_protocol::token::Token;
 use netburn_record::allowance::Allowance;
 use netburn_record::{Health, Role};
 use netburn_units::Duration;
@@ -14,35 +13,6 @@ use std::collections::BTreeMap;
 /// Minimum silence after which a reconnect replaces the old connection. A running agent sends a message
 /// every 250 ms.
 pub const MIN_REPLACE_SILENCE: Duration = Duration::from_secs(1);
-
-/// An agent or server that is expected in the run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Expected {
-    /// Name in the run.
-    pub name: String,
-    /// Role.
-    pub role: Role,
-    /// Token of this agent alone, so that no other agent can take its place.
-    pub token: Token,
-    /// Stations that it drives, by their numbers in the plan.
-    pub stations: Vec<u16>,
-    /// True if its workloads need datagrams. If they do not reach the server, the agent can't take part.
-    pub datagrams: bool,
-    /// Device that takes part.
-    pub device: Device,
-}
-
-/// Device that takes part under a name.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Device {
-    /// A device of the same name, or without a name.
-    #[default]
-    Same,
-    /// The fleet member of this name.
-    Member(String),
-    /// No device, with the reason.
-    Missing(String),
-}
 
 /// An expected agent or server, with the state of its session.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! Sockets and timers of a [`RunCoordinator`].
 
-use super::coordinator::{Output, RunCoordinator, Setup};
+use super::coordinator::{Output, RunCoordinator};
 use super::protocol_state::ConnectionId;
+use super::setup::Setup;
 use crate::error::ControllerError;
 use crate::launch::Child;
 use crate::progress::{Outcome, Watch};

@@ -1,7 +1,7 @@
 //! Bytes as events of a run: messages of agents and unauthenticated peers, and time.
 
-use crate::controller::coordinator::{Setup, Timeouts};
 use crate::controller::{ConnectionId, Expected, Output, RunCoordinator};
+use crate::controller::{Setup, Timeouts};
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{
     self, Batch, Bye, Done, HealthMessage, Hello, Malformed, Pong, Progress, Reach, Ready, Rows, ServerAddress,

@@ -1,6 +1,7 @@
 //! Values of two programs that disagree beyond the tolerance, and the size of the difference.
 
 use super::known::{Cause, TCP_OF_NS3, cause_of};
+use super::metric::Metric;
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::{PlanResult, Values};
 use netburn_stats::bootstrap::{mean, median};
@@ -13,17 +14,6 @@ pub const STATION_TOLERANCE: f64 = 0.01;
 pub const ROUND_TRIP_TOLERANCE: f64 = 0.3;
 /// Minimum number of runs of each program for a comparison of ranges.
 pub const RUNS_FOR_RANGE: usize = 3;
-
-/// Metric of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Metric {
-    /// Goodput of all flows together in Mbit/s.
-    Total,
-    /// Goodput in Mbit/s of this station's flow: the mean of all identical stations, because their shares are random.
-    Goodput(usize),
-    /// Median round trip in ms of this station's probes: the median of all identical stations.
-    RoundTrip(usize),
-}
 
 /// Result of the comparison of two values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,16 +65,6 @@ struct Measured {
 }
 
 impl Metric {
-    /// Name and unit, stations counted from 1.
-    #[must_use]
-    pub fn name(self) -> String {
-        match self {
-            Metric::Total => "goodput of all, Mbit/s".to_owned(),
-            Metric::Goodput(station) => format!("goodput of station {} and those like it, Mbit/s", station + 1),
-            Metric::RoundTrip(station) => format!("round trip of station {} and those like it, ms", station + 1),
-        }
-    }
-
     /// Compares `other` with `reference`. Returns the outcome and the difference of the medians divided by the tolerance.
     /// `total` is the goodput of all flows in the program of `reference`.
     fn outcome(self, reference: Measured, other: Measured, total: f64) -> (Outcome, f64) {
@@ -189,7 +169,7 @@ pub fn compare(plan: &CrosscheckPlan, result: &PlanResult) -> Vec<Comparison> {
                 comparison.cause = if tcp_of_ns3_differs {
                     Some(&TCP_OF_NS3)
                 } else {
-                    cause_of(plan, result, &comparison)
+                    cause_of(plan, result, comparison.metric)
                 };
             }
             Some(comparison)

@@ -1,6 +1,6 @@
 //! Known causes of disagreements.
 
-use super::compare::{Comparison, Metric};
+use super::metric::Metric;
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::PlanResult;
 use netburn_stats::bootstrap::median;
@@ -51,9 +51,9 @@ const STARVED: f64 = 0.1;
 
 /// Returns the cause of a difference, if the plan and the values of both programs match a known one.
 #[must_use]
-pub fn cause_of(plan: &CrosscheckPlan, result: &PlanResult, comparison: &Comparison) -> Option<&'static Cause> {
+pub fn cause_of(plan: &CrosscheckPlan, result: &PlanResult, metric: Metric) -> Option<&'static Cause> {
     let tcp = !matches!(plan.transport, Transport::Udp { .. });
-    let goodput = matches!(comparison.metric, Metric::Total | Metric::Goodput(_));
+    let goodput = matches!(metric, Metric::Total | Metric::Goodput(_));
     if !(tcp && goodput) {
         None
     } else if starves(plan, result) {

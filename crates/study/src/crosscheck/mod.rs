@@ -6,7 +6,7 @@
 //! - [`collect`]: values from the rows of a run.
 //! - [`results`]: stored values of both.
 //! - [`mod@compare`]: values that disagree beyond the tolerance, ordered by size.
-//! - [`known`]: causes of disagreements.
+//! - [`metric`]: compared metrics. [`known`]: causes of disagreements.
 //! - [`page`]: the outcome as a page.
 //!
 //! This module starts no program; the command `netburn crosscheck` does.
@@ -14,6 +14,7 @@
 pub mod collect;
 pub mod compare;
 pub mod known;
+pub mod metric;
 pub mod page;
 pub mod plan;
 pub mod results;
@@ -21,6 +22,7 @@ pub mod scenario;
 pub mod simulated;
 
 pub use collect::Collector;
-pub use compare::{Comparison, Disagreement, Metric, Outcome, compare};
+pub use compare::{Comparison, Disagreement, Outcome, compare};
+pub use metric::Metric;
 pub use plan::CrosscheckPlan;
 pub use results::{PlanResult, Values};

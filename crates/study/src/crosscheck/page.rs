@@ -1,7 +1,8 @@
 //! Results as text, Markdown and JSON.
 
-use super::compare::{Comparison, Metric, Outcome, compare, disagreements};
+use super::compare::{Comparison, Outcome, compare, disagreements};
 use super::known::CAUSES;
+use super::metric::Metric;
 use super::plan::{CrosscheckPlan, Transport};
 use super::results::PlanResult;
 use netburn_medium::config::Standard;

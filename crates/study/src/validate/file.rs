@@ -21,11 +21,12 @@
 
 use super::case::{Case, Deviation, Expectation, Goal, SourceQuality, Tolerance};
 use super::kind::{Input, Kind};
+use super::toml_value::{Fault, Table, deserialize, fault, merge};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::de::{DeTable, DeValue};
 
 /// A case file.
 #[derive(Debug, Clone)]
@@ -49,12 +50,6 @@ pub struct CaseFileError {
     /// Description of the error, with the expected form.
     pub message: String,
 }
-
-/// Message and position in the text.
-type Fault = (String, Range<usize>);
-
-type Table<'i> = DeTable<'i>;
-type Value<'i> = Spanned<DeValue<'i>>;
 
 /// Keys that are common to all kinds of case.
 const COMMON: [&str; 11] = [
@@ -207,21 +202,6 @@ fn read_case(table: &Table<'_>, span: Range<usize>, cases: &mut Vec<(Case, Range
     Ok(())
 }
 
-/// Merges `changes` into `base`, including nested tables.
-pub(super) fn merge<'i>(base: &mut Table<'i>, changes: &Table<'i>) {
-    for (key, value) in changes.iter() {
-        let name: &str = key.get_ref();
-        if let (Some(DeValue::Table(below)), DeValue::Table(above)) =
-            (base.get_mut(name).map(Spanned::get_mut), value.get_ref())
-        {
-            merge(below, above);
-            continue;
-        }
-        base.remove(name);
-        base.insert(key.clone(), value.clone());
-    }
-}
-
 fn build(table: &Table<'_>, span: Range<usize>) -> Result<Case, Fault> {
     let (mut header, mut input) = (Table::new(), Table::new());
     for (key, value) in table.iter() {
@@ -361,14 +341,4 @@ impl Scalar {
             Scalar::Real(number) => number.to_string(),
         }
     }
-}
-
-/// Deserializes a `T` from a table. Errors without a position get `span`.
-pub(super) fn deserialize<'i, T: Deserialize<'i>>(table: Table<'i>, span: Range<usize>) -> Result<T, Fault> {
-    let value: Value<'i> = Spanned::new(span.clone(), DeValue::Table(table));
-    T::deserialize(ValueDeserializer::from(value)).map_err(|error| fault(&error, span))
-}
-
-fn fault(error: &toml::de::Error, otherwise: Range<usize>) -> Fault {
-    (error.message().to_owned(), error.span().unwrap_or(otherwise))
 }

@@ -13,6 +13,7 @@ pub mod markdown;
 pub mod quantity;
 pub mod run;
 pub mod table;
+mod toml_value;
 
 pub use case::{Case, CaseResult, Deviation, Expectation, Goal, SourceQuality, Tolerance};
 pub use file::{CaseFile, CaseFileError};

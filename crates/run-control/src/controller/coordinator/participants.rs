@@ -1,6 +1,7 @@
 //! Messages of agents, of the server and of unauthenticated connections.
 
-use super::{Connection, MAX_REJECTED_ROWS, Output, RunCoordinator, RunPhase, Setup};
+use super::{Connection, MAX_REJECTED_ROWS, Output, RunCoordinator, RunPhase};
+use crate::controller::Setup;
 use crate::controller::protocol_state::{ConnectionId, Rejection, Stage, Step};
 use crate::controller::roster::{Admission, State};
 use netburn_protocol::clock::Stamp;

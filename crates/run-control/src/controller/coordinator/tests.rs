@@ -5,12 +5,14 @@ mod rejected;
 mod timeouts;
 
 use super::*;
+use crate::controller::{Expected, Timeouts};
 use netburn_protocol::messages::{
     Batch, Done, HealthMessage, Hello, Message, Ping, Pong, Progress, Ready, Rows, ServerAddress,
 };
 use netburn_protocol::token::Token;
 use netburn_record::{Clock, Detail, EventKind, Health, IntervalRow, Role};
-use netburn_scenario::{Station, StationWorkload};
+use netburn_scenario::{Plan, Station, StationWorkload};
+use netburn_units::BitRate;
 use netburn_workload::Config;
 
 const SECOND: i64 = 1_000_000_000;

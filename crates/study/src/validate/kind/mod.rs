@@ -7,8 +7,8 @@ pub mod phy;
 pub mod scenario;
 pub mod signal;
 
-use super::file::deserialize;
 use super::quantity::Dimension;
+use super::toml_value::deserialize;
 use serde::Deserialize;
 use std::ops::Range;
 use toml::de::DeTable;

@@ -14,8 +14,8 @@
 //! Metrics are [formulas](crate::experiment).
 
 use crate::experiment::{Formula, Grid, MetricPath, Unit};
-use crate::validate::file::{deserialize, merge};
 use crate::validate::quantity::Dimension;
+use crate::validate::toml_value::{deserialize, merge};
 use netburn_record::Summary;
 use serde::Deserialize;
 use std::ops::Range;

@@ -1,6 +1,7 @@
 //! Runs with devices on a network: agents that disconnect, reconnect, or can't reach the server.
 
 use super::*;
+use crate::controller::Expected;
 use netburn_protocol::messages::Reach;
 
 const LAPTOP_AGAIN: ConnectionId = ConnectionId(12);

@@ -9,8 +9,8 @@ mod measure;
 mod watch;
 
 use super::Metrics;
-use crate::validate::file::deserialize;
 use crate::validate::quantity::Dimension;
+use crate::validate::toml_value::{deserialize, merge};
 use fields::Fields;
 use std::ops::Range;
 use toml::de::DeTable;
@@ -36,7 +36,7 @@ impl AirInput {
                     return Err((right.to_owned(), changes.span()));
                 };
                 let mut other = table.clone();
-                crate::validate::file::merge(&mut other, changes);
+                merge(&mut other, changes);
                 Some(deserialize::<Fields>(other, span.clone())?)
             }
         };
