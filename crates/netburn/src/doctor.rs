@@ -8,7 +8,7 @@ mod wifi;
 
 use crate::args::{DoctorArgs, Format};
 use crate::exit::{CliError, ExitStatus};
-use crate::lab;
+use crate::lab_opening;
 use crate::record::document;
 use crate::terminal::print_stdout;
 use netburn_scenario::Plan;
@@ -78,7 +78,7 @@ fn opened() -> Finding {
     let plan = netburn_scenario::load("anomaly").and_then(|document| document.resolve());
     let opened = plan
         .map_err(|error| CliError::Usage(error.to_string()))
-        .and_then(|plan: Plan| lab::open(&plan));
+        .and_then(|plan: Plan| lab_opening::open(&plan));
     let took = began.elapsed().as_millis();
     Finding {
         name: "a lab",

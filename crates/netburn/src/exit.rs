@@ -1,11 +1,7 @@
 //! Exit statuses: the only place that maps results and errors to them.
 
 use crate::args::Check;
-use crate::fleet::unfound;
-use crate::lab::no_lab;
-use netburn_fleet::fleet_run::WaitError;
 use netburn_record::Summary;
-use netburn_runner::RunError;
 use netburn_workload::Verdict;
 use std::process::ExitCode;
 
@@ -64,29 +60,6 @@ impl CliError {
             CliError::Usage(_) => 2,
             CliError::Failed(_) => 3,
             CliError::Command(status, _) => *status,
-        }
-    }
-}
-
-impl From<RunError> for CliError {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Unsupported(error) => CliError::Usage(error.to_string()),
-            RunError::Lab(error) => no_lab(&error),
-            RunError::Members(WaitError::Control(error)) => unfound(error),
-            RunError::Storage {
-                folder: Some(folder),
-                reason,
-            } => CliError::Failed(format!(
-                "the record can't be written: {reason}; the rows so far are in {path}, and `netburn report {path}` \
-                 completes the record once there is space",
-                path = folder.display()
-            )),
-            RunError::Aborted { folder: Some(folder) } => CliError::Failed(format!(
-                "aborted; `netburn report {}` completes the record",
-                folder.display()
-            )),
-            error => CliError::Failed(error.to_string()),
         }
     }
 }

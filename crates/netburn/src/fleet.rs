@@ -10,9 +10,10 @@ mod revoke;
 mod serve;
 
 use crate::args::{FleetArgs, FleetCommand};
+use crate::errors::unfound;
 use crate::exit::{CliError, ExitStatus};
 use netburn_deploy::ssh::SshError;
-use netburn_fleet::control_client::{ControlClient, ControlError};
+use netburn_fleet::control_client::ControlClient;
 use netburn_fleet::hub::State;
 use netburn_protocol::messages::MAX_NAME;
 use netburn_runner::pool::processors;
@@ -38,14 +39,6 @@ pub(crate) fn state() -> Result<State, CliError> {
 /// This user's controller.
 async fn found() -> Result<ControlClient, CliError> {
     ControlClient::connect(&state()?).await.map_err(unfound)
-}
-
-/// A missing controller is a usage error; a controller that does not respond is a failure.
-pub(crate) fn unfound(error: ControlError) -> CliError {
-    match error {
-        ControlError::None | ControlError::State(_) => CliError::Usage(error.to_string()),
-        _ => CliError::Failed(error.to_string()),
-    }
 }
 
 fn ssh_error(error: SshError) -> CliError {

@@ -2,9 +2,9 @@
 
 use crate::args::{Changes, EnvironmentArg, Format, PlanArgs, SchemaArgs, SchemaName};
 use crate::exit::{CliError, ExitStatus};
-use crate::lab;
+use crate::lab_opening;
+use crate::program::program;
 use crate::record::document;
-use crate::run::program;
 use crate::terminal::{TerminalStyle, print_stdout, stderr_colour};
 use netburn_lab::Lab;
 use netburn_report::sanitise::{sanitise, wrap};
@@ -75,7 +75,7 @@ pub(crate) fn chosen(document: &Document, on: Option<EnvironmentArg>) -> Result<
     }
     let observer = |event: Event<'_>| {
         if let Event::OpeningLab(plan) = event {
-            lab::announce_opening(plan);
+            lab_opening::announce_opening(plan);
         }
     };
     let control = RunControl::new(Cancel::default(), &observer);
@@ -94,7 +94,7 @@ pub(crate) fn chosen(document: &Document, on: Option<EnvironmentArg>) -> Result<
         ),
         Reason::NoLab(error) => Some(format!(
             "no --on: simulating it, since there can be no lab here: {}",
-            lab::explained(&error)
+            lab_opening::explained(&error)
         )),
         _ => None,
     };

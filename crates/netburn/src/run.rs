@@ -9,6 +9,7 @@ use crate::args::{Changes, EnvironmentArg, Format, RunArgs};
 use crate::exit::{self, CliError, ExitStatus};
 use crate::page;
 use crate::plan::{self, Chosen};
+use crate::program::program;
 use crate::record::{causes, written};
 use crate::signals;
 use crate::terminal::{eprint_message, print_stdout};
@@ -88,11 +89,6 @@ fn environment(chosen: Chosen, args: Option<&RunArgs>) -> Result<Box<dyn RunEnvi
             return Err(CliError::Usage(format!("unsupported environment: {environment}")));
         }
     })
-}
-
-/// Path of this executable, which also runs agents, servers and the lab's helper.
-pub(crate) fn program() -> Result<PathBuf, CliError> {
-    std::env::current_exe().map_err(|error| CliError::Failed(error.to_string()))
 }
 
 /// Records all runs of a plan.

@@ -31,6 +31,7 @@ mod finish;
 mod folder;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+mod goal_kind;
 pub mod header;
 pub mod health;
 pub mod lab_health;
@@ -50,11 +51,13 @@ pub mod summary;
 pub mod table_values;
 mod tables;
 pub mod utc;
+mod varint;
 
 pub use amend::{Amended, LateResults, merge_late_results};
 pub use columns::tables::RunTable;
 pub use columns::{Column, Values, WireType};
 pub use error::Error;
+pub use goal_kind::GoalKind;
 pub use header::{Environment, Header, Host, RunStatus, Source};
 pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};
 pub use lab_health::{LabHealth, Stopped};

@@ -4,7 +4,7 @@
 //! for people is computed from the data. Documents contain both: an object with `code`, the fields of
 //! the variant, and the sentence as `text`.
 
-use crate::summary::GoalKind;
+use crate::goal_kind::GoalKind;
 use netburn_units::{Duration, format_decimal};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

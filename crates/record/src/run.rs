@@ -3,8 +3,9 @@
 mod open;
 pub(crate) mod pool;
 
+use crate::columns::cursor::BadTable;
 use crate::columns::names::Names;
-use crate::columns::read::{BadTable, rows};
+use crate::columns::read::rows;
 use crate::columns::tables::{RunTable, Table};
 use crate::document::{Document, FILE};
 use crate::error::Error;

@@ -2,9 +2,10 @@
 
 use crate::columns::Column;
 use crate::columns::Values;
+use crate::columns::batch::{Batch, Value};
 use crate::columns::names::Names;
 use crate::columns::tables::{RunTable, Table};
-use crate::columns::write::{Batch, FileWriter, Value};
+use crate::columns::write::FileWriter;
 use crate::error::Error;
 use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow};
 use crate::run::Run;

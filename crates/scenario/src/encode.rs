@@ -4,11 +4,11 @@ use crate::change;
 use crate::decode::{Key, Section};
 use crate::document::Document;
 use crate::file::Scenario;
+use crate::keys::Keys;
 use crate::plan::{Ap, Change, Network, Plan, Radio, Setting, Station, StationWorkload};
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
 use crate::sections::{ApSection, NetworkSection, RadioSection, StationSection, WorkloadSection};
-use crate::value::Keys;
 use netburn_medium::config::LinkQuality;
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ impl Plan {
         if !self.changes.is_empty() {
             keys.put("at", self.changes.iter().map(change).collect::<Vec<Value>>());
         }
-        keys.ordered(&Scenario::keys(), |_| true).into_json()
+        keys.ordered(Scenario::keys().iter().map(|key| key.name)).into_json()
     }
 
     /// Reads a plan from the output of [`to_json`](Self::to_json), or from JSON in the same format.
@@ -58,7 +58,7 @@ pub(crate) fn ap(ap: &Ap) -> Keys {
     keys.named("radio", &ap.radios, |radio: &Radio| {
         (radio.name.to_string(), RadioSection::encode(radio).into_json())
     });
-    keys.ordered(&ApSection::keys(), |_| true)
+    keys.ordered(ApSection::keys().iter().map(|key| key.name))
 }
 
 pub(crate) fn station(station: &Station) -> Keys {
@@ -83,14 +83,15 @@ pub(crate) fn station(station: &Station) -> Keys {
     // The keys of the air are first.
     let mut order = StationSection::keys();
     order.sort_by_key(|key| !key.of_air());
-    keys.ordered(&order, |key| station.link.is_none() || !key.wifi)
+    let has = |key: &&Key| station.link.is_none() || !key.wifi;
+    keys.ordered(order.iter().filter(has).map(|key| key.name))
 }
 
 fn workload(workload: &StationWorkload) -> Value {
     let kind = workload.config.kind;
-    let of_kind = |key: &Key| key.kinds.is_empty() || key.kinds.contains(&kind);
+    let of_kind = |key: &&Key| key.kinds.is_empty() || key.kinds.contains(&kind);
     WorkloadSection::encode(workload)
-        .ordered(&WorkloadSection::keys(), of_kind)
+        .ordered(WorkloadSection::keys().iter().filter(of_kind).map(|key| key.name))
         .into_json()
 }
 

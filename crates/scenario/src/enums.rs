@@ -1,10 +1,11 @@
 //! Keys whose values are words from a fixed set, and values with their own syntax.
 
-use crate::decode::{Context, FromNode, Section, section};
+use crate::decode::{Context, FromNode, Section};
 use crate::node::{Node, Value};
 use crate::path::{Shape, is_name};
 use crate::plan::{Http, RadioName, RadioRef};
 use crate::scalars::{self, SomeTime, Span, parsed};
+use crate::section_macro::section;
 use crate::value::{PlanValue, from_section};
 use netburn_medium::config::{
     Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,

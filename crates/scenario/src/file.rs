@@ -1,18 +1,19 @@
 //! The whole file: the top-level keys, `[[at]]`, and the list of all sections.
 
 use crate::change::Settings;
-use crate::decode::{FileKeys, FromNode, Key, List, Named, Section, section};
+use crate::decode::{FileKeys, FromNode, Key, List, Named, Section};
 use crate::enums::{AqlSection, TsqSection};
 use crate::environment::{Environment, MODELLED};
 use crate::goals::AdapterRateSection;
+use crate::keys::Keys;
 use crate::path::Shape;
 use crate::plan::Plan;
 use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
+use crate::section_macro::section;
 use crate::sections::{
     ApSection, LinkSection, NetworkSection, PlayerSection, RadioSection, ServerSection, StationLinkSection,
     StationSection, WanSection, WorkloadSection,
 };
-use crate::value::Keys;
 
 section! {
     /// Settings of the whole run, and the sections below it. Every quantity carries its unit: `"60 s"`, `"25 Mbit/s"`, `"128 KiB"`, `"-62 dBm"`, `"1 %"`.

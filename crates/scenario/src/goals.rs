@@ -1,9 +1,10 @@
 //! Values with several forms: goals, and rates in two directions.
 
-use crate::decode::{Context, FromNode, Section, Spanned, section};
+use crate::decode::{Context, FromNode, Section, Spanned};
 use crate::node::{Node, Value};
 use crate::path::Shape;
 use crate::scalars::{Rate, Whole};
+use crate::section_macro::section;
 use crate::value::{PlanValue, from_section};
 use netburn_medium::config::AdapterRate;
 use netburn_units::{BitRate, Duration};

@@ -30,14 +30,17 @@ mod file;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod goals;
+mod keys;
 mod node;
 mod path;
 mod pattern;
 pub mod plan;
 mod problem;
+pub mod reason;
 mod resolve;
 mod scalars;
 mod schema;
+mod section_macro;
 mod sections;
 mod suggest;
 mod toml_text;

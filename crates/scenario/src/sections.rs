@@ -1,7 +1,7 @@
 //! Sections of a scenario file: keys, descriptions and defaults. The JSON Schema and the manual are generated from
 //! them.
 
-use crate::decode::{FromNode, List, Named, OneOrMany, Section, section};
+use crate::decode::{FromNode, List, Named, OneOrMany, Section};
 use crate::enums::AqlChoice;
 use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
@@ -14,6 +14,7 @@ use crate::scalars::{
     Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, Signal, SizeOrOff, SomeTime, Span, Text,
     Whole,
 };
+use crate::section_macro::section;
 use crate::value::{PlanValue, from_section, section_values};
 use netburn_medium::config::{
     Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard,

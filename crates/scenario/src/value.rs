@@ -1,10 +1,10 @@
 //! Conversion between the values of keys and those of the plan.
 
-use crate::decode::{Context, FromNode, Key, List, Section};
+use crate::decode::{Context, FromNode, List, Section};
 use crate::node::{Node, Place};
 use netburn_medium::config::{HardwareQueue, QueueKind, RateControl};
 use netburn_workload::Priority;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// A value of a scenario key that other files have too.
 pub trait KeyValue: Sized {
@@ -94,48 +94,3 @@ macro_rules! section_values {
     };
 }
 pub(crate) use section_values;
-
-/// Keys of a section with their values, as JSON. Keys that are absent or have no keys below them are left out.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Keys(Map<String, Value>);
-
-impl Keys {
-    /// Adds a key.
-    pub(crate) fn with(mut self, key: &str, value: Value) -> Self {
-        self.put(key, value);
-        self
-    }
-
-    pub(crate) fn put(&mut self, key: &str, value: impl Into<Value>) {
-        let value = value.into();
-        let empty = value.is_null() || value.as_object().is_some_and(Map::is_empty);
-        if !empty {
-            self.0.insert(key.to_owned(), value);
-        }
-    }
-
-    /// Adds the sections of a map, in the order of `things`.
-    pub(crate) fn named<'t, T>(&mut self, key: &str, things: &'t [T], write: impl Fn(&'t T) -> (String, Value)) {
-        let map: Map<String, Value> = things.iter().map(write).collect();
-        self.put(key, map);
-    }
-
-    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
-        self.0.get(key)
-    }
-
-    /// Puts the keys that are kept into the order of the section.
-    pub(crate) fn ordered(mut self, keys: &[Key], keep: impl Fn(&Key) -> bool) -> Self {
-        let mut ordered = Map::new();
-        for key in keys.iter().filter(|key| keep(key)) {
-            if let Some(value) = self.0.remove(key.name) {
-                ordered.insert(key.name.to_owned(), value);
-            }
-        }
-        Keys(ordered)
-    }
-
-    pub(crate) fn into_json(self) -> Value {
-        Value::Object(self.0)
-    }
-}

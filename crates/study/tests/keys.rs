@@ -2,7 +2,7 @@
 //! direction that theory predicts (`keys.toml`). A key without an entry fails the test.
 
 use netburn_record::Row;
-use netburn_scenario::effect::Reason;
+use netburn_scenario::reason::Reason;
 use netburn_scenario::{Document, Environment};
 use netburn_study::experiment::{Formula, Grid};
 use serde::Deserialize;

@@ -48,7 +48,7 @@ pub(super) fn machine(lab: bool, container: bool) -> Machine {
         root: netburn_linux::namespace::ids().0 == 0,
         container,
         kernel: Path::new("/proc/self/ns/user").exists(),
-        most: crate::lab::namespace_limit(),
+        most: crate::lab_opening::namespace_limit(),
         clone: number("/proc/sys/kernel/unprivileged_userns_clone"),
         apparmor: number("/proc/sys/kernel/apparmor_restrict_unprivileged_userns"),
         filtered: seccomp.is_some_and(|mode| mode.trim() == "2"),

@@ -1,7 +1,7 @@
 //! Output on standard error during runs in real time: messages and the live view.
 
 use super::fleet;
-use crate::lab;
+use crate::lab_opening;
 use crate::terminal::{eprint_message, stderr_colour};
 use netburn_record::Sink;
 use netburn_report::sanitise::sanitise;
@@ -52,8 +52,8 @@ impl Screen {
                 };
                 eprint_message(&format!("run {number} of {total}{name}, seed {}", plan.seed.0));
             }
-            Event::OpeningLab(plan) => lab::announce_opening(plan),
-            Event::LabOpen(lab) => lab::announce(lab),
+            Event::OpeningLab(plan) => lab_opening::announce_opening(plan),
+            Event::LabOpen(lab) => lab_opening::announce(lab),
             Event::Waiting(text) => eprint_message(&sanitise(text)),
             Event::Members(plan, participants) => eprint_message(&fleet::members(plan, participants)),
             Event::Recording(plan, _) => {

@@ -3,14 +3,13 @@
 //!
 //! A table's description names a cell type for each column; see [`table`](super::table).
 
+use super::batch::Batch;
+use super::cursor::Cursor;
 use super::dictionary::Name;
 use super::names::{Lookup, Names};
-use super::read::Cursor;
-use super::write::Batch;
-use super::{Values, WireType};
+use super::{MAX_ROW_BYTES, Values, WireType};
 use crate::row::{Bssid, Phy, Side};
-use crate::spool::MAX_ROW_BYTES;
-use crate::spool::varint::{Bytes, signed, unsigned};
+use crate::varint::{Bytes, signed, unsigned};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome;
 use parquet::data_type::ByteArray;

@@ -9,7 +9,9 @@
 //! Numbers are INT64, delta-encoded (Parquet's DELTA_BINARY_PACKED). Text is UTF-8 with a
 //! dictionary. There is no compression, because it would save little.
 
+pub(crate) mod batch;
 mod cells;
+pub(crate) mod cursor;
 mod dictionary;
 pub(crate) mod names;
 pub(crate) mod read;
@@ -21,6 +23,9 @@ use parquet::basic::{Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::schema::types::{ColumnPath, Type, TypePtr};
 use std::sync::Arc;
+
+/// Maximum payload of a row in a spool in bytes. The text of an event is cut to fit.
+pub(crate) const MAX_ROW_BYTES: usize = 1 << 20;
 
 /// Rows in a row group. They are held in memory while writing: some 20 MB for operations.
 pub(crate) const ROW_GROUP: usize = 1 << 17;
@@ -137,10 +142,12 @@ pub(crate) fn properties(columns: &[Column]) -> WriterPropertiesPtr {
 
 #[cfg(test)]
 mod tests {
+    use super::batch::Batch;
+    use super::cursor::{BadTable, Cursor};
     use super::names::{Lookup, Names};
-    use super::read::{BadTable, Cursor, rows};
+    use super::read::rows;
     use super::tables::Table;
-    use super::write::{Batch, TableWriter};
+    use super::write::TableWriter;
     use super::*;
     use crate::row::{AirRow, EventKind, EventRow, IntervalRow, Row};
     use netburn_scenario::{Plan, Station};

@@ -1,16 +1,16 @@
 //! The tables of a record. Each line describes a column, for all formats; see [`table`].
 
 use super::Column;
+use super::batch::Batch;
 use super::cells::{
     Cell, Decoder, Encoder, Known, Label, LongText, Maybe, MaybeBssid, MaybeJson, MaybeLabel, MaybeNum, MaybeWord, Num,
     RowReader, RowWriter, Station, Word, Workload,
 };
+use super::cursor::Cursor;
 use super::names::{Lookup, Names};
-use super::read::Cursor;
 use super::table::{get, set, table};
-use super::write::Batch;
 use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Phy, Row, Side};
-use crate::spool::varint::{Bytes, unsigned};
+use crate::varint::{Bytes, unsigned};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Outcome;
 

@@ -8,21 +8,19 @@
 pub mod frame;
 mod payload;
 mod read;
-pub(crate) mod varint;
 mod write;
 
 pub use frame::{Disk, End, SpoolError};
 pub use read::SpoolReader;
 pub use write::SpoolWriter;
 
+use crate::columns::MAX_ROW_BYTES;
+
 /// The newest version of the spool that this code writes and reads.
 pub const VERSION: u32 = 1;
 
 /// The kind of the frame that holds the run's header.
 const HEADER: u8 = 0;
-
-/// The longest payload of a row in bytes; an event's text is cut to fit.
-pub const MAX_ROW_BYTES: usize = 1 << 20;
 
 /// The longest header in bytes.
 pub const MAX_HEADER_BYTES: usize = 256 << 20;

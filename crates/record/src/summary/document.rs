@@ -4,11 +4,12 @@
 //! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1; unknown values are `null`.
 
 use super::wifi::WifiSummary;
+use crate::goal_kind::GoalKind;
 use crate::header::Environment;
 use crate::health::SelfCheck;
 use crate::quality_issue::QualityIssue;
 use netburn_stats::{Distribution, P50, P75, P90, P95, P99};
-use netburn_workload::{Goal, Verdict};
+use netburn_workload::Verdict;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -230,28 +231,6 @@ pub struct ProbeSummary {
     pub queued_up_ms: Option<LatencyMs>,
     /// The same from server to station.
     pub queued_down_ms: Option<LatencyMs>,
-}
-
-/// Kind of a goal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GoalKind {
-    /// Operations end within a time.
-    Latency,
-    /// Windows of time have a minimum rate.
-    Rate,
-    /// The player never stalls.
-    NoStall,
-}
-
-impl From<&Goal> for GoalKind {
-    fn from(goal: &Goal) -> Self {
-        match goal {
-            Goal::Latency { .. } => GoalKind::Latency,
-            Goal::Rate { .. } => GoalKind::Rate,
-            Goal::NoStall => GoalKind::NoStall,
-        }
-    }
 }
 
 /// One goal, judged.

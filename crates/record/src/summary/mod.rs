@@ -11,8 +11,8 @@ mod wifi;
 
 pub(crate) use document::verdict;
 pub use document::{
-    GoalKind, GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals,
-    WorkloadSummary, verdict_name,
+    GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
+    verdict_name,
 };
 pub use summariser::Summariser;
 pub use totals::WorkloadTotals;

@@ -1,7 +1,7 @@
 use super::*;
 use crate::sanitise::painted_width;
+use netburn_record::GoalKind;
 use netburn_record::QualityIssue;
-use netburn_record::summary::GoalKind;
 use netburn_workload::Verdict;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -3,7 +3,8 @@
 use crate::sanitise::sanitise;
 use crate::style::{Tone, paint};
 use netburn_analysis::format::{percent, short, span};
-use netburn_record::summary::{GoalKind, GoalSummary, StationSummary, WorkloadSummary};
+use netburn_record::GoalKind;
+use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{QualityIssue, Summary};
 use netburn_workload::Verdict;
 

@@ -1,12 +1,13 @@
 //! Finds the keys of a plan that have no effect.
 
-use super::{Ineffective, Reason};
+use super::Ineffective;
 use crate::decode::{Key, Section};
 use crate::encode;
 use crate::environment::Environment;
+use crate::keys::Keys;
 use crate::plan::{Ap, ApSetting, Plan, Setting, Station, StationAir};
+use crate::reason::Reason;
 use crate::sections::{ApSection, LinkSection, ServerSection, StationSection};
-use crate::value::Keys;
 use netburn_medium::config::{HardwareQueue, LinkQuality, QueueKind};
 use netburn_workload::Kind;
 

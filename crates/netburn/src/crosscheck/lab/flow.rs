@@ -2,7 +2,7 @@
 
 use super::udp_flow::{refused, skipped_too_many, unread};
 use crate::exit::CliError;
-use crate::lab;
+use crate::lab_opening;
 use netburn_lab::{LabProcess, Program, address};
 use netburn_linux::Monotonic;
 use netburn_network::Endpoint;
@@ -31,7 +31,7 @@ pub(super) struct LabFlows {
 
 /// Measures the flows in the lab.
 pub(super) fn in_lab(plan: &Plan, flows: Flows) -> Result<LabFlows, CliError> {
-    let lab = lab::open(plan)?;
+    let lab = lab_opening::open(plan)?;
     lab.start(Monotonic::now())
         .map_err(|error| CliError::Failed(error.to_string()))?;
     let failed = |error: std::io::Error| CliError::Failed(error.to_string());

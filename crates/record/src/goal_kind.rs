@@ -1,0 +1,26 @@
+//! Kinds of goals.
+
+use netburn_workload::Goal;
+use serde::{Deserialize, Serialize};
+
+/// Kind of a goal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GoalKind {
+    /// Operations end within a time.
+    Latency,
+    /// Windows of time have a minimum rate.
+    Rate,
+    /// The player never stalls.
+    NoStall,
+}
+
+impl From<&Goal> for GoalKind {
+    fn from(goal: &Goal) -> Self {
+        match goal {
+            Goal::Latency { .. } => GoalKind::Latency,
+            Goal::Rate { .. } => GoalKind::Rate,
+            Goal::NoStall => GoalKind::NoStall,
+        }
+    }
+}
