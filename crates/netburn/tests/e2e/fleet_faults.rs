@@ -54,7 +54,7 @@ fn results_measured_after_the_run_was_killed_do_not_count() {
     };
     if let Some(early) = report().filter(|early| early["reasons"].to_string().contains("before it could finish")) {
         assert!(
-            early["reasons"][0]
+            early["reasons"][0]["text"]
                 .as_str()
                 .unwrap()
                 .starts_with("`netburn run` was killed"),
@@ -127,7 +127,7 @@ fn a_rejection_is_printed_once_on_both_sides() {
     let run = finish(fleet.command(&["run", "one.toml", "--on", "fleet", "--format", "json"])).expect(3);
     let why = "at most 1 s";
     assert!(
-        run.json()["reasons"][0]
+        run.json()["reasons"][0]["text"]
             .as_str()
             .unwrap()
             .contains("reader (beta): the run is too long")
