@@ -1,4 +1,4 @@
-//! Analysis of runs, without rendering.
+//! Analysis of runs, without pages and charts.
 //!
 //! - [`view`](mod@view): one run as plain data, from which pages and charts are drawn.
 //! - [`explain`](mod@explain): likely causes with evidence.

@@ -1,4 +1,4 @@
-//! netburn on other machines: over SSH, and as a service that starts with its machine.
+//! Installation of netburn: over SSH, and as a service of this machine or of its user.
 //!
 //! Modules, from the top:
 //!

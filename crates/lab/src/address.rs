@@ -1,5 +1,6 @@
 //! IP addresses of the nodes.
-//! | IPv4 addresses are in 198.18.0.0/15, which is reserved for benchmarking and is not routed (RFC 2544, RFC 6890).
+//!
+//! IPv4 addresses are in 198.18.0.0/15, which is reserved for benchmarking and is not routed (RFC 2544, RFC 6890).
 //! IPv6 addresses are unique local addresses (RFC 4193).
 
 use netburn_network::Endpoint;

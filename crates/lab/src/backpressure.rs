@@ -1,5 +1,6 @@
 //! Backpressure: limits how many packets a station's kernel hands to the lab.
-//! | TCP Small Queues and socket buffers count packets in the qdisc, but not packets that the device has accepted. Most
+//!
+//! TCP Small Queues and socket buffers count packets in the qdisc, but not packets that the device has accepted. Most
 //! packets therefore have to stay in the qdisc until the modelled radio can send them. Some kernels stop the qdisc when
 //! a TUN device's queue is full. The lab probes for this behaviour: it sends into a TUN device that is not read, and
 //! counts drops. On other kernels, and with Ethernet pairs, a token bucket limits the qdisc.

@@ -3,11 +3,13 @@
 //! Once the lab has read a packet from a TUN device, the sending kernel considers it sent: TCP Small Queues and
 //! socket buffers no longer count it. A driver would leave further packets in the qdisc. The lab does the same: a token
 //! bucket qdisc releases only the granted bytes. [`Credit`] computes the grants.
-//! | TCP Small Queues limit only TCP. Other packets fill a driver's queue as they arrive and are aggregated with TCP's.
+//!
+//! TCP Small Queues limit only TCP. Other packets fill a driver's queue as they arrive and are aggregated with TCP's.
 //! A limited number of their bytes is therefore not charged, and TCP cannot use this allowance.
 //!
 //! Invariants:
-//! | - A grant never makes outstanding TCP bytes plus tokens exceed the target.
+//!
+//! - A grant never makes outstanding TCP bytes plus tokens exceed the target.
 //! - A grant never makes all outstanding bytes plus tokens exceed the target plus the allowance.
 //! - With no bytes outstanding, at least two packets can be sent.
 //! - A grant is never smaller than two packets.

@@ -17,7 +17,8 @@ use netburn_units::{BitRate, Duration, Instant};
 use std::sync::Arc;
 
 /// Checks a frame of any bytes: segmenting and coalescing preserve its packets.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_frame(data: &[u8]) {
     let Ok(burst) = Burst::read(data) else { return };
@@ -69,7 +70,8 @@ fn packets_of(frame: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Checks messages between the lab and its helper: decoding followed by encoding returns the same bytes.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_message(data: &[u8]) {
     if let Some(request) = Request::read(data) {
@@ -81,7 +83,8 @@ pub fn check_message(data: &[u8]) {
 }
 
 /// Checks a switch with operations decoded from bytes: one byte for the operation, one for its argument.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_switch(data: &[u8]) {
     let mut switch = Switch::new(&plan()).expect("the plan is good");

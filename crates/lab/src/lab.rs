@@ -90,14 +90,16 @@ pub struct LabProcess {
 impl Lab {
     /// Opens a lab for a plan with default options. `helper` must run [`init::main`](crate::init::main) in its own
     /// process.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`LabError`] when the system lacks a feature or permission, or the plan's network is invalid.
     pub fn open(plan: &Plan, helper: Command) -> Result<Lab, LabError> {
         Self::open_with(plan, helper, &Options::default())
     }
 
     /// Opens a lab with these options.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The errors of [`open`](Self::open).
     pub fn open_with(plan: &Plan, helper: Command, options: &Options) -> Result<Lab, LabError> {
         let status = Arc::new(Mutex::new(SharedStatus::default()));
@@ -159,14 +161,16 @@ impl Lab {
     }
 
     /// Starts forwarding and the network's time, whose time 0 is `zero`. No packet is forwarded before.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`LabError::Network`] when the plan's network is invalid.
     pub fn start(&self, zero: Monotonic) -> Result<(), LabError> {
         self.start_with(zero, StartOptions::default())
     }
 
     /// Starts forwarding with these options.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The errors of [`start`](Self::start), and [`LabError::Capture`] when captures cannot be written.
     pub fn start_with(&self, zero: Monotonic, start: StartOptions<'_>) -> Result<(), LabError> {
         let captures = start.captures.map(|folder| self.capture(zero, folder));
@@ -201,7 +205,8 @@ impl Lab {
     }
 
     /// Returns whether a process listens at a TCP port of an endpoint.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`LabError::Operation`] when the sockets cannot be read, [`LabError::HelperExited`].
     pub fn listens(&self, at: Endpoint, port: u16) -> Result<bool, LabError> {
         let request = Request::Listens(node(at) as u32, u32::from(port));
@@ -243,7 +248,8 @@ impl Lab {
     }
 
     /// Returns the endpoint with this name: `server`, or a station's name.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`LabError::UnknownNode`].
     pub fn endpoint(&self, name: &str) -> Result<Endpoint, LabError> {
         let station = self.plan.stations.iter().position(|station| station.name == name);
@@ -261,7 +267,8 @@ impl Lab {
     }
 
     /// Runs a program at an endpoint.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`LabError::Program`] when it cannot be started, [`LabError::HelperExited`].
     pub fn spawn(&self, at: Endpoint, program: Program) -> Result<LabProcess, LabError> {
         let id = self.shared.next.fetch_add(1, Ordering::Relaxed);

@@ -6,7 +6,8 @@
 //! receiving kernel.
 //!
 //! Layers from bottom to top:
-//! | - [`packet`]: segmentation of bursts, coalescing of packets, ECN marks.
+//!
+//! - [`packet`]: segmentation of bursts, coalescing of packets, ECN marks.
 //! - [`credit`]: limit of the bytes that a kernel hands over, so that TCP Small Queues keep working.
 //! - [`backpressure`]: mechanisms that enforce this limit.
 //! - [`address`]: addresses of the nodes.

@@ -1,5 +1,6 @@
 //! Frames that kernels send and receive: parsing, segmentation, coalescing and marking.
-//! | - [`header`]: the `virtio_net_hdr` before each packet of a TUN device.
+//!
+//! - [`header`]: the `virtio_net_hdr` before each packet of a TUN device.
 //! - [`ethernet`]: differences of Ethernet pairs.
 //! - [`ip`]: properties of an IP packet.
 //! - [`burst`]: a GSO packet and its segments.

@@ -1,5 +1,6 @@
 //! Send budget: the bytes that a station's TCP may hand to the lab, from the TCP Small Queues settings of its plan.
-//! | TCP Small Queues of a kernel count a packet until its driver has sent it. Here they count it until the lab has
+//!
+//! TCP Small Queues of a kernel count a packet until its driver has sent it. Here they count it until the lab has
 //! read it. The kernel's own limit is therefore set to two packets, and the lab accepts the bytes that a Wi-Fi host
 //! would hold below TCP. For each sending connection, that is the limit of TCP Small Queues at the connection's pacing
 //! rate, which the kernel reports.

@@ -17,7 +17,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 /// A modelled network between kernels.
-/// | **Call order:** after every `handle_*`, drain [`poll_delivery`](Self::poll_delivery) and
+///
+/// **Call order:** after every `handle_*`, drain [`poll_delivery`](Self::poll_delivery) and
 /// [`poll_grant`](Self::poll_grant). Then call `handle_frame` for the next frame, or `handle_timeout` at
 /// [`poll_timeout`](Self::poll_timeout). A driver that only needs deliveries may use [`foresee`](Self::foresee) instead
 /// of `poll_timeout`.
@@ -124,7 +125,8 @@ const PACING_LIFETIME: Duration = Duration::from_secs(1);
 
 impl Switch {
     /// Creates the network of a plan, at the beginning of its baseline.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`NetworkError`] when the plan's network is invalid.
     pub fn new(plan: &Plan) -> Result<Switch, NetworkError> {
         let network = Network::new(plan)?;

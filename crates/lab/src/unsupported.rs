@@ -38,14 +38,16 @@ pub enum LabProcess {}
 #[expect(missing_docs, reason = "they are the other ones' names, and can't be called")]
 impl Lab {
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`LabError::Unsupported`], always.
     pub fn open(_: &Plan, _: Command) -> Result<Lab, LabError> {
         Err(LabError::Unsupported)
     }
 
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`LabError::Unsupported`], always.
     pub fn open_with(_: &Plan, _: Command, _: &Options) -> Result<Lab, LabError> {
         Err(LabError::Unsupported)

@@ -15,7 +15,8 @@ impl ThreadId {
     }
 
     /// Returns the processor time that this thread has used.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when the thread has ended; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
     pub fn time(self) -> io::Result<Duration> {
         imp::thread_time(self.0)
@@ -23,14 +24,16 @@ impl ThreadId {
 }
 
 /// Returns the threads of this process.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn threads() -> io::Result<Vec<ThreadId>> {
     imp::threads()
 }
 
 /// Returns the processor time that all threads of this process have used.
-/// | # Errors
+///
+/// # Errors
 /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn process_time() -> io::Result<Duration> {
     imp::process_time()
@@ -72,7 +75,8 @@ impl MachineTimes {
 }
 
 /// Reads the machine's processor times from /proc/stat.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn machine() -> io::Result<MachineTimes> {
     imp::machine()

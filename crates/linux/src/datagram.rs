@@ -1,5 +1,6 @@
 //! Datagrams with their destination address.
-//! | A socket bound to the wildcard address answers from the address that the route prefers. On a machine with several
+//!
+//! A socket bound to the wildcard address answers from the address that the route prefers. On a machine with several
 //! addresses, the client may not recognise such an answer. IP_PKTINFO and IPV6_PKTINFO (ip(7), ipv6(7)) report the
 //! destination address of a datagram and set the source address of the answer.
 
@@ -21,21 +22,24 @@ pub struct Received {
 }
 
 /// Enables destination addresses. Without this call, [`receive`] returns `None` for `to`.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error.
 pub fn enable_destination_address(socket: impl AsFd) -> io::Result<()> {
     imp::enable_destination_address(socket.as_fd())
 }
 
 /// Receives one datagram without blocking.
-/// | # Errors
+///
+/// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when no datagram is available; the socket's error.
 pub fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<Received> {
     imp::receive(socket.as_fd(), buffer)
 }
 
 /// Sends one datagram to `to` without blocking, from the local address `from` if given.
-/// | # Errors
+///
+/// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
 pub fn send(socket: impl AsFd, bytes: &[u8], to: SocketAddr, from: Option<IpAddr>) -> io::Result<()> {
     imp::send(socket.as_fd(), bytes, to, from)

@@ -23,7 +23,8 @@ const LISTENING: u8 = 10;
 
 impl Diag {
     /// Opens a socket in this thread's network namespace.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error, for example if it has no sock_diag.
     pub fn new() -> io::Result<Diag> {
         let netlink = Netlink::new(libc::NETLINK_SOCK_DIAG)?;
@@ -31,7 +32,8 @@ impl Diag {
     }
 
     /// Returns the state of the connection from `here` to `there`; `None` if there is no such connection.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn connection(&mut self, here: SocketAddr, there: SocketAddr) -> io::Result<Option<TcpInfo>> {
         let mut buffer = [0; 4096];

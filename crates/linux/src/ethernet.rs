@@ -25,7 +25,8 @@ pub struct Frames {
 
 impl Frames {
     /// Opens a socket for an interface index.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_NET_RAW.
     pub fn new(index: u32) -> io::Result<Frames> {
         let socket = open(libc::SOCK_RAW | libc::SOCK_NONBLOCK, 0)?;
@@ -43,7 +44,8 @@ impl Frames {
     /// Reads a frame. Stores its `virtio_net_hdr` and the data behind its Ethernet header in `packet`, and the Ethernet
     /// header in `ethernet`. Returns the length of the data in `packet`. Offsets in the `virtio_net_hdr` count from the
     /// Ethernet header.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) when there is no frame; [`InvalidInput`](io::ErrorKind::InvalidInput)
     /// when the kernel could not describe the next frame, which is lost; [`InvalidData`](io::ErrorKind::InvalidData)
     /// when the frame is too short.
@@ -59,7 +61,8 @@ impl Frames {
     }
 
     /// Writes a frame: `header` with offsets that count from the Ethernet header, the Ethernet header, and the packet.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error; [`InvalidInput`](io::ErrorKind::InvalidInput) when the headers are inconsistent.
     pub fn write(&self, header: &[u8; HEADER], ethernet: &[u8; ETHERNET], packet: &[u8]) -> io::Result<usize> {
         // The kernel only reads the parts.
@@ -73,7 +76,8 @@ impl Frames {
     }
 
     /// Returns the frames dropped since the last call because the receive buffer was full.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn dropped(&self) -> io::Result<u32> {
         // struct tpacket_stats: received, dropped.

@@ -4,7 +4,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 /// Returns the index of an interface.
-/// | # Errors
+///
+/// # Errors
 /// [`NotFound`](io::ErrorKind::NotFound) when no interface has this name; [`Unsupported`](io::ErrorKind::Unsupported)
 /// on other systems than Unix.
 pub fn number(name: &str) -> io::Result<u32> {
@@ -26,7 +27,8 @@ pub fn number(name: &str) -> io::Result<u32> {
 
 /// Returns the interface of the route to `peer`: the one that has the source address of packets to `peer`. Sends
 /// nothing.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when there is no route; [`NotFound`](io::ErrorKind::NotFound) when no interface has the address;
 /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Unix.
 pub fn towards(peer: IpAddr) -> io::Result<String> {
@@ -66,7 +68,8 @@ fn holding(address: IpAddr) -> io::Result<String> {
 }
 
 /// Returns the IP address of a socket address.
-/// | # Safety
+///
+/// # Safety
 /// `address` is null, or points to a socket address with the length of its family.
 #[cfg(unix)]
 unsafe fn ip(address: *const libc::sockaddr) -> Option<IpAddr> {
@@ -95,7 +98,8 @@ fn holding(_address: IpAddr) -> io::Result<String> {
 }
 
 /// Returns the number of bytes that an interface has received.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when the interface does not exist, and always on other systems than Linux.
 pub fn received(name: &str) -> io::Result<u64> {
     let text = std::fs::read_to_string(format!("/sys/class/net/{name}/statistics/rx_bytes"))?;

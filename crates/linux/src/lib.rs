@@ -2,7 +2,8 @@
 //!
 //! All `unsafe` code of netburn is in this crate. Facilities that other crates use on all systems have a fallback: it
 //! does the same more slowly, or returns [`Unsupported`](std::io::ErrorKind::Unsupported).
-//! | - [`clock`]: [`Monotonic`], the kernel's monotonic clock as an integer that all processes of a machine share.
+//!
+//! - [`clock`]: [`Monotonic`], the kernel's monotonic clock as an integer that all processes of a machine share.
 //! - [`timer`]: [`Timer`], with microsecond resolution. tokio's timers have a resolution of 1 ms.
 //! - [`tcp`]: [`tcp_info`], [`discard`], congestion control, and MSG_MORE.
 //! - [`memory`]: [`SealedMemory`], sent without copying; [`sendfile`].

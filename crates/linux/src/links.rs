@@ -17,7 +17,8 @@ pub struct Links {
 #[cfg(target_os = "linux")]
 impl Links {
     /// Opens a socket in this thread's network namespace.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn watch() -> io::Result<Links> {
         let netlink = Netlink::new(libc::NETLINK_ROUTE)?;
@@ -27,7 +28,8 @@ impl Links {
 
     /// Returns whether the interface with this index went down or was removed since the last call. Also returns `true`
     /// if events were lost.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn went_down(&self, index: u32) -> io::Result<bool> {
         let (mut down, mut buffer) = (false, [0_u8; 16 << 10]);
@@ -83,14 +85,16 @@ fn reports_down(mut messages: &[u8], index: u32) -> bool {
 #[cfg(not(target_os = "linux"))]
 impl Links {
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn watch() -> io::Result<Links> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn went_down(&self, _: u32) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())

@@ -6,7 +6,8 @@ use std::os::fd::AsFd;
 
 /// Sends up to `length` bytes of `file` from `offset` over a socket, inside the kernel (sendfile(2)). Returns the
 /// number of bytes sent. Blocks only if the socket is blocking. The file position does not change.
-/// | # Errors
+///
+/// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the error of the file or socket. A
 /// closed socket raises SIGPIPE, which Rust programs ignore by default.
 pub fn sendfile(socket: impl AsFd, file: &File, offset: u64, length: usize) -> io::Result<usize> {
@@ -30,7 +31,8 @@ pub struct SealedMemory(imp::Memory);
 
 impl SealedMemory {
     /// Allocates `length` zero bytes and calls `fill` to initialise them.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error without enough memory or with too many open files; [`InvalidInput`](io::ErrorKind::InvalidInput)
     /// for a length of 0.
     pub fn new(length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<Self> {
@@ -42,7 +44,8 @@ impl SealedMemory {
 
     /// Sends up to `length` of the bytes from `offset` over a socket. Returns the number of bytes sent, which is
     /// smaller at the end of the memory or when the socket's buffer is full.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
     pub fn send(&self, socket: impl AsFd, offset: usize, length: usize) -> io::Result<usize> {
         let length = length.min(self.as_ref().len().saturating_sub(offset));

@@ -27,7 +27,8 @@ const KEPT_CAPABILITIES: [u32; 2] = [12, 13];
 /// Moves this process into new network and mount namespaces, and its children into a new PID namespace. As root, it
 /// uses the present user namespace if permitted. Otherwise it creates a user namespace with unchanged ids. Later mounts
 /// are not visible to other processes.
-/// | # Errors
+///
+/// # Errors
 /// [`InvalidInput`](io::ErrorKind::InvalidInput) in a process with several threads;
 /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) when the machine permits no user namespaces.
 pub fn isolate() -> io::Result<Isolation> {
@@ -64,21 +65,24 @@ pub fn limits() -> Vec<(String, u64)> {
 }
 
 /// Moves this thread into a new network namespace.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when it is not permitted.
 pub fn new_network() -> io::Result<()> {
     unshare(libc::CLONE_NEWNET)
 }
 
 /// Opens this thread's network namespace, which exists as long as the descriptor.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when /proc cannot be read.
 pub fn network() -> io::Result<OwnedFd> {
     std::fs::File::open("/proc/thread-self/ns/net").map(OwnedFd::from)
 }
 
 /// Moves this thread into a network namespace.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when it is not permitted.
 pub fn enter_network(namespace: impl AsFd) -> io::Result<()> {
     // SAFETY: setns takes a descriptor and an integer and does not access memory of this process.
@@ -98,7 +102,8 @@ fn unshare(flags: libc::c_int) -> io::Result<()> {
 }
 
 /// Forks this process. The child runs `child` and exits with the returned status. Returns the process id of the child.
-/// | # Errors
+///
+/// # Errors
 /// [`InvalidInput`](io::ErrorKind::InvalidInput) when this process has several threads: only the calling thread is
 /// copied, and locks held by others would stay locked.
 pub fn fork(child: impl FnOnce() -> i32) -> io::Result<u32> {
@@ -130,7 +135,8 @@ pub struct ChildExit {
 }
 
 /// Reaps a child process that has exited. Returns `None` if none has, or with `wait`, if there are no children.
-/// | # Errors
+///
+/// # Errors
 /// [`Interrupted`](io::ErrorKind::Interrupted) when a signal interrupts the wait.
 pub fn reap(wait: bool) -> io::Result<Option<ChildExit>> {
     let mut status = 0;
@@ -165,7 +171,8 @@ pub enum ChildEvent {
 }
 
 /// Returns the next state change of a child process; `None` if there is none. Reaps exited children.
-/// | # Errors
+///
+/// # Errors
 /// [`Interrupted`](io::ErrorKind::Interrupted) when a signal interrupts the call.
 pub fn next_child_event() -> io::Result<Option<ChildEvent>> {
     let mut status = 0;
@@ -186,7 +193,8 @@ pub fn next_child_event() -> io::Result<Option<ChildEvent>> {
 
 /// Waits for a state change of a child process, which [`next_child_event`] then returns. Returns `false` if there are
 /// no children. A signal is not an error.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error.
 pub fn wait_for_child() -> io::Result<bool> {
     let what = libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED | libc::WNOWAIT;
@@ -204,7 +212,8 @@ pub fn wait_for_child() -> io::Result<bool> {
 }
 
 /// Sends a signal to a process.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when there is no such process or it is not permitted.
 pub fn signal(id: u32, signal: i32) -> io::Result<()> {
     let id = libc::pid_t::try_from(id).map_err(|_| io::ErrorKind::InvalidInput)?;
@@ -221,7 +230,8 @@ pub fn ignore_interrupts() {
 }
 
 /// Handle with which forked children end together with their parent.
-/// | **Call order:** [`here`](Self::here) before [`fork`], [`kills`](Self::kills) first in the child. The parent keeps
+///
+/// **Call order:** [`here`](Self::here) before [`fork`], [`kills`](Self::kills) first in the child. The parent keeps
 /// the handle until it exits.
 #[derive(Debug)]
 pub struct Parent {
@@ -233,7 +243,8 @@ pub struct Parent {
 
 impl Parent {
     /// Creates a handle in the parent.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when too many files are open.
     pub fn here() -> io::Result<Parent> {
         let (lifeline, held) = io::pipe()?;
@@ -244,7 +255,8 @@ impl Parent {
     }
 
     /// Has the kernel kill this child process when the parent's thread ends.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound) when the parent has already exited and the kernel sends no signal.
     pub fn kills(&mut self) -> io::Result<()> {
         self.held = None;
@@ -347,14 +359,16 @@ fn keep(capabilities: &[u32]) -> io::Result<()> {
 }
 
 /// Mounts a tmpfs.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when it is not permitted.
 pub fn mount_memory(at: &Path) -> io::Result<()> {
     mount(Some((Path::new("tmpfs"), "tmpfs")), at, None, 0)
 }
 
 /// Mounts the proc filesystem of this process's PID namespace.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when it is not permitted: some containers mask parts of their /proc.
 pub fn mount_processes(at: &Path) -> io::Result<()> {
     let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
@@ -362,14 +376,16 @@ pub fn mount_processes(at: &Path) -> io::Result<()> {
 }
 
 /// Bind-mounts `file` over `over`.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when a file does not exist or it is not permitted.
 pub fn mount_over(file: &Path, over: &Path) -> io::Result<()> {
     mount(None, over, Some(file), libc::MS_BIND)
 }
 
 /// Unmounts the filesystem at `at`. Bind mounts of its files stay.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when nothing is mounted there.
 pub fn unmount(at: &Path) -> io::Result<()> {
     let at = text(at)?;

@@ -14,7 +14,8 @@ const NAME: usize = 32;
 
 /// Enables or disables a feature of the interface `name` in this thread's network namespace. Names of features are
 /// those of `ethtool -k` (`tx-udp-segmentation`).
-/// | # Errors
+///
+/// # Errors
 /// [`NotFound`](io::ErrorKind::NotFound) when the kernel does not know the feature; the kernel's error.
 pub fn set(name: &str, feature: &str, on: bool) -> io::Result<()> {
     // SAFETY: no pointers are passed.

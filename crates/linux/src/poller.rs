@@ -17,7 +17,8 @@ const TIMER: u64 = u64::MAX;
 
 impl Poller {
     /// Creates a poller without files.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when too many files are open.
     pub fn new() -> io::Result<Self> {
         // SAFETY: no pointers are passed.
@@ -35,28 +36,32 @@ impl Poller {
     }
 
     /// Adds `file` with this number.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error when the file does not support polling.
     pub fn add(&self, file: impl AsFd, number: u32) -> io::Result<()> {
         self.put(file, u64::from(number))
     }
 
     /// Ignores `file` until it is [resumed](Self::resume).
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error when the file was not added.
     pub fn pause(&self, file: impl AsFd, number: u32) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, file, 0, u64::from(number))
     }
 
     /// Waits for `file` again.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error when the file was not added.
     pub fn resume(&self, file: impl AsFd, number: u32) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, file, libc::EPOLLIN as u32, u64::from(number))
     }
 
     /// Removes `file`.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error when the file was not added.
     pub fn remove(&self, file: impl AsFd) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_DEL, file, 0, 0)
@@ -75,7 +80,8 @@ impl Poller {
 
     /// Waits until a file is readable, at most until `until`. Without `until`, waits without a limit. Stores the
     /// numbers of readable files in `ready`. A signal is not an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn wait(&mut self, until: Option<Monotonic>, ready: &mut Vec<u32>) -> io::Result<()> {
         ready.clear();
@@ -98,7 +104,8 @@ impl Poller {
     }
 
     /// Sleeps until `until`, regardless of readable files. A signal ends the sleep and is not an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn sleep(&self, until: Monotonic) -> io::Result<()> {
         let nanos = until.as_nanos().max(0);
@@ -140,7 +147,8 @@ impl Poller {
 
 /// Gives this thread real-time priority (SCHED_FIFO at `priority`, 1 to 99; sched(7)). Child processes do not inherit
 /// it.
-/// | # Errors
+///
+/// # Errors
 /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_SYS_NICE or RLIMIT_RTPRIO.
 pub fn set_realtime_priority(priority: i32) -> io::Result<()> {
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;

@@ -6,7 +6,8 @@ use std::io;
 /// process.
 ///
 /// The kernel sends the signal when the parent *thread* that started this process ends.
-/// | # Errors
+///
+/// # Errors
 /// [`NotFound`](io::ErrorKind::NotFound) when `parent` is no longer the parent;
 /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn die_with_parent(parent: u32) -> io::Result<()> {
@@ -14,21 +15,24 @@ pub fn die_with_parent(parent: u32) -> io::Result<()> {
 }
 
 /// Raises the soft limit of open files to the hard limit (RLIMIT_NOFILE). Returns the new limit.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error.
 pub fn raise_open_files() -> io::Result<u64> {
     imp::raise_open_files()
 }
 
 /// Returns the soft and hard limits of open files (RLIMIT_NOFILE).
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn open_files() -> io::Result<(u64, u64)> {
     imp::open_files()
 }
 
 /// Sets the soft limit of open files, at most to the hard limit.
-/// | # Errors
+///
+/// # Errors
 /// The errors of [`open_files`].
 pub fn limit_open_files(most: u64) -> io::Result<()> {
     imp::limit_open_files(most)

@@ -6,7 +6,8 @@ use std::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
 /// Opens a socket that sends packets through one interface and its qdisc, and receives none.
-/// | # Errors
+///
+/// # Errors
 /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) without CAP_NET_RAW.
 pub fn sender(index: u32) -> io::Result<OwnedFd> {
     let socket = open(libc::SOCK_DGRAM, 0)?;
@@ -15,7 +16,8 @@ pub fn sender(index: u32) -> io::Result<OwnedFd> {
 }
 
 /// Sends one packet through the interface of `socket`, with EtherType `protocol` (0x0800 is IPv4).
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error.
 pub fn send(socket: impl AsFd, index: u32, protocol: u16, packet: &[u8]) -> io::Result<()> {
     let address = address(protocol, index);

@@ -1,5 +1,6 @@
 //! Interfaces, addresses, routes and qdiscs of a network namespace (rtnetlink(7)). Linux only.
-//! | A [`Route`] stays in the network namespace in which it was opened.
+//!
+//! A [`Route`] stays in the network namespace in which it was opened.
 
 use crate::netlink::Netlink;
 use crate::netlink::message::{self, ACK, CREATE, EXCLUSIVE, Message, REPLACE, REQUEST};
@@ -50,7 +51,8 @@ const ROOT: u32 = 0xffff_ffff;
 
 impl Route {
     /// Opens a socket in this thread's network namespace.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn new() -> io::Result<Route> {
         let netlink = Netlink::new(libc::NETLINK_ROUTE)?;
@@ -58,7 +60,8 @@ impl Route {
     }
 
     /// Returns the index of an interface.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error when the namespace of this *thread* has no interface of this name.
     pub fn index(name: &str) -> io::Result<u32> {
         let name = std::ffi::CString::new(name).map_err(|_| io::ErrorKind::InvalidInput)?;
@@ -70,7 +73,8 @@ impl Route {
     }
 
     /// Changes an interface and brings it up.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn bring_up(&mut self, index: u32, link: &Link) -> io::Result<()> {
         let no_arp = link
@@ -93,7 +97,8 @@ impl Route {
     }
 
     /// Creates a pair of connected Ethernet interfaces (veth), `name` here and `other` in the namespace `there`.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error; [`Unsupported`](io::ErrorKind::Unsupported) without veth.
     pub fn add_pair(&mut self, name: &str, other: &str, there: BorrowedFd<'_>) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWLINK, REQUEST | ACK | CREATE | EXCLUSIVE);
@@ -113,7 +118,8 @@ impl Route {
     }
 
     /// Adds an address to an interface, with a prefix of the full length.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn add_address(&mut self, index: u32, address: IpAddr) -> io::Result<()> {
         let mut message = Message::new(RTM_NEWADDR, REQUEST | ACK | CREATE | REPLACE);
@@ -129,7 +135,8 @@ impl Route {
 
     /// Adds a default route through an interface. Connections over it use the congestion control `control`, if given.
     /// `like` is any address of the family.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) when the congestion control is unavailable or its module is not
     /// loaded; the kernel's error.
     pub fn add_default(&mut self, index: u32, like: IpAddr, control: Option<&str>) -> io::Result<()> {
@@ -147,7 +154,8 @@ impl Route {
     }
 
     /// Adds a FIFO qdisc (tc-pfifo(8)) with this limit in packets to an interface.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn add_fifo(&mut self, index: u32, packets: u32) -> io::Result<()> {
         let mut message = queue(index, REQUEST | ACK | CREATE);
@@ -157,7 +165,8 @@ impl Route {
     }
 
     /// Adds a token bucket qdisc (tc-tbf(8)) to an interface. Packets leave it only after a [`grant`](Self::grant).
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound) when the kernel has no token bucket.
     pub fn add_token_bucket(&mut self, index: u32, bytes: u32) -> io::Result<()> {
         self.ask(bucket(index, bytes, REQUEST | ACK | CREATE))
@@ -165,7 +174,8 @@ impl Route {
 
     /// Lets the token bucket release `bytes`, which replaces the unused rest of the last grant. Queued packets leave
     /// with the next packet that the host sends.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error of sending the request. Its acknowledgement is not awaited.
     pub fn grant(&mut self, index: u32, bytes: u32) -> io::Result<()> {
         let message = bucket(index, bytes, REQUEST);
@@ -173,7 +183,8 @@ impl Route {
     }
 
     /// Returns the counters of an interface.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn counters(&mut self, index: u32) -> io::Result<LinkCounters> {
         let mut buffer = vec![0; 32 * 1024];
@@ -193,7 +204,8 @@ impl Route {
 
     /// Returns whether an interface is operational. The kernel notices up to 1 s later that the peer of a pair is up.
     /// Since Linux 6.8, this query makes the kernel check immediately.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn is_running(&mut self, index: u32) -> io::Result<bool> {
         let mut buffer = vec![0; 32 * 1024];

@@ -36,14 +36,16 @@ pub struct Sampler {
 
 impl Sampler {
     /// Starts the first window for all threads of this process.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when /proc cannot be read; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
     pub fn new() -> io::Result<Self> {
         Self::start(None)
     }
 
     /// Starts the first window for these threads only, and for process and machine.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The errors of [`new`](Self::new).
     pub fn for_threads(threads: Vec<ThreadId>) -> io::Result<Self> {
         Self::start(Some(threads))
@@ -60,7 +62,8 @@ impl Sampler {
     }
 
     /// Returns the window from the last sample until now.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The errors of [`new`](Self::new).
     pub fn sample(&mut self) -> io::Result<Window> {
         let end = Monotonic::now();
@@ -126,7 +129,8 @@ impl CpuMonitor {
     pub const MAX_WINDOWS: usize = 86_400;
 
     /// Starts sampling with `sampler`.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when the thread cannot be started.
     pub fn start(mut sampler: Sampler) -> io::Result<Self> {
         let shared = Arc::new(Shared {

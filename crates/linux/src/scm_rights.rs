@@ -12,7 +12,8 @@ pub const MAX_MESSAGE: usize = 96 * 1024;
 
 /// Returns two connected sockets. Message boundaries are preserved, and closing one socket is visible at the other
 /// (SOCK_SEQPACKET).
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when too many files are open.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
@@ -28,7 +29,8 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 struct Control([u8; 64]);
 
 /// Sends one message.
-/// | # Errors
+///
+/// # Errors
 /// [`InvalidInput`](io::ErrorKind::InvalidInput) when the message is empty, too long or has too many files; the
 /// kernel's error.
 pub fn send(to: impl AsFd, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result<()> {
@@ -65,7 +67,8 @@ pub fn send(to: impl AsFd, bytes: &[u8], files: &[BorrowedFd<'_>]) -> io::Result
 }
 
 /// Waits for one message. An empty message means that the peer has closed its socket.
-/// | # Errors
+///
+/// # Errors
 /// [`InvalidData`](io::ErrorKind::InvalidData) when the message was truncated; the kernel's error.
 pub fn receive(from: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut bytes = vec![0; MAX_MESSAGE];

@@ -6,7 +6,8 @@ use std::io;
 use std::os::fd::AsFd;
 
 /// Binds the socket to a network interface (SO_BINDTODEVICE), regardless of routes.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when there is no such interface or it is not permitted;
 /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn bind_to_device(socket: impl AsFd, interface: &str) -> io::Result<()> {
@@ -20,7 +21,8 @@ pub fn bind_to_device(socket: impl AsFd, interface: &str) -> io::Result<()> {
 }
 
 /// Sets the DSCP (RFC 2474) of sent packets, 0 to 63, for IPv4 and IPv6. The two ECN bits stay unchanged.
-/// | # Errors
+///
+/// # Errors
 /// [`InvalidInput`](io::ErrorKind::InvalidInput) above 63; the kernel's error.
 pub fn set_dscp(socket: impl AsFd, dscp: u8) -> io::Result<()> {
     if dscp > 63 {
@@ -39,7 +41,8 @@ pub fn set_dscp(socket: impl AsFd, dscp: u8) -> io::Result<()> {
 
 /// Returns the bytes that a socket has sent and that the host still counts as unsent, including memory overhead
 /// (SIOCOUTQ). For TCP, these are the unacknowledged bytes.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error.
 #[cfg(target_os = "linux")]
 pub fn unsent(socket: impl std::os::fd::AsFd) -> io::Result<u32> {
@@ -51,14 +54,16 @@ pub fn unsent(socket: impl std::os::fd::AsFd) -> io::Result<u32> {
 }
 
 /// Requests a receive buffer of this size (SO_RCVBUF). The kernel limits it to `net.core.rmem_max`.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error.
 pub fn set_receive_buffer(socket: impl AsFd, bytes: usize) -> io::Result<()> {
     SockRef::from(&socket).set_recv_buffer_size(bytes)
 }
 
 /// Requests a send buffer of this size (SO_SNDBUF). The kernel limits it to `net.core.wmem_max`.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error.
 pub fn set_send_buffer(socket: impl AsFd, bytes: usize) -> io::Result<()> {
     SockRef::from(&socket).set_send_buffer_size(bytes)
@@ -66,7 +71,8 @@ pub fn set_send_buffer(socket: impl AsFd, bytes: usize) -> io::Result<()> {
 
 /// Returns the arrival time of the datagram that was read last, since 1970 by the wall clock (SIOCGSTAMPNS; socket(7)).
 /// The first call enables timestamps in the kernel with a short delay; until then, the time of reading is returned.
-/// | # Errors
+///
+/// # Errors
 /// [`NotFound`](io::ErrorKind::NotFound) when no datagram was read; [`Unsupported`](io::ErrorKind::Unsupported) on
 /// other systems than Linux.
 pub fn arrived(socket: impl AsFd) -> io::Result<Duration> {

@@ -34,14 +34,16 @@ impl TcpSocket {
 }
 
 /// Returns the TCP sockets of this thread's network namespace.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when /proc cannot be read.
 pub fn tcp() -> io::Result<Vec<TcpSocket>> {
     tcp_sockets_in(Path::new("/proc/thread-self/net"))
 }
 
 /// Returns the TCP sockets from the files `tcp` and `tcp6` of a directory, such as `/proc/PID/net`.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when `tcp` cannot be read. A missing `tcp6` is not an error.
 pub fn tcp_sockets_in(folder: &Path) -> io::Result<Vec<TcpSocket>> {
     let mut text = std::fs::read_to_string(folder.join("tcp"))?;

@@ -69,7 +69,8 @@ impl TcpInfo {
 }
 
 /// Reads the state of a TCP connection (TCP_INFO).
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when the socket is not TCP; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than
 /// Linux.
 pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
@@ -78,7 +79,8 @@ pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
 
 /// Receives up to `limit` bytes and discards them inside the kernel without copying (MSG_TRUNC, tcp(7)). Returns their
 /// number; 0 is the end of the stream. Never blocks.
-/// | # Errors
+///
+/// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when no data is available; the socket's error.
 pub fn discard(socket: impl AsFd, limit: usize) -> io::Result<usize> {
     imp::discard(socket.as_fd(), limit)
@@ -86,14 +88,16 @@ pub fn discard(socket: impl AsFd, limit: usize) -> io::Result<usize> {
 
 /// Sends data that more data follows at once. The kernel holds back a last, short segment (MSG_MORE). Never blocks and
 /// never raises SIGPIPE.
-/// | # Errors
+///
+/// # Errors
 /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
 pub fn send_more(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
     imp::send_more(socket.as_fd(), bytes)
 }
 
 /// Sets the congestion control by its kernel name ("cubic", "bbr").
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when it is unavailable or not permitted; [`Unsupported`](io::ErrorKind::Unsupported) on other
 /// systems than Linux.
 pub fn set_congestion_control(socket: impl AsFd, name: &str) -> io::Result<()> {
@@ -101,7 +105,8 @@ pub fn set_congestion_control(socket: impl AsFd, name: &str) -> io::Result<()> {
 }
 
 /// Returns the kernel name of the congestion control.
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when the socket is not TCP; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than
 /// Linux.
 pub fn congestion_control(socket: impl AsFd) -> io::Result<String> {
@@ -117,7 +122,8 @@ pub fn available_congestion_controls() -> Vec<String> {
 }
 
 /// Limits the unsent bytes in the send buffer (TCP_NOTSENT_LOWAT, tcp(7)).
-/// | # Errors
+///
+/// # Errors
 /// The kernel's error when the socket is not TCP; [`Unsupported`](io::ErrorKind::Unsupported) on other systems than
 /// Linux.
 pub fn set_unsent_limit(socket: impl AsFd, limit: u32) -> io::Result<()> {

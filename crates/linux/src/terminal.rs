@@ -14,7 +14,8 @@ impl std::fmt::Debug for Modes {
 }
 
 /// Returns the present modes of a terminal.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when the file is not a terminal.
 pub fn modes(of: impl AsFd) -> io::Result<Modes> {
     // SAFETY: all-zero bytes are a valid termios, which is plain numbers.
@@ -26,7 +27,8 @@ pub fn modes(of: impl AsFd) -> io::Result<Modes> {
 
 /// Switches a terminal to input of single keys without echo. Output is unchanged. Ctrl-C still interrupts. Ctrl-Z and
 /// Ctrl-\ are read as keys, so that the program cannot be stopped while the terminal is in this mode.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when the file is not a terminal, or another process group is in the foreground.
 pub fn set_key_input(of: impl AsFd) -> io::Result<()> {
     let Modes(mut modes) = modes(of.as_fd())?;
@@ -43,7 +45,8 @@ pub fn set_key_input(of: impl AsFd) -> io::Result<()> {
 
 /// Restores the modes of a terminal. Also works from the background, so that another process can restore the terminal
 /// after a program was killed.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when the file is not a terminal.
 pub fn put_back(of: impl AsFd, modes: &Modes) -> io::Result<()> {
     // SAFETY: ignoring a signal runs no code. SIGTTOU would stop a background process that changes its terminal.

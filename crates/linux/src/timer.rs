@@ -6,16 +6,19 @@ use std::io;
 use std::task::{Context, Poll};
 
 /// A timer on the monotonic clock.
-/// | tokio's timers round up to 1 ms. This timer is a timerfd with an absolute time and wakes as soon as the kernel's
+///
+/// tokio's timers round up to 1 ms. This timer is a timerfd with an absolute time and wakes as soon as the kernel's
 /// high-resolution timer expires. Only one task may use it at a time.
 #[derive(Debug)]
 pub struct Timer(imp::Timer);
 
 impl Timer {
     /// Creates a timer on the current runtime.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when too many files are open.
-    /// | # Panics
+    ///
+    /// # Panics
     /// Outside a tokio runtime with an I/O driver.
     pub fn new() -> io::Result<Self> {
         imp::Timer::new().map(Self)
@@ -35,7 +38,8 @@ impl Timer {
 
 /// Sets the timer slack of this thread in nanoseconds: the kernel may delay wake-ups by this time to save power
 /// (PR_SET_TIMERSLACK; default 50 µs). It limits the lateness of sleeps and timeouts, including tokio's.
-/// | # Errors
+///
+/// # Errors
 /// [`Unsupported`](io::ErrorKind::Unsupported) on other systems than Linux.
 pub fn set_timer_slack(nanos: u32) -> io::Result<()> {
     imp::set_timer_slack(nanos)

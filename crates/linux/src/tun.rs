@@ -37,7 +37,8 @@ const TUN_F_USO6: libc::c_ulong = 0x40;
 impl Tun {
     /// Creates a device called `name`, of at most 15 bytes. The host may leave the segmentation of TCP to the reader,
     /// and with `udp` that of datagrams, if the kernel supports it.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`PermissionDenied`](io::ErrorKind::PermissionDenied) when this user may not open [`DEVICE`];
     /// [`NotFound`](io::ErrorKind::NotFound) when it does not exist; the kernel's error.
     pub fn new(name: &str, udp: bool) -> io::Result<Tun> {

@@ -7,7 +7,7 @@
 mod connection;
 pub mod dial;
 pub(crate) mod outbox;
-mod search;
+mod reconnect;
 mod sending;
 mod shutdown;
 #[cfg(test)]
@@ -83,12 +83,12 @@ pub(crate) struct ControllerSession<D> {
     syncing: Option<JoinHandle<std::io::Result<()>>>,
 }
 
-/// The connection, or the search for one.
+/// The connection, or an attempt to reconnect.
 enum Link<D> {
     Up(Box<Connection>, D),
     Down {
         since: Instant,
-        search: Search<D>,
+        attempt: Attempt<D>,
         delay: Duration,
         why: String,
     },
@@ -97,7 +97,7 @@ enum Link<D> {
 }
 
 /// Delay before the next attempt, and the attempt.
-type Search<D> = Pin<Box<dyn Future<Output = (D, Result<(Connection, Welcome), AgentError>)> + Send>>;
+type Attempt<D> = Pin<Box<dyn Future<Output = (D, Result<(Connection, Welcome), AgentError>)> + Send>>;
 
 /// Result of a start message.
 pub(crate) enum StartTime {
@@ -166,7 +166,7 @@ impl<D: Dial> ControllerSession<D> {
         let mut this = Self::with(clock, join, Some(reconnect_timeout), Link::Gone, outbox);
         this.link = Link::Down {
             since: Instant::now(),
-            search: this.search(dial, Duration::ZERO),
+            attempt: this.reconnect(dial, Duration::ZERO),
             delay: MIN_RETRY_DELAY,
             why: "no connection yet".to_owned(),
         };
@@ -376,7 +376,7 @@ impl<D: Dial> ControllerSession<D> {
         self.outbox.end(end);
     }
 
-    /// Waits for the connection, or for the search for one. Cancellation safe.
+    /// Waits for the connection, or for the attempt to reconnect. Cancellation safe.
     async fn news(&mut self) -> Result<News, AgentError> {
         match &mut self.link {
             Link::Up(connection, _) => {
@@ -384,8 +384,8 @@ impl<D: Dial> ControllerSession<D> {
                 connection.heard = Instant::now();
                 self.handle(next)
             }
-            Link::Down { search, .. } => {
-                let (dial, found) = search.await;
+            Link::Down { attempt, .. } => {
+                let (dial, found) = attempt.await;
                 self.found(dial, found)
             }
             Link::Gone => Err(AgentError::ControllerLost("the session has ended".to_owned())),

@@ -2,11 +2,11 @@
 //!
 //! Modules, from the top:
 //!
-//! - [`run_local`]: one run of a plan, with all agents and the server as processes on this machine.
+//! - [`local`]: one run of a plan, with all agents and the server as processes on this machine.
 //! - [`controller`]: the controller of one run: a state machine, and its I/O with sockets and timers.
-//! - [`process`]: main functions of the processes that the controller starts. [`agent`], [`server`]: what these
-//!   processes do. [`controller_session`]: their connection to the controller, with reconnects.
-//! - [`row_queue`]: storage of rows on a thread of its own.
+//! - [`process`]: main functions of the processes of a run on one machine. [`agent`], [`server`]: an agent and a
+//!   server. [`controller_session`]: their connection to the controller. Agents and servers of a fleet reconnect.
+//! - [`row_queue`]: storage of rows on a separate thread.
 //! - [`launch`]: starting of agents and servers. [`join`]: the connection parameters that they get.
 //! - [`spool`]: rows on an agent's disk until they are delivered. [`document`]: plans in messages.
 //! - [`progress`]: phases and outcome of a run. [`error`](mod@error): errors of the controller and of agents.

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs the server of one run, over a connection of `dial`. It listens as described by `join`, limits its
-/// rate as assigned, and runs until it is stopped. `reconnect_timeout` limits the search for a lost
+/// rate as assigned, and runs until it is stopped. `reconnect_timeout` limits the attempts to reconnect to a lost
 /// controller.
 ///
 /// # Errors

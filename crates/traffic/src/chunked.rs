@@ -35,7 +35,8 @@ pub struct Decoded {
 }
 
 /// A decoder that counts content and discards it.
-/// | **Call order:** call [`decode`](Self::decode) with received bytes until [`is_done`](Self::is_done). If
+///
+/// **Call order:** call [`decode`](Self::decode) with received bytes until [`is_done`](Self::is_done). If
 /// [`ahead`](Self::ahead) is not 0, up to that many bytes may be discarded without decoding and reported with
 /// [`skip`](Self::skip).
 #[derive(Debug, Clone, Default)]
@@ -125,7 +126,8 @@ impl Decoder {
     }
 
     /// Records that `count` content bytes, at most [`ahead`](Self::ahead), were discarded without decoding.
-    /// | # Panics
+    ///
+    /// # Panics
     /// When `count` is larger.
     pub fn skip(&mut self, count: u64) {
         let left = self.ahead().checked_sub(count).expect("no more skipped than is ahead");
@@ -135,7 +137,8 @@ impl Decoder {
     }
 
     /// Decodes received bytes.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`ChunkedError`] when they are not in the chunked coding. The connection is then unusable.
     pub fn decode(&mut self, input: &[u8]) -> Result<Decoded, ChunkedError> {
         let mut decoded = Decoded::default();

@@ -82,7 +82,8 @@ pub enum ConsentError {
 
 impl Consent {
     /// Creates the document of a server that accepts load tests, for `operator`.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Operator`](ConsentError::Operator) when the name is not a line of plain text.
     pub fn new(operator: &str, max_object: ByteSize) -> Result<Self, ConsentError> {
         Ok(Self {
@@ -101,7 +102,8 @@ impl Consent {
     }
 
     /// Parses the document of an untrusted server.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`ConsentError`] when it is invalid; then there is no consent.
     pub fn parse(bytes: &[u8]) -> Result<Self, ConsentError> {
         if bytes.len() > MAX_SIZE {

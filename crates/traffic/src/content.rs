@@ -24,7 +24,8 @@ pub struct Content {
 
 impl Content {
     /// Returns the pool. The first call creates it, which takes about 10 ms.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error without enough memory.
     pub fn get() -> io::Result<Content> {
         static POOL: OnceLock<Content> = OnceLock::new();
@@ -44,7 +45,8 @@ impl Content {
 
     /// Sends content from byte `offset` over a socket inside the kernel, at most `limit` bytes. Returns the number of
     /// bytes sent, which is smaller at the end of the pool and when the socket's buffer is full.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`WouldBlock`](io::ErrorKind::WouldBlock) when the socket's buffer is full; the socket's error.
     pub fn send(&self, socket: impl AsFd, offset: u64, limit: u64) -> io::Result<usize> {
         let (start, length) = span(offset, limit);

@@ -40,7 +40,8 @@ pub(crate) fn request_dscp<'a>(path: Cow<'a, str>, priority: Priority, control: 
 }
 
 /// Returns the congestion control that the query of `path` requests.
-/// | # Errors
+///
+/// # Errors
 /// [`QueryError::CongestionControl`] when the name is invalid or there are two.
 pub(crate) fn control(path: &str) -> Result<Option<&str>, QueryError> {
     let query = path.split_once('?').map_or("", |(_, query)| query);
@@ -55,7 +56,8 @@ pub(crate) fn control(path: &str) -> Result<Option<&str>, QueryError> {
 }
 
 /// Returns the DSCP that the query of `path` requests.
-/// | # Errors
+///
+/// # Errors
 /// [`QueryError::Dscp`] when it is invalid or there are two.
 pub(crate) fn requested_dscp(path: &str) -> Result<Option<u8>, QueryError> {
     let query = path.split_once('?').map_or("", |(_, query)| query);

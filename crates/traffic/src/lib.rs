@@ -1,5 +1,6 @@
 //! HTTP and datagram traffic, client and server, and the server's consent.
-//! | - [`clock`]: run time on this machine's clock.
+//!
+//! - [`clock`]: run time on this machine's clock.
 //! - [`chunked`]: decoder of the chunked transfer coding.
 //! - [`consent`]: consent of a server to load tests.
 //! - [`content`]: content of transfers.

@@ -1,5 +1,6 @@
 //! A rate limit as a virtual link: data arrives when a link of this rate would have delivered it.
-//! | A sender reserves the link for one piece of data, waits until its last bit has left, and passes the piece to the
+//!
+//! A sender reserves the link for one piece of data, waits until its last bit has left, and passes the piece to the
 //! network. Each sender has at most one reservation. Competing senders therefore take turns, like packets of several
 //! flows in one FIFO queue.
 

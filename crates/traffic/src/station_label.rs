@@ -1,5 +1,6 @@
 //! Query parameter with the station of a request: `?station=3` in a request to `serve`.
-//! | A server of a run counts the content of each station's requests, so that agents' reports can be checked. The label
+//!
+//! A server of a run counts the content of each station's requests, so that agents' reports can be checked. The label
 //! is not a proof: a false label only increases another station's count.
 
 use std::borrow::Cow;

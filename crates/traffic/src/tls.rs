@@ -36,7 +36,8 @@ pub enum IdentityError {
 impl Identity {
     /// Generates a self-signed certificate. Clients identify it by its [`fingerprint`](Self::fingerprint) or accept
     /// any. `names` are DNS names and IP addresses.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`IdentityError::Names`] when a name is invalid.
     pub fn generate(names: &[String]) -> Result<Self, IdentityError> {
         let (chain, key) = Self::generate_pem(names)?;
@@ -44,7 +45,8 @@ impl Identity {
     }
 
     /// Generates a self-signed certificate and its key (PKCS #8) in PEM, to be stored.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`IdentityError::Names`] when a name is invalid.
     pub fn generate_pem(names: &[String]) -> Result<(String, String), IdentityError> {
         let names_error = |error: rcgen::Error| IdentityError::Names(error.to_string());
@@ -53,7 +55,8 @@ impl Identity {
     }
 
     /// Reads an identity from two PEM texts, as [`from_pem_files`](Self::from_pem_files).
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`IdentityError`] when they cannot be parsed or do not match.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         let unfit = |error: rustls::pki_types::pem::Error| IdentityError::Mismatch(error.to_string());
@@ -64,7 +67,8 @@ impl Identity {
 
     /// Reads an identity from two PEM files: the chain, with the server's own certificate first, and its key (PKCS #8,
     /// PKCS #1 or SEC 1).
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`IdentityError`] when a file cannot be read or they do not match.
     pub fn from_pem_files(chain: &Path, key: &Path) -> Result<Self, IdentityError> {
         let fault = |path: &Path, error: rustls::pki_types::pem::Error| IdentityError::File {

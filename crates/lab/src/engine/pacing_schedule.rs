@@ -18,7 +18,8 @@ const YOUNG: Duration = Duration::from_secs(1);
 /// Next sampling time of each station.
 ///
 /// Invariants:
-/// | - Two samples are at least [`SPACING`] apart.
+///
+/// - Two samples are at least [`SPACING`] apart.
 /// - A station is due as soon as one of its connections starts to send.
 /// - A due station waits for at most one sample of each other station.
 #[derive(Debug, Clone)]

@@ -14,7 +14,8 @@ const LOAD_THRESHOLD: u32 = 20;
 const DECAY_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Decides when the devices are polled next.
-/// | **Call order:** call [`on_poll`](Self::on_poll) after every poll. The next poll is due when a device is readable
+///
+/// **Call order:** call [`on_poll`](Self::on_poll) after every poll. The next poll is due when a device is readable
 /// or, [under load](Self::is_loaded), at [`next`](Self::next).
 #[derive(Debug)]
 pub(super) struct PollModerator {

@@ -1,5 +1,6 @@
 //! Messages between the lab and its helper.
-//! | A message is a byte for its kind, followed by numbers (4 bytes in native byte order) and strings (preceded by
+//!
+//! A message is a byte for its kind, followed by numbers (4 bytes in native byte order) and strings (preceded by
 //! their length). Each is one packet of a SOCK_SEQPACKET socket, with its file descriptors attached.
 
 use crate::backpressure::{Backpressure, Probe};

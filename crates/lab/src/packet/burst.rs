@@ -1,5 +1,6 @@
 //! A packet as a kernel sent it, and the segments that it represents.
-//! | A sending kernel leaves segmentation to the device (TSO, USO) and sends up to 64 KiB as one packet. The modelled
+//!
+//! A sending kernel leaves segmentation to the device (TSO, USO) and sends up to 64 KiB as one packet. The modelled
 //! network forwards each [`Segment`] separately. Headers are only made on delivery. Checksums of segmented packets stay
 //! partial, as the kernel left them. The receiving kernel trusts them, so payload is never summed.
 
@@ -44,7 +45,8 @@ pub struct Segment {
 
 impl Burst {
     /// Parses a frame: a packet preceded by its [`VnetHeader`].
-    /// | # Errors
+    ///
+    /// # Errors
     /// The [`RejectReason`] if the packet is invalid or not forwarded.
     pub fn read(frame: &[u8]) -> Result<Burst, RejectReason> {
         let (header, bytes) = VnetHeader::read(frame).ok_or(RejectReason::Malformed)?;

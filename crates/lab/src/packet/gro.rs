@@ -2,7 +2,8 @@
 //! one acknowledgement for an aggregate.
 //!
 //! The following are coalesced:
-//! | - TCP segments with consecutive sequence numbers and otherwise equal headers
+//!
+//! - TCP segments with consecutive sequence numbers and otherwise equal headers
 //! - datagrams of one flow with the same length; the last may be shorter
 //!
 //! All other packets pass unchanged. Packets are never reordered.

@@ -104,7 +104,8 @@ impl RejectReason {
 
 impl IpPacketInfo {
     /// Parses a packet, which occupies all of `bytes`.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`RejectReason::NotIp`] or [`RejectReason::Malformed`].
     pub fn parse(bytes: &[u8]) -> Result<IpPacketInfo, RejectReason> {
         match bytes.first().map(|byte| byte >> 4) {

@@ -4,7 +4,8 @@ use super::anonymizer::Anonymizer;
 use super::{decode, recording};
 
 /// Decodes any bytes as a datagram and, if they are text, as a recording.
-/// | # Panics
+///
+/// # Panics
 /// When the anonymised datagram differs in more than names and addresses, or a recording does not survive encoding.
 pub fn check(bytes: &[u8]) {
     let (interfaces, stations) = (decode::interfaces(bytes), decode::stations(bytes));

@@ -72,7 +72,8 @@ impl Entry {
 }
 
 /// Parses a recording.
-/// | # Errors
+///
+/// # Errors
 /// The first invalid line, or a byte order that differs from this machine's.
 pub fn read(text: &str) -> Result<Vec<Entry>, RecordingError> {
     let mut entries = Vec::new();

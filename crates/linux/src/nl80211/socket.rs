@@ -36,7 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Nl80211 {
     /// Opens a socket.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound) when the kernel has no Wi-Fi support (cfg80211).
     pub fn open() -> io::Result<Nl80211> {
         let mut netlink = Netlink::new(libc::NETLINK_GENERIC)?;
@@ -45,14 +46,16 @@ impl Nl80211 {
     }
 
     /// Returns all Wi-Fi interfaces.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error; [`TimedOut`](io::ErrorKind::TimedOut) after 2 s without an answer.
     pub fn interfaces(&mut self) -> io::Result<Vec<Vec<u8>>> {
         self.request(command::GET_INTERFACE, DUMP, None)
     }
 
     /// Returns one interface.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`NotFound`](io::ErrorKind::NotFound) or ENODEV when it does not exist or has no Wi-Fi; the errors of
     /// [`interfaces`](Self::interfaces).
     pub fn interface(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
@@ -60,21 +63,24 @@ impl Nl80211 {
     }
 
     /// Returns the stations of an interface: for a client, its access point.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The errors of [`interface`](Self::interface).
     pub fn stations(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
         self.request(command::GET_STATION, DUMP, Some(index))
     }
 
     /// Returns the channels that an interface has surveyed.
-    /// | # Errors
+    ///
+    /// # Errors
     /// EOPNOTSUPP when the driver has no survey; the errors of [`interface`](Self::interface).
     pub fn survey(&mut self, index: u32) -> io::Result<Vec<Vec<u8>>> {
         self.request(command::GET_SURVEY, DUMP, Some(index))
     }
 
     /// Opens a second socket, for events.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn events(&self) -> io::Result<Events> {
         let netlink = Netlink::new(libc::NETLINK_GENERIC)?;
@@ -95,7 +101,8 @@ impl Nl80211 {
 
 impl Events {
     /// Returns the next event's datagram; `None` after the timeout. Lost events are not an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The kernel's error.
     pub fn next(&mut self, within: Duration) -> io::Result<Option<Vec<u8>>> {
         match self.netlink.receive_within(within, ROOM) {

@@ -12,42 +12,48 @@ pub struct Events(());
 
 impl Nl80211 {
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn open() -> io::Result<Nl80211> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn interfaces(&mut self) -> io::Result<Vec<Vec<u8>>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn interface(&mut self, _index: u32) -> io::Result<Vec<Vec<u8>>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn stations(&mut self, _index: u32) -> io::Result<Vec<Vec<u8>>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn survey(&mut self, _index: u32) -> io::Result<Vec<Vec<u8>>> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn events(&self) -> io::Result<Events> {
         Err(io::ErrorKind::Unsupported.into())
@@ -56,7 +62,8 @@ impl Nl80211 {
 
 impl Events {
     /// Returns an error.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`Unsupported`](io::ErrorKind::Unsupported), always.
     pub fn next(&mut self, _within: netburn_units::Duration) -> io::Result<Option<Vec<u8>>> {
         Err(io::ErrorKind::Unsupported.into())

@@ -6,7 +6,8 @@ use crate::fetch::Url;
 
 /// Parses the head of a response in several segmentations; the results must be equal. The first byte selects whether
 /// the request was `HEAD` (lowest bit) and the segmentation.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_answer(data: &[u8]) {
     let Some((first, bytes)) = data.split_first() else {
@@ -39,7 +40,8 @@ pub fn check_answer(data: &[u8]) {
 
 /// Decodes the chunked transfer coding in several segmentations, with and without skipping; the results must be equal.
 /// The first byte selects the segmentation.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_chunked(data: &[u8]) {
     let Some((first, bytes)) = data.split_first() else {
@@ -77,7 +79,8 @@ fn decode(bytes: &[u8], step: usize, skips: bool) -> Result<(bool, usize, u64), 
 
 /// Parses a URL and resolves a `Location`; formatting and parsing the result must return it. The first line break
 /// separates the two.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_url(data: &[u8]) {
     let text = String::from_utf8_lossy(data);

@@ -17,8 +17,10 @@ const YIELD_EVERY: usize = 1 << 20;
 const MIN_DISCARD: u64 = 4096;
 
 /// Sends `request` over a connection, which has been used before or not (`used`), and receives the response.
-/// | A response that is not a success ends with its head; the connection is then unusable.
-/// | # Errors
+///
+/// A response that is not a success ends with its head; the connection is then unusable.
+///
+/// # Errors
 /// [`ExchangeError`] when the response is incomplete or invalid. The connection is then unusable.
 pub async fn exchange<W: TransferObserver>(
     stream: &mut Stream,

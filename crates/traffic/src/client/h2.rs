@@ -37,7 +37,8 @@ pub struct Session {
 impl Session {
     /// Starts HTTP/2 on a connection. Its background task runs on this thread's `LocalSet`. With a `limit` that a
     /// [`TransferObserver`] enforces, the windows are small enough to slow down the server.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`ExchangeError::Connection`] when the connection fails.
     pub async fn begin(stream: Stream, limit: Option<BitRate>) -> Result<Session, ExchangeError> {
         let socket = stream.socket().observe();
@@ -72,8 +73,10 @@ impl Session {
     }
 
     /// Sends `request` on a new stream, as soon as the server permits one, and receives the response.
-    /// | A response that is not a success ends with its head.
-    /// | # Errors
+    ///
+    /// A response that is not a success ends with its head.
+    ///
+    /// # Errors
     /// [`ExchangeError::Idle`] when the connection was closed before the request started, or the server reports that it
     /// has not processed the request; otherwise the error of the connection or stream.
     pub async fn exchange<W: TransferObserver>(

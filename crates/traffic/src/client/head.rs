@@ -58,7 +58,8 @@ impl Head {
 
 /// Parses the head at the beginning of `input`; `None` if it is incomplete. With `to_head`, the request's method was
 /// `HEAD`, so there is no body.
-/// | # Errors
+///
+/// # Errors
 /// [`HeadError`] when no further input could complete a valid head.
 pub fn parse(input: &[u8], to_head: bool) -> Result<Option<Head>, HeadError> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];

@@ -89,7 +89,8 @@ impl Meter {
     }
 
     /// Counts received bytes.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when the limit is exceeded.
     pub fn add_down(&self, bytes: usize) -> io::Result<()> {
         self.add(Direction::Down, bytes as u64);

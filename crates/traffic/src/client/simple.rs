@@ -40,7 +40,8 @@ pub enum RequestError {
 
 /// Requests `path` from `target` and returns up to `limit` bytes of the content. Longer content is truncated and the
 /// connection closed. The timeout is `patience`. HTTP/2 needs a `LocalSet`.
-/// | # Errors
+///
+/// # Errors
 /// [`RequestError`] without a response. A status other than success is not an error.
 pub async fn request(
     target: &Target,

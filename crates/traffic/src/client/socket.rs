@@ -21,7 +21,8 @@ pub struct Socket {
 impl Socket {
     /// Connects to the target's address with its interface, its congestion control and the priority's DSCP, without
     /// Nagle's algorithm (RFC 9293 §3.7.4). `meter` counts the bytes.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when an option is not permitted or the connection fails. The kernel's timeout is about two minutes;
     /// callers have their own.
     pub async fn dial(target: &Target, priority: Priority, meter: &Rc<Meter>) -> io::Result<Socket> {
@@ -69,7 +70,8 @@ impl Socket {
     }
 
     /// Reads available bytes, waiting for at least one; 0 is the end.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The socket's error.
     pub async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
         let limit = into.len();
@@ -81,7 +83,8 @@ impl Socket {
     }
 
     /// Discards up to `limit` bytes in the kernel, waiting for at least one; 0 is the end.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The socket's error.
     pub async fn discard(&self, limit: usize) -> io::Result<usize> {
         self.receive(limit, |socket| netburn_linux::discard(socket, limit))
@@ -120,7 +123,8 @@ impl Socket {
     }
 
     /// Sends all of `bytes`.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The socket's error.
     pub async fn send(&self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {

@@ -23,7 +23,8 @@ pub enum Stream {
 
 impl Stream {
     /// Connects to the target, with TLS if configured. `tls` is the target's [`tls::config`].
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when the connection or the TLS handshake fails.
     pub async fn dial(
         target: &Target,
@@ -50,7 +51,8 @@ impl Stream {
     }
 
     /// Reads available bytes, waiting for at least one; 0 is the end, with or without a TLS close_notify.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The connection's error.
     pub async fn receive(&mut self, into: &mut [u8]) -> io::Result<usize> {
         match self {
@@ -64,7 +66,8 @@ impl Stream {
     }
 
     /// Sends all of `bytes`.
-    /// | # Errors
+    ///
+    /// # Errors
     /// The connection's error.
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 /// Returns the TLS configuration for `trust` and `http`. A workload shares one for all connections, so that sessions
 /// are resumed as in browsers.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when the system's roots are required and missing.
 pub fn config(trust: &Trust, http: Http) -> io::Result<Arc<ClientConfig>> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -40,7 +41,8 @@ pub fn config(trust: &Trust, http: Http) -> io::Result<Arc<ClientConfig>> {
 }
 
 /// Returns the server name to request and verify: a DNS name or an IP address.
-/// | # Errors
+///
+/// # Errors
 /// [`InvalidInput`](io::ErrorKind::InvalidInput) when `host` is neither.
 pub fn server_name(host: &str) -> io::Result<ServerName<'static>> {
     let bare = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);

@@ -1,5 +1,6 @@
 //! Proof of membership in a fleet, by knowledge of its token.
-//! | A client requests `/.well-known/netburn?fleet=NONCE` with a fresh random number. A server of the fleet adds the
+//!
+//! A client requests `/.well-known/netburn?fleet=NONCE` with a fresh random number. A server of the fleet adds the
 //! number's HMAC-SHA256 (RFC 2104) with the token as key to the document. A fleet can therefore not be directed at a
 //! server that consents to others, and the token is never sent.
 

@@ -48,7 +48,8 @@ pub struct Counters {
 }
 
 /// The echo server without its socket.
-/// | **Call order:** call [`handle_datagram`](Self::handle_datagram) for each received datagram, with times that do not
+///
+/// **Call order:** call [`handle_datagram`](Self::handle_datagram) for each received datagram, with times that do not
 /// decrease. Send the reply in the buffer, if there is one, to the sender.
 #[derive(Debug)]
 pub struct Echo {
@@ -102,7 +103,8 @@ impl Echo {
 
     /// Processes a datagram. If there is a reply, it replaces the content of `datagram`, with the same length, and its
     /// DSCP is returned: 0 for an unverified client.
-    /// | `known` returns whether an address is verified, as for a client with a TCP connection. Known clients have
+    ///
+    /// `known` returns whether an address is verified, as for a client with a TCP connection. Known clients have
     /// their own total rate of hellos, which a flood from spoofed addresses does not use up.
     pub fn handle_datagram(
         &mut self,

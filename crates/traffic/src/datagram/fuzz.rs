@@ -6,7 +6,8 @@ use netburn_units::{ByteSize, Duration, Instant};
 use std::net::{Ipv4Addr, SocketAddr};
 
 /// Processes `input` as a datagram at both ends.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_datagram(input: &[u8]) {
     let read = wire::read(input);
@@ -25,7 +26,8 @@ pub fn check_datagram(input: &[u8]) {
 
 /// Runs a prober and a server as `input` describes, two bytes per step: probes; lost, duplicated, damaged or foreign
 /// datagrams; time; restarts of the server.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_exchange(input: &[u8]) {
     let mut run = Run {

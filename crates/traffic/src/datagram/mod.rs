@@ -3,7 +3,8 @@
 //! The client first sends a hello. The server replies to its source address with a cookie, which only a receiver at
 //! this address learns. Probes with a valid cookie are echoed with the server's timestamps. The server stores only
 //! rates per client, no reply is longer than its request, and there is no echo without a valid cookie.
-//! | - [`wire`]: encoding.
+//!
+//! - [`wire`]: encoding of datagrams.
 //! - [`echo`]: the server.
 //! - [`prober`]: the client.
 

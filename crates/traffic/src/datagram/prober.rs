@@ -6,7 +6,8 @@ use netburn_workload::operation::RemoteTimestamps;
 use std::collections::VecDeque;
 
 /// A client of one echo server, without its socket.
-/// | **Call order:** after every `handle_*` and command, drain [`poll_transmit`](Self::poll_transmit), then wait until
+///
+/// **Call order:** after every `handle_*` and command, drain [`poll_transmit`](Self::poll_transmit), then wait until
 /// [`poll_timeout`](Self::poll_timeout) or the next datagram.
 #[derive(Debug)]
 pub struct Prober {

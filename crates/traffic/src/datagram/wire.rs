@@ -89,7 +89,8 @@ pub enum WireError {
 }
 
 /// Decodes a datagram.
-/// | # Errors
+///
+/// # Errors
 /// [`WireError`] when it is invalid; there must be no reply then.
 pub fn read(bytes: &[u8]) -> Result<Datagram, WireError> {
     if !(MIN_SIZE..=MAX_SIZE).contains(&bytes.len()) {
@@ -149,7 +150,8 @@ pub fn probe(cookie: Cookie, id: u64, size: usize, dscp: u8) -> Vec<u8> {
 }
 
 /// Converts the hello in `bytes` to a welcome, in place.
-/// | # Panics
+///
+/// # Panics
 /// When `bytes` is not a hello.
 pub fn make_welcome(bytes: &mut [u8], cookie: Cookie, good_for: Duration) {
     assert!(
@@ -165,7 +167,8 @@ pub fn make_welcome(bytes: &mut [u8], cookie: Cookie, good_for: Duration) {
 
 /// Converts the probe in `bytes` to an echo, in place. It was received at `received`, which is also the sending time
 /// unless [`stamp_sent`] changes it.
-/// | # Panics
+///
+/// # Panics
 /// When `bytes` is not a probe.
 pub fn make_echo(bytes: &mut [u8], received: Instant) {
     assert!(

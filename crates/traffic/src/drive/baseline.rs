@@ -29,7 +29,8 @@ pub struct Idle {
 /// Sends probes from each of `stations` until `until`. Returns rows of workload [`BASELINE`]. Without an echo of
 /// datagrams, small requests over a reused HTTP connection are measured instead, which include the server's processing
 /// time; an event reports this.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when the driving thread cannot be started.
 pub async fn baseline(
     stations: Vec<Idle>,

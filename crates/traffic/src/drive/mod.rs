@@ -1,5 +1,6 @@
 //! Driver: runs many workloads over sockets, on one thread.
-//! | - [`load`]: input and result.
+//!
+//! - [`load`]: input and result.
 //! - [`baseline`](mod@baseline): idle latency before the load.
 //! - `scheduler`: decisions, without sockets. `backlog`: detection of overload.
 //! - `shared`: events and the resulting actions. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.
@@ -39,7 +40,8 @@ const TURN: Duration = Duration::from_millis(5);
 ///
 /// All work runs on the thread that polls this future, which is not `Send`. The thread should have no other tasks:
 /// see [`on_thread`].
-/// | # Panics
+///
+/// # Panics
 /// When no timer can be created because too many files are open.
 pub async fn drive(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: CancelToken) -> DriveReport {
     // Every connection is a file.
@@ -186,7 +188,8 @@ impl Busy {
 
 /// Runs [`drive`] on its own thread and runtime. The future may be polled anywhere. Dropping it does not cancel the
 /// drive.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when the thread or its runtime cannot be created.
 pub async fn on_thread(loads: Vec<Load>, clock: RunClock, rows: Rows, stop: CancelToken) -> io::Result<DriveReport> {
     own_thread(move || drive(loads, clock, rows, stop)).await

@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 const TOO_LATE: Duration = Duration::from_millis(10);
 
 /// All workloads of one driver.
-/// | **Call order:** after every `handle_*`, drain [`poll_action`](Self::poll_action), then call `handle_timeout` at
+///
+/// **Call order:** after every `handle_*`, drain [`poll_action`](Self::poll_action), then call `handle_timeout` at
 /// [`poll_timeout`](Self::poll_timeout).
 pub(super) struct Scheduler {
     machines: Vec<Machine>,

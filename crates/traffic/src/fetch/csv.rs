@@ -13,7 +13,8 @@ pub use netburn_interop::export::csv::HEADING as COLUMNS;
 
 /// Appends the report to the file at `path`, preceded by the heading if the file is new or empty. Other writers wait
 /// meanwhile.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when the file cannot be opened, locked or written.
 pub fn append(path: &Path, report: &Report, at: SystemTime) -> io::Result<()> {
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;

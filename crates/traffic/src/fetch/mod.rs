@@ -1,8 +1,10 @@
 //! `netburn fetch`: one client against any HTTP server.
-//! | [`find`] requests a URL once, follows redirects and returns whether the server consents to load tests. Without
+//!
+//! [`find`] requests a URL once, follows redirects and returns whether the server consents to load tests. Without
 //! consent, the caller asks the user. [`run`] measures with the driver of all real runs and reports every second. The
 //! [`Report`] is the result.
-//! | - [`options`], [`url`]: parameters.
+//!
+//! - [`options`], [`url`]: parameters.
 //! - [`site`], [`permission`]: properties of the server, and its consent.
 //! - [`seconds`], [`report`]: results, without clocks and sockets. [`csv`]: a line for a file.
 
@@ -70,7 +72,8 @@ impl FetchError {
 /// Measures. Calls `second` after every second.
 ///
 /// Cancelling `stop` ends the measurement at once, with a report of the results so far.
-/// | # Errors
+///
+/// # Errors
 /// [`FetchError::Machine`] when this machine provides no thread or timer. Errors of the server are in the report.
 pub async fn run(
     options: &Options,

@@ -31,7 +31,8 @@ pub struct Site {
 }
 
 /// Resolves the host name, requests the URL once, follows redirects, and determines the permission.
-/// | # Errors
+///
+/// # Errors
 /// [`FetchError`] when there is nothing to fetch.
 pub async fn find(options: &Options) -> Result<Site, FetchError> {
     let local = tokio::task::LocalSet::new();

@@ -77,7 +77,8 @@ impl Url {
     }
 
     /// Resolves a `Location` relative to this URL (RFC 9110 §10.2.2).
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`UrlError`] when the result is invalid.
     pub fn join(&self, location: &str) -> Result<Url, UrlError> {
         let resolved = url::Url::parse(&self.to_string()).and_then(|base| base.join(location));

@@ -12,7 +12,8 @@ use bytes::Bytes;
 const LIMIT: usize = 2048;
 
 /// Parses `input` as HTTP/1 requests, at once and byte by byte.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_request(input: &[u8]) {
     let input = &input[leading_line_ends(input)..];
@@ -58,7 +59,8 @@ pub fn check_request(input: &[u8]) {
 }
 
 /// Parses `input` as a consent document.
-/// | # Panics
+///
+/// # Panics
 /// When an invariant is violated.
 pub fn check_consent(input: &[u8]) {
     if let Ok(consent) = Consent::parse(input) {

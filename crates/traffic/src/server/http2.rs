@@ -49,7 +49,8 @@ struct Stream {
 }
 
 /// Serves a connection to its end.
-/// | # Errors
+///
+/// # Errors
 /// An I/O error when the connection fails or makes no progress. It cannot be reported to the client.
 pub(crate) async fn serve(context: ConnectionContext, io: impl AsyncRead + AsyncWrite + Unpin) -> io::Result<()> {
     let context = Rc::new(context);

@@ -11,7 +11,8 @@ const BACKLOG: i32 = 4096;
 const TRIES: usize = 32;
 
 /// Listens for TCP at each of `addresses`, and with `datagrams` for UDP at the same ports.
-/// | # Errors
+///
+/// # Errors
 /// [`ServerError::Listen`] when a socket cannot be opened.
 pub(crate) fn open(
     addresses: &[SocketAddr],

@@ -1,5 +1,6 @@
 //! The traffic server: HTTP and datagrams for measurements.
-//! | [`Server::bind`] opens the sockets. [`Server::run`] serves on its own threads until it is shut down. A
+//!
+//! [`Server::bind`] opens the sockets. [`Server::run`] serves on its own threads until it is shut down. A
 //! [`ServerHandle`] returns statistics during and after the run.
 
 mod accept;
@@ -94,7 +95,8 @@ pub enum ServerError {
 
 impl Server {
     /// Opens the sockets.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`ServerError`] when a socket cannot be opened or the configuration is invalid.
     pub async fn bind(config: ServerConfig) -> Result<Self, ServerError> {
         let limits = Limits {
@@ -160,7 +162,8 @@ impl Server {
     }
 
     /// Serves until `shutdown` is ready, then closes all connections.
-    /// | # Errors
+    ///
+    /// # Errors
     /// [`ServerError::Machine`] when its threads cannot be started.
     pub async fn run(mut self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         // Every connection is a file.

@@ -59,7 +59,8 @@ impl Http1 {
     }
 
     /// Answers requests until one side closes the connection.
-    /// | # Errors
+    ///
+    /// # Errors
     /// An I/O error when the connection fails or makes no progress. It cannot be reported to the client.
     pub(crate) async fn serve(mut self) -> io::Result<()> {
         loop {

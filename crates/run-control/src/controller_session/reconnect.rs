@@ -14,7 +14,7 @@ impl<D: Dial> ControllerSession<D> {
         tracing::info!(why, "connection to the controller lost; reconnecting");
         self.link = Link::Down {
             since: Instant::now(),
-            search: self.search(dial, self.jittered(MIN_RETRY_DELAY)),
+            attempt: self.reconnect(dial, self.jittered(MIN_RETRY_DELAY)),
             delay: MIN_RETRY_DELAY * 2,
             why,
         };
@@ -57,7 +57,7 @@ impl<D: Dial> ControllerSession<D> {
                 };
                 self.link = Link::Down {
                     since: now,
-                    search: self.search(dial, self.jittered(next)),
+                    attempt: self.reconnect(dial, self.jittered(next)),
                     delay: (next * 2).min(if run_unknown {
                         RUN_UNKNOWN_TIMEOUT / 3
                     } else {
@@ -70,8 +70,8 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Tries to connect after `delay`.
-    pub(super) fn search(&self, mut dial: D, delay: Duration) -> Search<D> {
+    /// Tries to reconnect after `delay`.
+    pub(super) fn reconnect(&self, mut dial: D, delay: Duration) -> Attempt<D> {
         let (join, clock) = (self.join.clone(), self.clock);
         Box::pin(async move {
             tokio::time::sleep(to_std(delay)).await;
@@ -86,8 +86,8 @@ impl<D: Dial> ControllerSession<D> {
         Duration::from_nanos(delay.as_nanos() / 4 * 3 + delay.as_nanos() / 2 / 1024 * dice)
     }
 
-    /// Ends a silent connection, and a search that took too long. A search ends only before the start and
-    /// after the end of the part; during the run it continues.
+    /// Ends a silent connection, and attempts to reconnect that took too long. They end only before the start and
+    /// after the end of the part; during the run they continue.
     pub(super) fn check_connection(&mut self, over: Option<Instant>) -> Result<(), AgentError> {
         let Some(reconnect_timeout) = self.reconnect_timeout else {
             return Ok(());
