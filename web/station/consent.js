@@ -43,7 +43,7 @@ export function checkConsent(text, nonce, tokens) {
 }
 
 /** Requests the consent of the server at `origin`. Returns an error text, or `null` if it consents to one of `tokens`. */
-export async function refusal(origin, tokens, fetch = globalThis.fetch) {
+export async function rejection(origin, tokens, fetch = globalThis.fetch) {
   const nonce = newNonce();
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), RESPONSE_TIMEOUT);

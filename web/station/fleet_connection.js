@@ -11,7 +11,7 @@ const INVALID_TOKEN = ["invalid_token", "token_revoked"];
 /**
  * A membership. `options` is `{url, name, token, version, system}`. `context` is `{pendingRuns(), changed(),
  * invited(message), requested(run), acknowledged(run, sequence), discard(run), browser}`. `state` is `joining`, `member`,
- * `reconnecting`, `refused` or `left`.
+ * `reconnecting`, `rejected` or `left`.
  */
 export class FleetConnection {
   constructor(options, context) {
@@ -21,7 +21,7 @@ export class FleetConnection {
     this.reason = null;
     /** True if the controller has rejected the token. */
     this.invalidToken = false;
-    /** True after the first `welcome`. A later `refused` may be temporary. */
+    /** True after the first `welcome`. A later `rejected` may be temporary. */
     this.wasMember = false;
     const on = { open: () => this.register(), text: (text) => this.receive(text), lost: () => this.lost() };
     this.socket = new ReconnectingSocket(options.url, on, context.browser);
@@ -61,7 +61,7 @@ export class FleetConnection {
         this.reason = null;
         this.fleet = String(message.fleet ?? "");
       },
-      refused: () => this.refused(message.code, message.reason),
+      rejected: () => this.rejected(message.code, message.reason),
       invite: () => this.context.invited(message),
       "request-results": () => this.context.requested(message.run),
       ack: () => this.context.acknowledged(message.run, message.sequence),
@@ -76,7 +76,7 @@ export class FleetConnection {
     }
   }
 
-  refused(code, text) {
+  rejected(code, text) {
     const reason = String(text ?? "no reason was given");
     if (this.state === "member") {
       return;
@@ -85,12 +85,12 @@ export class FleetConnection {
     this.invalidToken = INVALID_TOKEN.includes(code);
     // The controller may still hold the previous connection of this device; it closes that one after a timeout.
     if (!this.wasMember || this.invalidToken) {
-      this.end("refused", reason);
+      this.end("rejected", reason);
     }
   }
 
   lost() {
-    if (this.state !== "refused") {
+    if (this.state !== "rejected") {
       this.state = "reconnecting";
       this.context.changed();
     }

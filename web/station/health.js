@@ -75,7 +75,7 @@ export function report(name, stations, measured) {
     cpu: 0,
     machine_busy: 0,
     service_us_p99: 0,
-    refused: 0,
+    rejected: 0,
     bytes_down: measured.down,
     bytes_up: measured.up,
     operations: measured.operations,

@@ -1,4 +1,4 @@
-// The messages of this page, as defined by docs/protocol.schema.json, and the decoding of received messages.
+// The messages of this page, as defined by docs/reference/protocol.schema.json, and the decoding of received messages.
 
 import { hex, sha256 } from "./sha256.js";
 

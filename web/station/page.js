@@ -20,7 +20,7 @@ let state = "join";
 let hiddenSince = document.hidden ? performance.now() : null;
 
 function askName(error = "") {
-  state = error ? "refused" : "join";
+  state = error ? "rejected" : "join";
   store.joined = false;
   worker?.terminate();
   worker = null;
@@ -71,7 +71,7 @@ function handleMessage(message) {
 }
 
 function show(view) {
-  if (view.state === "refused") {
+  if (view.state === "rejected") {
     // A retry with the same key would be rejected again.
     return view.invalidToken ? rejectKey() : askName(sentence(view.line));
   }

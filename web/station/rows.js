@@ -1,4 +1,4 @@
-// Rows of the record: arrays in batches, as defined by docs/protocol.schema.json.
+// Rows of the record: arrays in batches, as defined by docs/reference/protocol.schema.json.
 
 /** The maximum number of rows, and of events, in one batch. */
 export const MAX_ROWS = 2000;

@@ -1,6 +1,6 @@
 // This station's session of one run: the protocol over `/run/RUN`, from `hello` to `bye`.
 
-import { refusal } from "./consent.js";
+import { rejection } from "./consent.js";
 import { Driver } from "./driver.js";
 import * as health from "./health.js";
 import { notes } from "./limitations.js";
@@ -34,7 +34,7 @@ export function origin(address, hostname) {
  * One session. `options` is `{run, name, token, fleetToken, version, url, resolution}`; `context` is `{clock, store,
  * transfers(origin), reached(), changed(), ended(session), browser}`.
  *
- * `stage` is `joining`, `ready`, `running`, `delivering`, `done` or `closing`. After `ended`, `outcome` is `done`, `refused`,
+ * `stage` is `joining`, `ready`, `running`, `delivering`, `done` or `closing`. After `ended`, `outcome` is `done`, `rejected`,
  * `lost` or `late`, and `reason` explains it.
  */
 export class RunSession {
@@ -135,7 +135,7 @@ export class RunSession {
     }
     const handle = {
       welcome: () => this.welcome(message),
-      refused: () => this.refused(message.reason),
+      rejected: () => this.rejected(message.reason),
       assign: () => this.assign(message),
       start: () => this.start(message.at),
       ack: () => this.acknowledged(message.sequence),
@@ -161,11 +161,11 @@ export class RunSession {
     this.send();
   }
 
-  refused(reason) {
-    // After `welcome`, only one message was refused, and the session continues. The controller refuses a reconnect until
+  rejected(reason) {
+    // After `welcome`, only one message was rejected, and the session continues. The controller rejects a reconnect until
     // it has detected the loss of the previous connection.
     if (!this.welcomed && !this.known) {
-      this.giveUp("refused", reason);
+      this.giveUp("rejected", reason);
     } else if (!this.welcomed && this.clock.now() - (this.disconnectedSince ?? this.clock.now()) > DISCONNECT_TIMEOUT) {
       this.giveUp("lost", reason);
     }
@@ -196,7 +196,7 @@ export class RunSession {
     if (this.context.browser.location?.protocol === "https:") {
       return "this page was loaded over HTTPS and cannot use plain HTTP; open it at its http:// address";
     }
-    return refusal(this.target, [this.options.token, this.options.fleetToken], this.context.browser.fetch);
+    return rejection(this.target, [this.options.token, this.options.fleetToken], this.context.browser.fetch);
   }
 
   start(at) {

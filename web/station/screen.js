@@ -8,7 +8,7 @@ const HEADS = {
   "wrong-key": "Wrong key",
   join: "Join the test",
   joining: "Joining",
-  refused: "Rejected",
+  rejected: "Rejected",
   member: "Ready",
   reconnecting: "Reconnecting",
   left: "Left",
@@ -45,8 +45,8 @@ export class Screen {
     this.text("head", running ? view.line : result ? "Measured" : (HEADS[state] ?? state));
     this.at("head").className = "";
     this.text("line", this.line(view));
-    this.at("form").hidden = state !== "join" && state !== "refused";
-    this.at("leave").hidden = ["no-key", "wrong-key", "join", "refused", "left"].includes(state);
+    this.at("form").hidden = state !== "join" && state !== "rejected";
+    this.at("leave").hidden = ["no-key", "wrong-key", "join", "rejected", "left"].includes(state);
     this.at("leave").textContent = result || state === "ended" ? "Done" : "Leave";
     this.at("bar").hidden = !["idle", "running", "collecting", "result"].includes(state);
     this.at("bar").className = result ? "past" : "";

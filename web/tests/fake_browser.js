@@ -303,9 +303,9 @@ export class FakeFleet {
   agent(message, socket) {
     const { browser } = this;
     const reply = (answer) => browser.sendMessage("run", answer);
-    if (message.type === "hello" && message.reconnect && browser.time < (this.refuseReconnectUntil ?? 0)) {
-      reply({ type: "refused", reason: "`phone` has joined already" });
-      this.refusals = (this.refusals ?? 0) + 1;
+    if (message.type === "hello" && message.reconnect && browser.time < (this.rejectReconnectUntil ?? 0)) {
+      reply({ type: "rejected", reason: "`phone` has joined already" });
+      this.rejections = (this.rejections ?? 0) + 1;
       browser.drop(socket, true);
     } else if (message.type === "hello") {
       reply({ type: "welcome", protocol: 1, version: "test", last_sequence: this.received });

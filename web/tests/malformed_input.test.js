@@ -23,7 +23,7 @@ function random(seed) {
   };
 }
 
-const TYPES = ["welcome", "refused", "ping", "assign", "start", "ack", "stop", "invite", "request-results", "discard", "__proto__"];
+const TYPES = ["welcome", "rejected", "ping", "assign", "start", "ack", "stop", "invite", "request-results", "discard", "__proto__"];
 const VALUES = [null, -1, 0, 1.5, 2 ** 60, "", "x", "192.0.2.1:4480", [], [0], [1e9], {}, { station: null }, true];
 const FIELDS = ["code", "reason", "last_sequence", "id", "plan", "stations", "target", "at", "sequence", "run", "name", "token", "fleet"];
 

@@ -115,10 +115,10 @@ test("a station reconnects after the controller has detected the loss of its con
   const fleet = new FakeFleet(browser, assignment(["voip"]));
   browser.station();
   await browser.until(() => fleet.received > 5, 20000);
-  fleet.refuseReconnectUntil = browser.time + 4000;
+  fleet.rejectReconnectUntil = browser.time + 4000;
   browser.drop(browser.socket("run"), true);
   assert.ok(await browser.until(over(fleet), 30000));
-  assert.ok(fleet.refusals >= 3 && fleet.refusals <= 8, `${fleet.refusals}`);
+  assert.ok(fleet.rejections >= 3 && fleet.rejections <= 8, `${fleet.rejections}`);
   assert.ok(operations(fleet, 0).every((row) => row[9] === "finished"));
 });
 
@@ -288,10 +288,10 @@ test("a run that is cancelled before its start leaves no data", async () => {
 
 test("a wrong token is reported at once, and a lost controller is retried", async () => {
   const browser = new FakeBrowser();
-  browser.on_standing = () => browser.sendMessage("standing", { type: "refused", code: "invalid_token", reason: "the token is not this fleet's" });
+  browser.on_standing = () => browser.sendMessage("standing", { type: "rejected", code: "invalid_token", reason: "the token is not this fleet's" });
   const station = browser.station();
   await browser.advance(30000);
-  assert.equal(browser.views.at(-1).state, "refused");
+  assert.equal(browser.views.at(-1).state, "rejected");
   assert.equal(browser.views.at(-1).invalidToken, true);
   assert.equal(browser.sent.standing.length, 1, "one attempt");
   browser.unload(station);

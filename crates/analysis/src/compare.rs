@@ -1,8 +1,8 @@
 //! Comparison of runs: metrics that a change made better or worse.
 //!
-//! - [`Side`]: the runs of one side. Statistics use one value per run.
-//! - [`Comparison`]: two sides, metric by metric. [`judge_together`] judges several as one set.
-//! - [`Ranking`]: more than two sides. [`Matrix`]: many scenarios, each under several variants.
+//! - [`Side`] – the runs of one side. Statistics use one value per run.
+//! - [`Comparison`] – two sides, metric by metric. [`judge_together`] judges several as one set.
+//! - [`Ranking`] – more than two sides. [`Matrix`]: many scenarios, each under several variants.
 
 mod matrix;
 mod metric;

@@ -13,6 +13,7 @@ mod rules;
 
 pub use cause::{Cause, Explanation, Kind, Severity, Unexplained};
 pub use evidence::Evidence;
+pub use rules::criterion;
 
 use analysis::Analysis;
 use netburn_record::{Error, Health, Run, Summary};

@@ -18,7 +18,7 @@ fn decimals(value: f64) -> usize {
     }
 }
 
-/// A time given in ms, with the unit that suits it.
+/// A time in ms as text, with a suitable unit.
 #[must_use]
 pub fn span(value: f64) -> String {
     match value {
@@ -28,7 +28,7 @@ pub fn span(value: f64) -> String {
     }
 }
 
-/// A time given in µs, with the unit that suits it.
+/// A time in µs as text, with a suitable unit.
 #[must_use]
 pub fn span_us(value: f64) -> String {
     span(value / 1e3)
@@ -44,7 +44,7 @@ pub fn mbps(value: f64) -> String {
     }
 }
 
-/// A share in percent, rounded down: only all is `100 %`.
+/// A share in percent, rounded down: only a share of 1 is `100 %`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     // A thousandth of a step keeps 0.29 × 1000 = 289.999… at 29 %.
@@ -58,7 +58,7 @@ pub fn short(value: f64) -> String {
     format_decimal(value, 2)
 }
 
-/// Returns the number of stations a run has: `1 station`, `4 stations`.
+/// Returns the number of stations of a run: `1 station`, `4 stations`.
 #[must_use]
 pub fn stations(summary: &Summary) -> String {
     match summary.stations.len() {

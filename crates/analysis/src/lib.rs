@@ -1,8 +1,10 @@
-//! Analysis of runs, without pages and charts.
+//! Analysis of runs. It returns plain data and text; the crate `report` draws pages and charts.
 //!
+//! Modules, from the top:
+//!
+//! - [`explain`](mod@explain): likely causes of missed goals, with evidence.
+//! - [`compare`] – comparison of two sets of runs.
 //! - [`view`](mod@view): one run as plain data, from which pages and charts are drawn.
-//! - [`explain`](mod@explain): likely causes with evidence.
-//! - [`compare`]: comparisons of runs.
 //! - [`format`](mod@format): values as text.
 
 pub mod compare;

@@ -4,8 +4,8 @@
 //! bins. Minimum, maximum and number of samples of each bin are exact, its percentiles accurate to
 //! 1.6 %. Percentiles of a whole run are accurate to 0.4 %, and exact where the summary has them.
 //!
-//! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares 0 to 1, as in the summary; instants in seconds since the load
-//! began, by the controller's clock.
+//! Times are in ms, rates in Mbit/s (10⁶ bit/s), shares from 0 to 1, as in the summary. Instants are in seconds since
+//! the load began, by the controller's clock.
 
 mod bins;
 mod buffer;
@@ -19,14 +19,14 @@ use netburn_record::summary::{StationSummary, WorkloadSummary};
 use netburn_record::{Clock, Health, Host, LabHealth, RunStatus, Summary};
 use serde::Serialize;
 
-/// One run, or several of one scenario pooled.
+/// One run, or several pooled runs of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct View {
     /// Results: verdicts, goals, self-check, totals.
     pub summary: Summary,
     /// Status at the end.
     pub status: RunStatus,
-    /// netburn's version that recorded it.
+    /// Version of the netburn that recorded the run.
     pub version: String,
     /// Start time (RFC 3339); `None` on simulate.
     pub started: Option<String>,
@@ -36,7 +36,7 @@ pub struct View {
     pub health: Vec<Health>,
     /// Health report of the lab; `None` without a lab.
     pub lab: Option<LabHealth>,
-    /// Their clocks against the controller's.
+    /// Their clocks compared with the controller's.
     pub clocks: Vec<Clock>,
     /// The resolved scenario, itself a scenario file in JSON.
     pub scenario: serde_json::Value,
@@ -44,19 +44,19 @@ pub struct View {
     pub assumptions: Vec<String>,
     /// Warm-up at the beginning of the load that is not evaluated, in s.
     pub warmup_s: f64,
-    /// The runs that were pooled: 1 without `--repeat`. Counts and shares over time are means over them.
+    /// Number of pooled runs: 1 without `--repeat`. Counts and shares over time are means over them.
     pub runs: u32,
-    /// Their folders within this one's, with `--repeat`.
+    /// The runs' folders within this run's folder, with `--repeat`.
     pub run_dirs: Vec<String>,
     /// The width of a bin in s: at least 0.1. Bin `i` begins at `i` × this.
     pub bin_s: f64,
-    /// Number of bins there are.
+    /// Number of bins.
     pub bins: usize,
     /// The stations, in the plan's order.
     pub stations: Vec<StationView>,
     /// Events by time: at most [`MAX_MARKS`].
     pub marks: Vec<Mark>,
-    /// Number of more there were.
+    /// Number of further events that are not in `marks`.
     pub more_marks: u64,
     /// Likely causes.
     pub explanation: Explanation,
@@ -74,7 +74,8 @@ pub struct StationView {
     pub name: String,
     /// Round trips before the load.
     pub idle: Curve,
-    /// Smoothed round trips of its TCP connections under load (TCP_INFO, sampled over time), where there were any.
+    /// Smoothed round trips of its TCP connections under load (TCP_INFO, sampled over time), if it had
+    /// connections.
     pub loaded: Option<Curve>,
     /// Workloads.
     pub workloads: Vec<WorkloadView>,
@@ -110,15 +111,16 @@ pub struct WorkloadView {
 /// A distribution of times, by percentile.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Curve {
-    /// Samples, those that never ended included.
+    /// Number of samples, including operations that never ended.
     pub count: u64,
-    /// Operations that never ended: they rank above all others.
+    /// Number of operations that never ended. They rank above all others.
     pub unbounded: u64,
-    /// The least, in ms.
+    /// Minimum, in ms.
     pub min_ms: Option<f64>,
-    /// The largest that ended.
+    /// Maximum of those that ended, in ms.
     pub max_ms: Option<f64>,
-    /// Percentiles by rising level, each supported by the count ([`netburn_stats::percentile::supported`]).
+    /// Percentiles in increasing order of level, each supported by the count
+    /// ([`netburn_stats::percentile::supported`]).
     pub points: Vec<Point>,
 }
 
@@ -138,13 +140,13 @@ pub struct LatencyBin {
     pub count: u64,
     /// Operations that never ended.
     pub unbounded: u64,
-    /// The least, exactly.
+    /// Exact minimum.
     pub min_ms: Option<f64>,
     /// The median, from 6 operations on.
     pub p50_ms: Option<f64>,
     /// The 95th percentile, from 60.
     pub p95_ms: Option<f64>,
-    /// The largest that ended, exactly.
+    /// Exact maximum of those that ended.
     pub max_ms: Option<f64>,
 }
 
@@ -155,7 +157,8 @@ pub struct BufferView {
     pub holds_s: f64,
     /// Buffer at which playback starts and continues, in s.
     pub starts_with_s: f64,
-    /// The least in each bin, in s of media; of pooled runs the least of all. `None` while it wasn't watched.
+    /// Minimum in each bin, in s of media; for pooled runs, the minimum over all. `None` while the player was
+    /// not observed.
     pub least_s: Vec<Option<f64>>,
     /// Buffer at each bin's end; for pooled runs the mean.
     pub end_s: Vec<Option<f64>>,
@@ -207,17 +210,17 @@ pub struct LinkBin {
 /// An event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mark {
-    /// Begin, in s.
+    /// Start, in s.
     pub at_s: f64,
-    /// Time for which it took, in s; 0 for a moment.
+    /// Duration in s; 0 for an instant.
     pub length_s: f64,
     /// Kind of event.
     pub kind: MarkKind,
-    /// The station's place among [`View::stations`]; `None` for the whole run.
+    /// Index in [`View::stations`]; `None` for the whole run.
     pub station: Option<usize>,
     /// Number of the pooled run, from 1; `None` without `--repeat`.
     pub run: Option<u32>,
-    /// More, human-readable.
+    /// Description of the event.
     pub text: String,
 }
 
@@ -285,7 +288,7 @@ impl StationView {
 }
 
 impl Curve {
-    /// The percentile at `level`, where the curve has that point; the inner `None` for one among those that never ended.
+    /// The percentile at `level`, if the curve has that point. The inner `None`: it falls among those that never ended.
     #[must_use]
     pub fn at(&self, level: f64) -> Option<Option<f64>> {
         let found = self.points.iter().find(|point| (point.level - level).abs() < 1e-9);

@@ -1,14 +1,17 @@
-//! HTTP dashboard for the runs of a directory: a list with verdicts, a live view of a run in progress, reports and comparisons.
+//! HTTP dashboard for the runs of a directory. It shows a list of runs with verdicts, a live view of a run in progress,
+//! reports and comparisons.
 //!
 //! Modules, from the top:
 //!
-//! - [`serve`]: the dashboard on its own port, for `netburn ui`. A fleet's controller serves the same [`Dashboard`] as an
+//! - [`serve`] – the dashboard on its own port, for `netburn ui`. A fleet's controller serves the same [`Dashboard`] as an
 //!   [`HttpHandler`](netburn_fleet::hub::HttpHandler).
-//! - [`routes`]: HTTP routes. [`auth`]: checks of the host name, the key and the origin of a request.
-//! - [`query`]: filters and order of the list. [`index`]: cached index of the runs. [`name`]: run names and their folders.
-//! - [`live`]: state of a run in progress, as a pure model. [`spool_tail`]: reads a spool while it grows. `subscriptions`:
-//!   event streams, with one reader for each run.
-//! - `run_store`: the shared index. `render`: reports and comparisons. [`files`]: the embedded files of the page.
+//! - [`routes`] – HTTP routes. [`auth`]: checks of the host name, the key and the origin of a request.
+//! - `run_store`: the directory of runs with its index, shared by all requests.
+//! - [`index`] – cached index of the runs. [`query`]: filters and order of the list. [`name`]: run names and their folders.
+//! - `render`: reports and comparisons. [`files`]: the embedded files of the page.
+//! - `subscriptions`: event streams of a run in progress, with one reader for each run.
+//! - [`spool_tail`] – reads a spool while it grows. [`live`]: state of a run in progress, as a pure model.
+//! - `response` and `body`: HTTP responses.
 
 pub mod auth;
 mod body;

@@ -152,12 +152,11 @@ impl Live {
         let Some(one) = self.workload(row.station, row.workload) else {
             return;
         };
-        let bytes = row.bytes_down.saturating_add(row.bytes_up);
         if let Some(tenth) = one.tenths.bucket(row.at) {
-            *tenth = tenth.saturating_add(bytes);
+            *tenth = tenth.saturating_add(row.bytes());
         }
         if let Some(second) = one.seconds.bucket(row.at) {
-            second.bytes = second.bytes.saturating_add(bytes);
+            second.bytes = second.bytes.saturating_add(row.bytes());
         }
     }
 
@@ -165,9 +164,8 @@ impl Live {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        let airtime = row.airtime_down.as_nanos().saturating_add(row.airtime_up.as_nanos());
         if let Some(tenth) = station.airtime.bucket(row.at) {
-            *tenth = tenth.saturating_add(airtime);
+            *tenth = tenth.saturating_add(row.airtime());
         }
     }
 

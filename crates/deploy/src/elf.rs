@@ -70,8 +70,8 @@ impl Machine {
             Some("x86_64-unknown-linux-musl") => {
                 "`scripts/build-static` builds one that runs on any Linux; give it with --binary".to_owned()
             }
-            Some(target) => format!("docs/RELEASE.md says how to build one for {target}; give it with --binary"),
-            None => "docs/RELEASE.md has no recipe for it; give a binary with --binary".to_owned(),
+            Some(target) => format!("build one with `cargo build --release --target {target}`; give it with --binary"),
+            None => "no target is known for it; give a binary with --binary".to_owned(),
         }
     }
 }

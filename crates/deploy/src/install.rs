@@ -286,8 +286,8 @@ impl Installation {
         }
     }
 
-    /// Folder of the socket of the user's systemd, if systemd runs and the session does not set it (pam_systemd(8)): a login
-    /// over SSH without PAM, or a shell of `su`.
+    /// Folder of the socket of the user's systemd, if systemd runs and the session does not set it (pam_systemd(8)).
+    /// This is so after a login over SSH without PAM, and in a shell of `su`.
     fn runtime_folder(&self) -> Option<PathBuf> {
         if self.account.is_root || std::env::var_os(RUNTIME).is_some_and(|folder| !folder.is_empty()) {
             return None;

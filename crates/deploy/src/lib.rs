@@ -2,10 +2,10 @@
 //!
 //! Modules, from the top:
 //!
-//! - [`remote`]: copying a binary to a machine and starting its agent. [`elf`]: the machine that a binary is for.
-//! - [`install`]: an agent as a service of systemd or procd.
-//! - [`login`]: diagnosis of slow SSH logins.
-//! - [`ssh`]: the system's OpenSSH client.
+//! - [`remote`] – copying a binary to a machine and starting its agent. [`elf`]: the machine that a binary is for.
+//! - [`install`] – an agent as a service of systemd or procd.
+//! - [`login`] – diagnosis of slow SSH logins.
+//! - [`ssh`] – the system's OpenSSH client.
 
 pub mod elf;
 pub mod install;

@@ -1,8 +1,8 @@
 //! Diagnosis of slow SSH logins.
 //!
-//! - [`check`]: a timed login into a host.
-//! - [`transcript`]: phases of a login from the output of OpenSSH's client with times. Pure.
-//! - [`findings()`]: slow phases, with probable causes and remedies, from facts about both machines. Pure.
+//! - [`check`] – a timed login into a host.
+//! - [`transcript`] – phases of a login from the output of OpenSSH's client with times. Pure.
+//! - [`findings()`] – slow phases, with probable causes and remedies, from facts about both machines. Pure.
 
 pub mod check;
 pub mod findings;

@@ -170,8 +170,8 @@ fn start(ssh: &Ssh, deployment: &Deployment) -> Result<(), DeployError> {
         .map(|word| format!(" {}", quoted(word)))
         .collect();
     let netburn = "\"$HOME/.local/bin/netburn\"";
-    // The token travels in standard input: all users of that machine can read arguments. What was deployed before is
-    // left alone until it is known that the new one can join.
+    // The token is sent over standard input, because all users of that machine can read arguments. An earlier
+    // deployment is not changed until the new agent has shown that it can join.
     let keep = format!(
         "set -e; umask 077; mkdir -p \"$HOME/.config/netburn\" \"$HOME/.local/state/netburn\"; \
          env=\"$HOME/.config/netburn/join.env\"; cat >\"$env.new\"; set -a; . \"$env.new\"; set +a; \

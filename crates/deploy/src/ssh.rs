@@ -64,8 +64,8 @@ impl Ssh {
         })
     }
 
-    /// A command that goes over the master connection, which the first of them opens. What it asks (a password, whether a
-    /// host is the right one) it asks at the terminal.
+    /// A command over the master connection, which the first command opens. OpenSSH asks its questions (for a password,
+    /// or about a host key) at the terminal.
     #[must_use]
     pub fn over(&self, remote: &str) -> Command {
         let mut command = self.begin();

@@ -6,7 +6,7 @@ use crate::hub::control::{
 };
 use crate::hub::{CONTROL, ControllerInfo, State, StateError};
 use netburn_protocol::join_url::{JoinUrl, Place};
-use netburn_protocol::messages::{self, Malformed};
+use netburn_protocol::messages::{self, Malformed, Rejected};
 use netburn_protocol::own_clock::to_std;
 use netburn_protocol::transport::{Channel, ChannelError};
 use netburn_units::Duration;
@@ -43,8 +43,11 @@ pub enum ControlError {
     #[error("the connection to the fleet's controller is lost: {0}")]
     Gone(#[from] ChannelError),
     /// The controller rejected the request.
-    #[error("the fleet's controller rejected the request: {0}")]
-    Refused(String),
+    #[error("the fleet's controller rejected the request: {}", .0.reason)]
+    Rejected(Rejected),
+    /// The first message of the controller is not `welcome`.
+    #[error("the fleet's controller sent an unexpected message before `welcome`")]
+    OutOfOrder,
     /// The controller sent an invalid message.
     #[error("the fleet's controller sent an invalid message: {0}")]
     Malformed(#[from] Malformed),
@@ -84,8 +87,8 @@ impl ControlClient {
             Err(_) => Err(ControlError::Slow),
             Ok(answer) => match answer?? {
                 ControlReply::Welcome(welcome) => Ok(ControlClient { channel, welcome }),
-                ControlReply::Refused(refused) => Err(ControlError::Refused(refused.reason)),
-                _ => Err(ControlError::Refused("unexpected message before `welcome`".to_owned())),
+                ControlReply::Rejected(rejected) => Err(ControlError::Rejected(rejected)),
+                _ => Err(ControlError::OutOfOrder),
             },
         }
     }
@@ -117,7 +120,7 @@ impl ControlClient {
         loop {
             match self.answer().await? {
                 ControlReply::Revoked(welcome) => return Ok(welcome),
-                ControlReply::Refused(refused) => return Err(ControlError::Refused(refused.reason)),
+                ControlReply::Rejected(rejected) => return Err(ControlError::Rejected(rejected)),
                 _ => {}
             }
         }
@@ -132,7 +135,7 @@ impl ControlClient {
         loop {
             match self.answer().await? {
                 ControlReply::Acquired(_) => return Ok(()),
-                ControlReply::Refused(refused) => return Err(ControlError::Refused(refused.reason)),
+                ControlReply::Rejected(rejected) => return Err(ControlError::Rejected(rejected)),
                 _ => {}
             }
         }

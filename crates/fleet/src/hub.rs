@@ -1,9 +1,9 @@
 //! The controller of a fleet between runs: members, held runs and invitations. It knows nothing else about
 //! runs.
 //!
-//! - [`Hub`]: the state machine. [`control`]: messages of the operator's commands, such as `run --on
+//! - [`Hub`] – the state machine. [`control`]: messages of the operator's commands, such as `run --on
 //!   fleet`.
-//! - [`state`]: the state directory. [`serve`]: listeners, HTTP and WebSockets.
+//! - [`state`] – the state directory. [`serve`]: listeners, HTTP and WebSockets.
 //! - [`http_handler`](mod@http_handler): other HTTP routes below `/runs`.
 
 mod addresses;

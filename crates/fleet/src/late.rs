@@ -2,8 +2,8 @@
 //!
 //! Each run is registered with its folder and its agents. Late results are checked against the registration
 //! ([`Intake`], pure), appended to a spool in the run's folder, synced, and then acknowledged. When all
-//! results of a part have arrived, a job adds them to the record ([`netburn_record::merge_late_results()`]) on a thread
-//! that may block. Then the member deletes its copy.
+//! results of a part have arrived, a job adds them to the record ([`netburn_record::merge_late_results()`]). Then the
+//! member deletes its copy. A thread of the controller calls [`LateCollector`], and another one executes the jobs.
 //!
 //! ```text
 //! offer ─→ request-results     late-results ─→ (file)   sync ─→ ack     late-results-end ─→ job ─→ done ─→ discard
@@ -13,7 +13,7 @@ mod deferred;
 mod intake;
 mod job;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use intake::{Intake, Rejection};
 pub use job::{Job, JobResult};
@@ -22,9 +22,9 @@ use deferred::{DeferredNoSpace, is_full};
 use netburn_protocol::messages::standing::{
     Discard, LateAck, LateResults, LateResultsEnd, PendingResults, RequestResults, ToMember,
 };
-use netburn_protocol::messages::{self, Refused};
-use netburn_record::UnixTime;
+use netburn_protocol::messages::{self, Rejected};
 use netburn_record::allowance::Allowance;
+use netburn_record::{UnixTime, sync_folder};
 use netburn_run_control::spool::{SpoolFolder, SpoolHeader, Writer, is_run};
 use netburn_scenario::Plan;
 use serde::{Deserialize, Serialize};
@@ -94,12 +94,12 @@ impl Part {
     }
 }
 
-/// Accepts late results.
+/// Accepts late results. Its functions read and write files, so they block.
 ///
 /// **Call order:** [register](Self::register) a run before its members are invited, and
 /// [release](Self::release) it when no operator holds it any more. Pass members' messages to
 /// [`offer`](Self::offer), [`late`](Self::late) and [`end`](Self::end). Call [`sync`](Self::sync) once a
-/// second. Execute the jobs of [`next_job`](Self::next_job) on a thread that may block, and pass their
+/// second. Execute the jobs of [`next_job`](Self::next_job) on another thread, and pass their
 /// results to [`done`](Self::done). Send each returned message to the member of that name.
 #[derive(Debug)]
 pub struct LateCollector {
@@ -293,7 +293,7 @@ impl LateCollector {
                     if is_full(&error) {
                         self.defer_no_space(member, DeferredNoSpace::Results(offered.clone()));
                     }
-                    acked.push(refused(&Rejection::NoRoom(run.clone(), error.to_string())));
+                    acked.push(rejected(&Rejection::NoRoom(run.clone(), error.to_string())));
                 }
             }
         }
@@ -317,9 +317,9 @@ impl LateCollector {
         match taken {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(self.reject_storage_error(&key, &error)),
-            Err(refusal) => {
+            Err(rejection) => {
                 self.deliveries.remove(&key);
-                Some(refused(&refusal))
+                Some(rejected(&rejection))
             }
         }
     }
@@ -329,11 +329,11 @@ impl LateCollector {
         let key = (member.to_owned(), end.run.clone());
         let registration = self.runs.get(&end.run);
         let (Some(deliveries), Some(registration)) = (self.deliveries.get_mut(&key), registration) else {
-            return Some(refused(&Rejection::NotAsked(end.run)));
+            return Some(rejected(&Rejection::NotAsked(end.run)));
         };
-        if let Err(refusal) = deliveries.intake.handle_end(&end) {
+        if let Err(rejection) = deliveries.intake.handle_end(&end) {
             self.deliveries.remove(&key);
-            return Some(refused(&refusal));
+            return Some(rejected(&rejection));
         }
         let end = LateResultsEnd {
             error: end.error.map(|error| messages::shorten(error, messages::MAX_TEXT)),
@@ -391,8 +391,8 @@ impl LateCollector {
         // A repeated sync reports no error: the system reports it once.
         for (key, error) in failed {
             tracing::warn!(member = key.0, run = key.1, %error, "late results can't be synced");
-            let refused = self.reject_unsynced(&key, &error);
-            acked.push((key.0, refused));
+            let rejected = self.reject_unsynced(&key, &error);
+            acked.push((key.0, rejected));
         }
         acked
     }
@@ -421,7 +421,7 @@ impl LateCollector {
             }
             Err(error) => {
                 self.deliveries.remove(&(member.clone(), run));
-                Some((member, refused(&Rejection::NotAdded(error.to_string()))))
+                Some((member, rejected(&Rejection::NotAdded(error.to_string()))))
             }
             Ok(added) => {
                 tracing::info!(run, name = job.name, added, "late results added");
@@ -444,7 +444,7 @@ impl LateCollector {
         self.state.join(format!("{run}.json"))
     }
 
-    /// Replaces the file atomically.
+    /// Replaces the file atomically. Returns when it is on the disk.
     fn write(&self, registration: &Registration) -> io::Result<()> {
         let text = serde_json::to_string_pretty(registration).expect("text for keys");
         let (path, temporary) = (
@@ -460,7 +460,7 @@ impl LateCollector {
         if written.is_err() {
             let _ = std::fs::remove_file(temporary);
         }
-        written
+        written.and_then(|()| sync_folder(&self.state))
     }
 }
 
@@ -540,8 +540,8 @@ fn begin(registration: &Registration, part: &Part) -> io::Result<Delivery> {
     })
 }
 
-fn refused(refusal: &Rejection) -> ToMember {
-    let code = refusal.code();
-    let reason = messages::shorten(refusal.to_string(), messages::MAX_TEXT);
-    ToMember::Refused(Refused { code, reason })
+fn rejected(rejection: &Rejection) -> ToMember {
+    let code = rejection.code();
+    let reason = messages::shorten(rejection.to_string(), messages::MAX_TEXT);
+    ToMember::Rejected(Rejected { code, reason })
 }

@@ -2,13 +2,13 @@
 //!
 //! Modules, from the top:
 //!
-//! - [`fleet_run`]: one run of a plan on the members of a fleet. [`assign`]: a member for each station.
-//! - [`hub`]: the controller of a fleet between runs. [`member`]: an agent that stays registered with it.
+//! - [`fleet_run`] – one run of a plan on the members of a fleet. [`assign`]: a member for each station.
+//! - [`hub`] – the controller of a fleet between runs. [`member`]: an agent that stays registered with it.
 //!   [`control_client`]: commands of the operator.
-//! - [`endpoint`]: connections to the controller. [`discovery`]: controllers on the local network.
+//! - [`endpoint`] – connections to the controller. [`discovery`]: controllers on the local network.
 //!   [`reachability`]: probe of a server before a run.
-//! - [`late`]: the controller's side of results that arrive after their run.
-//! - [`page`]: the station page, which makes a browser a station. [`embedded`](mod@embedded): files in the
+//! - [`late`] – the controller's side of results that arrive after their run.
+//! - [`page`] – the station page, which makes a browser a station. [`embedded`](mod@embedded): files in the
 //!   executable.
 
 pub mod assign;

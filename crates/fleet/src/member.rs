@@ -1,7 +1,7 @@
 //! A member of a fleet: stays registered, and takes part in runs when it is invited.
 //!
-//! - [`Member`]: the standing connection and its messages. `policy`: checks of an assignment.
-//! - [`limits`]: limits set by the owner; `rate_budget`: rate limit over all runs. `late`: delivery of late
+//! - [`Member`] – the standing connection and its messages. `policy`: checks of an assignment.
+//! - [`limits`] – limits set by the owner; `rate_budget`: rate limit over all runs. `late`: delivery of late
 //!   results.
 
 mod current_run;
@@ -17,22 +17,23 @@ use crate::endpoint::{ConnectError, ControllerEndpoint, SocketAddrs};
 use crate::hub::{JOIN, RUN};
 use current_run::{CurrentRun, wait_for_run_end};
 use futures_util::FutureExt;
-use late::Deliveries;
+use late::{Deliveries, LateQueue, Reply, Request};
 use netburn_protocol::join_url;
 use netburn_protocol::join_url::JoinUrl;
 use netburn_protocol::messages::standing::{
-    FromMember, Invite, MAX_TO_MEMBER, MemberInfo, Register, Registered, ToMember,
+    FromMember, Invite, MAX_PENDING_RUNS, MAX_TO_MEMBER, MemberInfo, PendingResults, Register, Registered, ToMember,
 };
-use netburn_protocol::messages::{self, MAX_TO_AGENT, RejectReason};
+use netburn_protocol::messages::{self, Bye, MAX_TO_AGENT, RejectReason, Rejected};
 use netburn_protocol::own_clock::to_std;
-use netburn_protocol::transport::{Channel, Receiver, Sender};
+use netburn_protocol::transport::{Channel, ChannelError, Receiver, Sender};
 use netburn_record::Role;
-use netburn_run_control::AgentError;
 use netburn_run_control::agent::{self, AgentOptions, PartEnd, ShutdownSignal};
 use netburn_run_control::controller_session::dial::Dial;
+use netburn_run_control::disk_queue::disk_queue;
 use netburn_run_control::join::Join;
 use netburn_run_control::server;
 use netburn_run_control::spool::{self, SpoolFolder};
+use netburn_run_control::{AgentError, ConnectionError};
 use netburn_traffic::consent::fleet::FleetKey;
 use netburn_traffic::server::PORT;
 use netburn_units::{Duration, Seed};
@@ -83,7 +84,7 @@ pub enum MemberEvent<'a> {
     /// Registered with the fleet of this name.
     Joined(&'a str),
     /// Disconnected for this reason; it reconnects by itself.
-    Disconnected(&'a str),
+    Disconnected(&'a ConnectionError),
     /// Takes part in this run.
     RunStarted(&'a str),
     /// The part in this run ended, with a description.
@@ -109,19 +110,19 @@ pub enum MemberError {
     #[error("{why}; tried {tries} times in {FIRST_CONNECT_TIMEOUT}")]
     Unreachable {
         /// Cause of the last failed attempt.
-        why: String,
+        why: ConnectionError,
         /// Number of attempts.
         tries: u32,
     },
     /// The controller rejected the member.
-    #[error("the controller rejected this device: {0}")]
-    Rejected(String),
+    #[error("the controller rejected this device: {}", .0.reason)]
+    Rejected(Rejected),
 }
 
 /// Reason for the end of a connection.
 enum Closed {
     /// Temporary; reconnect.
-    Retry(String),
+    Retry(ConnectionError),
     /// Permanent.
     Failed(MemberError),
     /// The owner stopped the member.
@@ -139,7 +140,6 @@ pub struct Member<N> {
     current: Option<CurrentRun>,
     /// Invitation to another run, for after the current one.
     next: Option<Invite>,
-    deliveries: Deliveries,
     /// Bytes moved by all parts, if the rate is limited.
     rate_budget: Option<RateBudget>,
 }
@@ -153,7 +153,6 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         let token = settings.url.token.clone().ok_or(MemberError::MissingToken)?;
         Ok(Member {
             endpoint: ControllerEndpoint::new(&settings.url),
-            deliveries: Deliveries::new(settings.spool.clone()),
             rate_budget: settings.limits.rate.map(RateBudget::new),
             settings,
             token,
@@ -178,6 +177,23 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
     /// # Errors
     /// If the controller rejects the member or can't be reached the first time.
     pub async fn run(mut self, stop: impl Future<Output = ()>) -> Result<(), MemberError> {
+        let (mut late, thread) = disk_queue(late::MAX_WAITING_REQUESTS);
+        let deliveries = Deliveries::new(self.settings.spool.clone());
+        tokio::task::spawn_blocking(move || deliveries.run(thread));
+        let ended = self.stay_connected(stop, &mut late).await;
+        for reply in late.finish().await {
+            if let Reply::Delivered(run) = reply {
+                (self.on_event)(MemberEvent::Delivered(&run));
+            }
+        }
+        ended
+    }
+
+    async fn stay_connected(
+        &mut self,
+        stop: impl Future<Output = ()>,
+        late: &mut LateQueue,
+    ) -> Result<(), MemberError> {
         let stop = stop.shared();
         let (begun, mut tries) = (Instant::now(), 0);
         let mut chance = Seed(seed()).stream("fleet-member", 0);
@@ -185,7 +201,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         loop {
             let mut joined = false;
             tries += 1;
-            let lost = self.run_connection(&mut joined, stop.clone()).await;
+            let lost = self.run_connection(&mut joined, stop.clone(), late).await;
             if joined {
                 wait = MIN_BACKOFF;
             }
@@ -226,7 +242,12 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
     }
 
     /// Runs one connection, from registration to its end.
-    async fn run_connection(&mut self, joined: &mut bool, stop: impl Future<Output = ()> + Clone) -> Closed {
+    async fn run_connection(
+        &mut self,
+        joined: &mut bool,
+        stop: impl Future<Output = ()> + Clone,
+        late: &mut LateQueue,
+    ) -> Closed {
         let opened = tokio::select! {
             opened = self.endpoint.open(JOIN, MAX_TO_MEMBER) => opened,
             () = stop.clone() => return Closed::Left,
@@ -242,19 +263,23 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
             {
                 return Closed::Failed(MemberError::ControllerEndpoint(ConnectError::Dial { place, source }));
             }
-            Err(error) => return Closed::Retry(error.to_string()),
+            Err(error) => return Closed::Retry(ConnectionError::Unreachable(Box::new(error))),
         };
         let Channel { receiver, mut sender } = channel;
+        let pending = tokio::select! {
+            pending = self.pending_results(late) => pending,
+            () = stop.clone() => return Closed::Left,
+        };
         let register = FromMember::Register(Register {
             protocol: messages::VERSION,
             name: self.settings.name.clone(),
             token: self.token.clone(),
             version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
             about: self.settings.about.clone(),
-            pending: self.pending_results(),
+            pending,
         });
-        if let Err(reason) = send(&mut sender, &register).await {
-            return Closed::Retry(reason);
+        if let Err(error) = send(&mut sender, &register).await {
+            return Closed::Retry(error);
         }
         // A separate task receives messages, because cancellation could lose part of a message.
         let (tell, mut incoming) = mpsc::channel(16);
@@ -264,16 +289,19 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                 (*joined, self.registered) = (true, true);
                 (self.on_event)(MemberEvent::Joined(&fleet));
             }
-            Ok(Some(Ok(ToMember::Refused(refused)))) if self.registered && refused.code == RejectReason::NameTaken => {
+            Ok(Some(Ok(ToMember::Rejected(rejected))))
+                if self.registered && rejected.code == RejectReason::NameTaken =>
+            {
                 // The controller has not noticed the end of the old connection.
-                return Closed::Retry(refused.reason);
+                return Closed::Retry(ConnectionError::Rejected(rejected));
             }
-            Ok(Some(Ok(ToMember::Refused(refused)))) => return Closed::Failed(MemberError::Rejected(refused.reason)),
-            Ok(Some(Ok(_))) => return Closed::Retry("unexpected message before `welcome`".to_owned()),
-            Ok(Some(Err(reason))) => return Closed::Retry(reason),
-            Ok(None) | Err(_) => return Closed::Retry(format!("no answer for {WELCOME_TIMEOUT}")),
+            Ok(Some(Ok(ToMember::Rejected(rejected)))) => return Closed::Failed(MemberError::Rejected(rejected)),
+            Ok(Some(Ok(_))) => return Closed::Retry(ConnectionError::OutOfOrder),
+            Ok(Some(Err(error))) => return Closed::Retry(error),
+            Ok(None) | Err(_) => return Closed::Retry(ConnectionError::NoAnswer(WELCOME_TIMEOUT)),
         }
-        self.deliveries.reset();
+        // Whether there may be a message to send, and whether the thread is reading it.
+        let (mut wake, mut reading) = (true, false);
         let mut last_heartbeat = Instant::now();
         let mut leaving: Option<Instant> = None;
         let mut stop = std::pin::pin!(stop);
@@ -286,24 +314,37 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
             }
             if last_heartbeat.elapsed() >= to_std(HEARTBEAT_INTERVAL) {
                 last_heartbeat = Instant::now();
-                if let Err(reason) = send(&mut sender, &FromMember::Heartbeat).await {
-                    return Closed::Retry(reason);
+                if let Err(error) = send(&mut sender, &FromMember::Heartbeat).await {
+                    return Closed::Retry(error);
                 }
             }
-            let busy = self.current.as_ref().map(|current| current.run.clone());
-            while let Some(message) = self.deliveries.next(busy.as_deref()) {
-                if let Err(reason) = send(&mut sender, &message).await {
-                    return Closed::Retry(reason);
-                }
+            if wake && !reading {
+                let busy = self.current.as_ref().map(|current| current.run.clone());
+                (wake, reading) = (false, true);
+                request(late, Request::Next(busy)).await;
             }
             let due = leaving.map_or(last_heartbeat + to_std(HEARTBEAT_INTERVAL), |since| {
                 since + to_std(SHUTDOWN_GRACE)
             });
             tokio::select! {
                 message = incoming.recv() => match message {
-                    Some(Ok(message)) => if let Some(lost) = self.handle_message(message, connection_addresses) { return lost },
-                    Some(Err(reason)) => return Closed::Retry(reason),
-                    None => return Closed::Retry("the connection was closed".to_owned()),
+                    Some(Ok(message)) => if let Some(lost) = self.handle_message(message, connection_addresses, late).await { return lost },
+                    Some(Err(error)) => return Closed::Retry(error),
+                    None => return Closed::Retry(ChannelError::Closed.into()),
+                },
+                reply = reply(late) => match reply {
+                    Reply::Next(None) => {
+                        reading = false;
+                        continue;
+                    }
+                    Reply::Next(Some(message)) => {
+                        reading = false;
+                        if let Err(error) = send(&mut sender, &message).await {
+                            return Closed::Retry(error);
+                        }
+                    }
+                    Reply::Delivered(run) => (self.on_event)(MemberEvent::Delivered(&run)),
+                    Reply::Pending(_) => {}
                 },
                 handle_run_end = wait_for_run_end(&mut self.current) => self.handle_run_end(handle_run_end),
                 () = &mut stop, if leaving.is_none() => {
@@ -312,6 +353,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                 }
                 () = tokio::time::sleep_until(due.into()) => {}
             }
+            wake = true;
             if self.current.is_none()
                 && leaving.is_none()
                 && let Some(invite) = self.next.take()
@@ -321,7 +363,12 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         }
     }
 
-    fn handle_message(&mut self, message: ToMember, connection_addresses: SocketAddrs) -> Option<Closed> {
+    async fn handle_message(
+        &mut self,
+        message: ToMember,
+        connection_addresses: SocketAddrs,
+        late: &LateQueue,
+    ) -> Option<Closed> {
         match message {
             ToMember::Invite(invite) => {
                 let same = |current: &CurrentRun| current.run == invite.run && current.name == invite.name;
@@ -332,47 +379,49 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                     }
                 }
             }
-            ToMember::RequestResults(request) => self.deliveries.request(&request.run),
-            ToMember::Ack(ack) => self.deliveries.acked(&ack.run, ack.sequence),
-            ToMember::Discard(discard) => {
-                if self.deliveries.discard(&discard.run) {
-                    (self.on_event)(MemberEvent::Delivered(&discard.run));
-                }
+            ToMember::RequestResults(results) => request(late, Request::Results(results.run)).await,
+            ToMember::Ack(ack) => request(late, Request::Acked(ack.run, ack.sequence)).await,
+            ToMember::Discard(discard) => request(late, Request::Discard(discard.run)).await,
+            ToMember::Rejected(rejected) => {
+                tracing::warn!(rejected.reason, "rejected");
+                request(late, Request::Rejected).await;
             }
-            ToMember::Refused(refused) => {
-                tracing::warn!(refused.reason, "refused");
-                self.deliveries.rejected();
+            ToMember::Bye(Bye {
+                code: Some(code @ RejectReason::TokenRevoked),
+                reason,
+            }) => {
+                let reason = reason.unwrap_or_else(|| "the token was revoked".to_owned());
+                return Some(Closed::Failed(MemberError::Rejected(Rejected { code, reason })));
             }
-            ToMember::Bye(bye) => {
-                let reason = bye.reason.unwrap_or_else(|| "no reason given".to_owned());
-                return Some(if bye.code == Some(RejectReason::TokenRevoked) {
-                    Closed::Failed(MemberError::Rejected(reason))
-                } else {
-                    Closed::Retry(reason)
-                });
-            }
+            ToMember::Bye(bye) => return Some(Closed::Retry(ConnectionError::Bye(bye))),
             ToMember::Welcome(_) => {}
         }
         None
     }
 }
 
-impl<N> Member<N> {
-    /// Results that the member offers, including those of the current run. It offers results only once per
-    /// connection, and a restarted controller does not know that run. They are delivered after the end of
-    /// the part.
-    fn pending_results(&self) -> Vec<messages::standing::PendingResults> {
-        let current = self.current.as_ref().map(|current| messages::standing::PendingResults {
+impl<N: FnMut(MemberEvent<'_>)> Member<N> {
+    /// Results that the member offers over a new connection, including those of the current run. It offers results
+    /// only once per connection, and a restarted controller does not know that run. They are delivered after the end
+    /// of the part.
+    async fn pending_results(&mut self, late: &mut LateQueue) -> Vec<PendingResults> {
+        request(late, Request::Connected).await;
+        let before = loop {
+            match reply(late).await {
+                Reply::Pending(pending) => break pending,
+                Reply::Delivered(run) => (self.on_event)(MemberEvent::Delivered(&run)),
+                // For the connection before.
+                Reply::Next(_) => {}
+            }
+        };
+        let current = self.current.as_ref().map(|current| PendingResults {
             run: current.run.clone(),
             name: current.name.clone(),
             messages: 0,
         });
         let under_way = |run: &str| self.current.as_ref().is_some_and(|current| current.run == run);
-        let before = spool::pending(&self.settings.spool).into_iter();
-        let all = current
-            .into_iter()
-            .chain(before.filter(|pending_results| !under_way(&pending_results.run)));
-        all.take(messages::standing::MAX_PENDING_RUNS).collect()
+        let before = before.into_iter().filter(|results| !under_way(&results.run));
+        current.into_iter().chain(before).take(MAX_PENDING_RUNS).collect()
     }
 }
 
@@ -384,26 +433,38 @@ impl<N> Drop for Member<N> {
     }
 }
 
-async fn send(sender: &mut Sender, message: &FromMember) -> Result<(), String> {
+/// Adds a request to the thread.
+async fn request(late: &LateQueue, request: Request) {
+    // Fails only if the thread has panicked. The end of its replies shows that.
+    let _ = late.put(request).await;
+}
+
+/// Waits for a reply of the thread. Cancellation safe.
+async fn reply(late: &mut LateQueue) -> Reply {
+    late.reply().await.expect("the thread ends after its queue")
+}
+
+async fn send(sender: &mut Sender, message: &FromMember) -> Result<(), ConnectionError> {
     match timeout(to_std(SEND_TIMEOUT), sender.message(message)).await {
         Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("sending a message took longer than {SEND_TIMEOUT}")),
+        Ok(Err(error)) => Err(error.into()),
+        Err(_) => Err(ConnectionError::SendTimeout(SEND_TIMEOUT)),
     }
 }
 
 /// Forwards received messages, and at the end the reason.
-async fn read_loop(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, String>>) {
+async fn read_loop(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, ConnectionError>>) {
     loop {
-        let (on_event, last) = match receiver.message().await {
-            Ok(Ok(message)) => (Ok(message), false),
-            Ok(Err(malformed)) => (Err(malformed.to_string()), true),
-            Err(error) => (Err(error.to_string()), true),
-        };
-        if tell.send(on_event).await.is_err() || last {
+        let received = receive(&mut receiver).await;
+        let last = received.is_err();
+        if tell.send(received).await.is_err() || last {
             return;
         }
     }
+}
+
+async fn receive(receiver: &mut Receiver) -> Result<ToMember, ConnectionError> {
+    Ok(receiver.message().await??)
 }
 
 /// Aborts a task when dropped.

@@ -3,9 +3,9 @@
 use netburn_protocol::join_url;
 use netburn_protocol::messages::Reach;
 use netburn_scenario::plan::Http;
-use netburn_traffic::client::{Method, Page, Target, request};
+use netburn_traffic::client::{Method, Page, RequestError, Target, request};
 use netburn_traffic::consent::fleet::{FleetKey, QUERY};
-use netburn_traffic::consent::{self, Consent};
+use netburn_traffic::consent::{self, Consent, ConsentError};
 use netburn_traffic::datagram::{Event, Prober};
 use netburn_units::Instant;
 use std::io;
@@ -20,20 +20,52 @@ const DATAGRAM_TIMEOUT: Duration = Duration::from_millis(3500);
 const RECEIVE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Reachability of a server, and its consent.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct ProbeResult {
     /// Reachability.
     pub reach: Reach,
     /// The server's consent, or the reason why there is none. Without consent no load may be sent.
-    pub consent: Result<Consent, String>,
+    pub consent: Result<Consent, NoConsent>,
 }
 
 /// Reason for missing consent.
-enum ConsentError {
+#[derive(Debug, thiserror::Error)]
+pub enum NoConsent {
+    /// The system does not permit the request.
+    #[error(transparent)]
+    System(#[from] io::Error),
     /// The server does not answer.
-    Unreached(String),
-    /// The server does not consent.
-    Declined(String),
+    #[error(transparent)]
+    Unreachable(#[from] RequestError),
+    /// The server answered, but is not a netburn server.
+    #[error("not a netburn server: found HTTP status {status} for the request for consent")]
+    NotNetburn {
+        /// HTTP status of the answer.
+        status: u16,
+    },
+    /// The consent document is invalid.
+    #[error(transparent)]
+    Document(#[from] ConsentError),
+    /// The server accepts no load tests.
+    #[error("it does not consent to a load test")]
+    NoLoadTests,
+    /// The server belongs to another fleet.
+    #[error("it consents to another fleet, not to this one")]
+    OtherFleet,
+    /// The server belongs to no fleet.
+    #[error("it does not consent to this fleet: start it with `netburn serve --fleet`")]
+    NoFleet,
+    /// The probe in this process failed.
+    #[error("the probe failed: {0}")]
+    Probe(#[from] tokio::task::JoinError),
+}
+
+impl NoConsent {
+    /// Returns whether the server did not answer.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, NoConsent::System(_) | NoConsent::Unreachable(_))
+    }
 }
 
 /// Requests the consent of `target` to the fleet of this key, and probes datagrams. Takes at most
@@ -47,14 +79,11 @@ pub async fn probe(target: Target, key: FleetKey) -> ProbeResult {
         let consent = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| ConsentError::Unreached(error.to_string()))
+            .map_err(NoConsent::from)
             .and_then(|runtime| runtime.block_on(request_consent(&target, &key)));
         let datagrams = datagrams.join().unwrap_or_else(|_| Err("the probe failed".to_owned()));
-        let (tcp, consent) = match consent {
-            Ok(consent) => (None, Ok(consent)),
-            Err(ConsentError::Declined(why)) => (None, Err(why)),
-            Err(ConsentError::Unreached(why)) => (Some(why.clone()), Err(why)),
-        };
+        let unreachable = consent.as_ref().err().filter(|error| error.is_unreachable());
+        let tcp = unreachable.map(ToString::to_string);
         let datagrams = datagrams.err();
         ProbeResult {
             reach: Reach { tcp, datagrams },
@@ -63,40 +92,36 @@ pub async fn probe(target: Target, key: FleetKey) -> ProbeResult {
     });
     result.await.unwrap_or_else(|error| ProbeResult {
         reach: Reach::default(),
-        consent: Err(error.to_string()),
+        consent: Err(error.into()),
     })
 }
 
 /// Requests the server's consent to this fleet.
-async fn request_consent(target: &Target, key: &FleetKey) -> Result<Consent, ConsentError> {
-    let nonce = join_url::new_token().map_err(|error| ConsentError::Unreached(error.to_string()))?;
+async fn request_consent(target: &Target, key: &FleetKey) -> Result<Consent, NoConsent> {
+    let nonce = join_url::new_token()?;
     let target = Target {
         http: Http::H1,
         ..target.clone()
     };
     let path = format!("{}?{QUERY}{nonce}", consent::PATH);
-    match request(&target, Method::Get, &path, consent::MAX_SIZE, CONSENT_TIMEOUT).await {
-        Ok(page) => check_consent(&page, key, &nonce).map_err(ConsentError::Declined),
-        Err(error) => Err(ConsentError::Unreached(error.to_string())),
-    }
+    let page = request(&target, Method::Get, &path, consent::MAX_SIZE, CONSENT_TIMEOUT).await?;
+    check_consent(&page, key, &nonce)
 }
 
 /// Checks the response to the request for consent.
-fn check_consent(page: &Page, key: &FleetKey, nonce: &str) -> Result<Consent, String> {
+fn check_consent(page: &Page, key: &FleetKey, nonce: &str) -> Result<Consent, NoConsent> {
     if page.response.status != 200 || page.cut {
-        return Err(format!(
-            "not a netburn server: found HTTP status {} for the request for consent",
-            page.response.status
-        ));
+        let status = page.response.status;
+        return Err(NoConsent::NotNetburn { status });
     }
-    let consent = Consent::parse(&page.content).map_err(|error| error.to_string())?;
+    let consent = Consent::parse(&page.content)?;
     if !consent.consents {
-        return Err("it does not consent to a load test".to_owned());
+        return Err(NoConsent::NoLoadTests);
     }
     match &consent.fleet {
         Some(answer) if key.accepts(nonce, answer) => Ok(consent),
-        Some(_) => Err("it consents to another fleet, not to this one".to_owned()),
-        None => Err("it does not consent to this fleet: start it with `netburn serve --fleet`".to_owned()),
+        Some(_) => Err(NoConsent::OtherFleet),
+        None => Err(NoConsent::NoFleet),
     }
 }
 
@@ -115,7 +140,7 @@ fn probe_datagrams(target: &Target) -> Result<(), String> {
     let begin = std::time::Instant::now();
     let now = || Instant::from_nanos(i64::try_from(begin.elapsed().as_nanos()).unwrap_or(i64::MAX));
     let mut prober = Prober::new(now(), token);
-    let mut refused = None;
+    let mut last_error = None;
     let mut bytes = [0; 2048];
     while begin.elapsed() < DATAGRAM_TIMEOUT {
         if prober.poll_timeout().0 <= now() {
@@ -123,7 +148,7 @@ fn probe_datagrams(target: &Target) -> Result<(), String> {
         }
         while let Some(datagram) = prober.poll_transmit() {
             if let Err(error) = socket.send(&datagram) {
-                refused = Some(error.to_string());
+                last_error = Some(error.to_string());
             }
         }
         match socket.recv(&mut bytes) {
@@ -135,12 +160,12 @@ fn probe_datagrams(target: &Target) -> Result<(), String> {
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
             // ICMP port unreachable; the server may start later.
             Err(error) => {
-                refused = Some(error.to_string());
+                last_error = Some(error.to_string());
                 std::thread::sleep(RECEIVE_TIMEOUT);
             }
         }
     }
-    Err(refused.unwrap_or_else(|| format!("no datagram returned from {to}")))
+    Err(last_error.unwrap_or_else(|| format!("no datagram returned from {to}")))
 }
 
 fn random() -> io::Result<[u8; 8]> {
@@ -190,13 +215,13 @@ mod tests {
     #[test]
     fn a_server_without_consent_to_this_fleet_is_rejected() {
         let none = found(ServerConfig::default());
-        assert!(none.consent.unwrap_err().contains("does not consent to this fleet"));
+        assert!(matches!(none.consent, Err(NoConsent::NoFleet)));
         assert_eq!(none.reach, Reach::default());
         let another = found(ServerConfig {
             fleet: Some(FleetKey::new("another")),
             ..ServerConfig::default()
         });
-        assert!(another.consent.unwrap_err().contains("another fleet"));
+        assert!(matches!(another.consent, Err(NoConsent::OtherFleet)));
         let unwilling = found(ServerConfig {
             fleet: Some(FleetKey::new("token")),
             consent: Terms {
@@ -205,12 +230,7 @@ mod tests {
             },
             ..ServerConfig::default()
         });
-        assert!(
-            unwilling
-                .consent
-                .unwrap_err()
-                .contains("does not consent to a load test")
-        );
+        assert!(matches!(unwilling.consent, Err(NoConsent::NoLoadTests)));
     }
 
     #[test]
@@ -245,6 +265,9 @@ mod tests {
             }
         };
         assert!(check_consent(&page(ours), &key, ours).is_ok());
-        assert!(check_consent(&page(other), &key, ours).is_err());
+        assert!(matches!(
+            check_consent(&page(other), &key, ours),
+            Err(NoConsent::OtherFleet)
+        ));
     }
 }

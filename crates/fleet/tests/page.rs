@@ -32,7 +32,7 @@ fn the_modules_keep_their_own_tests_and_every_message_of_theirs_is_one_of_the_pr
     let folder = tempfile::tempdir().unwrap();
     let messages = folder.path().join("messages");
     node(&["--test", "web/tests/"], &[("NETBURN_MESSAGES", &messages)]);
-    let schema = std::fs::read_to_string(root().join("docs/protocol.schema.json")).unwrap();
+    let schema = std::fs::read_to_string(root().join("docs/reference/protocol.schema.json")).unwrap();
     let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
     let mut seen = std::collections::BTreeSet::new();
     for line in std::fs::read_to_string(messages).unwrap().lines() {

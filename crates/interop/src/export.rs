@@ -1,10 +1,10 @@
 //! Export of a run for other tools, one format per file.
 //!
 //! - [`csv_rows`](mod@csv_rows): results of every workload, one row each, for CSV and Parquet.
-//! - [`csv`]: for spreadsheets. [`json`]: the whole record as one document. [`junit`]: goals as test cases, for CI.
+//! - [`csv`] – for spreadsheets. [`json`]: the whole record as one document. [`junit`]: goals as test cases, for CI.
 //! - [`flent`](mod@flent): series over time, as flent's data files.
 //! - [`parquet`](mod@parquet): the tables of all runs, and the rows of results, for queries.
-//! - [`openmetrics`]: values for Prometheus and Grafana.
+//! - [`openmetrics`] – values for Prometheus and Grafana.
 //!
 //! A run set (`--repeat`) is one export: each row names its run.
 
@@ -36,7 +36,7 @@ pub enum Error {
     Write(#[from] io::Error),
 }
 
-/// The runs of a folder, each with what it is called: the folders of several, or the one.
+/// Calls `take` for each run of a folder, with the run's name. A run set has several runs.
 pub(crate) fn each(run: &Run, mut take: impl FnMut(&str, &Run) -> Result<(), Error>) -> Result<(), Error> {
     let repeats = run.run_folders();
     if repeats.is_empty() {
@@ -48,7 +48,7 @@ pub(crate) fn each(run: &Run, mut take: impl FnMut(&str, &Run) -> Result<(), Err
     Ok(())
 }
 
-/// A folder's own name; the whole path where it has none.
+/// A folder's own name; the whole path if it has none.
 fn folder_name(path: &std::path::Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()

@@ -4,11 +4,11 @@ use netburn_record::summary::Summariser;
 use netburn_record::{RunStatus, Sink};
 use netburn_scenario::Plan;
 
-/// Reads bytes as another program's file. A readable file makes a run that can be stored, read and
-/// judged.
+/// Reads bytes as another program's file. A readable file becomes a run that can be stored, read
+/// and judged.
 ///
 /// # Panics
-/// Panics when a readable file makes no run.
+/// When a readable file does not become a run.
 pub fn check_import(bytes: &[u8]) {
     let Ok(imported) = crate::import::flent::read(bytes, "fuzz") else {
         return;

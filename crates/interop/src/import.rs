@@ -16,7 +16,8 @@ pub struct Imported {
     pub rows: Vec<Row>,
 }
 
-/// Makes the run's folder; when `path` is taken, `path-2` and so on.
+/// Records the import as a run in the folder `path`. If the folder exists, the new one is `path-2`
+/// and so on.
 ///
 /// # Errors
 /// When it can't be written.

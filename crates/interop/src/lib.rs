@@ -1,8 +1,8 @@
 //! Formats of other tools.
 //!
-//! - [`export`]: runs as CSV, JSON, Parquet, JUnit, OpenMetrics and flent's data files.
-//! - [`import`]: other programs' files as runs.
-//! - [`pcapng`]: captures of packets, for Wireshark and tshark.
+//! - [`export`] – writes runs as CSV, JSON, Parquet, JUnit, OpenMetrics and flent's data files.
+//! - [`import`] – reads data files of flent as runs.
+//! - [`pcapng`] – captures of packets, for Wireshark and tshark.
 
 pub mod export;
 #[cfg(feature = "fuzz")]

@@ -6,7 +6,7 @@
 //! header. The frame's original length is the length of the PSDU. The MAC addresses identify the nodes: 02:00:00:00
 //! followed by the node's number.
 //!
-//! - [`header`]: the headers of a modelled packet.
+//! - [`header`] – the headers of a modelled packet.
 
 pub mod header;
 

@@ -12,8 +12,9 @@ use std::path::PathBuf;
 /// 2025-10-09T08:53:20Z.
 const T0: f64 = 1_760_000_000.0;
 
-/// Ten seconds of load between two of five: two hosts, each with an upload of 8 Mbit/s in stretches of 0.25 s and a ping every
-/// 0.5 s, whose answer takes 10 ms idle and 40 ms under load. The fourth loaded ping of `b` is lost.
+/// Two hosts in three phases: five seconds idle, ten seconds of load, five seconds idle. Each host uploads at 8 Mbit/s
+/// in stretches of 0.25 s. Each sends a ping every 0.5 s; the answer takes 10 ms idle and 40 ms under load. The fourth
+/// loaded ping of `b` is lost.
 fn small() -> Value {
     let pings = |host: &str| -> Vec<Value> {
         (0..40)
@@ -145,7 +146,7 @@ fn unreadable_files_have_an_error() {
         other.contains("`qdisc-stats`") && other.contains("`qdisc_stats`"),
         "{other}"
     );
-    // Cut at any byte, packed or not, it is reported.
+    // A file that is truncated at any byte, compressed or not, is rejected.
     for cut in (0..text.len()).step_by(97) {
         read(&text.as_bytes()[..cut], "f").unwrap_err();
     }
@@ -169,7 +170,7 @@ fn real() -> Vec<PathBuf> {
     paths
 }
 
-/// Medians and rates against those estimated here from the file itself.
+/// Medians and rates compared with those that this test computes from the file itself.
 #[test]
 fn real_files_have_their_documented_values() {
     for path in real() {

@@ -1,8 +1,8 @@
 //! Limits the bytes that a station's kernel has handed over and that have not been transmitted yet.
 //!
-//! Once the lab has read a packet from a TUN device, the sending kernel considers it sent: TCP Small Queues and
-//! socket buffers no longer count it. A driver would leave further packets in the qdisc. The lab does the same: a token
-//! bucket qdisc releases only the granted bytes. [`Credit`] computes the grants.
+//! When the lab has read a packet from a TUN device, the sending kernel considers it sent. TCP Small Queues and socket
+//! buffers no longer count it. A driver would leave further packets in the qdisc. The lab does the same: a token bucket
+//! qdisc releases only the granted bytes. [`Credit`] computes the grants.
 //!
 //! TCP Small Queues limit only TCP. Other packets fill a driver's queue as they arrive and are aggregated with TCP's.
 //! A limited number of their bytes is therefore not charged, and TCP cannot use this allowance.

@@ -364,8 +364,8 @@ impl Lab {
             })
         });
         health.stopped = stopped.collect();
-        let refused = self.counters().refused.into_iter();
-        health.not_carried = refused.map(|(why, count)| (why.name().to_owned(), count)).collect();
+        let rejected = self.counters().rejected.into_iter();
+        health.not_carried = rejected.map(|(why, count)| (why.name().to_owned(), count)).collect();
         health.helper_us_max = self.process_events.silence().as_nanos() as f64 / 1e3;
         health
     }

@@ -5,20 +5,24 @@
 //! through [`netburn_network::Network`] in real time, the same model that the simulator uses, and are delivered to the
 //! receiving kernel.
 //!
-//! Layers from bottom to top:
+//! Modules, from the top:
 //!
-//! - [`packet`]: segmentation of bursts, coalescing of packets, ECN marks.
-//! - [`credit`]: limit of the bytes that a kernel hands over, so that TCP Small Queues keep working.
-//! - [`backpressure`]: mechanisms that enforce this limit.
-//! - [`address`]: addresses of the nodes.
-//! - `refused_connections`: connections that the server refuses.
-//! - [`Switch`]: the network between kernels, without clock and I/O.
-//! - [`Lab`]: the nodes, the forwarding thread and the programs.
-//! - [`servers`]: servers that a lab starts by itself. [`keyboard`]: keys that change settings while it runs.
-//! - [`init`]: the helper process that creates the namespaces and is the ancestor of all processes in them.
+//! - [`Lab`] (`lab`): the nodes, the network between them, and the programs. `nodes` creates the nodes, and `program`
+//!   runs programs. [`Options`] configure a lab.
+//! - [`init`] – the helper process. It creates the namespaces and is the ancestor of all processes in them. `helper` is
+//!   the connection to it.
+//! - `engine`: the forwarding thread. It drives the switch in real time.
+//! - [`Switch`] (`switch`): the network between kernels, without clock and I/O.
+//! - [`servers`] – servers that a lab starts by itself. `refused_connections`: connections that the server refuses, for
+//!   which the lab starts a server.
+//! - [`backpressure`] – mechanisms that limit how many bytes a station's kernel hands over. [`credit`]: computes the
+//!   limit. `send_budget`: the part of TCP. With this limit, TCP Small Queues work as above a driver.
+//! - `device`: the lab's side of a node's device. [`packet`]: segmentation of bursts, coalescing of packets, ECN marks.
+//! - [`address`] – IP addresses of the nodes.
+//! - [`keyboard`] – keys that change settings while a lab runs.
+//! - `observe`, `active_flows`: rows about the channel and the stations. `lateness`: how late the lab's own work was.
 //!
-//! On other systems than Linux, all but the last two are available, and [`Lab::open`] returns
-//! [`LabError::Unsupported`].
+//! On other systems than Linux, [`Lab::open`] returns [`LabError::Unsupported`].
 
 mod active_flows;
 pub mod address;

@@ -1,12 +1,12 @@
 //! Frames that kernels send and receive: parsing, segmentation, coalescing and marking.
 //!
-//! - [`header`]: the `virtio_net_hdr` before each packet of a TUN device.
-//! - [`ethernet`]: differences of Ethernet pairs.
-//! - [`ip`]: properties of an IP packet.
-//! - [`burst`]: a GSO packet and its segments.
-//! - [`gro`]: coalescing of consecutive segments for the receiving kernel.
-//! - [`icmp`]: destination unreachable messages.
-//! - [`port`]: replacement of ports.
+//! - [`header`] – the `virtio_net_hdr` before each packet of a TUN device.
+//! - [`ethernet`] – differences of Ethernet pairs.
+//! - [`ip`] – properties of an IP packet.
+//! - [`burst`] – a GSO packet and its segments.
+//! - [`gro`] – coalescing of consecutive segments for the receiving kernel.
+//! - [`icmp`] – destination unreachable messages.
+//! - [`port`] – replacement of ports.
 
 pub mod burst;
 pub mod ethernet;

@@ -1,9 +1,10 @@
 //! Servers that the lab starts by itself: `netburn serve` at port 80, and iperf3.
 //!
-//! iperf3 serves one test at a time, and two stations are the first thing that many users try. So each station gets an iperf3 server
-//! of its own, started when it first calls one: when the server's kernel refuses a connection that a program called iperf3 asks
-//! for, or one to iperf3's own port. That server listens at a port of its own, which answers the station in place of the one that
-//! it called. A server that you start at the port itself takes precedence.
+//! iperf3 serves one test at a time, and two stations are the first thing that many users try. So each station gets an
+//! iperf3 server of its own. The lab starts it when the server's kernel first refuses one of the station's connections.
+//! The connection must come from a program called iperf3, or go to iperf3's own port. That server listens at a port of
+//! its own, which answers the station in place of the one that it called. A server that you start at the port itself
+//! takes precedence.
 
 use crate::error::LabError;
 use crate::program::{ProcessExit, Program};

@@ -68,7 +68,7 @@ pub struct ForwardingCounters {
     /// Packets that the modelled network dropped or lost.
     pub dropped: u64,
     /// Frames that were not forwarded, by reason.
-    pub refused: BTreeMap<RejectReason, u64>,
+    pub rejected: BTreeMap<RejectReason, u64>,
 }
 
 /// A packet that has reached its receiver.
@@ -230,12 +230,12 @@ impl Switch {
         }
         let burst = match Burst::read(frame) {
             Ok(burst) => burst,
-            Err(refused) => return self.refuse(refused),
+            Err(rejected) => return self.reject(rejected),
         };
         let to = match self.receiver(from, &burst) {
             Ok(to) => to,
-            Err(refused) => {
-                let why = match refused {
+            Err(rejected) => {
+                let why = match rejected {
                     RejectReason::UnknownAddress => Some(Unreachable::Host),
                     RejectReason::Outside => Some(Unreachable::Network),
                     _ => None,
@@ -244,7 +244,7 @@ impl Switch {
                 if let Some(message) = message.filter(|_| self.injected.len() < MAX_UNREACHABLE) {
                     self.injected.push_back((now + UNREACHABLE, from, message));
                 }
-                return self.refuse(refused);
+                return self.reject(rejected);
             }
         };
         let mut burst = burst;
@@ -305,15 +305,15 @@ impl Switch {
         }
     }
 
-    fn refuse(&mut self, why: RejectReason) {
+    fn reject(&mut self, why: RejectReason) {
         tracing::debug!(?why, "a frame was rejected");
-        *self.counters.refused.entry(why).or_default() += 1;
+        *self.counters.rejected.entry(why).or_default() += 1;
     }
 
     /// Counts a frame of `length` bytes that was rejected without parsing.
     pub fn handle_rejected(&mut self, from: Endpoint, why: RejectReason, length: u64) {
         self.counters.frames += 1;
-        self.refuse(why);
+        self.reject(why);
         if let Endpoint::Station(station) = from {
             self.credits[usize::from(station)].on_tokens_spent(length);
         }

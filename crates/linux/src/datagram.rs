@@ -83,7 +83,8 @@ mod imp {
         message.msg_iovlen = 1;
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = control.0.len() as _;
-        // SAFETY: name, buffer and control are as long as the message says and live through the call.
+        // SAFETY: name, buffer and control have the lengths in the message and are valid during the
+        // call.
         let length = check_size(unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) })?;
         // SAFETY: the kernel has written an address of that length.
         let from = unsafe { SockAddr::new(address, message.msg_namelen) };
@@ -97,10 +98,12 @@ mod imp {
     }
 
     fn destination(message: &libc::msghdr) -> Option<IpAddr> {
-        // SAFETY: the kernel has set the control length to what it wrote into the live control buffer.
+        // SAFETY: the kernel has set the control length to the number of bytes that it wrote to the
+        // valid control buffer.
         let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
         while !header.is_null() {
-            // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR give headers that lie wholly inside the buffer.
+            // SAFETY: CMSG_FIRSTHDR and CMSG_NXTHDR return headers that are completely inside the
+            // buffer.
             let (level, kind, data) = unsafe { ((*header).cmsg_level, (*header).cmsg_type, libc::CMSG_DATA(header)) };
             match (level, kind) {
                 (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
@@ -149,8 +152,8 @@ mod imp {
             _ => {}
         }
         let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
-        // SAFETY: name, bytes and control are as long as the message says and live through the call, which only reads
-        // them.
+        // SAFETY: name, bytes and control have the lengths in the message and are valid during the call, which only
+        // reads them.
         check_size(unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, flags) }).map(drop)
     }
 

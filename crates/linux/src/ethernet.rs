@@ -46,9 +46,9 @@ impl Frames {
     /// Ethernet header.
     ///
     /// # Errors
-    /// [`WouldBlock`](io::ErrorKind::WouldBlock) when there is no frame; [`InvalidInput`](io::ErrorKind::InvalidInput)
-    /// when the kernel could not describe the next frame, which is lost; [`InvalidData`](io::ErrorKind::InvalidData)
-    /// when the frame is too short.
+    /// - [`WouldBlock`](io::ErrorKind::WouldBlock): there is no frame.
+    /// - [`InvalidInput`](io::ErrorKind::InvalidInput): the kernel could not describe the next frame, which is lost.
+    /// - [`InvalidData`](io::ErrorKind::InvalidData): the frame is too short.
     pub fn read(&self, ethernet: &mut [u8; ETHERNET], packet: &mut [u8]) -> io::Result<usize> {
         let (header, rest) = packet.split_at_mut_checked(HEADER).ok_or(io::ErrorKind::InvalidInput)?;
         let parts = [part(header), part(ethernet), part(rest)];

@@ -3,24 +3,29 @@
 //! All `unsafe` code of netburn is in this crate. Facilities that other crates use on all systems have a fallback: it
 //! does the same more slowly, or returns [`Unsupported`](std::io::ErrorKind::Unsupported).
 //!
-//! - [`clock`]: [`Monotonic`], the kernel's monotonic clock as an integer that all processes of a machine share.
-//! - [`timer`]: [`Timer`], with microsecond resolution. tokio's timers have a resolution of 1 ms.
-//! - [`tcp`]: [`tcp_info`], [`discard`], congestion control, and MSG_MORE.
-//! - [`memory`]: [`SealedMemory`], sent without copying; [`sendfile`].
-//! - [`socket`]: binding to a device, DSCP, buffer sizes.
-//! - [`interface`]: interfaces by name, index and address.
-//! - [`links`]: link-down events.
-//! - [`nl80211`]: link state and statistics of Wi-Fi drivers.
-//! - [`datagram`]: datagrams with their destination address.
-//! - [`cpu`]: processor time of threads, process and machine; [`sampler`]: the same in windows of 1 s.
-//! - [`terminal`]: key input without line editing, and restoring a terminal.
-//! - [`process`]: child processes that end with their parent, and the limit of open files.
-//! - [`private_folder`]: folders that only their user can read.
+//! - [`clock`] – [`Monotonic`], the kernel's monotonic clock as an integer that all processes of a machine share.
+//! - [`timer`] – [`Timer`], with microsecond resolution. tokio's timers have a resolution of 1 ms.
+//! - [`tcp`] – [`tcp_info`], [`discard`], congestion control, and MSG_MORE.
+//! - [`memory`] – [`SealedMemory`], sent without copying; [`sendfile`].
+//! - [`socket`] – binding to a device, DSCP, buffer sizes.
+//! - [`interface`] – interfaces by name, index and address.
+//! - [`links`] – link-down events.
+//! - [`nl80211`] – link state and statistics of Wi-Fi drivers.
+//! - [`datagram`] – datagrams with their destination address.
+//! - [`cpu`] – processor time of threads, process and machine; [`sampler`]: the same in windows of 1 s.
+//! - [`terminal`] – key input without line editing, and restoring a terminal.
+//! - [`process`] – child processes that end with their parent, and the limit of open files.
+//! - [`private_folder`] – folders that only their user can read.
 //!
-//! The following modules exist on Linux only: `namespace` (user, network, mount and PID namespaces), `tun` (TUN
-//! devices), `ethernet` (raw frames of an interface), `route` (interfaces, addresses, routes, qdiscs), `diag` (state of
-//! TCP connections), `sockets` (list of TCP sockets), `offload` (offload features of an interface), `raw` (raw sockets
-//! below IP), `scm_rights` (messages with file descriptors), `poller` (files and an absolute timeout on one thread).
+//! The following modules exist on Linux only:
+//!
+//! - `namespace`: user, network, mount and PID namespaces.
+//! - `tun`: TUN devices. `ethernet`: raw frames of an interface.
+//! - `route`: interfaces, addresses, routes and qdiscs. `offload`: offload features of an interface.
+//! - `diag`: state of TCP connections. `sockets`: list of TCP sockets.
+//! - `raw`: raw sockets below IP.
+//! - `scm_rights`: messages with file descriptors.
+//! - `poller`: waits on one thread for files and an absolute timeout.
 
 pub mod clock;
 pub mod cpu;

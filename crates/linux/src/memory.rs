@@ -71,7 +71,7 @@ mod imp {
 
     pub(super) fn sendfile(socket: BorrowedFd<'_>, file: &File, offset: u64, length: usize) -> io::Result<usize> {
         let mut offset = libc::off64_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
-        // SAFETY: the kernel reads and writes only `offset`, which lives through the call.
+        // SAFETY: the kernel reads and writes only `offset`, which is valid during the call.
         check_size(unsafe { libc::sendfile64(socket.as_raw_fd(), file.as_raw_fd(), &mut offset, length) })
     }
 
@@ -84,7 +84,7 @@ mod imp {
     impl Memory {
         pub(super) fn new(length: usize, fill: impl FnOnce(&mut [u8])) -> io::Result<Self> {
             let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
-            // SAFETY: the name is a C string that lives through the call.
+            // SAFETY: the name is a C string that is valid during the call.
             let fd = check(unsafe { libc::memfd_create(c"netburn".as_ptr(), flags) })?;
             // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
             let file = unsafe { File::from_raw_fd(fd) };
@@ -184,8 +184,8 @@ mod imp {
         }
 
         fn bytes(&self) -> &[u8] {
-            // SAFETY: `length` readable bytes are mapped at `start` while `self` lives, the file has this length, and
-            // no writer exists while they are shared (see `new`).
+            // SAFETY: `length` readable bytes are mapped at `start` while `self` lives, and the file has this length.
+            // No writer exists while they are shared (see `new`).
             unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
         }
 

@@ -84,7 +84,7 @@ pub fn receive(from: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     message.msg_control = control.0.as_mut_ptr().cast();
     message.msg_controllen = control.0.len() as _;
     let length = loop {
-        // SAFETY: bytes and control are as long as the message says and live through the call.
+        // SAFETY: bytes and control have the lengths in the message and are valid during the call.
         let got = unsafe { libc::recvmsg(from.as_fd().as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
         match check_size(got) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -92,7 +92,8 @@ pub fn receive(from: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
         }
     };
     let mut files = Vec::new();
-    // SAFETY: the kernel has set the control length to what it wrote into the live control buffer.
+    // SAFETY: the kernel has set the control length to the number of bytes that it wrote to the
+    // valid control buffer.
     let header = unsafe { libc::CMSG_FIRSTHDR(&message) };
     if !header.is_null() {
         // SAFETY: the header is within the buffer, and the kernel set the number of descriptors, which nothing else

@@ -1,11 +1,11 @@
 //! Settings of the air: plain data with defaults, every field with its unit, default and source.
 //!
-//! - [`phy`]: standards, bands, widths, guard intervals, channels, and their valid combinations.
-//! - [`radio`]: one radio of an access point.
-//! - [`queue`]: transmit queues, hardware queues, airtime queue limits.
-//! - [`link`]: one station's link: its quality and rate control.
-//! - [`rating`]: the speed rating of a product.
-//! - [`spectrum`]: the frequencies of a channel.
+//! - [`phy`] – standards, bands, widths, guard intervals, channels, and their valid combinations.
+//! - [`radio`] – one radio of an access point.
+//! - [`queue`] – transmit queues, hardware queues, airtime queue limits.
+//! - [`link`] – one station's link: its quality and rate control.
+//! - [`rating`] – the speed rating of a product.
+//! - [`spectrum`] – the frequencies of a channel.
 
 pub mod link;
 pub mod phy;

@@ -1,9 +1,10 @@
 //! Frame success probability from SNR and length.
 //!
-//! Model of Pei and Henderson (NIST, 2010): bit errors of each constellation over an AWGN channel,
-//! then the union bound of the K = 7 convolutional code (133, 171) at each coding rate with the
-//! distance spectra of Frenger, Orten and Ottosson (1999). LDPC PHYs use the same code: their
-//! published sensitivities are the same within a dB.
+//! The model is that of Pei and Henderson (NIST, 2010). It computes the bit errors of each
+//! constellation over an AWGN channel. Then it applies the union bound of the K = 7 convolutional
+//! code (133, 171) at each coding rate. The distance spectra are those of Frenger, Orten and
+//! Ottosson (1999). LDPC PHYs use the same code: their published sensitivities are the same within
+//! a dB.
 
 use crate::phy::constellation::{self, CodingRate};
 use crate::phy::{Modulation, ofdm};

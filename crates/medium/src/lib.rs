@@ -1,15 +1,19 @@
-//! The air and the transmit queues.
+//! The air and the transmit queues: a model of 802.11 as one state machine.
 //!
-//! - [`config`]: settings of radios, links and queues in a scenario.
-//! - [`phy`]: data rates and PPDU durations.
-//! - [`error`]: frame success probability from SNR.
-//! - [`signal`]: SNR from power and distance.
-//! - [`edca`]: channel access.
-//! - [`aggregation`]: A-MPDU, A-MSDU, BlockAck.
-//! - [`queue`]: transmit queues.
-//! - [`rate`]: rate control.
-//! - [`rating`]: interpretation of speed ratings.
-//! - [`air`]: all of it as one machine.
+//! Modules, from the top:
+//!
+//! - [`air`] – the state machine. It connects all other modules.
+//! - [`queue`] – transmit queues of stations and access points, as in Linux.
+//! - [`edca`] – channel access with four priorities.
+//! - [`aggregation`] – A-MPDU, A-MSDU, BlockAck.
+//! - [`rate`] – rate control, which chooses the MCS of each frame.
+//! - [`phy`] – data rates and PPDU durations.
+//! - [`error`] – frame success probability from the SNR.
+//! - [`signal`] – SNR from power and distance.
+//! - [`packet`] – packets of the air, and the nodes that send and receive them.
+//! - [`config`] – settings of radios, links and queues in a scenario.
+//!
+//! [`rating`] is independent of the others. It interprets speed ratings such as `AC1750`.
 
 #![deny(
     clippy::disallowed_macros,

@@ -56,7 +56,7 @@ pub struct TooWeak {
 }
 
 impl PathLoss {
-    /// Default model: an exponent of 3 from 1 m, with a free-space loss of 40.05 dB at 2.4 GHz,
+    /// Default model: an exponent of 3 from 1 m. The free-space loss there is 40.05 dB at 2.4 GHz,
     /// 46.68 at 5 (ns-3's default, 5.15 GHz) and 48.1 at 6 (6.1 GHz).
     #[must_use]
     pub fn for_band(band: Band) -> Self {
@@ -124,9 +124,9 @@ pub fn snr_db(quality: &LinkQuality, power: Dbm, band: Band, width: Width, path_
     received_dbm(quality, power, band, path_loss).map(|signal| signal - noise_dbm(width))
 }
 
-/// Required sensitivity of a receiver at an MCS, in dBm: at most one in ten PPDUs of 4096 bytes
-/// lost (802.11-2020 tables 19-23 and 21-25, 802.11ax-2021 table 27-51). 3 dB more for each
-/// doubling of the width. For 4096-QAM (MCS 12 and 13) −49 and −46 in 20 MHz, which are not
+/// Required sensitivity of a receiver at an MCS, in dBm, for a loss of at most one in ten PPDUs of
+/// 4096 bytes. Source: 802.11-2020 tables 19-23 and 21-25, 802.11ax-2021 table 27-51. 3 dB more for
+/// each doubling of the width. For 4096-QAM (MCS 12 and 13) −49 and −46 in 20 MHz, which are not
 /// verified against the text of 802.11be. `None` above MCS 13.
 #[must_use]
 pub fn sensitivity_dbm(mcs: u8, width: Width) -> Option<i32> {

@@ -38,8 +38,8 @@ fn run(queue: Queue, time: Duration, mbps: u64) -> (Vec<f64>, Vec<f64>) {
     (goodput, shares)
 }
 
-/// A single queue gives each the same number of packets: 3 / (2 / R_fast + 1 / R_slow) = 17.9
-/// Mbit/s in total, from the rates of each alone (published: 130.1 and 6.57).
+/// A single queue gives each the same number of packets. With the rates of each alone, the total is
+/// 3 / (2 / R_fast + 1 / R_slow) = 17.9 Mbit/s (published: 130.1 and 6.57).
 #[test]
 fn fifo_gives_equal_packet_rates() {
     let (goodput, _) = run(fifo(1_000), Limits::PPDU, 60);

@@ -1,6 +1,6 @@
-//! PPDU durations compared with published vectors (ns-3's `tx-duration-test`; its values are those
-//! of the standard with three exceptions, each named where the test compensates for it): one
-//! stream, long DSSS preamble.
+//! PPDU durations compared with published vectors: one stream, long DSSS preamble. The source is
+//! ns-3's `tx-duration-test`. Its values are those of the standard with three exceptions. Each is
+//! named where the test compensates for it.
 
 use netburn_medium::phy::{Guard, Modulation, PpduTime, TxVector, Width, dsss, ofdm};
 
@@ -98,9 +98,9 @@ fn he() {
     );
 }
 
-/// The source also sizes EHT-SIG as HE-SIG-B: 49 bits in 20 MHz, 58 in 80, 106 in 320, in symbols
-/// of 26 bits at MCS 0 and of 104 at the higher ones. The standard has 52 bits to one user in any
-/// width (clause 36.3.12.8).
+/// The source also sizes EHT-SIG as HE-SIG-B: 49 bits in 20 MHz, 58 in 80 MHz, 106 in 320 MHz. Its
+/// symbols have 26 bits at MCS 0 and 104 at the higher ones. The standard has 52 bits to one user
+/// in any width (clause 36.3.12.8).
 #[test]
 fn eht() {
     let eht = |mcs, width, source_sig_micros: u64| {
@@ -143,11 +143,17 @@ fn a_slower_clock_stretches_everything() {
     }
 }
 
-/// Preambles of several streams, from the fields of figures 19-1, 21-4, 27-8 and 36-29: L-STF 8 µs,
-/// L-LTF 8, L-SIG 4, and then HT-SIG 8, HT-STF 4; VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4; RL-SIG 4,
-/// HE-SIG-A 8, HE-STF 4; RL-SIG 4, U-SIG 8, EHT-SIG 8 (MCS 0) or 4, EHT-STF 4. Table 21-13 has the
-/// number of long training fields, of 4 µs each or, in HE and EHT, of 6.4 or 12.8 and the guard
-/// interval. The bits in a symbol of one stream are those of the standard's rate tables.
+/// Preambles of several streams, from the fields of figures 19-1, 21-4, 27-8 and 36-29. Each starts
+/// with L-STF 8 µs, L-LTF 8, L-SIG 4. Then:
+///
+/// - HT: HT-SIG 8, HT-STF 4
+/// - VHT: VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4
+/// - HE: RL-SIG 4, HE-SIG-A 8, HE-STF 4
+/// - EHT: RL-SIG 4, U-SIG 8, EHT-SIG 8 (MCS 0) or 4, EHT-STF 4
+///
+/// Table 21-13 has the number of long training fields. Each takes 4 µs or, in HE and EHT, 6.4 or
+/// 12.8 and the guard interval. The bits in a symbol of one stream are those of the standard's rate
+/// tables.
 #[test]
 fn several_streams() {
     let fields = [1, 2, 4, 4, 6, 6, 8, 8];

@@ -21,7 +21,7 @@ use util::{Queue, ampdu, fifo, ht20};
 const FINGERPRINT: u64 = 4_687_500_788_065_363_728;
 
 /// An access point with airtime fairness, CoDel and AQL, and three stations. One uses Minstrel on a
-/// noisy link; one uses the ideal rate and is hidden from the third; the third sends single frames
+/// noisy link. One uses the ideal rate and is hidden from the third. The third sends single frames
 /// of voice at 65 Mbit/s through a slow adapter. RTS before long frames; other networks use a
 /// fifth.
 fn config() -> AirConfig {

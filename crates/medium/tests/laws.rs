@@ -17,8 +17,8 @@ use util::{Cell, Uplink, ampdu, fifo, goodput, ht20, offer, packet, saturate};
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every packet is delivered once, dropped once, or still queued; in order; and timeouts make
-    /// progress: see there.
+    /// Every packet is delivered once, dropped once, or still queued. Packets keep their order, and
+    /// timeouts make progress. `fuzz::air` has all laws.
     #[test]
     fn any_operations(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         fuzz::air::check(&bytes);
@@ -104,7 +104,7 @@ fn an_adapter_that_is_full_drops() {
     assert!((330..=380).contains(&delivered), "{delivered}");
 }
 
-/// Other networks get their share of the time, independent of other traffic: alone, with one
+/// Other networks get their share of the time, independent of other traffic. Cases: alone, with one
 /// saturated station and with four, with single MPDUs and with aggregates. The stations share the
 /// rest in proportion to their result without other networks, minus the cost of collisions.
 #[test]
@@ -186,7 +186,7 @@ proptest! {
     }
 }
 
-/// Two stations that don't hear each other lose nearly all of their long frames; RTS and CTS
+/// Two stations that don't hear each other lose nearly all of their long frames. RTS and CTS
 /// restore most of the throughput of two stations that hear each other.
 #[test]
 fn rts_helps_hidden_stations() {

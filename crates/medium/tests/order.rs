@@ -28,9 +28,8 @@ fn open(vectors: Vec<TxVector>, hardware: u32, queue: Queue) -> Air<u64> {
     .open(queue)
 }
 
-/// Sends `arrivals` (microseconds since the previous one, station from 0, bytes), numbered from 1,
-/// and returns the numbers in the order of delivery, grouped by instant: one group is one
-/// aggregate.
+/// Sends `arrivals` (microseconds since the previous one, station from 0, bytes), numbered from 1.
+/// Returns the numbers in the order of delivery, grouped by instant: one group is one aggregate.
 fn deliveries(mut air: Air<u64>, arrivals: &[(u64, u16, u32)]) -> Vec<Vec<u64>> {
     let mut groups: Vec<(Instant, Vec<u64>)> = Vec::new();
     let mut collect = |air: &mut Air<u64>| {
@@ -183,8 +182,9 @@ fn sparse_beside(slow: TxVector, queue: Queue) -> (Duration, usize, f64) {
     )
 }
 
-/// A station whose aggregates end at their time limit leaves a packet over each time. It must not be served before those that came
-/// earlier: a sparse flow waits for what is before it, the backlog divided by the rate at which it is served.
+/// A station whose aggregates end at their time limit leaves a packet over each time. It must not be served before
+/// those that came earlier. A sparse flow waits for what is before it: the backlog divided by the rate at which it is
+/// served.
 #[test]
 fn a_sparse_flow_waits_for_the_backlog() {
     for slow in [
@@ -210,8 +210,8 @@ fn a_sparse_flow_waits_for_the_hardware_alone() {
     assert!(wait < Duration::from_millis(2 * 4 + 1), "{wait}");
 }
 
-/// Airtime of saturated stations in proportion to their weights, at all rates: no other station
-/// takes the turn of one whose next aggregate has to wait for its own previous one.
+/// Airtime of saturated stations in proportion to their weights, at all rates. A station's next
+/// aggregate may have to wait for its previous one. No other station takes its turn then.
 fn shares(vectors: Vec<TxVector>, weights: &[u32], hardware: u32) -> Vec<f64> {
     let stations = vectors.len() as u16;
     let mut queue = Airtime::new(FqParameters::MAC80211, CodelParameters::MAC80211, None);

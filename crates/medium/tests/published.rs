@@ -45,10 +45,10 @@ fn with_txop(micros: u64) -> [EdcaParameters; 4] {
     })
 }
 
-/// Closed form: 1472 · 8 · n over PPDU, SIFS, response, AIFS and the mean backoff. With a TXOP
-/// limit: ns-3.44, whose hardware, like this one, builds frames at transmission, so that a shorter
+/// Closed form: 1472 · 8 · n over PPDU, SIFS, response, AIFS and the mean backoff. The values with
+/// a TXOP limit are from ns-3.44. Its hardware builds frames at transmission, as here, so a shorter
 /// A-MSDU fills the end of a TXOP. ns-3 also reserves the medium for the whole TXOP and releases
-/// the rest by CF-End (clause 10.23.2.9 permits it), which costs 16 + 52 µs where they fit. Here
+/// the rest by CF-End (clause 10.23.2.9 permits it). This costs 16 + 52 µs where they fit. Here
 /// each frame reserves the medium up to its response. Without aggregation the result is 12 · 11 776
 /// / (3440 + 110.5) instead of … + 68, which is 2 % more; with A-MSDUs likewise.
 #[test]
@@ -157,16 +157,16 @@ fn one_link() {
 
 /// One station per category, without aggregation or TXOP. The lowest category gets the time after
 /// collisions. By the source's captures, participants in a collision count again 79 µs after it and
-/// their backoff, as here. Stations that only heard it wait for EIFS (103 µs for best effort, 94
-/// for video) if one of the two frames was stronger at them, so that they started to receive it;
-/// otherwise for AIFS (34 µs) from its end. So the result depends on the positions, which are
-/// unknown for this set. Best effort beside video and voice gets 0.49 there, 0.53 in a run with
-/// stations 1, 2 and 3 m from the access point, 2.5 with all at 5 m
-/// ([`categories_at_equal_distance`]), and 0.47 here, where every station that can't decode a frame
-/// waits for EIFS. The result also depends on the seed: all four on a circle of 5 m, three seeds of
-/// 20 s: 0.37, 0.52, 0.53; best effort beside voice alone, four seeds: 0.82 to 1.02, here 0.99 over
-/// 40 runs of 20 s with a standard deviation of 0.06. Below 1 Mbit/s the tolerance is absolute:
-/// less than 0.25 apart.
+/// their backoff, as here. A station that only heard the collision starts to receive one of the two
+/// frames if that frame is stronger. Then the station waits for EIFS (103 µs for best effort, 94
+/// for video). Otherwise it waits for AIFS (34 µs) from the end of the collision. So the result
+/// depends on the positions, which are unknown for this set. Best effort beside video and voice
+/// gets 0.49 there. In ns-3 runs it gets 0.53 with stations 1, 2 and 3 m from the access point, and
+/// 2.5 with all at 5 m ([`categories_at_equal_distance`]). Here it gets 0.47: every station that
+/// can't decode a frame waits for EIFS. The result also depends on the seed. All four on a circle
+/// of 5 m, three seeds of 20 s: 0.37, 0.52, 0.53. Best effort beside voice alone, four seeds: 0.82
+/// to 1.02; here 0.99 over 40 runs of 20 s with a standard deviation of 0.06. Below 1 Mbit/s the
+/// tolerance is absolute: less than 0.25 apart.
 #[test]
 fn categories() {
     let mut ok = true;
@@ -196,7 +196,7 @@ fn categories() {
     assert!(ok);
 }
 
-/// The same with all stations 5 m from the access point, ns-3.44, mean of three seeds of 20 s: no
+/// The same with all stations 5 m from the access point: ns-3.44, mean of three seeds of 20 s. No
 /// station starts to receive one of two equally strong frames, so no station waits for EIFS.
 #[test]
 fn categories_at_equal_distance() {

@@ -313,8 +313,8 @@ fn fq_codel(parameters: FqParameters) -> Device<u64, FqCodel<u64>> {
     Device::new(FqCodel::new(parameters, CodelParameters::QDISC), 1, Order::Arrival)
 }
 
-/// Deficit round robin by hand, with a quantum of 1514 (RFC 8290 §4.2): one packet of 1514 bytes
-/// uses up the quantum, two of 757 bytes do, and two of 1000 bytes leave a deficit of 486 bytes.
+/// Deficit round robin by hand, with a quantum of 1514 (RFC 8290 §4.2). One packet of 1514 bytes
+/// uses up the quantum, and so do two of 757 bytes. Two of 1000 bytes leave a deficit of 486 bytes.
 #[test]
 fn flows_take_turns_by_bytes() {
     let mut queue = fq_codel(FqParameters::QDISC);
@@ -325,8 +325,9 @@ fn flows_take_turns_by_bytes() {
         .collect();
     fill(&mut queue, &packets);
     assert_eq!(serve(&mut queue), [1, 6, 7, 2, 8, 9, 3, 10, 11, 4, 5]);
-    // The first: 1000, with 514 left another, then a deficit of 486; the second: two; the first has
-    // 1028: two again, deficit 972; now the second: two; the first has 542: one, deficit 458.
+    // Turns: the first sends 1000 bytes, has 514 left and sends another, then has a deficit of 486.
+    // The second sends two. The first has 1028 and sends two again, deficit 972. The second sends
+    // two. The first has 542 and sends one, deficit 458.
     let packets: Vec<(u16, u8, u32)> = [(1, 1_000); 6]
         .into_iter()
         .chain([(2, 757); 6])
@@ -425,7 +426,7 @@ fn flows_of_two_stations_never_mix() {
 }
 
 /// A station is served while its deficit is not below its airtime in the hardware (Linux 5.5
-/// `ieee80211_next_txq`): each round adds its weight in microseconds, 256 by default.
+/// `ieee80211_next_txq`). Each round adds its weight in microseconds, 256 by default.
 #[test]
 fn airtime_is_paid_back() {
     let open = || {
@@ -472,8 +473,8 @@ fn airtime_is_paid_back() {
     assert_eq!(may(Readiness::Later, Readiness::Later), None);
 }
 
-/// Airtime queue limits (`ieee80211_txq_airtime_check`): below 5 ms of its own a station may always
-/// pass packets on, below 12 ms only while the sum is below 24 ms.
+/// Airtime queue limits (`ieee80211_txq_airtime_check`). A station may always pass packets on below
+/// 5 ms of its own. Below 12 ms it may do so only while the sum is below 24 ms.
 #[test]
 fn airtime_queue_limits() {
     let micros = Duration::from_micros;
@@ -503,8 +504,8 @@ fn airtime_queue_limits() {
     }
 }
 
-/// CoDel of one station can be changed alone: with a target of 50 ms, a standing queue of 60 ms is
-/// above it for 300 ms only later.
+/// CoDel of one station can be changed alone. CoDel drops packets of a queue of 60 ms after one
+/// interval above the target. The interval is 100 ms by default, and 300 ms with a target of 50 ms.
 #[test]
 fn codel_is_of_one_station() {
     for slow in [false, true] {

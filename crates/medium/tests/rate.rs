@@ -77,9 +77,9 @@ fn open(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed
     .open()
 }
 
-/// Total goodput in Mbit/s of all stations in 5 s, after their rate control has converged: they
-/// start with the slowest rate at the same time, and with many stations each has few transmissions
-/// to probe.
+/// Total goodput in Mbit/s of all stations in 5 s, after their rate control has converged. All
+/// start with the slowest rate at the same time. With many stations, each has few transmissions to
+/// probe.
 fn steady(standard: Standard, stations: usize, snr_db: f64, rate: RateChoice, seed: u64) -> f64 {
     steady_for(5, standard, stations, snr_db, rate, seed)
 }
@@ -180,9 +180,9 @@ fn adapts_within_a_second_under_contention() {
     assert_eq!(short, 0, "below 90 %");
 }
 
-/// Goodput of a single station at every half decibel, from the first at which the slowest rate
-/// works to the first at which the fastest does. It never decreases by more than 5 % with a
-/// stronger signal, with ideal and probing rate control, and probing costs at most 10 %.
+/// Goodput of a single station at every half decibel. The range starts where the slowest rate works
+/// and ends where the fastest does. The goodput never decreases by more than 5 % with a stronger
+/// signal, with ideal and probing rate control. Probing costs at most 10 %.
 fn stronger_is_not_slower(standard: Standard, seconds: i64, half_decibels: std::ops::RangeInclusive<i32>) {
     let (mut best, mut best_ideal): (f64, f64) = (0.0, 0.0);
     let mut faults = Vec::new();
@@ -200,27 +200,32 @@ fn stronger_is_not_slower(standard: Standard, seconds: i64, half_decibels: std::
 }
 
 #[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn stronger_is_not_slower_without_aggregation() {
     stronger_is_not_slower(Standard::A, 5, 6..=60);
     stronger_is_not_slower(Standard::B, 5, -6..=30);
 }
 
 #[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn stronger_is_not_slower_with_ht() {
     stronger_is_not_slower(Standard::N, 2, 0..=80);
 }
 
 #[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn stronger_is_not_slower_with_vht() {
     stronger_is_not_slower(Standard::Ac, 2, 0..=90);
 }
 
 #[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn stronger_is_not_slower_with_he() {
     stronger_is_not_slower(Standard::Ax, 2, 0..=96);
 }
 
 #[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn stronger_is_not_slower_with_eht() {
     stronger_is_not_slower(Standard::Be, 2, 0..=104);
 }

@@ -106,17 +106,17 @@ fn ratings_without_a_combination() {
     assert!(decode("AC1200".parse().unwrap(), 40).is_err());
 }
 
-/// AC1900 and a client with two streams: of 1300 Mbit/s in 5 GHz, 867 are common; full aggregates
-/// of 64 yield 64 · 12 000 bit / (44 + 4 · ⌈(64 · 1560 · 8 + …) / …⌉ …) of it, about 0.8; a quarter
-/// for each of four.
+/// AC1900 and a client with two streams: of 1300 Mbit/s in 5 GHz, 867 are common. Full aggregates
+/// of 64 yield about 0.8 of 867: 64 · 12 000 bit / (44 + 4 · ⌈(64 · 1560 · 8 + …) / …⌉ …). Each of
+/// four stations gets a quarter.
 #[test]
 fn the_chain() {
     let decoded = read("AC1900", 1);
     let client: Antennas = "2x2".parse().unwrap();
     let five = chain(&decoded.best.radios[1], &client, 4);
     assert_eq!((five.streams, five.phy.as_bps() / 1_000_000), (2, 866));
-    // 64 MPDUs of 1560 bytes at 3120 bits a symbol of 3.6 µs: 257 symbols, 925.2 µs, up to 928; 48 before them; 110.5 and 16 around them, and a
-    // BlockAck of 32.
+    // 64 MPDUs of 1560 bytes at 3120 bits a symbol of 3.6 µs take 257 symbols: 925.2 µs, rounded up to 928. 48 µs come
+    // before them, 110.5 and 16 µs around them, then a BlockAck of 32 µs.
     let micros = 928.0 + 48.0 + 110.5 + 16.0 + 32.0;
     let expected = 64.0 * 12_000.0 / micros;
     assert!(

@@ -104,7 +104,7 @@ fn bianchi(n: usize, rate: Rate, eifs: bool, seconds: i64) -> f64 {
     bytes as f64 * 8.0 / seconds as f64 / 1e6
 }
 
-/// In the published model stations that collided wait for EIFS like all others; in the standard
+/// In the published model, stations that collided wait for EIFS like all others. In the standard
 /// they wait for the end of their ACK timeout and AIFS. Here as in the model.
 #[test]
 fn legacy_rows() {

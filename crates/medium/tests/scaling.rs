@@ -2,8 +2,8 @@
 //! multiplied by k, to the nanosecond.
 //!
 //! The PHY clock is k times slower, as in the standard's half-clocked and quarter-clocked OFDM.
-//! CoDel is left out, and so is an adapter limit that k doesn't divide: a square root and a
-//! non-integer rate don't scale to the nanosecond.
+//! CoDel is left out: its square root doesn't scale to the nanosecond. So is an adapter limit that
+//! k doesn't divide: its rate is not an integer.
 
 mod util;
 

@@ -11,7 +11,7 @@ use netburn_analysis::compare::{Comparison, Options, Ranking, Side, name};
 use netburn_analysis::view::View;
 use netburn_report::compare::{html, json, text};
 use netburn_report::sanitise::sanitise;
-use netburn_stats::judge::Judgement;
+use netburn_stats::metric_change::Judgement;
 use netburn_units::Seed;
 use read::Reader;
 use std::path::{Path, PathBuf};

@@ -76,7 +76,7 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
     line("", "");
     line(
         &format!(
-            "A {} client that is near, with the air to itself{}:",
+            "A {} client near the access point, alone on the channel{}:",
             args.client,
             match args.stations {
                 1 => String::new(),
@@ -106,7 +106,7 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
     line("", "");
     line(
         "PHY rate: bits per second while a frame's data are on the air. Goodput: packets of 1500 bytes, in full aggregates of up to 4 ms, nothing lost. \
-         1 Mbit/s is 1 000 000 bits (125 000 bytes) per second. No box was looked at.",
+         1 Mbit/s is 1 000 000 bits (125 000 bytes) per second. The rating alone was decoded; no device was measured.",
         "",
     );
     text

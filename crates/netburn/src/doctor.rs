@@ -19,7 +19,6 @@ struct Finding {
     name: &'static str,
     ok: bool,
     found: String,
-    /// The remedy.
     remedy: Option<String>,
 }
 

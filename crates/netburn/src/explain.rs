@@ -11,7 +11,7 @@ use netburn_report::environment::sentence;
 use netburn_report::sanitise::wrap;
 use netburn_runner::pool::processors;
 use netburn_scenario::{Document, Environment, Plan};
-use netburn_study::whatif::{AnswerError, Answers, Interventions, answer, json, text, what_ifs};
+use netburn_study::whatif::{AnswerError, Answers, Interventions, WhatIf, answer, json, text, what_ifs};
 use std::sync::{Mutex, PoisonError};
 
 /// `netburn explain RUN`.
@@ -66,36 +66,7 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
     if proposed.what_ifs.is_empty() {
         return Ok((proposed, None));
     }
-    let threads = match args.jobs {
-        Some(jobs) => usize::from(jobs),
-        None => processors(),
-    };
-    let cancel = signals::cancel_or_exit()?;
-    let changes = proposed.what_ifs.len();
-    let plural = if changes == 1 { "change" } else { "changes" };
-    eprint_message(&format!(
-        "simulating the run as it is and with {changes} {plural}, {} times each: a model of it, not the network itself",
-        args.runs
-    ));
-    let shown = Mutex::new(0);
-    let progress = |done: u64, of: u64| {
-        if stderr_is_terminal() {
-            let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
-            overwrite_line(&format!("{done} of {of} runs"), &mut last);
-        }
-    };
-    let answers = answer(
-        &plan,
-        proposed.what_ifs.clone(),
-        usize::from(args.runs),
-        threads,
-        &cancel,
-        &progress,
-    );
-    if stderr_is_terminal() {
-        overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-    match answers {
+    match simulate_changes(&plan, &proposed.what_ifs, args.runs, args.jobs)? {
         Ok(answers) => Ok((proposed, Some(answers))),
         Err(AnswerError::Stopped) => Err(CliError::Failed("interrupted".to_owned())),
         Err(error) => {
@@ -108,6 +79,34 @@ fn helped(args: &ExplainArgs, run: &Run, causes: &[Cause]) -> Result<(Interventi
     }
 }
 
+/// Simulates a plan without and with each change, `runs` times on `jobs` processors (all by default), and shows the progress.
+pub(crate) fn simulate_changes(
+    plan: &Plan,
+    what_ifs: &[WhatIf],
+    runs: u16,
+    jobs: Option<u16>,
+) -> Result<Result<Answers, AnswerError>, CliError> {
+    let threads = jobs.map_or_else(processors, usize::from);
+    let cancel = signals::cancel_or_exit()?;
+    let changes = what_ifs.len();
+    let plural = if changes == 1 { "change" } else { "changes" };
+    eprint_message(&format!(
+        "simulating the scenario without and with {changes} {plural}, {runs} times each: a model, not the network"
+    ));
+    let shown = Mutex::new(0);
+    let progress = |done: u64, of: u64| {
+        if stderr_is_terminal() {
+            let mut last = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            overwrite_line(&format!("{done} of {of} runs"), &mut last);
+        }
+    };
+    let answers = answer(plan, what_ifs.to_vec(), usize::from(runs), threads, &cancel, &progress);
+    if stderr_is_terminal() {
+        overwrite_line("", &mut shown.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+    Ok(answers)
+}
+
 /// The plan to be simulated, or why there is none: a run on real devices needs no air in its scenario.
 fn simulated(args: &ExplainArgs, plan: &Plan) -> Result<Result<Plan, String>, CliError> {
     let mut document = Document::from_json(&plan.to_json());
@@ -115,7 +114,7 @@ fn simulated(args: &ExplainArgs, plan: &Plan) -> Result<Result<Plan, String>, Cl
         document
             .set("duration", duration)
             .map_err(|error| CliError::Usage(error.to_string()))?;
-        // What is wrong then is the time that was asked for.
+        // The only possible error is the requested time.
         document.resolve().map_err(|error| CliError::Usage(error.to_string()))?;
     }
     Ok(match document.resolve_for(Environment::Simulate) {

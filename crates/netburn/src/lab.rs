@@ -146,8 +146,8 @@ fn commands(plan: &Plan, wanted: Vec<CommandArgs>) -> Result<Vec<Command>, CliEr
     each.collect()
 }
 
-/// The end of that name; else the first of the stations that are numbered under it: `fast` is `fast-1`. Without a name the first
-/// station.
+/// The endpoint with that name. Else the first of the numbered stations with that name: `fast` is `fast-1`. Without a
+/// name, the first station.
 fn end(plan: &Plan, name: Option<&str>) -> Result<Endpoint, CliError> {
     let names = || plan.stations.iter().map(|station| station.name.as_str());
     let Some(name) = name else {
@@ -174,7 +174,7 @@ fn name_of(plan: &Plan, end: Endpoint) -> &str {
 /// Line about packets that the lab did not carry; `None` if the kernels sent all of them by themselves.
 fn not_carried(counted: &ForwardingCounters) -> Option<String> {
     let told = counted
-        .refused
+        .rejected
         .iter()
         .filter(|(why, _)| **why != RejectReason::Discovery);
     let each: Vec<String> = told.map(|(why, count)| format!("{count} {}", why.describe())).collect();
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn packets_that_are_not_forwarded_are_one_line() {
         let mut counted = ForwardingCounters::default();
-        counted.refused.insert(RejectReason::Discovery, 9);
+        counted.rejected.insert(RejectReason::Discovery, 9);
         assert_eq!(not_carried(&counted), None);
-        counted.refused.insert(RejectReason::Multicast, 3);
-        counted.refused.insert(RejectReason::TooLong, 2);
+        counted.rejected.insert(RejectReason::Multicast, 3);
+        counted.rejected.insert(RejectReason::TooLong, 2);
         assert_eq!(
             not_carried(&counted).unwrap(),
             "packets not carried: 2 longer than 2304 bytes, 3 multicast"

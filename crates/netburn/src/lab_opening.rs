@@ -11,11 +11,10 @@ use std::io;
 
 /// Number of stations from which netburn prints how long a lab takes to open.
 const MANY: usize = 100;
-/// Time to open a station on a busy machine with two cores, in ms: the kernel waits for all processors several times for each network
-/// namespace.
+/// Time to open a station on a busy machine with two cores, in ms. For each network namespace, the kernel waits for all
+/// processors several times.
 const OPENING_MS: usize = 40;
 
-/// Opens a lab for a plan.
 pub(crate) fn open(plan: &Plan) -> Result<Lab, CliError> {
     announce_opening(plan);
     open_lab(plan, &program()?).map_err(|error| no_lab(&error))
@@ -24,7 +23,7 @@ pub(crate) fn open(plan: &Plan) -> Result<Lab, CliError> {
 /// The error for a lab that can't be opened.
 pub(crate) fn no_lab(error: &LabError) -> CliError {
     match error {
-        // The machine permits a lab; something ended this one.
+        // The machine permits a lab. The helper process of this one has exited.
         LabError::HelperExited(_) => CliError::Failed(format!("no lab: {error}")),
         error => CliError::Usage(format!(
             "no lab: {}. `--on simulate` models the same without it",
@@ -64,13 +63,13 @@ pub(crate) fn explained(error: &LabError) -> String {
         {
             return match namespace_limit() {
                 Some((name, limit)) => {
-                    format!("{error} ({name} is {limit}; `netburn doctor` says what would raise it)")
+                    format!("{error} ({name} is {limit}; `netburn doctor` prints what raises it)")
                 }
                 None => error.to_string(),
             };
         }
         LabError::Namespaces(_) => {
-            "this machine permits no user namespaces to this user; `netburn doctor` says what would"
+            "this machine permits no user namespaces to this user; `netburn doctor` prints what permits them"
         }
         LabError::Operation {
             needs: Requirement::TunDevice,

@@ -1,6 +1,13 @@
 //! The command line program: tests and models networks with several simultaneous clients.
 //!
-//! [`args`] parses the arguments, the commands resolve and run them, and [`exit`] determines the exit status.
+//! Modules, from the top:
+//!
+//! - [`args`] – the arguments of all commands, and their help texts.
+//! - One module per command, with the command's name: `run`, `lab`, `serve`, `fleet`, … Each resolves its arguments and
+//!   calls the crates. `plan` and `record` each have several commands. `join` has the processes that a controller starts.
+//! - `lab_opening`, `page`: opening of a lab, and pages of runs, for several commands.
+//! - `terminal`, `signals`, `runtime`, `program`: output, signals, tokio runtimes, and the path of this executable.
+//! - [`errors`] and [`exit`]: error messages, and the exit status.
 
 mod args;
 mod compare;
@@ -33,7 +40,9 @@ mod validate;
 use args::{Cli, Command};
 use exit::{CliError, ExitStatus};
 use std::process::ExitCode;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 fn main() -> ExitCode {
     let cli = match Cli::from_command_line() {
@@ -47,16 +56,17 @@ fn main() -> ExitCode {
     log(cli.verbose);
     match perform(cli.command) {
         Ok(ended) => ended.into(),
-        Err(stop) => {
-            match &stop {
-                CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why) => {
-                    terminal::eprint_message(why)
-                }
-                CliError::BrokenPipe => {}
-            }
-            ExitCode::from(stop.status())
-        }
+        Err(stop) => failed(&stop),
     }
+}
+
+/// Prints the error and returns its status.
+fn failed(stop: &CliError) -> ExitCode {
+    match stop {
+        CliError::Usage(why) | CliError::Failed(why) | CliError::Command(_, why) => terminal::eprint_message(why),
+        CliError::BrokenPipe => {}
+    }
+    ExitCode::from(stop.status())
 }
 
 fn perform(command: Command) -> Result<ExitStatus, CliError> {
@@ -97,10 +107,12 @@ fn log(verbose: u8) {
         2 => "debug",
         _ => "trace",
     };
-    let filter = EnvFilter::try_from_env("NETBURN_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let filter: Option<Targets> = std::env::var("NETBURN_LOG").ok().and_then(|filter| filter.parse().ok());
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
-        .with_ansi(terminal::stderr_colour())
+        .with_ansi(terminal::stderr_colour());
+    tracing_subscriber::registry()
+        .with(lines)
+        .with(filter.unwrap_or_else(|| default.parse().expect("the defaults are valid filters")))
         .init();
 }

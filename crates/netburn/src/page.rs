@@ -60,7 +60,7 @@ pub(crate) fn draw(view: &View, folder: &Path) -> Result<(), CliError> {
 }
 
 /// Replaces a file with one rename.
-fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".tmp");
     let written = std::fs::write(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));

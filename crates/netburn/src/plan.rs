@@ -8,13 +8,13 @@ use crate::record::document;
 use crate::terminal::{TerminalStyle, print_stdout, stderr_colour};
 use netburn_lab::Lab;
 use netburn_report::sanitise::{sanitise, wrap};
-use netburn_runner::{Cancel, Choice, Event, Reason, RunControl, choose};
+use netburn_runner::{Cancel, Choice, Event, Reason, RunControl, choose, preferred};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
 
 /// `netburn plan SCENARIO`.
 pub(crate) fn plan(args: &PlanArgs) -> Result<ExitStatus, CliError> {
     let scenario = changed(&args.changes)?;
-    let environment = chosen(&scenario, args.on)?.environment;
+    let environment = args.on.map_or_else(|| preferred(&scenario), environment);
     let (plan, _) = resolved(&scenario, environment)?;
     let text = match args.format {
         Format::Json => document(&plan.to_json()),
@@ -139,6 +139,7 @@ const fn environment(on: EnvironmentArg) -> Environment {
     }
 }
 
-fn wrong(error: ScenarioError) -> CliError {
+/// An invalid scenario or change.
+pub(crate) fn wrong(error: ScenarioError) -> CliError {
     CliError::Usage(error.render(stderr_colour()))
 }

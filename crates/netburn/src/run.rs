@@ -72,7 +72,7 @@ fn announced(changes: &Changes, on: Option<EnvironmentArg>) -> Result<(Plan, Cho
 }
 
 /// The environment of that name. A fleet needs the options of the command line.
-fn environment(chosen: Chosen, args: Option<&RunArgs>) -> Result<Box<dyn RunEnvironment>, CliError> {
+pub(crate) fn environment(chosen: Chosen, args: Option<&RunArgs>) -> Result<Box<dyn RunEnvironment>, CliError> {
     let program = program()?;
     Ok(match (chosen.environment, args) {
         (Environment::Simulate, _) => Box::new(Simulation::default()),
@@ -92,7 +92,7 @@ fn environment(chosen: Chosen, args: Option<&RunArgs>) -> Result<Box<dyn RunEnvi
 }
 
 /// Records all runs of a plan.
-fn recorded(plan: &Plan, environment: &dyn RunEnvironment, folder: &Path) -> Result<Recorded, CliError> {
+pub(crate) fn recorded(plan: &Plan, environment: &dyn RunEnvironment, folder: &Path) -> Result<Recorded, CliError> {
     if environment.kind() == Environment::Simulate {
         let cancel = signals::cancel_or_exit()?;
         let progress = Progress::new(plan);
@@ -121,7 +121,7 @@ fn interruptible(screen: Screen) -> Result<(Cancel, Arc<Screen>), CliError> {
 }
 
 /// Returns whether a signal stopped the run.
-fn is_interrupted(done: &Recorded) -> bool {
+pub(crate) fn is_interrupted(done: &Recorded) -> bool {
     done.status == RunStatus::Interrupted
 }
 

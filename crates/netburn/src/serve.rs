@@ -37,7 +37,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<ExitStatus, CliError> {
         if consent.consents {
             eprint_message(&format!("serving; accepts load tests, operator: {}", consent.operator))
         } else {
-            eprint_message("serving; refuses load tests")
+            eprint_message("serving; rejects load tests")
         }
         if let Some(fingerprint) = fingerprint {
             eprint_message(&format!("certificate SHA-256 {}", hex(&fingerprint)));

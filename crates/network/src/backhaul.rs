@@ -88,7 +88,7 @@ impl<P> Backhaul<P> {
         hops.filter_map(|(place, hop)| Some((hop_id(place, self.aps), hop.next_delivery()?)))
     }
 
-    /// Next event of a hop by `now`: a packet arrived, was lost, or (from the server) event its
+    /// Next event of a hop by `now`: a packet arrived, was lost, or (from the server) left its
     /// host.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(HopId, Instant, HopEvent<NetPacket<P>>)> {
         loop {

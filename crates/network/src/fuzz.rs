@@ -10,8 +10,8 @@ use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Dbm, Duration, Instant, Probability};
 use std::collections::BTreeMap;
 
-/// Two access points, one with a rating and one with a WAN link; three Wi-Fi stations, one with an
-/// adapter rate; two wired stations, one behind a modem.
+/// Two access points, one with a rating and one with a WAN link. Three Wi-Fi stations, one with an
+/// adapter rate. Two wired stations, one behind a modem.
 const HOUSE: &str = r#"
 [server]
 link = { rate = "200 Mbit/s", delay = "1 ms", loss = "1 %" }

@@ -2,6 +2,7 @@
 //!
 //! Law: delivered = min(offered, rate), for every delay.
 
+use netburn_scenario::plan::{DEFAULT_QUEUE_TIME, MIN_DEFAULT_QUEUE};
 use netburn_units::{BitRate, ByteSize, Duration, Instant, Probability, Stream, earlier};
 use std::collections::VecDeque;
 
@@ -28,11 +29,13 @@ pub struct HopConfig {
 pub const ETHERNET: u32 = 38;
 
 impl HopConfig {
-    /// Default queue of a hop: 100 ms at its rate, at least 64 KiB.
+    /// Default queue of a hop: [`DEFAULT_QUEUE_TIME`] at its rate, at least [`MIN_DEFAULT_QUEUE`].
     #[must_use]
     pub fn default_queue(rate: Option<BitRate>) -> ByteSize {
-        let bytes = rate.map_or(0, |rate| rate.as_bps() / 80);
-        ByteSize::from_bytes(bytes.max(64 << 10))
+        let bits =
+            |rate: BitRate| u128::from(rate.as_bps()) * u128::from(DEFAULT_QUEUE_TIME.as_nanos()) / 1_000_000_000;
+        let bytes = u64::try_from(rate.map_or(0, bits) / 8).unwrap_or(u64::MAX);
+        ByteSize::from_bytes(bytes).max(MIN_DEFAULT_QUEUE)
     }
 
     /// The same hop with an Ethernet card at its end, with this minimum time between two

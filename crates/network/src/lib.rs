@@ -1,6 +1,6 @@
-//! A plan's network as one machine: the server's wired hop, each access point's WAN link and
-//! forwarding, its radios, the air, and changes at run time. `simulate` and `lab` use the same
-//! machine.
+//! A plan's network as one state machine. It contains the server's wired hop, and each access point's
+//! WAN link, forwarding and radios. It also contains the air and the changes at run time. `simulate`
+//! and `lab` use the same machine.
 //!
 //! ```text
 //! server ── link ── wan ── forwarding ── transmit queue ── air ── station      (and back)
@@ -10,10 +10,18 @@
 //! A [`Network`] accepts packets from one [`Endpoint`] to another ([`Network::handle_packet`]), with
 //! the time as an argument. It returns deliveries, drops and packets that left a sender's host
 //! ([`Network::poll_output`]). [`Network::poll_timeout`] returns the time and the reason of the next
-//! timeout. [`hop`] is one direction of a wire; [`queue`] builds transmit queues from their names;
-//! [`checksum`] is the Internet checksum of packets. The layout (private) assigns channels, stations and link settings.
+//! timeout. Packets that a full queue drops, or that are lost on a wire, are reported as outputs.
 //!
-//! Packets that a full queue drops, or that are lost on a wire, are reported as outputs.
+//! Modules, from the top:
+//!
+//! - `machine`: the [`Network`]. `output` has its outputs, `observe` its statistics.
+//! - `layout`: assigns channels, stations and link settings from the plan.
+//! - `backhaul`: the wired path of the Wi-Fi stations. `wired_stations`: the wired stations.
+//! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
+//! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
+//! - `change_schedule` and `change`: times and effects of changes at run time.
+//! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
+//! - [`checksum`] – the Internet checksum of packets.
 
 #![deny(
     clippy::disallowed_macros,

@@ -96,8 +96,8 @@ impl StationStats {
 /// For collisions the channel counts their duration and the part that was data. Two colliding data
 /// PPDUs count twice as data; a PPDU that collides with a transmission of another network counts
 /// once. So the difference to twice the duration belongs to other networks. If there are other
-/// networks on the channel, this is assumed for all of it, although a few collisions are responses
-/// with data of hidden stations.
+/// networks on the channel, all of the difference is attributed to them. A few collisions are in
+/// fact responses with data of hidden stations.
 pub(crate) fn others(channel: &ChannelAccount) -> Duration {
     let met = (channel.overlapped * 2).saturating_sub(channel.overlapped_data);
     if channel.others.is_zero() {

@@ -22,7 +22,6 @@ use netburn_units::{BitRate, ByteSize, Instant, earlier};
 use netburn_workload::Deadlines;
 use std::collections::VecDeque;
 
-/// All wired stations.
 #[derive(Debug)]
 pub(crate) struct WiredStations<P> {
     hosts: Vec<Host<P>>,

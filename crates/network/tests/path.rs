@@ -60,10 +60,10 @@ fn delivered(outputs: &[Output<u32>]) -> Vec<(i64, Endpoint)> {
     outputs.iter().filter_map(delivered).collect()
 }
 
-/// Down: 1500 bytes and 38 of framing take 123.04 µs at 100 Mbit/s and 1230.4 at 10, with 2 and 5
-/// ms of propagation: 8 353 440 ns. The air was idle for far longer than AIFS, so the frame is sent
-/// immediately (802.11-2020 clause 10.23.2.2). 802.11a at 54 Mbit/s: an MPDU of 26 + 16 + 8 + 1500
-/// + 4 = 1554 bytes, 20 + 4 × ⌈(22 + 12 432) ÷ 216⌉ = 252 µs.
+/// Down: 1500 bytes and 38 of framing take 123.04 µs at 100 Mbit/s and 1230.4 at 10 Mbit/s. The
+/// propagation takes 2 and 5 ms. The sum is 8 353 440 ns. The air was idle for far longer than
+/// AIFS, so the frame is sent immediately (802.11-2020 clause 10.23.2.2). 802.11a at 54 Mbit/s: an
+/// MPDU of 26 + 16 + 8 + 1500 + 4 = 1554 bytes, 20 + 4 × ⌈(22 + 12 432) ÷ 216⌉ = 252 µs.
 #[test]
 fn down_by_hand() {
     let mut network = Network::new(&plan(HOUSE)).unwrap();
@@ -128,8 +128,8 @@ fn across() {
     );
 }
 
-/// The WAN queue holds 100 ms at its rate, at least 64 KiB; at 10 Mbit/s 125 000 bytes: 83 packets
-/// of 1500 and one in serialisation.
+/// The WAN queue holds 100 ms at its rate, at least 64 KiB. At 10 Mbit/s these are 125 000 bytes:
+/// 83 packets of 1500. One more is in serialisation.
 #[test]
 fn a_full_wan_queue_drops() {
     let mut network = Network::new(&plan(HOUSE)).unwrap();
@@ -212,8 +212,8 @@ fn a_queue_replaced() {
     assert_eq!(delivered(&all).len() + dropped, 300);
 }
 
-/// The scenario's limit applies to the new queue as well. Of 300 packets at 150 ms, the WAN link
-/// carries ten times as fast as the air, the queue keeps 20, the device 123 and the air some.
+/// The scenario's limit applies to the new queue as well. Of 300 packets at 150 ms, the queue keeps
+/// 20, the device 123 and the air some. The WAN link is ten times as fast as the air.
 #[test]
 fn a_limit_survives_a_queue_replacement() {
     let kept = |limit: &str| {
@@ -351,8 +351,8 @@ fn slow_stations_are_dropped_from_later() {
 }
 
 /// 200 packets within 24 µs, long before the first of 252 µs has been sent. One is on the air, one
-/// in the hardware, which holds two, and four in the queue; the driver's lists hold the configured
-/// number of the others. So the number of delivered packets grows with the lists.
+/// in the hardware, which holds two, and four are in the queue. The driver's lists hold the
+/// configured number of the others. So the number of delivered packets grows with the lists.
 #[test]
 fn the_lists_of_the_driver_hold_the_configured_number() {
     let arrived = |keys: &str| {
@@ -376,7 +376,7 @@ fn the_lists_of_the_driver_hold_the_configured_number() {
     assert_eq!(arrived(""), 1 + 1 + 123 + 4);
 }
 
-/// 300 packets at once: one is sent alone, and the hardware has room for 63 beside it, the driver's
+/// 300 packets at once. One is sent alone. The hardware has room for 63 beside it, the driver's
 /// lists for one, the queue for four. Then 64 are sent in one A-MPDU of 64 · 1560 · 8 / 270 = 2.96
 /// ms and occupy all places of the hardware. Of 300 more in the middle of it only one finds room,
 /// in the queue, where three wait.

@@ -58,8 +58,9 @@ fn run(network: &mut Network<u32>, until: Instant) -> Vec<(i64, &'static str, u3
     }
 }
 
-/// 1500 bytes and 38 of framing: 12 304 ns at 1 Gbit/s and 5 ms of propagation, then 123 040 ns at
-/// 100 Mbit/s and 2 ms. The host has freed it after serialisation on its own wire.
+/// 1500 bytes and 38 of framing take 12 304 ns at 1 Gbit/s and 5 ms of propagation. Then they take
+/// 123 040 ns at 100 Mbit/s and 2 ms. The host has freed the packet after serialisation on its own
+/// wire.
 #[test]
 fn up_and_down() {
     let mut network = desk(r#"{ rate = "1 Gbit/s", delay = "5 ms" }"#);
@@ -86,8 +87,8 @@ fn up_and_down() {
 }
 
 /// Of ten packets the ring keeps those it has taken when the queue is replaced. With BQL of 3000
-/// bytes these are three (after two it holds no more than the limit), with a ring of four these are
-/// four; both sent at 1 Mbit/s.
+/// bytes these are three: after two it holds no more than the limit. With a ring of four these are
+/// four. Both are sent at 1 Mbit/s.
 #[test]
 fn the_ring_limits_the_device() {
     for (ring, kept) in [
@@ -114,7 +115,7 @@ fn the_ring_limits_the_device() {
 }
 
 /// Behind a modem a packet has left the host when the modem has it: 10 of them in 10 × 123 040 ns.
-/// At 1 Mbit/s one of them takes 12 304 000 ns, three find room in 4500 bytes, and six are dropped
+/// At 1 Mbit/s one of them takes 12 304 000 ns, and three find room in 4500 bytes. Six are dropped
 /// on the wire, which is not reported to the host.
 #[test]
 fn a_modem_has_a_queue_of_its_own() {

@@ -7,7 +7,7 @@
 //! ```text
 //! agent or server                               controller
 //!   hello {protocol, role, name, token}    ─→
-//!                                          ←─   welcome, or refused {code, reason} and close
+//!                                          ←─   welcome, or rejected {code, reason} and close
 //!   pong {id, received, sent}              ←→   ping {id}                many times, before and after the run
 //!                                          ←─   assign (agents), serve (the server)
 //!   ready {server's addresses}             ─→
@@ -22,7 +22,7 @@
 //!
 //! Times are integer nanoseconds. `pong` and `start` use the sender's or receiver's own monotonic clock.
 //! Rows and `progress` use the time since the start of the run on that clock. The JSON Schema of all
-//! messages is `docs/protocol.schema.json`.
+//! messages is `docs/reference/protocol.schema.json`.
 
 mod health;
 mod reject_reason;
@@ -86,7 +86,7 @@ pub enum ToAgent {
     Welcome(Welcome),
     /// A message was rejected. Before `welcome` the connection closes after this; later only the rejected
     /// message is ignored.
-    Refused(Refused),
+    Rejected(Rejected),
     /// Request for an immediate pong.
     Ping(Ping),
     /// Part of an agent in the run.
@@ -135,9 +135,9 @@ pub struct Welcome {
     pub last_sequence: u64,
 }
 
-/// See [`ToAgent::Refused`].
+/// See [`ToAgent::Rejected`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Refused {
+pub struct Rejected {
     /// Reason for programs.
     #[serde(default)]
     pub code: RejectReason,

@@ -52,7 +52,7 @@ fn main() {
     );
 }
 
-/// Time passed, and how much of it this process had a processor.
+/// Elapsed time, and processor time of this thread.
 struct Clock(time::Instant, f64);
 
 impl Clock {
@@ -101,7 +101,8 @@ fn header() -> Header {
     }
 }
 
-/// Operations of all stations in turn, with times as ragged as real ones, and the intervals between.
+/// Operations of all stations in turn, with irregular times like real ones, and the intervals
+/// between.
 fn spool(recorder: &mut Recorder, operations: u64) {
     let mut chance = Seed(1).stream("bench", 0);
     let mut place = [0_u64; STATIONS as usize * 2];
@@ -153,7 +154,7 @@ fn spool(recorder: &mut Recorder, operations: u64) {
     }
 }
 
-/// Maximum number of memory that was resident so far, in MB (Linux; 0 elsewhere).
+/// Maximum resident memory so far, in MB (Linux; 0 elsewhere).
 fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

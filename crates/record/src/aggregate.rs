@@ -1,13 +1,20 @@
-//! Aggregation of rows, for the summary, the views of a finished run and the live views.
+//! Aggregation of rows, for the summary of a run, its view, its explanation and the live views.
 //!
-//! - [`Counting`]: which operations count, for which station and workload, and which of them missed their goal.
-//! - [`Buckets`]: the whole run, divided into equal parts. [`Recent`]: sums of the last n seconds.
-//! - [`LiveCounts`]: counts of an active run.
+//! - [`Counting`] – which operations count, for which station and workload, and which of them missed their goal.
+//!   [`EvaluatedTime`]: which part of an interval counts.
+//! - [`ByteSum`] and [`AirSum`]: sums of rows.
+//! - [`Buckets`] – the whole run, divided into equal parts. [`Bucketed`]: a value for each part. [`Recent`]: values of the
+//!   last n seconds.
+//! - [`LiveCounts`] – counts of an active run.
 
 mod counting;
+mod evaluated;
 mod live;
+mod sums;
 mod windows;
 
 pub use counting::{Counted, Counting};
+pub use evaluated::EvaluatedTime;
 pub use live::{LiveCounts, LiveStation, LiveWorkload};
-pub use windows::{Buckets, Recent};
+pub use sums::{AirSum, ByteSum};
+pub use windows::{Bucketed, Buckets, Recent};

@@ -6,11 +6,10 @@
 //! these limits, one agent could fill the controller's disk or add any number to the total.
 
 mod limits;
-mod rejected;
 
 pub use limits::MAX_RATE;
-pub use rejected::{Rejected, Rejection};
 
+use crate::rejected_rows::{Rejected, Rejection};
 use crate::row::{BASELINE, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use limits::{Limits, Pace, Remarks};
 use netburn_scenario::Plan;
@@ -44,7 +43,7 @@ pub struct Allowance {
     places: BTreeMap<(u16, u16), Place>,
     /// Number of connection samples, for a server. A server reports no other rows.
     server: Option<u64>,
-    /// Looks at Wi-Fi links, by station.
+    /// Samples of Wi-Fi links, by station.
     links: BTreeMap<u16, u64>,
     remarks: Remarks,
     events: u64,
@@ -59,9 +58,9 @@ pub struct Most {
     pub operations: u64,
     /// Intervals.
     pub intervals: u64,
-    /// Looks at connections.
+    /// Samples of connections.
     pub connections: u64,
-    /// Looks at Wi-Fi links.
+    /// Samples of Wi-Fi links.
     pub links: u64,
     /// Events.
     pub events: u64,

@@ -8,14 +8,16 @@
 
 mod dedup;
 
-use crate::allowance::{Allowance, Rejected};
+use crate::allowance::Allowance;
 use crate::columns::names::Names;
 use crate::document::{Document, FILE, sync_folder};
 use crate::error::Error;
 use crate::folder::{Lock, amended_path};
 use crate::header::RunStatus;
 use crate::health::{Health, Role};
+use crate::quality_issue::QualityIssue;
 use crate::recover::{put_in_place, recover};
+use crate::rejected_rows::Rejected;
 use crate::row::{Detail, EventKind, EventRow, Row};
 use crate::run::Run;
 use crate::run_set::pool;
@@ -218,7 +220,10 @@ fn merge_events(
         .map(|station| event(Some(*station), EventKind::Warning, text.clone().into()))
         .collect();
     if rejected.total() > 0 {
-        let issue = rejected.issue(&format!("agent {name}"));
+        let issue = QualityIssue::RowsRejected {
+            sender: format!("agent {name}"),
+            reasons: rejected.clone(),
+        };
         let of = |station: &u16| event(Some(*station), EventKind::Rejected, issue.clone().into());
         events.extend(late.stations.iter().map(of));
     }

@@ -9,7 +9,7 @@ use crate::lab_health::LabHealth;
 use crate::regular;
 use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow};
 use crate::summary::count::Counter;
-use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
+use crate::summary::verdicts::{inconclusive_reasons, run_self_check, summarise};
 use crate::summary::{Summary, verdict};
 use crate::utc::UnixTime;
 use netburn_units::Seed;
@@ -206,8 +206,11 @@ pub(crate) fn check_version(path: &Path, schema: &str) -> Result<(), Error> {
     }
 }
 
-/// Makes the entries of a folder last.
-pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+/// Returns when the entries of a folder are on the disk. Systems other than Unix have no such function.
+///
+/// # Errors
+/// I/O error.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()
     } else {

@@ -1,14 +1,16 @@
 //! The entry points for a fuzzer.
 
+mod inputs;
 mod recorded_workload;
 
+pub use inputs::{corpus, mutations};
 pub use recorded_workload::check_watched;
 
 use crate::header::{Environment, Header, Host, RunStatus};
 use crate::row::{Row, Sink};
 use crate::spool::{Disk, SpoolReader, SpoolWriter};
 use crate::summary::count::Counter;
-use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
+use crate::summary::verdicts::{inconclusive_reasons, run_self_check, summarise};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::Config;
@@ -17,7 +19,7 @@ use std::io::{self, Write};
 /// Reads bytes as a spool, counts and judges its rows, and writes them again.
 ///
 /// # Panics
-/// Panics when the written rows differ from those read, or when bytes are unaccounted for.
+/// When the written rows differ from those read, or when bytes are missing in the counts.
 pub fn check_spool(bytes: &[u8]) {
     let Ok(mut spool) = SpoolReader::open(bytes) else {
         return;
@@ -70,7 +72,7 @@ pub fn check_spool(bytes: &[u8]) {
 /// point. What is on the disk must be a beginning of what was put, and a synced row must be on it.
 ///
 /// # Panics
-/// Panics when it is not, or when an error is returned twice.
+/// When it is not, or when an error is returned twice.
 pub fn check_writer(bytes: &[u8]) {
     let [full, steps @ ..] = bytes else { return };
     let room = if *full == 255 {

@@ -26,7 +26,7 @@ pub struct Header {
     pub source: Option<Source>,
 }
 
-/// The file of another program that a run was made of.
+/// The file of another program from which a run was imported.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Source {
     /// Program that wrote it: `flent`.

@@ -36,18 +36,18 @@ pub struct Health {
     /// µs; `None` if not measured, as in browsers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standstill_us_max: Option<f64>,
-    /// Things due that it never did because it was too late.
+    /// Number of due operations that it skipped because it was too late.
     pub missed_sends: u64,
     /// Processor time of the busiest thread as a share of one core, 0 to 1: 95th percentile over
     /// windows of one second.
     pub cpu: f64,
     /// The machine's busy share over the run, 0 to 1.
     pub machine_busy: f64,
-    /// For a server: 99th percentile of the time from the last header byte of a request to the
-    /// first byte of the response in the kernel, in µs, without the delays of its rate limit.
+    /// For a server: 99th percentile of the time from the request's last header byte to the
+    /// response's first byte in the kernel. In µs, without the delays of its rate limit.
     pub service_us_p99: f64,
     /// For a server: requests rejected or failed because of internal errors.
-    pub refused: u64,
+    pub rejected: u64,
     /// Bytes of content it moved down (server to station).
     pub bytes_down: u64,
     /// Bytes of content it moved up.
@@ -61,6 +61,30 @@ pub struct Health {
 }
 
 impl Health {
+    /// A report of an agent or a server that did nothing: every measured value is 0.
+    #[must_use]
+    pub fn new(name: &str, role: Role) -> Self {
+        Health {
+            name: name.to_owned(),
+            role,
+            stations: Vec::new(),
+            lateness_us_p50: 0.0,
+            lateness_us_p99: 0.0,
+            lateness_us_max: 0.0,
+            lateness_count: 0,
+            standstill_us_max: None,
+            missed_sends: 0,
+            cpu: 0.0,
+            machine_busy: 0.0,
+            service_us_p99: 0.0,
+            rejected: 0,
+            bytes_down: 0,
+            bytes_up: 0,
+            operations: 0,
+            served: BTreeMap::new(),
+        }
+    }
+
     /// Operations that were due: those that were missed are among an agent's [`operations`](Self::operations).
     #[must_use]
     pub fn operations_due(&self) -> u64 {
@@ -140,9 +164,9 @@ impl Clock {
     /// Converts a time of this clock to the controller's clock; both count from the beginning of
     /// the run.
     ///
-    /// With the drift `d` and the time `z` of the first comparison, at which the start was agreed,
-    /// this clock shows `t + d · (t − z)` when the controller's shows `t`. Without a known drift
-    /// both show the same.
+    /// `d` is the drift, and `z` is the time of the first comparison, at which the start was
+    /// agreed. This clock shows `t + d · (t − z)` when the controller's shows `t`. Without a known
+    /// drift both show the same.
     #[must_use]
     pub fn to_common(&self, at: Instant) -> Instant {
         let Some(drift) = self.drift_ppm else { return at };
@@ -183,8 +207,8 @@ mod tests {
         }
     }
 
-    /// Compared 10 s before the start, and 100 ppm fast: at 290 s it has gained 300 s × 100 ppm = 30 ms, and at the start
-    /// 1 ms.
+    /// The clocks were compared 10 s before the start, and this one is 100 ppm fast. At 290 s it has gained 300 s × 100
+    /// ppm = 30 ms, and at the start 1 ms.
     #[test]
     fn clock_conversion_matches_a_calculation_by_hand() {
         let fast = clock(Some(100.0));

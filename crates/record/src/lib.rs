@@ -1,23 +1,25 @@
 //! Records of runs: rows, a crash-safe spool, the run folder, and its summary.
 //!
-//! - [`row`]: the six kinds of row, and the [`Sink`] trait that receives them.
-//! - [`recorded_workload`]: turns operations, stalls and bytes of a workload into rows, in every
+//! - [`row`] – the six kinds of row, and the [`Sink`] trait that receives them.
+//! - [`recorded_workload`] – turns operations, stalls and bytes of a workload into rows, in every
 //!   environment.
-//! - [`header`]: information that exists before the first row. [`utc`]: wall-clock time.
-//! - [`spool`]: rows of an active run on disk, in frames that survive a crash at any byte.
-//! - [`recorder`]: folder of an active run. [`run`]: reads a folder, finished or not.
+//! - [`header`] – information that exists before the first row. [`utc`]: wall-clock time.
+//! - [`spool`] – rows of an active run on disk, in frames that survive a crash at any byte.
+//! - [`recorder`] – folder of an active run. [`run`]: reads a folder, finished or not.
 //!   [`recover`](mod@recover): completes the record of an interrupted run on disk.
-//! - [`aggregate`]: which operations count, and sums over windows of time.
-//! - [`allowance`]: limits on the rows that one agent or server may add.
-//! - [`amend`]: late results, merged into a finished run.
-//! - [`regular`]: opening files of run folders.
-//! - [`run_set`]: several runs of one plan. [`runs`]: list of run folders.
+//! - [`aggregate`] – which operations count, and sums over windows of time.
+//! - [`allowance`] – limits on the rows that one agent or server may add. [`rejected_rows`]: numbers of rows
+//!   beyond them, by reason.
+//! - [`amend`] – late results, merged into a finished run.
+//! - [`regular`] – opening files of run folders.
+//! - [`run_set`] – several runs of one plan. [`runs`]: list of run folders.
 //! - [`health`], [`self_check`](mod@self_check): health reports of agents and servers, and the
 //!   check of their limits. [`quality_issue`]: reasons for which results are unreliable.
-//! - [`lab_health`]: health report of the lab. [`standstill`]: times in which a thread did not run
+//!   [`Loss`]: why an agent or server was lost.
+//! - [`lab_health`] – health report of the lab. [`standstill`]: times in which a thread did not run
 //!   although it should have.
-//! - [`table_values`]: the tables of a run for writers of other formats.
-//! - [`summary`]: results of a run.
+//! - [`table_values`] – the tables of a run for writers of other formats.
+//! - [`summary`] – results of a run.
 
 pub mod aggregate;
 pub mod allowance;
@@ -35,11 +37,13 @@ mod goal_kind;
 pub mod header;
 pub mod health;
 pub mod lab_health;
+mod loss;
 pub mod quality_issue;
 pub mod recorded_workload;
 pub mod recorder;
 pub mod recover;
 pub mod regular;
+pub mod rejected_rows;
 pub mod row;
 pub mod run;
 pub mod run_set;
@@ -56,11 +60,13 @@ mod varint;
 pub use amend::{Amended, LateResults, merge_late_results};
 pub use columns::tables::RunTable;
 pub use columns::{Column, Values, WireType};
+pub use document::sync_folder;
 pub use error::Error;
 pub use goal_kind::GoalKind;
 pub use header::{Environment, Header, Host, RunStatus, Source};
 pub use health::{Clock, Health, Lateness, Moved, Role, SelfCheck};
 pub use lab_health::{LabHealth, Stopped};
+pub use loss::{Loss, LossCause};
 pub use quality_issue::QualityIssue;
 pub use recorded_workload::RecordedWorkload;
 pub use recorder::{Recorder, make_folder};

@@ -16,8 +16,9 @@ use std::path::{Path, PathBuf};
 /// ends.
 ///
 /// **Call order:** [`create`](Self::create), then any number of [`put`](Sink::put), with [`sync`](Sink::sync) at least
-/// once a second, then [`finish`](Self::finish). A recorder that is dropped, or whose process is killed, leaves a folder
-/// that [`recover`](crate::recover()) finishes, with all rows up to the last `sync` and perhaps more.
+/// once a second, then [`finish`](Self::finish). A recorder that is dropped, or whose process is killed, leaves a
+/// folder that [`recover`](crate::recover()) finishes. The record then has all rows up to the last `sync` and perhaps
+/// more.
 ///
 /// An error of `put` or `sync` is returned once. Later rows are discarded. `finish` then records
 /// what reached the disk before, with the error as the run's status.
@@ -42,8 +43,8 @@ impl Recorder {
         let spool_path = path.join(SPOOL);
         let spool = (|| {
             let file = File::create_new(&spool_path)?;
-            // No other process records here, but one that checks for an active run may hold the
-            // lock for a moment.
+            // No other process records here. But a process that checks for an active run may hold
+            // the lock for a moment.
             file.lock()?;
             SpoolWriter::create(file, &header.to_spool())
         })();

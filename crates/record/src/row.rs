@@ -198,6 +198,22 @@ pub enum EventKind {
     Rejected,
 }
 
+impl IntervalRow {
+    /// Bytes in both directions.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes_down.saturating_add(self.bytes_up)
+    }
+}
+
+impl AirRow {
+    /// Airtime of data PPDUs in both directions, in ns.
+    #[must_use]
+    pub fn airtime(&self) -> u64 {
+        self.airtime_down.as_nanos().saturating_add(self.airtime_up.as_nanos())
+    }
+}
+
 /// Destination of rows: the disk, the live view, the network, or several of them.
 pub trait Sink {
     /// Takes one row.

@@ -17,7 +17,7 @@ use crate::regular;
 use crate::row::{AirRow, ConnectionRow, EventRow, IntervalRow, LinkRow, OperationRow, Row};
 use crate::summary::count::Counter;
 use crate::summary::evidence::RunEvidence;
-use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
+use crate::summary::verdicts::{inconclusive_reasons, run_self_check, summarise};
 use crate::summary::{Summary, WorkloadTotals};
 use netburn_units::Instant;
 use pool::pooled;

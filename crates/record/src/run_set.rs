@@ -8,7 +8,7 @@ use crate::run::pool::pooled;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// The runs of one scenario while they are made.
+/// The runs of one scenario while they are recorded.
 ///
 /// **Call order:** [`create`](Self::create); for each run a [`Recorder`](crate::Recorder) at
 /// [`next_path`](Self::next_path), finished, then [`add`](Self::add); [`finish`](Self::finish). If
@@ -60,7 +60,7 @@ impl RunSet {
         self.path.join((number + 1).to_string())
     }
 
-    /// Takes in the run that was recorded there.
+    /// Adds the run that was recorded there.
     pub fn add(&mut self, run: Run) {
         self.runs.push(run);
     }

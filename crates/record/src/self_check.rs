@@ -3,7 +3,10 @@
 pub(crate) mod claims;
 mod lab;
 
-pub use lab::{DEFAULT_STANDSTILL_LIMIT, LAB_LATENESS_US, STANDSTILL_SHARE, STEAL, lab_reasons, standstill_limit};
+pub use lab::{
+    DEFAULT_STANDSTILL_LIMIT, LAB_LATENESS_US, MAX_STANDSTILL_LIMIT, STANDSTILL_SHARE, STEAL, WITHOUT_GOAL,
+    lab_reasons, standstill_limit,
+};
 
 use crate::header::Environment;
 use crate::health::{Clock, Health, Lateness, Role, SelfCheck};
@@ -216,10 +219,10 @@ fn reasons(health: &Health, standstill: Duration) -> Vec<QualityIssue> {
             limit: SERVICE_US,
         });
     }
-    if health.refused > 0 {
+    if health.rejected > 0 {
         reasons.push(QualityIssue::RequestsFailed {
             who: who(),
-            requests: health.refused,
+            requests: health.rejected,
         });
     }
     reasons
@@ -254,6 +257,7 @@ fn at_least(value: f64, limit: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rejected_rows::{Rejected, Rejection};
 
     fn sentences(issues: &[QualityIssue]) -> Vec<String> {
         issues.iter().map(ToString::to_string).collect()
@@ -261,23 +265,15 @@ mod tests {
 
     fn agent() -> Health {
         Health {
-            name: "a1".into(),
-            role: Role::Agent,
             stations: vec!["laptop".into()],
             lateness_us_p50: 10.0,
             lateness_us_p99: 40.0,
             lateness_us_max: 900.0,
             lateness_count: 1000,
-            standstill_us_max: None,
-            missed_sends: 0,
             cpu: 0.2,
             machine_busy: 0.5,
-            service_us_p99: 0.0,
-            refused: 0,
-            bytes_down: 0,
-            bytes_up: 0,
             operations: 1000,
-            served: Default::default(),
+            ..Health::new("a1", Role::Agent)
         }
     }
 
@@ -402,7 +398,7 @@ mod tests {
                 "server s1 took 20.01 ms to start its responses at p99; the limit is 20 ms",
             ),
             (
-                |_, s| s.refused = 3,
+                |_, s| s.rejected = 3,
                 both,
                 "server s1 rejected or failed 3 requests because of internal errors; the limit is 0",
             ),
@@ -519,10 +515,13 @@ mod tests {
             },
             server(),
         ];
+        let mut rejected = Rejected::default();
+        for _ in 0..9 {
+            rejected.count(Rejection::Time);
+        }
         let issue = QualityIssue::RowsRejected {
             sender: "agent a2".into(),
-            rows: 9,
-            reasons: "9 outside the run's time".into(),
+            reasons: rejected,
         };
         let checked = self_check(&Evidence {
             served: None,

@@ -1,8 +1,7 @@
 //! A killed controller and a full disk, with real processes and files.
 //!
 //! The test binary runs itself again as the affected process. A full disk is simulated with the
-//! limit on file sizes (`ulimit -f`), which any user may set and which fails writes at the same
-//! place.
+//! limit on file sizes (`ulimit -f`), which any user may set. It fails writes at the same place.
 
 #![cfg(unix)]
 
@@ -17,30 +16,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use util::{header, ms, operation, plan, station};
 
-/// The affected process; does nothing in an ordinary run of the tests.
-#[test]
-fn child() {
-    let (Ok(job), Ok(folder)) = (std::env::var("NETBURN_BAD_DAY"), std::env::var("NETBURN_FOLDER")) else {
-        return;
-    };
-    let path = PathBuf::from(folder);
-    match job.as_str() {
-        "record until killed" => record_until_killed(&path),
-        "record until full" => record_until_full(&path),
-        "finish on a full disk" => finish_on_a_full_disk(&path),
-        other => panic!("no job `{other}`"),
-    }
+/// Set in the affected process: the folder of its record.
+const FOLDER: &str = "NETBURN_FOLDER";
+
+/// The folder if this is the affected process.
+fn affected() -> Option<PathBuf> {
+    std::env::var_os(FOLDER).map(PathBuf::from)
 }
 
-/// Starts the process, with files limited to `blocks` of 512 bytes (of 1024 where the shell counts so).
-fn start(job: &str, folder: &Path, blocks: Option<u32>) -> Child {
+/// Starts the affected process, which runs the same test again. Its files are limited to `blocks` of 512 bytes (of 1024
+/// where the shell counts so).
+fn start(test: &str, folder: &Path, blocks: Option<u32>) -> Child {
     let program = std::env::current_exe().unwrap();
     let limit = blocks.map_or(String::new(), |blocks| format!("trap '' XFSZ; ulimit -f {blocks}; "));
     Command::new("sh")
-        .args(["-c", &format!("{limit}exec \"$0\" --exact child --nocapture")])
+        .args(["-c", &format!("{limit}exec \"$0\" --exact {test} --nocapture")])
         .arg(program)
-        .env("NETBURN_BAD_DAY", job)
-        .env("NETBURN_FOLDER", folder)
+        .env(FOLDER, folder)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap()
@@ -89,9 +81,12 @@ fn record_until_killed(path: &Path) {
 
 #[test]
 fn every_synced_row_survives_a_kill() {
+    if let Some(path) = affected() {
+        return record_until_killed(&path);
+    }
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let mut child = start("record until killed", &path, None);
+    let mut child = start("every_synced_row_survives_a_kill", &path, None);
     let synced: u64 = said(&mut child).nth(5).unwrap().parse().unwrap();
     assert!(matches!(Run::open(&path), Err(Error::Live(_))));
     child.kill().unwrap();
@@ -125,9 +120,12 @@ fn record_until_full(path: &Path) {
 
 #[test]
 fn a_full_disk_is_reported_once_and_earlier_rows_remain() {
+    if let Some(path) = affected() {
+        return record_until_full(&path);
+    }
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let mut child = start("record until full", &path, Some(256));
+    let mut child = start("a_full_disk_is_reported_once_and_earlier_rows_remain", &path, Some(256));
     let said: Vec<String> = said(&mut child).collect();
     assert!(child.wait().unwrap().success());
     assert_eq!(said[0], "1", "errors");
@@ -160,9 +158,16 @@ fn finish_on_a_full_disk(path: &Path) {
 
 #[test]
 fn a_disk_that_fills_up_at_the_end_leaves_the_spool_and_no_half_record() {
+    if let Some(path) = affected() {
+        return finish_on_a_full_disk(&path);
+    }
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let mut child = start("finish on a full disk", &path, Some(256));
+    let mut child = start(
+        "a_disk_that_fills_up_at_the_end_leaves_the_spool_and_no_half_record",
+        &path,
+        Some(256),
+    );
     let said: Vec<String> = said(&mut child).collect();
     assert!(child.wait().unwrap().success());
     assert!(said[0].contains("run.json: "), "{}", said[0]);
@@ -180,9 +185,12 @@ fn a_disk_that_fills_up_at_the_end_leaves_the_spool_and_no_half_record() {
 
 #[test]
 fn a_folder_that_cannot_be_created_is_removed() {
+    if let Some(path) = affected() {
+        return finish_on_a_full_disk(&path);
+    }
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
-    let mut child = start("finish on a full disk", &path, Some(1));
+    let mut child = start("a_folder_that_cannot_be_created_is_removed", &path, Some(1));
     let said: Vec<String> = said(&mut child).collect();
     assert!(child.wait().unwrap().success());
     assert!(said.len() == 1 && said[0].contains("spool: "), "{said:?}");

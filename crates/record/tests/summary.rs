@@ -3,7 +3,8 @@
 mod util;
 
 use netburn_record::{
-    Clock, Detail, EventKind, Health, Moved, OperationRow, QualityIssue, Recorder, Role, Row, RunStatus, Sink, Summary,
+    Clock, Detail, EventKind, Health, Loss, LossCause, Moved, OperationRow, QualityIssue, Recorder, Role, Row,
+    RunStatus, Sink, Summary,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -46,8 +47,8 @@ fn page(sequence: u64, outcome: Outcome, ms_taken: u64) -> Row {
     operation(0, 0, sequence, ms(1000 * sequence as i64), outcome, took(ms_taken))
 }
 
-/// 100 pages of which 88 are loaded in 200 ms, 10 in 600, one fails and one never ends: the goal of 500 ms is met by
-/// 88 of 100, and of those that ended the worst took 1.2 times as long.
+/// 100 pages, of which 88 are loaded in 200 ms and 10 in 600 ms. One fails and one never ends. The goal of 500 ms is
+/// met by 88 of 100. Of those that ended, the worst took 1.2 times as long.
 #[test]
 fn failed_and_unfinished_operations_are_misses_and_rank_last() {
     let mut rows: Vec<Row> = (0..88).map(|n| page(n, Outcome::Finished, 200)).collect();
@@ -164,9 +165,9 @@ fn stream(rows: &[Row]) -> Summary {
     summary(plan("4kstream", Config::stream_4k(), 20), rows, &RunStatus::Complete)
 }
 
-/// 20 s of 25 Mbit/s with a gap of one second from 10 s. Of the 181 windows of 2 s, those with five
-/// tenths or more of the gap (500 ms × 25 > 2 s × 5) have less than 20 Mbit/s. They begin from 8.5
-/// s to 10.5 s: 21 windows.
+/// 20 s of 25 Mbit/s with a gap of one second from 10 s. There are 181 windows of 2 s. Those with
+/// five tenths or more of the gap have less than 20 Mbit/s: 500 ms × 25 > 2 s × 5. They begin from
+/// 8.5 s to 10.5 s: 21 windows.
 #[test]
 fn a_hole_in_a_stream_fails_the_windows_around_it() {
     let mut rows = vec![operation(0, 0, 0, ms(0), Outcome::Finished, took(300))];
@@ -350,7 +351,7 @@ fn quality_issues_make_a_verdict_inconclusive() {
         };
         row.detail = QualityIssue::ServerLost {
             member: Some("cellar".into()),
-            cause: "it went to sleep".into(),
+            loss: Loss::new(LossCause::Left, "it went to sleep"),
         }
         .into();
         Row::Event(row)

@@ -23,7 +23,7 @@ fn main() {
         .map_or(10_000_000, |count| count.parse().expect("a number of operations"));
     let folder = arguments.get(1).map_or_else(std::env::temp_dir, Into::into);
     let path = folder.join(format!("netburn-bench-page-{}", std::process::id()));
-    // Another process makes the record, so that its memory is not counted.
+    // Another process writes the record, so that its memory is not counted.
     if std::env::var_os("NETBURN_BENCH_RECORD").is_some() {
         return record(operations, &folder);
     }
@@ -97,7 +97,7 @@ fn record(operations: u64, path: &std::path::Path) {
     recorder.finish(&RunStatus::Complete).expect("a finished record");
 }
 
-/// Maximum number of memory that was resident so far, in MB (Linux; 0 elsewhere).
+/// Maximum resident memory so far, in MB (Linux; 0 elsewhere).
 fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

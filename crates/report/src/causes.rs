@@ -4,7 +4,7 @@ use crate::sanitise::{sanitise, wrap};
 use crate::style::{Tone, paint};
 use netburn_analysis::explain::{Explanation, Severity};
 
-/// `explanation` as lines of at most `width` columns, after an empty line and a heading; no lines
+/// `explanation` as lines of at most `width` columns, after an empty line and a heading. No lines
 /// if nothing was found.
 #[must_use]
 pub fn lines(explanation: &Explanation, width: usize, colour: bool) -> Vec<String> {

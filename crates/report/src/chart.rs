@@ -4,7 +4,7 @@
 //! - [`table`](mod@table): the same values as a table, for readers who cannot see the picture.
 //! - [`json`](mod@json): the same for the script that draws interactive charts.
 //! - [`png`](mod@png): a picture.
-//! - [`axis`]: ticks, and the format of values on them.
+//! - [`axis`] – ticks, and the format of values on them.
 //!
 //! Pure functions of a chart and a theme.
 
@@ -38,13 +38,13 @@ pub struct Chart {
     pub description: String,
     /// Explanation of its values; empty if they are obvious.
     pub note: String,
-    /// Along.
+    /// Horizontal axis.
     pub x: Axis,
-    /// Up.
+    /// Vertical axis.
     pub y: Axis,
     /// Series in drawing order.
     pub series: Vec<Series>,
-    /// Levels that matter: goals.
+    /// Horizontal lines: goals.
     pub levels: Vec<Level>,
     /// Events.
     pub marks: Vec<At>,
@@ -92,10 +92,10 @@ pub struct Datum {
     pub high: Option<f64>,
 }
 
-/// A level that matters.
+/// A horizontal line, such as a goal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Level {
-    /// Height.
+    /// Value on the vertical axis.
     pub y: f64,
     /// Name of the quantity.
     pub label: String,
@@ -106,9 +106,9 @@ pub struct Level {
 /// An event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct At {
-    /// Begin.
+    /// Start.
     pub x: f64,
-    /// Duration; 0 for a moment.
+    /// Duration; 0 for an instant.
     pub length: f64,
     /// A sign for it: one or two letters.
     pub sign: String,

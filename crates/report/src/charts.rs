@@ -41,7 +41,6 @@ struct ChartedWorkload<'a> {
     name: String,
 }
 
-/// All workloads.
 fn workloads(view: &View) -> Vec<ChartedWorkload<'_>> {
     let several = view.stations.iter().any(|station| station.workloads.len() > 1);
     let all = view.stations.iter().flat_map(|station| {
@@ -183,7 +182,7 @@ fn averaged(view: &View, values: impl Iterator<Item = f64>) -> Vec<Datum> {
     spans.collect()
 }
 
-/// The shortest span that is averaged out, in s.
+/// Length of the averaging intervals, in s.
 const AVERAGE_S: f64 = 1.0;
 
 /// Note for averaged charts.

@@ -1,6 +1,6 @@
-//! Self-contained pages: they load nothing, and open from disk and from an e-mail.
+//! Self-contained pages. They load nothing, and can be opened from a disk or an e-mail.
 //!
-//! - [`report()`]: the page of a run.
+//! - [`report()`] – the page of a run.
 //! - [`document()`], [`figure()`], [`escaped()`]: elements of every page.
 //!
 //! Charts are SVG; if scripts run, `web/shared/chart.js` draws them again for zooming and hovering.
@@ -15,6 +15,7 @@ mod runs;
 mod scenario;
 
 pub use crate::chart::svg::escaped;
+pub(crate) use head::with_code;
 pub use runs::MAX_PAGES;
 
 use crate::chart::{Chart, Theme, json, svg, table};
@@ -74,7 +75,7 @@ pub fn report(view: &View) -> String {
     document(&head::title(view), &body, &charts)
 }
 
-/// A page: `body` is markup, `charts` those of its values.
+/// A page. `body` is markup, `charts` are its charts.
 #[must_use]
 pub fn document(title: &str, body: &str, charts: &[Chart]) -> String {
     let data = Value::Array(charts.iter().map(json).collect());
@@ -178,7 +179,7 @@ pub fn section(id: &str, heading: &str, content: &str) -> String {
     }
 }
 
-/// A document inside a script element: what could end the element is escaped.
+/// A document inside a script element. Characters that could end the element are escaped.
 fn for_script(value: &Value) -> String {
     value
         .to_string()

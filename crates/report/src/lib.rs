@@ -1,18 +1,17 @@
-//! Reports: summaries as text and pages, comparisons, likely causes, and the live view of an active
-//! run.
+//! Reports of runs: text, pages and charts. It also renders comparisons, likely causes, and the live view of a run in
+//! progress. This crate renders; `analysis` computes.
 //!
-//! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: environment, verdicts and
-//!   reasons.
-//! - [`causes`]: likely causes as text.
-//! - [`live`]: current values of every station; a pure model and a thin shell that draws it.
-//! - [`runs`]: a list of runs.
-//! - [`compare`]: comparisons of runs as text, JSON and pages.
-//! - [`environment`]: the sentence about the environment with which every output begins.
-//! - [`charts`](mod@charts): the charts of a run. [`chart`]: one chart as plain data, drawn as SVG,
-//!   PNG and tables.
-//! - [`html`]: self-contained pages.
-//! - [`table`], [`sanitise`]: columns that fit a width; text without control characters. [`style`]:
-//!   colours.
+//! Modules, from the top:
+//!
+//! - [`text`](mod@text): a [`Summary`](netburn_record::Summary) as text: environment, verdicts and reasons.
+//! - [`html`] – self-contained pages.
+//! - [`causes`] – likely causes as text.
+//! - [`live`] – current values of every station: a pure model, and a thin shell that draws it.
+//! - [`runs`] – a list of runs.
+//! - [`compare`] – comparisons of runs as text, JSON and pages.
+//! - [`environment`] – the sentence about the environment with which every output begins.
+//! - [`charts`](mod@charts): the charts of a run. [`chart`]: one chart as plain data, drawn as SVG, PNG and tables.
+//! - [`table`] – columns that fit a width. [`style`]: colours. [`sanitise`]: text without control characters.
 
 pub mod causes;
 pub mod chart;

@@ -9,13 +9,14 @@ pub fn sanitise(text: &str) -> String {
     text.chars().map(|c| if harmful(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Returns the number of columns `text` takes in a terminal.
+/// Returns the number of columns that `text` occupies in a terminal.
 #[must_use]
 pub fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// Returns the number of columns `text` takes in a terminal, without the colours of [`paint`](crate::style::paint).
+/// Returns the number of columns that `text` occupies in a terminal, without the colours of
+/// [`paint`](crate::style::paint).
 #[must_use]
 pub fn painted_width(text: &str) -> usize {
     let mut parts = text.split("\x1b[");
@@ -26,7 +27,7 @@ pub fn painted_width(text: &str) -> usize {
             .sum::<usize>()
 }
 
-/// `text` cut to at most `columns`, with `…` where something is missing.
+/// `text`, truncated to at most `columns`. `…` replaces the missing part.
 #[must_use]
 pub fn truncate(text: &str, columns: usize) -> String {
     if width(text) <= columns {

@@ -1,6 +1,6 @@
 //! Colours.
 
-use netburn_stats::judge::Judgement;
+use netburn_stats::metric_change::Judgement;
 
 /// Meaning of a piece of text; only this module maps it to colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,7 +14,7 @@ pub enum Tone {
     Quiet,
     /// Good.
     Good,
-    /// Not quite good, or unreliable.
+    /// Marginal, or unreliable.
     Unreliable,
     /// Bad.
     Bad,

@@ -17,21 +17,21 @@ pub enum Align {
 pub struct Column<'a> {
     /// The heading.
     pub heading: &'a str,
-    /// The side.
+    /// Alignment of the column's cells.
     pub align: Align,
     /// Begins a further table if one table would be too wide.
     pub apart: bool,
 }
 
 impl Column<'_> {
-    /// This column, the first of a further table where one would be too wide.
+    /// This column as the first of a further table, if one table would be too wide.
     #[must_use]
     pub const fn apart(self) -> Self {
         Column { apart: true, ..self }
     }
 }
 
-/// A cell: text without control characters, and what it means.
+/// A cell: text without control characters, and its tone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
     /// Text.
@@ -67,7 +67,7 @@ impl Cell {
         tone: Tone::Plain,
     };
 
-    /// A cell that means something.
+    /// A cell with text and tone.
     pub fn new(text: impl Into<String>, tone: Tone) -> Self {
         Cell {
             text: text.into(),
@@ -83,9 +83,9 @@ impl<T: Into<String>> From<T> for Cell {
 }
 
 /// Lines of a table of `rows` (each as long as `columns`), with two spaces between columns. If that
-/// is wider than `limit`, the columns after the first `keys` are moved to further tables, each with
-/// the first `keys` again: at [`Column::apart`], or where necessary. Columns that are empty in
-/// every row are omitted, and so are rows of a further table without values.
+/// is wider than `limit`, the columns after the first `keys` are moved to further tables, at
+/// [`Column::apart`] or where necessary. Each further table has the first `keys` again. Columns
+/// that are empty in every row are omitted, and so are rows of a further table without values.
 #[must_use]
 pub fn render(columns: &[Column<'_>], rows: &[Vec<Cell>], keys: usize, limit: usize, colour: bool) -> Vec<String> {
     let widths: Vec<usize> = (0..columns.len())

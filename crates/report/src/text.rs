@@ -52,7 +52,7 @@ pub fn text(summary: &Summary, width: usize, colour: bool) -> String {
 }
 
 /// A verdict as a cell: name and tone.
-pub(crate) fn verdict(of: Verdict, provisional: bool) -> Cell {
+pub fn verdict(of: Verdict, provisional: bool) -> Cell {
     let tone = match of {
         Verdict::None => Tone::Quiet,
         Verdict::Pass => Tone::Good,

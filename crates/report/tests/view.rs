@@ -296,7 +296,7 @@ fn hostile_names_stay_text() {
     }
 }
 
-/// The titles within our own pictures besides each one's first.
+/// The titles within netburn's own pictures, without the first one of each.
 fn svg_titles(view: &View) -> usize {
     let drawn = charts(view);
     let titles = drawn
@@ -305,7 +305,6 @@ fn svg_titles(view: &View) -> usize {
     titles.sum()
 }
 
-/// Each table has a caption.
 #[test]
 fn every_table_has_a_caption() {
     let page = html::report(&view(""));
@@ -322,7 +321,7 @@ fn a_page_is_one_file() {
     for outside in ["src=\"", "url(", "@import", "<link", "<iframe", "<base"] {
         assert!(!page.contains(outside), "{outside}");
     }
-    // The names of SVG and of the policy's header, a key of the scenario, and the vendored library's own comment.
+    // Names of SVG and of the policy's header, a key of the scenario, and a comment of the vendored library.
     let known = [
         "http://www.w3.org/2000/svg\"",
         "http-equiv",
@@ -383,7 +382,7 @@ fn a_damaged_folder_shows_its_readable_parts() {
     assert!(View::open(&folder).is_err());
 }
 
-/// A run that ended at its very beginning has nothing to draw, but a page.
+/// A run that ended at its start has a page without charts.
 #[test]
 fn an_empty_run_has_a_page() {
     let bench = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! Measures how far apart many agents start, the error of their clocks, and the time and memory that the results of
 //! a thousand agents need.
 //!
-//! `cargo bench -p netburn-fleet` starts 20 and 200 agent processes, and then 1,000 agents: 200 processes, and tasks of
-//! one more process that send the same messages. `-- 50` starts 50 processes only.
+//! `cargo bench -p netburn-run-control` starts 20 and 200 agent processes, and then 1,000 agents. These are 200 processes,
+//! and tasks of one more process that send the same messages. `-- 50` starts 50 processes only.
 
 use netburn_linux::Monotonic;
 use netburn_protocol::messages::{
@@ -413,23 +413,8 @@ async fn one(line: &str) -> Option<()> {
         .await
         .ok()?;
     let health = Health {
-        name: String::new(),
-        role: Role::Agent,
-        stations: Vec::new(),
-        lateness_us_p50: 1.0,
-        lateness_us_p99: 1.0,
-        lateness_us_max: 1.0,
-        lateness_count: 1,
-        standstill_us_max: None,
-        missed_sends: 0,
-        cpu: 0.0,
-        machine_busy: 0.0,
-        service_us_p99: 0.0,
-        refused: 0,
-        bytes_down: 0,
-        bytes_up: 0,
         operations: EACH,
-        served: Default::default(),
+        ..Health::new("", Role::Agent)
     };
     let mut acknowledged = false;
     while !acknowledged {

@@ -7,7 +7,7 @@ pub use part::Part;
 pub use crate::controller_session::ShutdownSignal;
 use crate::controller_session::dial::Dial;
 use crate::controller_session::outbox::Outbox;
-use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, StartTime, bye_reason};
+use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, StartTime};
 use crate::error::AgentError;
 use crate::join::Join;
 use crate::spool::{SpoolContent, SpoolFolder, SpoolHeader, Writer};
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Time between the end of the baseline and the start of the load, so that the last answers arrive before
-/// the load; at most a quarter of the baseline.
+/// the load. It is at most a quarter of the baseline.
 const QUIET_BEFORE_START: Duration = Duration::from_millis(200);
 /// Maximum time from now to the start, in addition to the baseline. The owner's limits on hours and length
 /// are checked at the assignment, so the start must be soon after.
@@ -96,7 +96,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(
             },
             ToAgent::Start(start) if part.is_some() => break (start, part.expect("it is")),
             ToAgent::Stop(_) => return session.finish(ended(&run, None)).await.map(|()| PartEnd::Delivered),
-            ToAgent::Bye(bye) => return Err(AgentError::RunEnded(bye_reason(bye))),
+            ToAgent::Bye(bye) => return Err(AgentError::RunEnded(bye)),
             _ => {}
         }
     };
@@ -274,8 +274,8 @@ async fn finish<D: Dial>(session: ControllerSession<D>, end: LateResultsEnd) -> 
         Err(
             error @ (AgentError::ControllerLost(_)
             | AgentError::RunEnded(_)
-            | AgentError::UnknownRun
-            | AgentError::Rejected { .. }),
+            | AgentError::Spool(_)
+            | AgentError::Undelivered),
         ) if kept => {
             tracing::info!(%error, "the results are kept on this disk");
             Ok(PartEnd::Spooled)

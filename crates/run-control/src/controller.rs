@@ -1,10 +1,10 @@
 //! The controller of one run: agents, allowed messages and phases.
 //!
-//! - [`setup`]: input of a run.
-//! - [`coordinator`]: the whole run as one state machine. [`roster`]: expected agents and their sessions.
+//! - [`setup`] – input of a run.
+//! - [`coordinator`] – the whole run as one state machine. [`roster`]: expected agents and their sessions.
 //!   [`protocol_state`]: allowed messages of one session.
-//! - [`rate`]: limit on the message rate.
-//! - [`ports`]: assignment of the server's connection samples to stations.
+//! - [`rate`] – limit on the message rate.
+//! - [`ports`] – assignment of the server's connection samples to stations.
 //! - `shell`: sockets and timers.
 
 pub mod coordinator;

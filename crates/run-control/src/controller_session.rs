@@ -1,7 +1,7 @@
 //! The agents' and the server's session with the controller, over one connection or, with reconnects, over
 //! several.
 //!
-//! - [`dial`]: opening of connections. `connection`: one connection. `outbox`: rows until they are
+//! - [`dial`] – opening of connections. `connection`: one connection. `outbox`: rows until they are
 //!   acknowledged. `shutdown`: the owner's request to stop.
 
 mod connection;
@@ -13,13 +13,12 @@ mod shutdown;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use connection::bye_reason;
 pub(crate) use dial::connect;
 use sending::has_capacity;
 pub(crate) use shutdown::LEFT_BY_OWNER;
 pub use shutdown::ShutdownSignal;
 
-use crate::error::AgentError;
+use crate::error::{AgentError, ConnectionError};
 use crate::join::Join;
 use connection::{Connection, Incoming};
 use dial::Dial;
@@ -90,14 +89,14 @@ enum Link<D> {
         since: Instant,
         attempt: Attempt<D>,
         delay: Duration,
-        why: String,
+        why: ConnectionError,
     },
     /// Transitional state, and the final state without reconnects.
     Gone,
 }
 
 /// Delay before the next attempt, and the attempt.
-type Attempt<D> = Pin<Box<dyn Future<Output = (D, Result<(Connection, Welcome), AgentError>)> + Send>>;
+type Attempt<D> = Pin<Box<dyn Future<Output = (D, Result<(Connection, Welcome), ConnectionError>)> + Send>>;
 
 /// Result of a start message.
 pub(crate) enum StartTime {
@@ -129,22 +128,23 @@ impl<D: Dial> ControllerSession<D> {
         let connection = loop {
             match Connection::open(&mut dial, join, false, clock).await {
                 Ok((connection, _)) => break connection,
-                // The network of a device may fail for a short time.
-                Err(AgentError::Join(_))
-                    if reconnect_timeout.is_some() && begun.elapsed() < to_std(CONNECT_TIMEOUT) =>
+                Err(error) if reconnect_timeout.is_none() => return Err(AgentError::Connect(error)),
+                // After a restart of this process, the controller may not have noticed the end of the old
+                // connection.
+                Err(ConnectionError::Rejected(rejected))
+                    if rejected.code == RejectReason::NameTaken && begun.elapsed() < to_std(NAME_TAKEN_RETRY) =>
                 {
+                    tokio::time::sleep(to_std(MIN_RETRY_DELAY)).await;
+                }
+                Err(error @ (ConnectionError::Rejected(_) | ConnectionError::UnknownRun)) => {
+                    return Err(AgentError::Connect(error));
+                }
+                // The network of a device may fail for a short time.
+                Err(_) if begun.elapsed() < to_std(CONNECT_TIMEOUT) => {
                     tokio::time::sleep(to_std(delay)).await;
                     delay = (delay * 2).min(MAX_RETRY_DELAY);
                 }
-                // After a restart of this process, the controller may not have noticed the end of the old
-                // connection.
-                Err(AgentError::Rejected {
-                    code: RejectReason::NameTaken,
-                    ..
-                }) if reconnect_timeout.is_some() && begun.elapsed() < to_std(NAME_TAKEN_RETRY) => {
-                    tokio::time::sleep(to_std(MIN_RETRY_DELAY)).await;
-                }
-                Err(error) => return Err(error),
+                Err(error) => return Err(AgentError::Connect(error)),
             }
         };
         let outbox = match reconnect_timeout {
@@ -168,7 +168,7 @@ impl<D: Dial> ControllerSession<D> {
             since: Instant::now(),
             attempt: this.reconnect(dial, Duration::ZERO),
             delay: MIN_RETRY_DELAY,
-            why: "no connection yet".to_owned(),
+            why: ConnectionError::NotConnected,
         };
         this
     }
@@ -284,8 +284,8 @@ impl<D: Dial> ControllerSession<D> {
                         self.stop_requested_at.get_or_insert(clock.now());
                         stop();
                     }
-                    News::Message(ToAgent::Refused(refused)) => tracing::warn!(refused.reason, "refused"),
-                    News::Message(ToAgent::Bye(bye)) => return Err(AgentError::RunEnded(bye_reason(bye))),
+                    News::Message(ToAgent::Rejected(rejected)) => tracing::warn!(rejected.reason, "rejected"),
+                    News::Message(ToAgent::Bye(bye)) => return Err(AgentError::RunEnded(bye)),
                     News::Message(_) | News::Reconnected | News::Nothing => {}
                 },
                 Next::Rows(Some(rows)) => {
@@ -337,7 +337,9 @@ impl<D: Dial> ControllerSession<D> {
                 Ok(News::Message(_) | News::Nothing) => {}
                 // All messages were sent, and there is only one connection.
                 Err(AgentError::ControllerLost(_)) if self.reconnect_timeout.is_none() => break,
-                Err(AgentError::UnknownRun) if self.outbox.pending() == 0 && said => break,
+                Err(AgentError::ControllerLost(ConnectionError::UnknownRun)) if self.outbox.pending() == 0 && said => {
+                    break;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -348,9 +350,7 @@ impl<D: Dial> ControllerSession<D> {
         if outbox.pending() == 0 {
             outbox.discard();
         } else if outbox.is_kept() {
-            return Err(AgentError::ControllerLost(
-                "the run ended before all results were delivered".to_owned(),
-            ));
+            return Err(AgentError::Undelivered);
         }
         match (end.error, self_ran) {
             (None, _) => Ok(()),
@@ -388,7 +388,7 @@ impl<D: Dial> ControllerSession<D> {
                 let (dial, found) = attempt.await;
                 self.found(dial, found)
             }
-            Link::Gone => Err(AgentError::ControllerLost("the session has ended".to_owned())),
+            Link::Gone => Err(AgentError::ControllerLost(ConnectionError::SessionEnded)),
         }
     }
 
@@ -405,8 +405,8 @@ impl<D: Dial> ControllerSession<D> {
                 Ok(News::Nothing)
             }
             Some((_, Ok(message))) => Ok(News::Message(message)),
-            Some((_, Err(reason))) => self.handle_connection_lost(reason),
-            None => self.handle_connection_lost("the session has ended".to_owned()),
+            Some((_, Err(error))) => self.handle_connection_lost(error),
+            None => self.handle_connection_lost(ConnectionError::SessionEnded),
         }
     }
 }

@@ -1,6 +1,10 @@
 //! Errors of the controller of a run, and of its agents and server.
 
-use netburn_protocol::messages::{MAX_TO_AGENT, RejectReason};
+use crate::join::JoinVariableError;
+use netburn_protocol::messages::{Bye, MAX_TO_AGENT, Malformed, Rejected};
+use netburn_protocol::transport::ChannelError;
+use netburn_record::Loss;
+use netburn_units::Duration;
 use std::io;
 
 /// Error of the controller: the run has no result, or its rows can't be stored.
@@ -26,12 +30,15 @@ pub enum ControllerError {
     /// A member is in another run.
     #[error("{0}; simultaneous runs disturb each other")]
     Busy(String),
-    /// The server is not available.
-    #[error("no server to measure against: {0}")]
-    NoServer(String),
-    /// No agent is available.
-    #[error("no agent is ready: {0}")]
-    NoAgents(String),
+    /// The fleet's controller rejected the run.
+    #[error("the fleet's controller rejected the run: {}", .0.reason)]
+    Rejected(Rejected),
+    /// The server is not available. Contains the names of the lost servers.
+    #[error("no server to measure against: {}", listed(.0))]
+    NoServer(Vec<(String, Loss)>),
+    /// No agent is available. Contains the names of the lost agents.
+    #[error("no agent is ready: {}", listed(.0))]
+    NoAgents(Vec<(String, Loss)>),
     /// A row can't be stored. The run was ended.
     #[error("results can't be stored: {0}")]
     Storage(#[source] io::Error),
@@ -40,26 +47,30 @@ pub enum ControllerError {
 /// Error of an agent or server: it did not do its part in the run, or not all of it.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
-    /// The controller can't be reached, or the peer is not a controller.
+    /// The process has no connection parameters.
+    #[error(transparent)]
+    JoinVariable(#[from] JoinVariableError),
+    /// The system did not start the event loop of the process.
+    #[error("can't start the event loop: {0}")]
+    EventLoop(#[source] io::Error),
+    /// The first connection to the controller failed.
     #[error("can't connect to the controller: {0}")]
-    Join(String),
-    /// The controller rejected the connection.
-    #[error("the controller rejected the connection: {reason}")]
-    Rejected {
-        /// Reason for programs.
-        code: RejectReason,
-        /// Human-readable reason.
-        reason: String,
-    },
+    Connect(#[source] ConnectionError),
     /// The connection to the controller is lost.
     #[error("the connection to the controller is lost: {0}")]
-    ControllerLost(String),
-    /// The run ended or did not begin, with the reason.
-    #[error("{0}")]
-    RunEnded(String),
-    /// No process holds the run any more.
-    #[error("the run is no longer held: its `netburn run` has ended")]
-    UnknownRun,
+    ControllerLost(#[source] ConnectionError),
+    /// The process that started this one has ended.
+    #[error("the parent process has ended")]
+    ParentEnded,
+    /// The rows can't be read from the spool.
+    #[error("the spool can't be read: {0}")]
+    Spool(#[source] io::Error),
+    /// The run ended before the controller had all rows. They remain in the spool.
+    #[error("the run ended before all results were delivered")]
+    Undelivered,
+    /// The run ended or did not begin, with the controller's reason.
+    #[error("{}", bye_reason(.0))]
+    RunEnded(Bye),
     /// It rejected its part.
     #[error("rejected its part: {0}")]
     Declined(String),
@@ -69,4 +80,56 @@ pub enum AgentError {
     /// The task in this process failed.
     #[error("the part failed: {0}")]
     Failed(#[source] tokio::task::JoinError),
+}
+
+/// Reason for which there is no connection to a controller: it can't be opened, or it ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectionError {
+    /// No attempt to connect has ended yet.
+    #[error("no connection yet")]
+    NotConnected,
+    /// The controller can't be reached.
+    #[error(transparent)]
+    Unreachable(#[from] Box<dyn std::error::Error + Send + Sync>),
+    /// The channel failed, or the peer closed it.
+    #[error(transparent)]
+    Channel(#[from] ChannelError),
+    /// The controller sent a message that can't be parsed.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// The controller did not answer within this time.
+    #[error("no answer for {0}")]
+    NoAnswer(Duration),
+    /// The controller sent no message for this time.
+    #[error("no message for {0}")]
+    Silent(Duration),
+    /// Sending one message took longer than this time.
+    #[error("sending a message took longer than {0}")]
+    SendTimeout(Duration),
+    /// The first message of the controller is not `welcome`.
+    #[error("unexpected message before `welcome`")]
+    OutOfOrder,
+    /// The controller rejected the connection.
+    #[error("it rejected the connection: {}", .0.reason)]
+    Rejected(Rejected),
+    /// The controller closed the connection with this reason.
+    #[error("{}", bye_reason(.0))]
+    Bye(Bye),
+    /// No process holds the run any more.
+    #[error("the run is no longer held: its `netburn run` has ended")]
+    UnknownRun,
+    /// The session is over, or its only connection was used.
+    #[error("the session has ended")]
+    SessionEnded,
+}
+
+/// Human-readable reason of a `bye`.
+fn bye_reason(bye: &Bye) -> &str {
+    bye.reason.as_deref().unwrap_or("no reason given")
+}
+
+/// Losses with their names: `laptop: it did not join in time; tv: it left`.
+fn listed(lost: &[(String, Loss)]) -> String {
+    let each: Vec<String> = lost.iter().map(|(name, loss)| format!("{name}: {loss}")).collect();
+    each.join("; ")
 }

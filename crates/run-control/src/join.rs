@@ -1,12 +1,22 @@
 //! Connection parameters of the process of an agent or server.
 
-use crate::error::AgentError;
 use netburn_record::Role;
 use std::net::SocketAddr;
 
 /// Environment variable with the connection parameters of a child process. Arguments would show the token
 /// to every user of the machine.
 pub const VARIABLE: &str = "NETBURN_JOIN";
+
+/// Error of reading [`VARIABLE`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum JoinVariableError {
+    /// The variable is not set.
+    #[error("{VARIABLE} is not set")]
+    NotSet,
+    /// Its value has another form.
+    #[error("{VARIABLE} is invalid")]
+    Invalid,
+}
 
 /// Connection parameters of an agent or server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +39,8 @@ pub struct Join {
     pub fleet: Option<String>,
 }
 
-/// URL of a controller at the other end of standard input: for a process that can't reach it over a
-/// network, or must not use the measured one.
+/// URL of a controller at the other end of standard input. It is for a process that can't reach the
+/// controller over a network, or must not use the measured one.
 pub const INHERITED: &str = "stdin:";
 
 impl Join {
@@ -38,9 +48,9 @@ impl Join {
     ///
     /// # Errors
     /// If it is not set or invalid.
-    pub fn from_environment() -> Result<Join, AgentError> {
-        let text = std::env::var(VARIABLE).map_err(|_| AgentError::Join(format!("{VARIABLE} is not set")))?;
-        Join::from_text(&text).ok_or_else(|| AgentError::Join(format!("{VARIABLE} is invalid")))
+    pub fn from_environment() -> Result<Join, JoinVariableError> {
+        let text = std::env::var(VARIABLE).map_err(|_| JoinVariableError::NotSet)?;
+        Join::from_text(&text).ok_or(JoinVariableError::Invalid)
     }
 
     /// Serializes the parameters as one line for [`VARIABLE`]: role, name, parent, token, URL, listening

@@ -13,7 +13,7 @@ use crate::{agent, controller_session, server};
 /// If it can't join, is rejected, or loses its controller.
 pub fn agent_main(join: &Join) -> Result<(), AgentError> {
     live(join, async {
-        let channel = controller_session::connect(join).await?;
+        let channel = controller_session::connect(join).await.map_err(AgentError::Connect)?;
         agent::run(SingleConnection::new(channel), join, AgentOptions::default())
             .await
             .map(drop)
@@ -26,7 +26,7 @@ pub fn agent_main(join: &Join) -> Result<(), AgentError> {
 /// If it can't join, is rejected, can't listen, or loses its controller.
 pub fn server_main(join: &Join) -> Result<(), AgentError> {
     live(join, async {
-        let channel = controller_session::connect(join).await?;
+        let channel = controller_session::connect(join).await.map_err(AgentError::Connect)?;
         server::run(SingleConnection::new(channel), join, None, ShutdownSignal::default()).await
     })
 }
@@ -35,7 +35,7 @@ fn live(join: &Join, life: impl Future<Output = Result<(), AgentError>>) -> Resu
     if let Some(parent) = join.parent {
         match netburn_linux::die_with_parent(parent) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(AgentError::ControllerLost("the parent process has ended".to_owned()));
+                return Err(AgentError::ParentEnded);
             }
             // Without kernel support, the process ends with its connection.
             _ => {}
@@ -46,6 +46,6 @@ fn live(join: &Join, life: impl Future<Output = Result<(), AgentError>>) -> Resu
         tracing::debug!(%error, "the limit on open files can't be raised");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| AgentError::Join(error.to_string()))?;
+    let runtime = runtime.map_err(AgentError::EventLoop)?;
     runtime.block_on(life)
 }

@@ -1,6 +1,6 @@
 //! Progress and outcome of a run.
 
-use netburn_record::Health;
+use netburn_record::{Health, Loss};
 use netburn_units::{Duration, Instant};
 
 /// Phase of a run.
@@ -44,7 +44,7 @@ pub struct Outcome {
     /// True if the run was ended early from outside.
     pub interrupted: bool,
     /// Lost agents and servers, each with the reason.
-    pub lost: Vec<(String, String)>,
+    pub lost: Vec<(String, Loss)>,
     /// Self-reports on the measurement.
     pub health: Vec<Health>,
 }

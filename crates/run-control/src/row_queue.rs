@@ -3,10 +3,9 @@
 //! **Call order:** [`with_writer`] starts the thread and gives a [`RowQueue`] to the controller of a run. The controller adds rows
 //! and requests syncs. The thread reports each completed sync, or the first error, after which it discards all rows.
 
+use crate::disk_queue::{DiskQueue, DiskThread, QueueError, disk_queue};
 use netburn_record::{Row, Sink};
 use std::io;
-use tokio::sync::mpsc;
-use tokio::sync::mpsc::error::TrySendError;
 
 /// Maximum number of rows that wait for the thread: 150 MB and their texts. More rows are a storage error.
 pub const MAX_WAITING_ROWS: usize = 1 << 19;
@@ -21,16 +20,14 @@ enum Item {
 /// Rows on their way to the thread that stores them.
 #[derive(Debug)]
 pub struct RowQueue {
-    items: mpsc::Sender<Item>,
-    results: mpsc::UnboundedReceiver<io::Result<()>>,
+    items: DiskQueue<Item, io::Result<()>>,
     syncing: bool,
 }
 
 /// The other end of a [`RowQueue`], for the thread that stores the rows.
 #[derive(Debug)]
 pub struct RowWriter {
-    items: mpsc::Receiver<Item>,
-    results: mpsc::UnboundedSender<io::Result<()>>,
+    items: DiskThread<Item, io::Result<()>>,
 }
 
 /// Calls `run` on this thread. A second thread passes the rows of the queue to `sinks`, in this order. Returns when both have
@@ -46,18 +43,9 @@ pub fn with_writer<T>(sinks: &mut [&mut (dyn Sink + Send)], run: impl FnOnce(Row
 /// Creates a queue.
 #[must_use]
 pub fn row_queue() -> (RowQueue, RowWriter) {
-    let (items, waiting) = mpsc::channel(MAX_WAITING_ROWS);
-    let (tell, results) = mpsc::unbounded_channel();
-    let queue = RowQueue {
-        items,
-        results,
-        syncing: false,
-    };
-    let writer = RowWriter {
-        items: waiting,
-        results: tell,
-    };
-    (queue, writer)
+    let (items, waiting) = disk_queue(MAX_WAITING_ROWS);
+    let queue = RowQueue { items, syncing: false };
+    (queue, RowWriter { items: waiting })
 }
 
 impl RowQueue {
@@ -79,7 +67,7 @@ impl RowQueue {
 
     /// Waits for the result of the requested sync, or for a storage error. Cancellation safe.
     pub(crate) async fn result(&mut self) -> io::Result<()> {
-        let result = self.results.recv().await.unwrap_or_else(|| Err(ended()));
+        let result = self.items.reply().await.unwrap_or_else(|| Err(ended()));
         self.syncing = false;
         result
     }
@@ -94,11 +82,11 @@ impl RowQueue {
     }
 
     fn add(&self, item: Item) -> io::Result<()> {
-        self.items.try_send(item).map_err(|error| match error {
-            TrySendError::Full(_) => io::Error::other(format!(
+        self.items.try_put(item).map_err(|error| match error {
+            QueueError::Full => io::Error::other(format!(
                 "the disk is too slow: {MAX_WAITING_ROWS} rows wait to be written"
             )),
-            TrySendError::Closed(_) => ended(),
+            QueueError::Closed => ended(),
         })
     }
 }
@@ -106,7 +94,7 @@ impl RowQueue {
 impl RowWriter {
     /// Passes all rows to `sinks`, in this order, until the queue is dropped. Blocks.
     pub fn run(mut self, sinks: &mut [&mut (dyn Sink + Send)]) {
-        while let Some(item) = self.items.blocking_recv() {
+        while let Some(item) = self.items.next() {
             let result = match item {
                 Item::Row(row) => match sinks.iter_mut().try_for_each(|sink| sink.put(&row)) {
                     Ok(()) => continue,
@@ -115,14 +103,13 @@ impl RowWriter {
                 Item::Sync => sinks.iter_mut().try_for_each(|sink| sink.sync()),
             };
             let failed = result.is_err();
-            // Fails only when the run is over.
-            let _ = self.results.send(result);
+            self.items.reply(result);
             if failed {
                 break;
             }
         }
         // Later rows are discarded.
-        while self.items.blocking_recv().is_some() {}
+        while self.items.next().is_some() {}
     }
 }
 
@@ -207,8 +194,8 @@ mod tests {
             }
             let error = block_on(queue.sync()).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-            assert!(queue.results.try_recv().is_err());
             queue.put(row("d")).unwrap();
+            assert!(block_on(queue.items.finish()).is_empty());
         });
         assert_eq!(sink.rows, [row("a")]);
         assert_eq!(sink.synced, 0);

@@ -1,7 +1,7 @@
 //! The server of one run, managed by the controller.
 
 use crate::controller_session::dial::Dial;
-use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, ShutdownSignal, StartTime, bye_reason};
+use crate::controller_session::{ControllerSession, LEFT_BY_OWNER, ShutdownSignal, StartTime};
 use crate::error::AgentError;
 use crate::join::Join;
 use netburn_protocol::messages::standing::LateResultsEnd;
@@ -64,7 +64,7 @@ pub async fn run<D: Dial>(
             }
             ToAgent::Start(start) if serving.is_some() => break (start, serving.expect("it is")),
             ToAgent::Stop(_) => return session.finish(ended(None)).await,
-            ToAgent::Bye(bye) => return Err(AgentError::RunEnded(bye_reason(bye))),
+            ToAgent::Bye(bye) => return Err(AgentError::RunEnded(bye)),
             _ => {}
         }
     };

@@ -6,8 +6,10 @@
 //! file = "nbagent\n"  version: u32  frame*       header first, then start, rows in the order of their numbers, end
 //! ```
 //!
-//! The [frames](netburn_record::spool::frame) are those of a record's spool, with payloads in JSON. The file
-//! contains no token; its proof only allows the delivery of these results.
+//! The [frames](netburn_record::spool::frame) are those of a record's spool. The payloads are JSON, because a frame of
+//! rows is a message as it is sent: a number and a batch. The binary rows of a record's spool would need a conversion
+//! from batches and back for each message, beside the JSON of the other frames. The file contains no token; its proof
+//! only allows the delivery of these results.
 //!
 //! - [`pending`], [`SpoolReader`], [`remove`]: delivery of results after the run.
 //! - `write`, `read`: the file format.

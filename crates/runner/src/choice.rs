@@ -3,7 +3,7 @@
 use crate::control::{Event, RunControl};
 use crate::lab::open_lab;
 use netburn_lab::LabError;
-use netburn_scenario::{Document, Environment};
+use netburn_scenario::{Document, Environment, Plan};
 use std::path::Path;
 
 /// A chosen environment.
@@ -32,9 +32,26 @@ pub enum Reason {
     NoLab(LabError),
 }
 
-/// Chooses an environment: the lab if the machine permits it, else the simulator; local for a scenario without an access point.
-/// Opens a lab to find out whether the machine permits it. `program` is the executable of netburn, which must have the command
-/// `lab-init`.
+/// The environment in which a scenario runs if none is requested and the machine permits it: the lab, the simulator for a
+/// scenario that the lab can't run, and local for one without an access point. It depends on the scenario alone.
+#[must_use]
+pub fn preferred(document: &Document) -> Environment {
+    preference(document).0
+}
+
+/// The preferred environment, and the plan for the lab.
+fn preference(document: &Document) -> (Environment, Option<Plan>) {
+    if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) {
+        return (Environment::Local, None);
+    }
+    match document.resolve_for(Environment::Lab) {
+        Ok((plan, _)) => (Environment::Lab, Some(plan)),
+        Err(_) => (Environment::Simulate, None),
+    }
+}
+
+/// Chooses the [`preferred`] environment, or the simulator if the machine does not permit a lab. Opens a lab to find that out.
+/// `program` is the executable of netburn, which must have the command `lab-init`.
 #[must_use]
 pub fn choose(document: &Document, program: &Path, control: &RunControl<'_>) -> Choice {
     let choice = |environment, reason| Choice {
@@ -42,11 +59,10 @@ pub fn choose(document: &Document, program: &Path, control: &RunControl<'_>) -> 
         reason,
         lab: None,
     };
-    if document.resolve().is_ok_and(|plan| plan.aps.is_empty()) {
-        return choice(Environment::Local, Reason::NoAccessPoint);
-    }
-    let Ok((plan, _)) = document.resolve_for(Environment::Lab) else {
-        return choice(Environment::Simulate, Reason::NotForLab);
+    let plan = match preference(document) {
+        (_, Some(plan)) => plan,
+        (Environment::Local, None) => return choice(Environment::Local, Reason::NoAccessPoint),
+        (other, None) => return choice(other, Reason::NotForLab),
     };
     control.report(Event::OpeningLab(&plan));
     match open_lab(&plan, program) {

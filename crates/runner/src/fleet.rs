@@ -137,7 +137,7 @@ fn run_name(folder: &Path, seed: Seed, now: SystemTime) -> String {
         .take(2)
         .map(|part| part.as_os_str().to_string_lossy().into_owned());
     let mut parts: Vec<String> = parts.collect();
-    // `runs` says nothing; the folder of repeats does.
+    // The folder name `runs` identifies no run. The folder of a run set does.
     if parts.get(1).is_some_and(|parent| parent == "runs") {
         parts.truncate(1);
     }

@@ -6,14 +6,15 @@
 //!
 //! Modules, from the top:
 //!
-//! - [`recorded`]: runs that are recorded to folders.
-//! - [`choice`]: the environment of a scenario for which none was requested.
-//! - [`environment`]: the trait of all environments.
+//! - [`recorded`] – runs that are recorded to folders.
+//! - [`choice`] – the environment of a scenario for which none was requested.
+//! - [`environment`] – the trait of all environments.
 //! - [`simulation`], [`lab`], [`local`], [`fleet`]: the environments. Each has a value of
 //!   [`netburn_scenario::Environment`], which names the environment in files and arguments.
 //! - `agents`: the common part of the environments in real time: a controller and agents.
-//! - [`control`]: cancellation, progress and warnings. [`error`]: errors of runs.
-//! - [`pool`]: work on several threads.
+//! - [`flows`] – flows of datagrams in a lab, without a record.
+//! - [`control`] – cancellation, progress and warnings. [`error`]: errors of runs.
+//! - [`pool`] – work on several threads.
 
 mod agents;
 pub mod choice;
@@ -21,13 +22,14 @@ pub mod control;
 pub mod environment;
 pub mod error;
 pub mod fleet;
+pub mod flows;
 pub mod lab;
 pub mod local;
 pub mod pool;
 pub mod recorded;
 pub mod simulation;
 
-pub use choice::{Choice, Reason, choose};
+pub use choice::{Choice, Reason, choose, preferred};
 pub use control::{Cancel, Event, RunControl};
 pub use environment::{PreparedRun, RunEnvironment};
 pub use error::{RunError, Unsupported};

@@ -40,9 +40,9 @@ pub fn record(
 }
 
 /// Executes all runs of a plan ([`Plan::repeat`]), each with its own seed, and records them to `folder`. As many runs execute at
-/// the same time as the environment [permits](RunEnvironment::concurrency). A plan with one run is [recorded](record) directly to
-/// the folder; otherwise each run has a folder in it, and the summary covers all of them. After a run that is stopped or failed,
-/// no further run starts.
+/// the same time as the environment [permits](RunEnvironment::concurrency). A plan with one run is [recorded](record)
+/// directly to the folder. Otherwise each run has a folder in it, and the summary covers all of them. After a run that
+/// is stopped or failed, no further run starts.
 ///
 /// # Errors
 /// The first error of a run; or the results can't be stored.
@@ -92,10 +92,10 @@ pub fn repeat(
     finish(set, status)
 }
 
-/// Executes the runs of several plans in alternation, so that drift of the environment affects all of them: each block has every
-/// plan with remaining runs once, in an order from the seed of the first plan. Each plan has its own folder with a folder for each
-/// run. Returns the records of the plans that have a run. Simulated time has no drift, so there the plans are
-/// [repeated](repeat) one after the other.
+/// Executes the runs of several plans in alternation, so that drift of the environment affects all of them. Each block
+/// has every plan with remaining runs once. The order is from the seed of the first plan. Each plan has its own folder
+/// with a folder for each run. Returns the records of the plans that have a run. Simulated time has no drift, so there
+/// the plans are [repeated](repeat) one after the other.
 ///
 /// # Errors
 /// The first error of a run; or the results can't be stored.
@@ -272,7 +272,7 @@ mod tests {
             assert_eq!(sorted, [0, 1, 2]);
             first[round[0]] += 1;
         }
-        // Of 40 rounds a third each, give or take three deviations of √(40 × 1/3 × 2/3) = 3.0.
+        // A third of 40 rounds each, ± three deviations of √(40 × 1/3 × 2/3) = 3.0.
         assert!(first.iter().all(|count| (5..=22).contains(count)), "{first:?}");
         assert_eq!(order, interleaved_order(&[40, 40, 40], Seed(3)));
         assert_ne!(order, interleaved_order(&[40, 40, 40], Seed(4)));

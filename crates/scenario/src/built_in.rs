@@ -36,6 +36,15 @@ pub fn built_in_scenarios() -> &'static [(&'static str, &'static str)] {
     BUILT_IN
 }
 
+/// Returns name and text of the built-in scenario with this name, in British or American spelling.
+///
+/// # Errors
+/// There is no such scenario. The error lists the names, the most similar one first.
+pub fn built_in_scenario(name: &str) -> Result<(&'static str, &'static str), ScenarioError> {
+    let found = named(name).copied();
+    found.ok_or_else(|| not_found(name, "no built-in scenario with this name"))
+}
+
 /// Loads the file with this path, else the built-in scenario with this name.
 ///
 /// # Errors
@@ -66,7 +75,8 @@ pub fn load(name_or_path: &str) -> Result<Document, ScenarioError> {
             Document::from_toml(name_or_path, &utf8(name_or_path, text)?)
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_word(name_or_path) => {
-            let (name, text) = named(name_or_path).ok_or_else(|| not_found(name_or_path))?;
+            let (name, text) = named(name_or_path)
+                .ok_or_else(|| not_found(name_or_path, "no such file, and no built-in scenario with this name"))?;
             Document::from_toml(name, text)
         }
         Err(error) => Err(ScenarioError::whole(
@@ -126,13 +136,12 @@ fn utf8(name: &str, bytes: Vec<u8>) -> Result<String, ScenarioError> {
     })
 }
 
-fn not_found(name: &str) -> ScenarioError {
+fn not_found(name: &str, message: &str) -> ScenarioError {
     let names = || BUILT_IN.iter().map(|(name, _)| *name);
     let stem = name.strip_suffix(".toml").unwrap_or(name);
     let help = match nearest(stem, names()) {
         Some(near) => format!("did you mean `{near}`? The built-in scenarios are {}", list(names())),
         None => format!("the built-in scenarios are {}", list(names())),
     };
-    let message = "no such file, and no built-in scenario with this name".to_owned();
-    ScenarioError::whole(name, message, Some(help))
+    ScenarioError::whole(name, message.to_owned(), Some(help))
 }

@@ -50,7 +50,6 @@ pub(crate) struct Context {
     pub(crate) file: Option<FileKeys>,
 }
 
-/// All keys of the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileKeys {
     /// Shape of the file.
@@ -308,7 +307,7 @@ pub(crate) struct Key {
     /// Default of a key without a value in the plan.
     pub(crate) default_text: Option<&'static str>,
     /// Description of a default that depends on other settings.
-    pub(crate) default_note: Option<&'static str>,
+    pub(crate) default_note: Option<Cow<'static, str>>,
     pub(crate) required: bool,
     /// The key describes Wi-Fi, and a station with a wired link cannot have it.
     pub(crate) wifi: bool,
@@ -357,7 +356,7 @@ impl Key {
     /// Returns the description with the default, the environments, and whether the key can change.
     fn description(&self) -> String {
         let mut text = self.about.to_owned();
-        if let Some(note) = self.default_note {
+        if let Some(note) = &self.default_note {
             text.push_str(&format!(" Default: {note}."));
         }
         if let Some((environments, _)) = self.environments() {

@@ -2,10 +2,9 @@
 
 use crate::environment::Environment;
 use crate::plan::{Ap, Joins, Plan, Station, StationLink};
-use crate::schema::goal;
 use netburn_medium::config::LinkQuality;
 use netburn_units::{ByteSize, Duration};
-use netburn_workload::{Config, Kind};
+use netburn_workload::{Config, Goal, Kind};
 
 impl Plan {
     /// Returns the plan as lines of text: network, stations, workloads, goals, expected traffic on `environment`, and
@@ -229,5 +228,13 @@ fn rounded(time: Duration) -> Duration {
     match time.as_nanos() {
         nanos @ 1_000_000.. => Duration::from_nanos((nanos + STEP / 2) / STEP * STEP),
         _ => time,
+    }
+}
+
+fn goal(goal: &Goal) -> String {
+    match goal {
+        Goal::Latency { limit } => format!("≤ {limit}"),
+        Goal::Rate { at_least, window, .. } => format!("≥ {at_least} in every {window}"),
+        Goal::NoStall => "no stall".to_owned(),
     }
 }

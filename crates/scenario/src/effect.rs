@@ -10,7 +10,7 @@ use std::fmt;
 /// Keys without effect that share one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ineffective {
-    /// The keys, as paths into the scenario file; `*` stands for every name.
+    /// The keys, as paths into the scenario file; `*` represents every name.
     pub keys: Vec<String>,
     /// Reason why the keys have no effect.
     pub reason: Reason,

@@ -107,7 +107,6 @@ pub(crate) fn all() -> Vec<SectionEntry> {
     ]
 }
 
-/// All keys of the file.
 pub(crate) const FILE_KEYS: FileKeys = FileKeys {
     shape,
     sections_with_key,

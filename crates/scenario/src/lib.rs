@@ -1,9 +1,23 @@
 //! Scenario files: parser, validation, resolution into a plan, and JSON Schema.
 //!
-//! [`load`] finds a scenario by path or by the name of a built-in one and reads it into a [`Document`];
+//! [`load`] finds a scenario by path or by the name of a built-in one, and reads it into a [`Document`].
 //! [`Document::set`] changes a key as `--set` does. [`Document::resolve`] fills in every default, checks the document and
 //! returns the [`Plan`]. A [`ScenarioError`] lists all problems, each with its line, the value found and the value
 //! expected. [`Plan::to_json`] writes a plan as a scenario document, and [`Plan::from_json`] reads it.
+//!
+//! Modules, from the top:
+//!
+//! - `built_in`: the built-in scenarios, and [`load`].
+//! - `document`: a scenario before resolution. `node` is its tree of values, with their positions in the file.
+//! - `resolve`: from a document to a plan. [`plan`]: the plan.
+//! - `file`, `sections`, `section_macro`: the declaration of every key. The reader, the schema and the manual are
+//!   generated from it.
+//! - `enums`, `scalars`, `goals`: types of values, with their ranges and syntax.
+//! - `decode`, `encode`: values from a document and into a document.
+//! - `change`: keys that can change during a run. [`effect`] and [`reason`]: keys without effect, and why.
+//! - `environment`, `estimate`, `describe`: environments, the traffic of a plan, and a plan as text.
+//! - `schema`: JSON Schema, and the tables of the manual.
+//! - `problem`, `suggest`: errors with positions, and suggestions for misspelled names.
 //!
 //! ```
 //! use netburn_scenario::{Environment, load};
@@ -46,7 +60,7 @@ mod suggest;
 mod toml_text;
 mod value;
 
-pub use built_in::{MAX_FILE_SIZE, built_in_scenarios, load};
+pub use built_in::{MAX_FILE_SIZE, built_in_scenario, built_in_scenarios, load};
 pub use describe::decimal;
 pub use document::Document;
 pub use environment::{Environment, ParseEnvironmentError};

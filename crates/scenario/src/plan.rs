@@ -72,6 +72,13 @@ pub struct Server {
 /// moderation of Intel's drivers under mixed load (`IGB_20K_ITR` of igb, `low_latency` of e1000e).
 pub const DEFAULT_INTERRUPT_INTERVAL: Duration = Duration::from_micros(50);
 
+/// Default capacity of a queue in front of a wired link or of the forwarding: this time at its rate, at least
+/// [`MIN_DEFAULT_QUEUE`].
+pub const DEFAULT_QUEUE_TIME: Duration = Duration::from_millis(100);
+
+/// Minimum of the default capacity of a queue in front of a wired link or of the forwarding.
+pub const MIN_DEFAULT_QUEUE: ByteSize = ByteSize::from_kib(64);
+
 /// A wired link with the same properties in both directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hop {
@@ -81,7 +88,7 @@ pub struct Hop {
     pub delay: Duration,
     /// Share of packets lost in each direction.
     pub loss: Probability,
-    /// Capacity of the queue in each direction; `None`: 100 ms at the rate, at least 64 KiB.
+    /// Capacity of the queue in each direction; `None`: [`DEFAULT_QUEUE_TIME`] at the rate.
     pub queue: Option<ByteSize>,
 }
 
@@ -145,12 +152,12 @@ pub struct Ap {
     pub driver_queue: u16,
     /// Airtime queue limits; `None`: unlimited.
     pub aql: Option<Aql>,
-    /// RX interrupt coalescing on simulate: the host is notified this long after the last received frame, but at most four
-    /// times this long after the first.
+    /// RX interrupt coalescing on simulate. The host is notified this long after the last received frame, but at most
+    /// four times this long after the first.
     pub rx_interrupt_delay: Duration,
     /// Maximum forwarding rate, sum of both directions; `None`: unlimited.
     pub forwarding: Option<BitRate>,
-    /// Capacity of the forwarding queue; `None`: 100 ms at the rate, at least 64 KiB.
+    /// Capacity of the forwarding queue; `None`: [`DEFAULT_QUEUE_TIME`] at the rate.
     pub forwarding_queue: Option<ByteSize>,
     /// WAN link; `None`: the access point is next to the server's link.
     pub wan: Option<Wan>,
@@ -167,7 +174,7 @@ pub struct Wan {
     pub delay: Duration,
     /// Share of packets lost in each direction.
     pub loss: Probability,
-    /// Capacity of the queue in each direction; `None`: 100 ms at the rate, at least 64 KiB.
+    /// Capacity of the queue in each direction; `None`: [`DEFAULT_QUEUE_TIME`] at the rate.
     pub queue: Option<ByteSize>,
 }
 
@@ -219,8 +226,8 @@ pub struct Station {
     pub gro: bool,
     /// Time from the end of a transmission until the host's TCP is notified, on simulate. Default: 0.
     pub tx_completion_delay: Duration,
-    /// RX interrupt coalescing on simulate: the host is notified this long after the last received frame, but at most four
-    /// times this long after the first. Default: 0.
+    /// RX interrupt coalescing on simulate. The host is notified this long after the last received frame, but at most
+    /// four times this long after the first. Default: 0.
     pub rx_interrupt_delay: Duration,
     /// Wired link instead of Wi-Fi. With a link, only the queue of `air` applies.
     pub link: Option<StationLink>,

@@ -110,6 +110,26 @@ impl ScenarioError {
         parts.join("\n\n")
     }
 
+    /// Formats each problem as one line: `file:line:column: key: message; help`. `argument` returns the beginning of a
+    /// line for a problem of an argument `KEY=VALUE` of [`Document::set`](crate::Document::set).
+    #[must_use]
+    pub fn lines(&self, argument: impl Fn(&str) -> String) -> Vec<String> {
+        let shown = self.problems.iter().take(MAX_SHOWN_PROBLEMS);
+        let lines = shown.map(|problem| {
+            let place = match (&problem.place, problem.line, problem.column) {
+                (Place::Argument(index, _), ..) => argument(self.source.argument(*index)),
+                (_, Some(line), Some(column)) => format!("{}:{line}:{column}", self.source.name),
+                _ => self.source.name.clone(),
+            };
+            let help = problem
+                .help
+                .as_ref()
+                .map_or_else(String::new, |help| format!("; {help}"));
+            format!("{place}: {}{help}", problem.title())
+        });
+        lines.chain(self.more()).collect()
+    }
+
     fn more(&self) -> Option<String> {
         let more = self
             .problems
@@ -121,26 +141,9 @@ impl ScenarioError {
 }
 
 impl fmt::Display for ScenarioError {
-    /// Writes one line per problem: `file:line:column: key: message; help`.
+    /// Writes the [lines](Self::lines) of the problems.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().take(MAX_SHOWN_PROBLEMS).enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            match (&problem.place, problem.line, problem.column) {
-                (Place::Argument(index, _), ..) => write!(f, "{}: ", self.source.argument(*index))?,
-                (_, Some(line), Some(column)) => write!(f, "{}:{line}:{column}: ", self.source.name)?,
-                _ => write!(f, "{}: ", self.source.name)?,
-            }
-            f.write_str(&problem.title())?;
-            if let Some(help) = &problem.help {
-                write!(f, "; {help}")?;
-            }
-        }
-        match self.more() {
-            Some(more) => write!(f, "\n{more}"),
-            None => Ok(()),
-        }
+        f.write_str(&self.lines(set_option).join("\n"))
     }
 }
 
@@ -187,8 +190,9 @@ impl Problem {
             }
             Place::Argument(index, span) => {
                 // The argument is shown as typed, without line numbers.
-                argument = source.argument(*index);
-                let before = argument.len() - source.arguments.get(*index).map_or(0, String::len);
+                let typed = source.argument(*index);
+                argument = set_option(typed);
+                let before = argument.len() - typed.len();
                 let span = visible(&argument, &(span.start + before..span.end + before));
                 let snippet = Snippet::source(argument.as_str()).line_numbering(false);
                 title.element(snippet.annotation(AnnotationKind::Primary.span(span)))
@@ -210,9 +214,13 @@ impl Problem {
 }
 
 impl Source {
-    fn argument(&self, index: usize) -> String {
-        format!("--set {}", self.arguments.get(index).map_or("", String::as_str))
+    fn argument(&self, index: usize) -> &str {
+        self.arguments.get(index).map_or("", String::as_str)
     }
+}
+
+fn set_option(argument: &str) -> String {
+    format!("--set {argument}")
 }
 
 /// Returns line and column, from 1, of a byte of `text`.

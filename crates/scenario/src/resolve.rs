@@ -8,7 +8,7 @@ mod workload;
 
 pub use station::is_reserved_station_name;
 pub use workload::built_in_workload;
-pub(crate) use workload::{operation_size, preset};
+pub(crate) use workload::{default_rate, operation_size, preset};
 
 use crate::decode::{Context, Named, Section, Spanned};
 use crate::file::{FILE_KEYS, Scenario};

@@ -1,13 +1,14 @@
 //! JSON Schema of scenario documents, and the tables of the manual.
 
 use crate::change::CHANGEABLE;
-use crate::decode::SectionSchema;
-use crate::enums::KINDS;
+use crate::decode::{Key, Section as _, SectionSchema};
 use crate::environment::Environment;
 use crate::file::{self, Scenario, SectionEntry};
-use crate::resolve::{SCHEMA, preset};
+use crate::plan::StationWorkload;
+use crate::resolve::{SCHEMA, default_rate, preset};
+use crate::sections::WorkloadSection;
 use netburn_tcp::config::TsqPreset;
-use netburn_workload::{Config, Goal};
+use netburn_workload::Kind;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -59,7 +60,6 @@ type WriteTable = fn(&mut String);
 const TABLES: &[(&str, WriteTable)] = &[
     ("keys", write_sections),
     ("keys that can change", write_changeable),
-    ("built-in workloads", write_workloads),
     ("presets of tsq", write_presets),
 ];
 
@@ -82,12 +82,16 @@ fn write_section(text: &mut String, section: &SectionEntry) {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     for key in (section.keys)() {
         let value = value_of(&(key.schema)(&mut generator).to_value());
-        let default = match (key.default_in(&defaults), key.default_note) {
+        let by_kind = (section.header == WORKLOADS).then(|| default_by_kind(&key)).flatten();
+        let default = match (
+            key.default_in(&defaults),
+            by_kind.as_deref().or(key.default_note.as_deref()),
+        ) {
             _ if key.required => "required".to_owned(),
-            (Some(Value::String(default)), _) => format!("`{default}`"),
-            (Some(default), _) => format!("`{default}`"),
+            _ if value == SECTION && key.default_note.is_none() => "the defaults of its keys".to_owned(),
+            (Some(default), _) => format!("`{}`", text_of(&default)),
             (None, Some(note)) => note.to_owned(),
-            (None, None) => "–".to_owned(),
+            (None, None) => NONE.to_owned(),
         };
         let acts = key.environments().map_or(section.environments, |(acts, _)| acts);
         let cell = |text: &str| text.replace('|', "\\|");
@@ -100,6 +104,56 @@ fn write_section(text: &mut String, section: &SectionEntry) {
             environments(acts),
             cell(key.about)
         );
+    }
+}
+
+/// Header of the sections of workloads.
+const WORKLOADS: &str = "[workload.NAME]";
+
+/// Value of a key that is a section.
+const SECTION: &str = "a section";
+
+/// Default of a key without one.
+const NONE: &str = "none";
+
+/// Text of a default value.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(text_of).collect::<Vec<_>>().join(", "),
+        value => value.to_string(),
+    }
+}
+
+/// Default of a workload's key, for each kind that has the key: the value of the built-in workload of the kind.
+/// `None` if no kind has one.
+fn default_by_kind(key: &Key) -> Option<String> {
+    let kinds = if key.kinds.is_empty() { Kind::ALL } else { key.kinds };
+    let mut defaults: Vec<(String, Vec<String>)> = Vec::new();
+    for kind in kinds {
+        let keys = WorkloadSection::encode(&StationWorkload::new("", preset(*kind)));
+        let default = match (key.name, default_rate(*kind)) {
+            ("rate", Some(rate)) => format!("`{rate}`"),
+            ("interval", Some(_)) => "from `rate`".to_owned(),
+            _ => match keys.get(key.name).map(text_of).filter(|text| !text.is_empty()) {
+                Some(text) => format!("`{text}`"),
+                None => NONE.to_owned(),
+            },
+        };
+        let name = format!("`{kind}`");
+        match defaults.iter_mut().find(|(known, _)| *known == default) {
+            Some((_, kinds)) => kinds.push(name),
+            None => defaults.push((default, vec![name])),
+        }
+    }
+    match &defaults[..] {
+        [(default, _)] => (default != NONE).then(|| default.clone()),
+        several => {
+            let texts = several
+                .iter()
+                .map(|(default, kinds)| format!("{default} for {}", kinds.join(", ")));
+            Some(texts.collect::<Vec<_>>().join("; "))
+        }
     }
 }
 
@@ -128,7 +182,7 @@ fn value_of(schema: &Value) -> String {
         return words(list);
     }
     if schema.get("$ref").is_some() {
-        return "a section".to_owned();
+        return SECTION.to_owned();
     }
     if let Some(either) = schema.get("anyOf").and_then(|any| any.get(0)) {
         return format!("{}, or a list", value_of(either));
@@ -142,52 +196,6 @@ fn value_of(schema: &Value) -> String {
         Some("array") => format!("a list: {}", value_of(&schema["items"])),
         Some("object") => "sections by name".to_owned(),
         _ => "a value".to_owned(),
-    }
-}
-
-fn write_workloads(text: &mut String) {
-    text.push_str("| name | kind | objects | interval | in flight | goal |\n|---|---|---|---|---|---|\n");
-    let names = ["browsing", "4kstream", "voip", "download", "upload", "probe"];
-    for (name, (word, kind)) in names.iter().zip(KINDS) {
-        let config = preset(*kind);
-        let size = match config.objects {
-            1 => config.object_size.to_string(),
-            objects => format!("{objects} × {}", config.object_size),
-        };
-        let every = match (config.interval, config.jitter) {
-            (None, _) => "none: one after another".to_owned(),
-            (Some(every), jitter) if jitter.is_zero() => every.to_string(),
-            (Some(every), jitter) => format!("{every} ± {jitter}"),
-        };
-        let goals: Vec<String> = config.goals.iter().map(goal).collect();
-        let goals = if goals.is_empty() {
-            "none".to_owned()
-        } else {
-            goals.join(", ")
-        };
-        let _ = writeln!(
-            text,
-            "| `{name}` | `{word}` | {size} | {every} | {} | {goals} |",
-            config.outstanding
-        );
-    }
-    let player = Config::stream_4k().player.unwrap_or_default();
-    let _ = writeln!(
-        text,
-        "\nThe player of `4kstream` starts with {} of media, plays at {} and buffers up to {}. An operation is aborted after {} without progress, a probe after {}.",
-        player.start,
-        player.rate,
-        player.max_buffer,
-        Config::browsing().timeout,
-        Config::probe().timeout,
-    );
-}
-
-pub(crate) fn goal(goal: &Goal) -> String {
-    match goal {
-        Goal::Latency { limit } => format!("≤ {limit}"),
-        Goal::Rate { at_least, window, .. } => format!("≥ {at_least} in every {window}"),
-        Goal::NoStall => "no stall".to_owned(),
     }
 }
 

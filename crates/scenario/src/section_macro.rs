@@ -1,12 +1,12 @@
 //! The declaration of a section: one line for each key.
 
-/// Declares a section: a struct with optional keys. The macro generates its reader, the conversion to and from the plan, its
-/// JSON Schema, its part of the manual, and the keys that can change during a run.
+/// Declares a section: a struct with optional keys. The macro generates the section's reader, the conversion to and
+/// from the plan, its JSON Schema and its part of the manual. It also lists the keys that can change during a run.
 ///
 /// ```text
 /// Section(Plan = DEFAULT_PLAN) changes Setting {
 ///     /// Description, for the schema and the manual.
-///     key(MARK): Type = "TEXT" => FIELD, default "NOTE", kinds [KIND], changes |value| (SETTING), on ENVIRONMENTS else REASON;
+///     key(MARK): Type = "TEXT" => FIELD, default NOTE, kinds [KIND], changes |value| (SETTING), on ENVIRONMENTS else REASON;
 /// }
 /// ```
 ///
@@ -14,7 +14,7 @@
 /// - `=> FIELD`: field of the plan that has the value. The default is that of `DEFAULT_PLAN`. The resolution sets a value that
 ///   depends on other keys.
 /// - `= "TEXT"`: default of a key without a field.
-/// - `default "NOTE"`: description of a default that depends on other settings.
+/// - `default NOTE`: description of a default that depends on other settings, as an expression.
 /// - `kinds [KIND]`: kinds of workload that have the key.
 /// - `changes |value| (SETTING)`: change during a run, as an expression that is also a pattern.
 /// - `on ENVIRONMENTS else REASON`: environments in which the key acts, and the reason why it does not act in the others.
@@ -27,7 +27,7 @@ macro_rules! section {
             $(
                 $(#[doc = $doc:literal])+
                 $key:ident $(($mark:ident))? : $kind:ty $(= $default:literal)? $(=> $($field:ident).+)?
-                $(, default $note:literal)?
+                $(, default $note:expr)?
                 $(, kinds [$($work:ident),+])?
                 $(, changes |$value:ident| ($($new:tt)+))?
                 $(, on $environments:ident else $reason:ident)?;
@@ -51,7 +51,7 @@ macro_rules! section {
                     name: stringify!($key),
                     about: concat!($($doc),+).trim_ascii_start(),
                     default_text: [$($default)?].first().copied(),
-                    default_note: [$($note)?].first().copied(),
+                    default_note: [$(std::borrow::Cow::from($note))?].into_iter().next(),
                     required: [$(stringify!($mark))?].contains(&"required"),
                     wifi: [$(stringify!($mark))?].contains(&"wifi"),
                     kinds: &[$($(netburn_workload::Kind::$work),+)?],

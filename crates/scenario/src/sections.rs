@@ -7,8 +7,8 @@ use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
 use crate::path::is_name;
 use crate::plan::{
-    Ap, ApSetting, Hop, Http, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting, Server, Station,
-    StationLink, StationSetting, StationWorkload, Wan,
+    Ap, ApSetting, DEFAULT_QUEUE_TIME, Hop, Http, LinkSetting, MIN_DEFAULT_QUEUE, Network, Radio, RadioName, RadioRef,
+    RadioSetting, Server, Station, StationLink, StationSetting, StationWorkload, Wan,
 };
 use crate::scalars::{
     Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, Signal, SizeOrOff, SomeTime, Span, Text,
@@ -51,7 +51,7 @@ section! {
         /// Share of packets lost.
         loss: Share => loss, changes |value| (LinkSetting::Loss(value)), on MODELLED else RealPath;
         /// Capacity of the queue.
-        queue: QueueBytes => queue, default "100 ms at `rate`, at least 64 KiB", changes |value| (LinkSetting::Queue(value)), on MODELLED else RealPath;
+        queue: QueueBytes => queue, default wired_queue("`rate`"), changes |value| (LinkSetting::Queue(value)), on MODELLED else RealPath;
     }
 }
 
@@ -83,7 +83,7 @@ section! {
         /// Queue discipline for transmission. `fifo`: one queue for the device. `pfifo-fast`: three bands by priority. `station-rr`: one queue per station, served round robin. `fq-codel`: RFC 8290 over the device. `fq-mac`: FQ-CoDel per station and traffic identifier, as in mac80211. `airtime`: as `fq-mac`, scheduled by airtime.
         queue: QueueKind => queue, changes |value| (ApSetting::Queue(value));
         /// Capacity of the queue, in packets or bytes. The defaults are Linux's limits (txqueuelen for `fifo`).
-        queue_limit: QueueLimit => queue_limit, default "1000 packets; `fq-codel` 10240; `fq-mac` and `airtime` 8192";
+        queue_limit: QueueLimit => queue_limit, default queue_limits();
         /// ECN marking (RFC 3168) instead of drops, in the disciplines that can mark: `fq-codel`, `fq-mac`, `airtime`. Enabled in Linux. A connection uses ECN only if its station's `ecn` requests it.
         ecn: Flag => ecn;
         /// Relaxed CoDel (50 ms and 300 ms, no ECN) for slow stations in `fq-mac` and `airtime`, as in Linux from 2016 to 2025. A station is slow below 6 Mbit/s divided by the radio's stations.
@@ -99,7 +99,7 @@ section! {
         /// Maximum forwarding rate, sum of both directions.
         forwarding: Rate => forwarding, default "unlimited", changes |value| (ApSetting::Forwarding(value));
         /// Capacity of the forwarding queue, shared by both directions.
-        forwarding_queue: QueueBytes => forwarding_queue, default "100 ms at `forwarding`, at least 64 KiB";
+        forwarding_queue: QueueBytes => forwarding_queue, default wired_queue("`forwarding`");
         /// WAN link of the access point.
         wan: WanSection => wan, default "none: the access point is next to the server's link";
     }
@@ -117,7 +117,7 @@ section! {
         /// Share of packets lost.
         loss: Share => loss, changes |value| (ApSetting::WanLoss(value));
         /// Capacity of the queue in each direction.
-        queue: QueueBytes => queue, default "100 ms at the direction's rate, at least 64 KiB";
+        queue: QueueBytes => queue, default wired_queue("the direction's rate");
     }
 }
 
@@ -127,13 +127,13 @@ section! {
         /// Wi-Fi standard.
         standard: Standard => standard, default "802.11n on 2.4 GHz, 802.11ac on 5 GHz, 802.11ax on 6 GHz";
         /// Number of the primary 20 MHz channel (802.11-2020 annex E).
-        channel: Whole<1, 233> => channel, default "6, 36 or 37, by band";
+        channel: Whole<1, 233> => channel, default "6 on 2.4 GHz, 36 on 5 GHz, 37 on 6 GHz";
         /// Channel width.
         width: Width => width, default "20 MHz on 2.4 GHz, 80 MHz on 5 GHz, 160 MHz on 6 GHz, or the standard's maximum";
         /// Spatial streams.
         streams: Whole<1, 8> => streams, default "2; 1 for 802.11a, b and g";
         /// Guard interval: 400 or 800 ns for 802.11n and ac, 800, 1600 or 3200 ns for ax and be.
-        guard: Guard => guard, default "the standard's minimum";
+        guard: Guard => guard, default "400 ns for 802.11n and ac, 800 ns for ax and be; older standards have one of 800 ns";
         /// Transmit power.
         power: Power => power, changes |value| (RadioSetting::Power(value));
         /// Maximum duration of an aggregate, up to 5484 us (limit of the L-SIG field). Linux drivers use 4 ms.
@@ -155,7 +155,7 @@ section! {
         /// Network, or one radio such as `c7.5g`. Simulate and lab need `joins` or `link`.
         joins: JoinsText, on MODELLED else RealAir;
         /// Wired link of the station, instead of Wi-Fi: Ethernet, or a modem. Wi-Fi keys (`signal`, `adapter_rate`, `weight`, `hardware_queue` and others) cannot be combined with it.
-        link: StationLinkSection => link, on MODELLED else RealAir;
+        link: StationLinkSection => link, default "none: the station uses Wi-Fi", on MODELLED else RealAir;
         /// Selection among the radios of a network: `highest-band`, `strongest`, or a band (`2g`, `5g`, `6g`).
         radio_selection(wifi): RadioSelection => air.radio_selection;
         /// Wi-Fi standard.
@@ -223,7 +223,7 @@ section! {
         /// Share of packets lost in each direction.
         loss: Share => loss, changes |value| (StationSetting::LinkLoss(value));
         /// Capacity of the link's queue in each direction. Uplink it applies only with `device`; without `device` packets wait in the host.
-        queue: QueueBytes => queue, default "100 ms at the direction's rate, at least 64 KiB";
+        queue: QueueBytes => queue, default wired_queue("the direction's rate");
         /// Rate from the host's network device to the link, for a modem behind USB or Ethernet. Packets that wait for the link have then left the host, and TCP Small Queues do not count them.
         device: Rate => device, default "none: the device is the end of the link";
         /// Capacity of the device's ring, in packets. Many Ethernet drivers use 256.
@@ -239,29 +239,29 @@ section! {
         /// Traffic pattern: `pages`, `stream`, `calls`, `download`, `upload` or `probe`. `pages`: several objects in parallel, at regular intervals with jitter. `stream`: objects one after another; a late object delays the next. `calls`: objects at fixed intervals. `download`, `upload`: large objects one after another. `probe`: datagrams that the server returns.
         kind(required): netburn_workload::Kind => config.kind;
         /// Objects per operation, fetched in parallel (`pages`).
-        objects: Whole<1, 1000> => config.objects, default "the kind's", kinds [Pages];
+        objects: Whole<1, 1000> => config.objects, default "that of the kind", kinds [Pages];
         /// Size of one object; for `probe`, of a datagram, 64 to 1400 B.
-        object_size: ObjectSize => config.object_size, default "the kind's";
+        object_size: ObjectSize => config.object_size, default "that of the kind";
         /// Requested rate, from which `interval` is computed. For `stream`, `calls` and `pages`.
-        rate: Rate, default "the kind's, for `stream` and `calls`", kinds [Pages, Stream, Calls];
+        rate: Rate, default "that of the kind, for `stream` and `calls`", kinds [Pages, Stream, Calls];
         /// Time between operations. Not for `download` and `upload`.
-        interval: SomeTime => config.interval, default "from `rate`, else the kind's", kinds [Pages, Stream, Calls, Probe];
+        interval: SomeTime => config.interval, default "from `rate`, else that of the kind", kinds [Pages, Stream, Calls, Probe];
         /// Maximum deviation of a due time from its place in the schedule, in either direction; at most half of `interval`. For `pages`, `calls` and `probe`.
-        jitter: Span => config.jitter, default "the kind's", kinds [Pages, Calls, Probe];
+        jitter: Span => config.jitter, default "that of the kind", kinds [Pages, Calls, Probe];
         /// Connection reuse: `new` opens a connection for each object, `keep` keeps them open. Not for `probe`.
-        connections: Connections => config.connections, default "the kind's", kinds [Pages, Stream, Calls, Download, Upload];
+        connections: Connections => config.connections, default "that of the kind", kinds [Pages, Stream, Calls, Download, Upload];
         /// Maximum number of operations in flight. Further operations that are due count as misses. For `calls` and `probe`.
-        outstanding: Whole<1, 10_000> => config.outstanding, default "the kind's", kinds [Calls, Probe];
-        /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The table below shows where packets are marked.
+        outstanding: Whole<1, 10_000> => config.outstanding, default "that of the kind", kinds [Calls, Probe];
+        /// Priority of the packets in both directions: DSCP (8, 0, 40, 48), access category, and band of `pfifo-fast`. The page of the workloads shows where packets are marked.
         priority: Priority => config.priority;
         /// TCP congestion control of the workload in both directions: `reno`, `cubic`, `bbr`, or another one of the operating system. Not for `probe`.
         cc: CongestionControl => cc, default "`station.*.cc` and `server.cc`", kinds [Pages, Stream, Calls, Download, Upload];
         /// Video player that consumes the data (`stream`).
         player: PlayerSection => config.player, kinds [Stream];
         /// Goal or list of goals: a time (`"500 ms"`) for `pages`, `calls` and `probe`; a rate (`"20 Mbit/s"`, in every 2 s) for `stream`, `download` and `upload`; `"no stall"` for `stream`; `"none"`.
-        goal: Goals => config.goals, default "the kind's";
+        goal: Goals => config.goals, default "that of the kind";
         /// Time without progress after which an operation is aborted.
-        timeout: SomeTime => config.timeout, default "the kind's";
+        timeout: SomeTime => config.timeout, default "that of the kind";
     }
 }
 
@@ -307,6 +307,28 @@ impl FromNode for JoinsText {
     fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9-]{1,63}(\\.(2g|5g|6g)(-[234])?)?$", "x-value": "a network or a radio" })
     }
+}
+
+/// Default capacity of a wired queue, in words. `rate` names the rate of the link.
+fn wired_queue(rate: &str) -> String {
+    format!("{DEFAULT_QUEUE_TIME} at {rate}, at least {MIN_DEFAULT_QUEUE}")
+}
+
+/// Default limits of the queue disciplines, in words.
+fn queue_limits() -> String {
+    let mut limits: Vec<(QueueLimit, Vec<String>)> = Vec::new();
+    for queue in QueueKind::ALL {
+        let (limit, name) = (queue.default_limit(), format!("`{}`", queue.name()));
+        match limits.iter_mut().find(|(known, _)| *known == limit) {
+            Some((_, names)) => names.push(name),
+            None => limits.push((limit, vec![name])),
+        }
+    }
+    let texts = limits.iter().map(|(limit, names)| {
+        let limit = PlanValue::<QueueLimit>::to_json(limit);
+        format!("{}: {}", names.join(", "), limit.as_str().unwrap_or_default())
+    });
+    texts.collect::<Vec<_>>().join("; ")
 }
 
 section_values! {

@@ -3,7 +3,8 @@
 use crate::node::Place;
 use crate::problem::Problem;
 
-/// Converts an error of the parser. Common mistakes get their own message.
+/// Converts an error of the parser. Common mistakes get their own message. The parser's errors have no kind, so the text
+/// identifies them. Any other text, also that of a newer parser, is shown unchanged.
 pub(crate) fn problem(text: &str, error: &toml::de::Error) -> Problem {
     let span = error.span().unwrap_or(0..0);
     let at = text.get(span.clone()).unwrap_or_default().trim();

@@ -1,6 +1,6 @@
 //! Built-in scenarios are valid in every environment.
 
-use netburn_scenario::{Environment, Plan, built_in_scenarios, load};
+use netburn_scenario::{Environment, Plan, built_in_scenario, built_in_scenarios, load};
 
 #[test]
 fn every_built_in_scenario_is_valid_in_every_environment() {
@@ -35,8 +35,8 @@ fn every_file_in_scenarios_is_built_in() {
 #[test]
 fn settings_in_comments_are_valid() {
     for (name, key, value) in [
-        ("slow-neighbour", "ap.ap.queue", "station-rr"),
-        ("slow-neighbour", "ap.ap.hardware_queue", "8 frames"),
+        ("slow-neighbour", "ap.home.queue", "station-rr"),
+        ("slow-neighbour", "ap.home.hardware_queue", "8 frames"),
         ("boost", "workload.film.priority", "best-effort"),
         ("penalty-box", "station.slow-1.joins", "home.5g"),
         (
@@ -61,4 +61,14 @@ fn a_name_may_have_the_american_spelling() {
     let named = |name: &str| load(name).unwrap().resolve().unwrap();
     assert_eq!(named("slow-neighbor"), named("slow-neighbour"));
     assert_eq!(named("slow-neighbor-both").name, "slow-neighbour-both");
+    assert_eq!(built_in_scenario("slow-neighbor").unwrap().0, "slow-neighbour");
+}
+
+#[test]
+fn the_text_of_a_built_in_scenario_is_its_file() {
+    for (name, text) in built_in_scenarios() {
+        assert_eq!(built_in_scenario(name).unwrap(), (*name, *text));
+    }
+    let error = built_in_scenario("anomally").unwrap_err().render(false);
+    assert!(error.contains("did you mean `anomaly`?"), "{error}");
 }

@@ -1,11 +1,14 @@
 //! The JSON Schema and the manual in docs/ match the code, and the schema accepts exactly the valid documents.
 
+use netburn_medium::config::Standard;
 use netburn_scenario::{built_in_scenarios, json_schema, load, manual};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 fn docs(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs/reference")
+        .join(file)
 }
 
 fn current(file: &str, wanted: &str) {
@@ -15,7 +18,7 @@ fn current(file: &str, wanted: &str) {
     let found = std::fs::read_to_string(docs(file)).unwrap_or_default();
     assert!(
         found == wanted,
-        "docs/{file} is out of date: NETBURN_REGENERATE=1 cargo test -p netburn-scenario --test schema"
+        "docs/reference/{file} is out of date: NETBURN_REGENERATE=1 cargo test -p netburn-scenario --test schema"
     );
 }
 
@@ -26,8 +29,8 @@ fn the_json_schema_is_current() {
 
 #[test]
 fn the_manual_is_current() {
-    let page = std::fs::read_to_string(docs("SCENARIO.md")).expect("the page");
-    current("SCENARIO.md", &manual(&page).unwrap());
+    let page = std::fs::read_to_string(docs("scenario.md")).expect("the page");
+    current("scenario.md", &manual(&page).unwrap());
 }
 
 fn as_json(text: &str) -> Value {
@@ -156,6 +159,133 @@ fn explicit_defaults_change_nothing() {
         resolve(&document)
     };
     assert_eq!(aql(of("AqlSection")), aql(json!(true)));
+}
+
+/// Default column of a key on the page.
+fn default_cell(section: &str, key: &str) -> String {
+    let page = std::fs::read_to_string(docs("scenario.md")).expect("the page");
+    let (_, rest) = page.split_once(&format!("\n## `{section}`\n")).expect("the section");
+    let row = rest.lines().find(|line| line.starts_with(&format!("| `{key}` |")));
+    let cells: Vec<&str> = row.expect("the key").split(" | ").collect();
+    cells[2].to_owned()
+}
+
+/// Resolved value of a key, as on the page: a list as its parts.
+fn resolved(document: &Value, pointer: &str) -> Vec<String> {
+    let plan = netburn_scenario::Plan::from_json(document).unwrap_or_else(|error| panic!("{error}"));
+    let text = |value: &Value| value.as_str().map_or(value.to_string(), str::to_owned);
+    match plan.to_json().pointer(pointer) {
+        Some(Value::Array(values)) => values.iter().map(text).collect(),
+        Some(value) => vec![text(value)],
+        None => vec!["none".to_owned()],
+    }
+}
+
+#[test]
+fn every_key_has_a_default_on_the_page() {
+    let page = std::fs::read_to_string(docs("scenario.md")).expect("the page");
+    let rows = page
+        .lines()
+        .filter(|line| line.starts_with("| `") && line.matches(" | ").count() >= 4);
+    let mut count = 0;
+    for row in rows {
+        let default = row.split(" | ").nth(2).unwrap_or_default();
+        assert!(!matches!(default.trim(), "" | "–"), "{row}");
+        count += 1;
+    }
+    assert!(count > 100, "{count}");
+}
+
+#[test]
+fn defaults_that_depend_on_the_band_or_standard_are_those_of_the_resolver() {
+    let with_radio =
+        |name: &str, radio: Value| json!({ "ap": { "a": { "radio": { name: radio } } }, "station": { "s": {} } });
+    for (name, band) in [("2g", "2.4 GHz"), ("5g", "5 GHz"), ("6g", "6 GHz")] {
+        for key in ["standard", "channel", "width"] {
+            let value = &resolved(&with_radio(name, json!({})), &format!("/ap/a/radio/{name}/{key}"))[0];
+            let cell = default_cell("[ap.NAME.radio.RADIO]", key);
+            assert!(cell.contains(&format!("{value} on {band}")), "{value}: {cell}");
+        }
+    }
+    for (standard, name) in [
+        (Standard::A, "5g"),
+        (Standard::B, "2g"),
+        (Standard::G, "2g"),
+        (Standard::N, "5g"),
+        (Standard::Ac, "5g"),
+        (Standard::Ax, "5g"),
+        (Standard::Be, "6g"),
+    ] {
+        let window = standard.block_ack_window();
+        let standard = standard.name();
+        let document = with_radio(name, json!({ "standard": standard }));
+        let of = |key: &str| resolved(&document, &format!("/ap/a/radio/{name}/{key}"))[0].clone();
+        let streams = default_cell("[ap.NAME.radio.RADIO]", "streams");
+        let expected = if of("streams") == "1" {
+            "1 for 802.11a, b and g".to_owned()
+        } else {
+            format!("{};", of("streams"))
+        };
+        assert!(streams.contains(&expected), "{standard}: {streams}");
+        if window > 1 {
+            let cell = default_cell("[ap.NAME.radio.RADIO]", "guard");
+            assert!(cell.contains(&of("guard")), "{standard}: {cell}");
+            let cell = default_cell("[ap.NAME.radio.RADIO]", "aggregate_frames");
+            assert!(cell.contains(&format!("{window} for")), "{standard}: {cell}");
+        }
+    }
+    for queue in ["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"] {
+        let document = json!({ "ap": { "a": { "queue": queue, "radio": { "5g": {} } } }, "station": { "s": {} } });
+        let limit = resolved(&document, "/ap/a/queue_limit")[0].replace(" packets", "");
+        let cell = default_cell("[ap.NAME]", "queue_limit");
+        assert!(cell.contains(&limit), "{queue}: {cell}");
+    }
+}
+
+#[test]
+fn defaults_of_workloads_are_those_of_the_resolver() {
+    let keys: [(&str, &[&str]); 6] = [
+        (
+            "pages",
+            &[
+                "objects",
+                "object_size",
+                "interval",
+                "jitter",
+                "connections",
+                "goal",
+                "timeout",
+            ],
+        ),
+        ("stream", &["object_size", "connections", "goal", "timeout"]),
+        (
+            "calls",
+            &["object_size", "connections", "outstanding", "goal", "timeout"],
+        ),
+        ("download", &["object_size", "connections", "timeout"]),
+        ("upload", &["object_size", "connections", "timeout"]),
+        ("probe", &["object_size", "interval", "outstanding", "timeout"]),
+    ];
+    for (kind, keys) in keys {
+        let document = json!({ "station": { "s": { "workload": "mine" } }, "workload": { "mine": { "kind": kind } } });
+        for key in keys {
+            let cell = default_cell("[workload.NAME]", key);
+            for value in resolved(&document, &format!("/workload/mine/{key}")) {
+                assert!(cell.contains(&value), "{kind}.{key} is {value}: {cell}");
+            }
+        }
+    }
+    // The interval of these kinds follows from the default rate.
+    for (kind, rate, bits) in [
+        ("stream", "25 Mbit/s", 8.0 * 1_048_576.0),
+        ("calls", "1 Mbit/s", 8.0 * 16_384.0),
+    ] {
+        let document = json!({ "station": { "s": { "workload": "mine" } }, "workload": { "mine": { "kind": kind } } });
+        let interval = &resolved(&document, "/workload/mine/interval")[0];
+        let mbps: f64 = rate.split(' ').next().unwrap().parse().unwrap();
+        assert_eq!(*interval, format!("{} ms", bits / mbps / 1e3), "{kind}");
+        assert!(default_cell("[workload.NAME]", "rate").contains(&format!("`{rate}` for `{kind}`")));
+    }
 }
 
 #[test]

@@ -1,9 +1,23 @@
 //! Digest of all rows of a scenario's run: `fingerprint SCENARIO [KEY=VALUE]…`. An optimisation
 //! must leave it unchanged.
 
-use netburn_scenario::{Environment, load};
+use netburn_record::Row;
+use netburn_scenario::{Document, Environment, load};
+use netburn_units::Instant;
 use std::fmt::Write;
 use std::ops::ControlFlow;
+
+/// Numbers of a run that any change of a model changes.
+#[derive(Debug)]
+pub(crate) struct Fingerprint {
+    /// FNV-1a over the text of all rows.
+    pub(crate) digest: u64,
+    pub(crate) rows: u64,
+    pub(crate) packets: u64,
+    pub(crate) operations: u64,
+    /// Airtime rows of the load: one each 100 ms and station with a radio.
+    pub(crate) air: u64,
+}
 
 /// FNV-1a over the text.
 struct Digest(u64);
@@ -17,6 +31,33 @@ impl Write for Digest {
     }
 }
 
+/// Simulates a scenario.
+pub(crate) fn fingerprint(document: &Document) -> Fingerprint {
+    let (plan, _) = document.resolve_for(Environment::Simulate).expect("a good scenario");
+    let (mut digest, mut rows, mut operations, mut air) = (Digest(0xcbf2_9ce4_8422_2325), 0, 0, 0);
+    let end = Instant::ZERO + plan.duration;
+    let done = netburn_simulate::run(&plan, |_, new| {
+        for row in new {
+            rows += 1;
+            match row {
+                Row::Operation(_) => operations += 1,
+                Row::Air(row) if row.at >= Instant::ZERO && row.at < end => air += 1,
+                _ => {}
+            }
+            write!(digest, "{row:?}").expect("a digest takes everything");
+        }
+        ControlFlow::Continue(())
+    })
+    .expect("it can be simulated");
+    Fingerprint {
+        digest: digest.0,
+        rows,
+        packets: done.counters.packets,
+        operations,
+        air,
+    }
+}
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().expect("a scenario");
@@ -27,18 +68,9 @@ fn main() {
         document.set(key, value).expect("a key of a scenario");
         changes = changes + " " + &change;
     }
-    let (plan, _) = document.resolve_for(Environment::Simulate).expect("a good scenario");
-    let (mut digest, mut count) = (Digest(0xcbf2_9ce4_8422_2325), 0);
-    let done = netburn_simulate::run(&plan, |_, rows| {
-        for row in rows {
-            count += 1;
-            write!(digest, "{row:?}").expect("a digest takes everything");
-        }
-        ControlFlow::Continue(())
-    })
-    .expect("it can be simulated");
+    let found = fingerprint(&document);
     println!(
-        "{:016x} {count} rows, {} packets: {name}{changes}",
-        digest.0, done.counters.packets
+        "{:016x} {} rows, {} operations, {} of airtime, {} packets: {name}{changes}",
+        found.digest, found.rows, found.operations, found.air, found.packets
     );
 }

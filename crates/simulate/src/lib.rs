@@ -1,9 +1,12 @@
-//! Models in simulated time: a discrete-event loop that feeds inputs at their due time and measures
-//! outputs.
+//! Runs of a plan in simulated time. A discrete-event loop passes each input to the models at its due
+//! time, and measures their outputs.
 //!
-//! - [`run()`]: a complete plan: workloads, HTTP over modelled TCP, the network, the air. The
-//!   results are the rows of every environment, and on request all packets.
-//! - [`datagrams`]: flows of datagrams at a constant rate, saturating, or probes.
+//! Modules, from the top:
+//!
+//! - [`run()`] – a complete plan, from the baseline to the end of the drain. It returns the rows that
+//!   every environment records, and on request all packets (`capture`).
+//! - `world`: the simulation of a plan: workloads, HTTP over modelled TCP, the network, the server.
+//! - [`datagrams`] – flows of datagrams over any network: at a constant rate, saturating, or probes.
 
 mod capture;
 pub mod datagrams;

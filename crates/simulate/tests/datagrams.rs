@@ -164,9 +164,9 @@ fn a_probe_is_echoed() {
 }
 
 /// Over a whole plan: 802.11a at 54 Mbit/s, one station. An exchange takes AIFS 43 µs, 7.5 slots of
-/// 9 µs on average, 252 µs for 1500 bytes with their headers and CCMP, SIFS 16 µs and an ACK of 28
-/// µs: 406.5 µs for 1472 bytes of content, 28.97 Mbit/s. A probe without other traffic takes 5 ms
-/// in each direction of the wire.
+/// 9 µs on average, 252 µs for the frame, SIFS 16 µs and an ACK of 28 µs. The frame has 1500 bytes
+/// with their headers and CCMP. The sum is 406.5 µs for 1472 bytes of content: 28.97 Mbit/s. A
+/// probe without other traffic takes 5 ms in each direction of the wire.
 #[test]
 fn over_the_network_of_a_plan() {
     let text = r#"

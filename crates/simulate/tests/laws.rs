@@ -118,9 +118,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     /// The airtime of all stations of a channel does not exceed the interval. A frame counts
-    /// completely in the interval in which it ends. Colliding frames count once for each sender;
-    /// five stations and their access point cause at most a quarter of such time (for the channel
-    /// itself, a law of the medium is exact).
+    /// completely in the interval in which it ends. Colliding frames count once for each sender.
+    /// Five stations and their access point cause at most a quarter of such time. (For the channel
+    /// itself, a law of the medium is exact.)
     #[test]
     fn the_air_is_used_once(small in small(1..5, WORKLOADS, 0..60)) {
         let mut used: BTreeMap<_, Duration> = BTreeMap::new();
@@ -156,8 +156,8 @@ proptest! {
         }
     }
 
-    /// One band of `pfifo_fast` is a FIFO; the weight of the only station has no effect;
-    /// `hidden_from` is symmetric; a wired hop without a rate may be split in two.
+    /// One band of `pfifo_fast` is a FIFO. The weight of the only station has no effect.
+    /// `hidden_from` is symmetric. A wired hop without a rate may be split in two.
     #[test]
     fn equivalent_plans_have_equal_rows(small in small(1..4, WORKLOADS, 0..60)) {
         let fifo = Small { queue: "fifo", ..small.clone() };

@@ -93,7 +93,7 @@ fn a_page_over_one_connection_takes_more_round_trips() {
     }
 }
 
-/// The airtime of other networks is measured and equals the configured share: the rows of a station
+/// The airtime of other networks is measured and equals the configured share. The rows of a station
 /// contain it, alone and with a download that uses all remaining airtime. A wired station has no
 /// air.
 #[test]
@@ -132,7 +132,7 @@ fn acknowledgements(rate: &str, server: &str, workload: &str, station: &str) -> 
 }
 
 /// A host without GRO acknowledges every second segment (RFC 9293 §3.8.6.3). A host with GRO
-/// acknowledges each merged segment once: at 400 Mbit/s 34 segments are sent in each millisecond,
+/// acknowledges each merged segment once. At 400 Mbit/s 34 segments are sent in each millisecond,
 /// and some of them arrive in one aggregate.
 #[test]
 fn without_gro_every_second_segment_is_acknowledged() {
@@ -143,8 +143,8 @@ fn without_gro_every_second_segment_is_acknowledged() {
 }
 
 /// A server's card interrupts at most every 50 µs. At 1 Gbit/s a full packet takes 12.3 µs, so an
-/// interrupt carries 4.06 packets of an aggregate on average; fewer at its ends, and where the
-/// sender's timestamp changes.
+/// interrupt carries 4.06 packets of an aggregate on average. It carries fewer at the aggregate's
+/// ends, and where the sender's timestamp changes.
 #[test]
 fn a_server_acknowledges_the_segments_of_one_interrupt_together() {
     let single = acknowledgements("1 Gbit/s", "interrupt_interval = \"0 s\"", "upload", "");
@@ -186,7 +186,7 @@ fn ecn_requires_both_ends_and_the_queue() {
     }
 }
 
-/// Under random loss BBR keeps its rate and CUBIC does not (see below), for both senders: a
+/// Under random loss BBR keeps its rate and CUBIC does not (see below), for both senders. So a
 /// workload's own congestion control overrides the server's and the station's.
 #[test]
 fn a_workload_has_its_own_congestion_control() {
@@ -206,9 +206,9 @@ fn a_workload_has_its_own_congestion_control() {
     }
 }
 
-/// BBR over 100 Mbit/s and 100 ms with random loss, compared with Linux 6.18 over the same path
-/// (the lab, medians of three runs of 20 s): it repairs lost segments, and lost retransmissions,
-/// while it continues to send.
+/// BBR over 100 Mbit/s and 100 ms with random loss, compared with Linux 6.18. The kernel's values
+/// are from the lab with the same path: medians of three runs of 20 s. BBR repairs lost segments,
+/// and lost retransmissions, while it continues to send.
 #[test]
 fn bbr_keeps_its_rate_under_random_loss() {
     for (loss, kernel) in [("0 %", 91.0), ("1 %", 88.0), ("5 %", 71.0)] {
@@ -244,9 +244,9 @@ fn probes_measure_the_delay() {
     }
 }
 
-/// A new connection and 16 KiB over 25 ms in each direction, in round trips of 50 ms: one for the
-/// handshake; one for the request, which returns ten segments (14 480 bytes); one more for the rest
-/// of 16 584. With TLS one more. Serialisation takes a few ms in total.
+/// A new connection and 16 KiB over 25 ms in each direction, in round trips of 50 ms. One is for
+/// the handshake. One is for the request, which returns ten segments (14 480 bytes). One more is
+/// for the rest of 16 584. With TLS one more. Serialisation takes a few ms in total.
 #[test]
 fn a_call_takes_its_round_trips() {
     let call =
@@ -284,8 +284,8 @@ fn a_persistent_connection_saves_round_trips() {
     );
 }
 
-/// From 5 s to 10 s no packet is delivered; operations begun before or then wait, time out or are
-/// late, and all is normal afterwards.
+/// From 5 s to 10 s no packet is delivered. Operations begun before or then wait, time out or are
+/// late. All is normal afterwards.
 #[test]
 fn an_outage() {
     let text = house(
@@ -334,8 +334,8 @@ fn a_stopped_station_leaves() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// For every plan: bytes in operations equal bytes in intervals, the same seed yields the same
-    /// rows, and a run stopped at any time has consistent rows.
+    /// For every plan, bytes in operations equal bytes in intervals. The same seed yields the same
+    /// rows. A run stopped at any time has consistent rows.
     #[test]
     fn bytes_are_counted_once(
         queue in prop::sample::select(vec!["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"]),

@@ -1,8 +1,8 @@
 //! Confidence intervals over repeated runs: the percentile bootstrap (Efron 1979), with a seed.
 //!
-//! With few runs the interval is narrower than its level claims: for the mean by about √((n − 1)/n)
-//! · z/t (Hesterberg 2015), which is 0.63 for 95 % of five runs. It never extends beyond the
-//! observed values.
+//! With few runs the interval is narrower than its level claims. For the mean the factor is about
+//! √((n − 1)/n) · z/t (Hesterberg 2015), which is 0.63 for 95 % of five runs. It never extends
+//! beyond the observed values.
 
 use crate::percentile::rank;
 use netburn_units::{Probability, Seed, Stream};

@@ -12,14 +12,14 @@
 //!   ([`shift`](mod@crate::shift)).
 //! - Runs in [pairs](paired): the interval of the differences within pairs ([`paired_shift`]). The
 //!   test is [`signed_rank`] if there are enough pairs for it ([`enough_pairs`]). Otherwise it is
-//!   [`mann_whitney`] as well: its minimum probability decreases faster with the number of runs,
-//!   and similar runs within a pair only make it more conservative.
+//!   [`mann_whitney`] as well, because its minimum probability decreases faster with the number of
+//!   runs. Similar runs within a pair only make it more conservative.
 //! - A metric that [can't differ](Contrast::varies) is left out of the correction: one value in all
 //!   runs of both sides, or equal values within each pair. The selection does not depend on which
 //!   run belongs to which side, so it adds no false alarms.
 
 use crate::bootstrap::median;
-use crate::judge::{Better, Judgement, MIN_RUNS, Tolerance};
+use crate::metric_change::{Better, Judgement, MIN_RUNS, Tolerance};
 use crate::shift::{apart, paired_shift, shift};
 use crate::{Effect, Interval, Shift, holm, mann_whitney, pairs, signed_rank};
 use netburn_units::Probability;
@@ -235,10 +235,10 @@ impl Test {
     }
 }
 
-/// Number of sign patterns at either end that the signed-rank test must be able to reject, so that
-/// one or two small differences of opposite sign don't decide. For simulated runs with 18 metrics
-/// it detected less than the rank-sum test with 10 pairs (one pattern), and as much or more with at
-/// least 12 pairs (five patterns).
+/// Number of sign patterns at either end that the signed-rank test must be able to reject. With
+/// fewer, one or two small differences of opposite sign would decide. A measurement used simulated
+/// runs with 18 metrics. With 10 pairs (one pattern) the signed-rank test detected less than the
+/// rank-sum test. With at least 12 pairs (five patterns) it detected as much or more.
 const PATTERNS: f64 = 5.0;
 
 /// Returns true if `pairs` pairs are enough for the signed-rank test to detect one of `metrics`
@@ -355,8 +355,8 @@ mod tests {
         assert!((answers[0].corrected - 7.0 * 2.0 / 252.0).abs() < 1e-12);
     }
 
-    /// Of 24 metrics of six runs against six, four have one value in all runs: 24 × 2 / 924 is
-    /// above 5 %, 20 × 2 / 924 is not.
+    /// 24 metrics of six runs against six: four have one value in all runs. 24 × 2 / 924 is above 5
+    /// %, 20 × 2 / 924 is not.
     #[test]
     fn constant_metrics_are_left_out_of_the_correction() {
         let before = [98.0, 99.0, 100.0, 101.0, 102.0, 103.0];
@@ -404,7 +404,8 @@ mod tests {
         assert_eq!(judged(&before, &near, Better::Lower), Judgement::CantTell);
     }
 
-    /// 5 × 2 / 2ⁿ × metrics is to be 5 % at most: 11 pairs for 10 metrics (0.0488), 12 for 11 (0.0269), 12 for 18, 13 for 40 (0.0488).
+    /// 5 × 2 / 2ⁿ × metrics must be 5 % at most. So 11 pairs suffice for 10 metrics (0.0488), 12 for 11 (0.0269), 12
+    /// for 18, 13 for 40 (0.0488).
     #[test]
     fn few_pairs_are_ranked_as_sets() {
         let enough = |metrics: usize| (1..).find(|pairs| enough_pairs(*pairs, metrics)).unwrap();

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
     /// Share of pairs in which the second set's value is larger, minus the share in which it is
-    /// smaller: −1 to 1, 0 if the sets overlap evenly.
+    /// smaller. −1 to 1; 0 if the sets overlap evenly.
     pub delta: f64,
 }
 
@@ -33,8 +33,8 @@ impl Effect {
         }
     }
 
-    /// Share of pairs in which the second set's value is larger, with ties as one half: the
-    /// common-language effect size (McGraw and Wong 1992), 0 to 1.
+    /// Share of pairs in which the second set's value is larger, with ties as one half, 0 to 1.
+    /// This is the common-language effect size (McGraw and Wong 1992).
     #[must_use]
     pub fn larger(self) -> f64 {
         f64::midpoint(1.0, self.delta)

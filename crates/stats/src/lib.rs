@@ -1,16 +1,22 @@
 //! Statistics of a set of measurements, limited to what the number of measurements supports.
 //!
-//! - [`percentile`](mod@percentile): nearest-rank percentiles and the number of samples each needs.
-//! - [`Distribution`]: count, extremes and percentiles of integer samples, some of which may have
-//!   no upper bound.
-//! - [`fairness`]: Jain's index.
-//! - [`bootstrap`]: intervals over repeated runs, from a seed.
-//! - [`ranks`]: rank test for two sets of runs, and Holm's correction for multiple tests.
-//! - [`pairs`]: signed-rank test for pairs of runs that differ in one setting only.
-//! - [`shift`](mod@shift): shift between two sets of runs, with an interval.
-//! - [`contrast`](mod@contrast): joint judgement of many metrics of two sets of runs. [`judge`]:
-//!   the possible judgements.
-//! - [`effect`]: effect size with a verbal scale.
+//! One set of samples:
+//!
+//! - [`Distribution`] – count, extremes and percentiles of integer samples. Some samples may have no
+//!   upper bound.
+//! - [`percentile`](mod@percentile): nearest-rank percentiles, and the number of samples that each
+//!   needs.
+//! - [`fairness`] – Jain's index.
+//! - [`bootstrap`] – confidence intervals over repeated runs, from a seed.
+//!
+//! Two sets of runs, before and after a change:
+//!
+//! - [`contrast`](mod@contrast): joint judgement of many metrics. It uses all of the following.
+//! - [`metric_change`] – the possible judgements, and tolerances.
+//! - [`ranks`] – rank test for independent sets, and Holm's correction for multiple tests.
+//! - [`pairs`] – signed-rank test for pairs of runs that differ in one setting only.
+//! - [`shift`](mod@shift): size of the difference, with an interval.
+//! - [`effect`] – effect size with a verbal scale.
 //!
 //! Pure: no clock, no platform float functions. The same input yields the same result on every
 //! platform.
@@ -29,7 +35,7 @@ pub mod effect;
 pub mod fairness;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-pub mod judge;
+pub mod metric_change;
 pub mod pairs;
 pub mod percentile;
 pub mod ranks;

@@ -53,8 +53,8 @@ pub fn holm(probabilities: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// Twice the rank of every value, first set first (ties share the mean of their ranks, so twice the
-/// rank is an integer), and Σ(t³ − t) over groups of t equal values.
+/// Returns twice the rank of every value, first set first, and Σ(t³ − t) over groups of t equal
+/// values. Ties share the mean of their ranks, so twice the rank is an integer.
 fn doubled_ranks(first: &[f64], second: &[f64]) -> (Vec<usize>, f64) {
     let values: Vec<f64> = first.iter().chain(second).copied().collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -93,8 +93,8 @@ fn exact_p(doubled: &[usize], n: usize) -> f64 {
     for (place, rank) in ascending.iter().enumerate() {
         for k in (1..=n.min(place + 1)).rev() {
             let (before, of) = ways.split_at_mut(k);
-            // With this rank as the largest of k, the sum of the other k − 1 is between that of the
-            // smallest and that of the last ranks before it.
+            // This rank is the largest of k. The sum of the other k − 1 is at least that of the
+            // smallest ranks, and at most that of the last ranks before it.
             let others = sums[k - 1]..=sums[place] - sums[place + 1 - k];
             let from = &before[k - 1][others.clone()];
             for (to, more) in of[0][others.start() + rank..].iter_mut().zip(from) {
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn the_approximation_is_the_published_one() {
-        // Diabetes at age {19, 22, 16, 29, 24} and {20, 11, 17, 12}, the worked example of scipy.stats.mannwhitneyu:
-        // by hand z = (17 − 10 − ½) / √(5 × 4 × 10 / 12) = 1.592, which is 0.11135 two-sided.
+        // Diabetes at age {19, 22, 16, 29, 24} and {20, 11, 17, 12}, the worked example of scipy.stats.mannwhitneyu.
+        // By hand, z = (17 − 10 − ½) / √(5 × 4 × 10 / 12) = 1.592, which is 0.11135 two-sided.
         assert!((normal_p(17.0, 5, 4, 0.0) - 0.111_346_886_533).abs() < 1e-9);
     }
 }

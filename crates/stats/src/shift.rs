@@ -2,7 +2,7 @@
 //! distribution.
 //!
 //! Each interval is an inverted rank test (Lehmann 1963; Tukey 1949; Hollander, Wolfe and Chicken,
-//! *Nonparametric Statistical Methods*, sections 4.3 and 3.3): it contains every shift that
+//! *Nonparametric Statistical Methods*, sections 4.3 and 3.3). It contains every shift that
 //! [`mann_whitney`](crate::mann_whitney) or [`signed_rank`](crate::signed_rank()) would not reject.
 //! Its level is exact without equal values. Few runs limit the level: three runs against three
 //! reach at most 90 %, three pairs 75 %.
@@ -131,8 +131,9 @@ fn thinned(values: &[f64]) -> Vec<f64> {
     }
 }
 
-/// From the weights of the test's statistic, from 0 up. The true value is below the value that
-/// follows `count` others if at most `count` of all lie below it: the statistic is at most `count`.
+/// Computes it from the weights of the test's statistic, which start at 0. The true value is below
+/// the value that follows `count` others if at most `count` of all lie below it. Then the statistic
+/// is at most `count`.
 fn exact(weights: &[f64], beyond: f64) -> LeftOut {
     let all: f64 = weights.iter().sum();
     let mut left_out = LeftOut {

@@ -1,7 +1,7 @@
 //! False-alarm rate and detection rate of comparisons of many metrics.
 
 use netburn_stats::contrast::{Contrast, Question, Test, contrast, judge_all, paired};
-use netburn_stats::judge::{Better, Judgement, Tolerance};
+use netburn_stats::metric_change::{Better, Judgement, Tolerance};
 use netburn_units::{Seed, Stream};
 
 const COMPARISONS: u64 = 400;

@@ -64,8 +64,8 @@ fn the_worked_example_of_r_is_reproduced() {
 
 #[test]
 fn ties_are_counted_as_they_are() {
-    // {1, 2} against {2, 3}: U = ½. Of the six ways to pick two of the ranks 1, 2½, 2½, 4 the sums are 3½, 3½, 5, 5, 6½,
-    // 6½: four lie 1½ from the middle.
+    // {1, 2} against {2, 3}: U = ½. Of the six ways to pick two of the ranks 1, 2½, 2½, 4 the sums are 3½, 3½, 5, 5,
+    // 6½, 6½. Four of them lie 1½ from the middle.
     let test = mann_whitney(&[1.0, 2.0], &[2.0, 3.0]).unwrap();
     assert_eq!((test.u, test.p), (0.5, 4.0 / 6.0));
     let test = mann_whitney(&[7.0; 10], &[7.0; 10]).unwrap();

@@ -2,7 +2,7 @@
 
 use netburn_stats::bootstrap::mean;
 use netburn_stats::contrast::{enough_pairs, min_p, paired, runs_needed};
-use netburn_stats::judge::{Better, Judgement};
+use netburn_stats::metric_change::{Better, Judgement};
 use netburn_stats::{Effect, Size, interval, mann_whitney, paired_shift, shift, signed_rank};
 use netburn_units::{Probability, Seed};
 use std::cell::RefCell;

@@ -24,8 +24,8 @@ fn five_against_five() {
     assert_eq!((found.interval.low, found.interval.high), (7.0, 13.0));
 }
 
-/// Permeability of membranes at term and between 12 and 26 weeks: Hollander and Wolfe's table 4.1, the worked example of R's
-/// `wilcox.test(…, conf.int = TRUE)`: 0.305 with 95 % interval −0.15 to 0.76.
+/// Permeability of membranes at term and between 12 and 26 weeks (Hollander and Wolfe's table 4.1). It is the worked
+/// example of R's `wilcox.test(…, conf.int = TRUE)`: 0.305 with 95 % interval −0.15 to 0.76.
 #[test]
 fn the_worked_example_of_r_is_reproduced() {
     let term = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
@@ -39,8 +39,8 @@ fn the_worked_example_of_r_is_reproduced() {
     );
 }
 
-/// The depression scale of nine patients, Hollander and Wolfe's table 3.1: −0.46, and −0.786 to −0.010 at 96.1 %: W is at most 5 in 10 of 512
-/// patterns.
+/// The depression scale of nine patients (Hollander and Wolfe's table 3.1): −0.46, and −0.786 to −0.010 at 96.1 %. W is
+/// at most 5 in 10 of 512 patterns.
 #[test]
 #[expect(clippy::approx_constant, reason = "3.14 is a measured value")]
 fn the_worked_example_of_pairs_is_reproduced() {
@@ -153,7 +153,7 @@ proptest! {
     }
 
     /// Over all ways to split values, the interval misses zero in at most the share that its level
-    /// permits, and in exactly that share without ties.
+    /// permits. Without ties, it misses zero in exactly that share.
     #[test]
     fn the_level_is_the_share_of_all_splits(all in proptest::collection::btree_set(-500_i32..500, 6..10), count in 3_usize..6) {
         let all: Vec<f64> = all.into_iter().map(f64::from).collect();

@@ -1,7 +1,9 @@
 //! Processor time of the simulated air on one thread: `cargo bench -p netburn-study`.
 //!
-//! Configurations of `netburn validate` with the durations that were timed in ns-3: saturated uplink of 802.11a at 54 Mbit/s for
-//! 10 simulated seconds, and three stations with 100 Mbit/s of UDP each behind one FIFO for 30 s.
+//! Configurations of `netburn validate` with the durations that were timed in ns-3:
+//!
+//! - Saturated uplink of 802.11a at 54 Mbit/s for 10 simulated seconds.
+//! - Three stations with 100 Mbit/s of UDP each behind one FIFO for 30 s.
 
 use netburn_study::validate::CaseFile;
 

@@ -1,16 +1,16 @@
 //! False alarms and power of a comparison: pairs of sets of simulated runs, compared as in `netburn compare`.
 //!
-//! `cargo run --release -p netburn-study --example power [PAIRS] [REPEATS] [PERCENT]` (100, 20 and 10). Each pair has four sets of runs:
-//! two of one scenario with different seeds, and two with a longer path to one station's access point, which increases the median
-//! latency of its frames by PERCENT: one with different seeds, one with the seeds of the first set. Alarms are metrics of the
-//! first two sets that are better or worse.
+//! `cargo run --release -p netburn-study --example power [PAIRS] [REPEATS] [PERCENT]` (100, 20 and 10). Each pair has
+//! four sets of runs. Two are of one scenario with different seeds. Two have a longer path to one station's access
+//! point, which increases the median latency of its frames by PERCENT. Of these, one has different seeds, and one has
+//! the seeds of the first set. Alarms are metrics of the first two sets that are better or worse.
 
 use netburn_analysis::compare::{Comparison, Options, Side};
 use netburn_record::Summary;
 use netburn_runner::pool::{map, processors};
 use netburn_runner::simulate_summary;
 use netburn_scenario::{Document, Plan};
-use netburn_stats::judge::Judgement;
+use netburn_stats::metric_change::Judgement;
 use netburn_units::Seed;
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -1,11 +1,11 @@
 //! Studies of many simulated runs.
 //!
-//! - [`sweep`]: runs a scenario for every combination of values of some keys.
-//! - [`crosscheck`]: random plans, compared with an independent simulator.
-//! - [`conformance`]: the same scenarios in the simulator and in the lab, compared.
-//! - [`experiment`]: runs one scenario with several seeds and signals, and evaluates metrics over the runs.
-//! - [`validate`]: checks the models against published values, within stated tolerances.
-//! - [`whatif`]: simulates changes that may remove the causes of a run's missed goals.
+//! - [`sweep`] – runs a scenario for every combination of values of some keys.
+//! - [`crosscheck`] – random plans, compared with an independent simulator.
+//! - [`conformance`] – the same scenarios in the simulator and in the lab, compared.
+//! - [`experiment`] – runs one scenario with several seeds and signals, and evaluates metrics over the runs.
+//! - [`validate`] – checks the models against published values, within stated tolerances.
+//! - [`whatif`] – simulates changes that may remove the causes of a run's missed goals.
 
 pub mod conformance;
 pub mod crosscheck;

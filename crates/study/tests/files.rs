@@ -126,7 +126,7 @@ fn errors_of_a_whole_file() {
     assert!(parse(&twice).unwrap_err().contains("duplicate case name `n`"));
 }
 
-/// The example in docs/VALIDATION.md.
+/// The example in docs/reference/validation-cases.md.
 #[test]
 fn the_example_of_the_page_is_valid() {
     let page = include_str!("../../../docs/VALIDATION.md");

@@ -114,6 +114,7 @@ fn drops(grid: &Grid) -> u64 {
 }
 
 #[test]
+#[cfg_attr(not(feature = "all-tests"), ignore = "takes many seconds: scripts/test runs it")]
 fn every_key_has_an_effect() {
     let (table, mut faults) = (table(), Vec::new());
     for act in &table.acts {

@@ -120,7 +120,7 @@ station.b.signal = -60 dBm
     assert_eq!(chart::text(&p95, 100), expected);
     let svg = chart::svg(&p95);
     for part in [
-        "b.voip.p95_ms (ms), median of 2 seeds over ap.home.queue, range from the least to the greatest",
+        "b.voip.p95_ms (ms), median and range of 2 seeds",
         "ap.home.queue",
         "station.b.signal = -60 dBm",
         ">200 ms<",

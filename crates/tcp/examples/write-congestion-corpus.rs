@@ -1,5 +1,5 @@
 //! Writes the fuzz corpus of congestion control: pseudo-random inputs of increasing length.
-//! Existing files are kept. To be run when the decoder of the fuzz targets changes, because that
+//! Existing files are kept. Run it when the decoder of the fuzz targets changes, because that
 //! changes the meaning of an old corpus.
 
 use netburn_units::Seed;

@@ -258,10 +258,10 @@ pub struct Gso {
     /// Maximum burst in bytes. Default: 65536 (`GSO_LEGACY_MAX_SIZE`).
     pub max_size: u32,
     /// Memory of a single-segment packet without bursts, in bytes (`truesize`). Default: 4352. A
-    /// linear buffer contains the content, `MAX_TCP_HEADER` (304 with 802.11 meshes and IP tunnels
-    /// compiled in, as in distributions) and 320 for `skb_shared_info`: 2112 with 1448 of content,
-    /// so the allocator returns 4096, and the `sk_buff` is 256. Without meshes the three just fit
-    /// into 2048, and the truesize is 2304.
+    /// linear buffer contains the content, `MAX_TCP_HEADER` and 320 for `skb_shared_info`.
+    /// `MAX_TCP_HEADER` is 304 with 802.11 meshes and IP tunnels compiled in, as in distributions.
+    /// With 1448 of content the sum is 2112, so the allocator returns 4096, and the `sk_buff` is
+    /// 256. Without meshes the three just fit into 2048, and the truesize is 2304.
     pub packet_truesize: u32,
     /// Memory of a burst in addition to its content, in bytes. Default: 1280, an empty `sk_buff`
     /// with room for headers.

@@ -20,9 +20,13 @@ const SYN_ACK_RETRIES: u32 = 5;
 /// One end of a connection, full duplex.
 ///
 /// After every call of a `handle_*` method, [`write`](Self::write), [`finish`](Self::finish) or
-/// [`abort`](Self::abort): drain [`poll_transmit`](Self::poll_transmit), then
-/// [`poll_event`](Self::poll_event) (and `poll_transmit` again after a write), then wait for
-/// [`poll_timeout`](Self::poll_timeout) or an input. `now` never decreases.
+/// [`abort`](Self::abort), do three steps:
+///
+/// 1. Drain [`poll_transmit`](Self::poll_transmit).
+/// 2. Drain [`poll_event`](Self::poll_event), and `poll_transmit` again after a write.
+/// 3. Wait for [`poll_timeout`](Self::poll_timeout) or an input.
+///
+/// `now` never decreases.
 ///
 /// The host must return every [`Packet`]'s `truesize`: with [`handle_freed`](Self::handle_freed)
 /// after it has left, with [`handle_dropped_locally`](Self::handle_dropped_locally) if a queue of

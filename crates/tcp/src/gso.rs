@@ -4,8 +4,8 @@ use crate::config::Gso;
 use netburn_units::{BitRate, Duration};
 
 /// Maximum number of segments in one burst (`tcp_tso_autosize`): the data of 2^−shift seconds at
-/// the pacing rate, more on short paths (`tcp_tso_rtt_log` 9), at least `minimum`, and at most what
-/// the device accepts.
+/// the pacing rate, more on short paths (`tcp_tso_rtt_log` 9). It is at least `minimum`, and at
+/// most what the device accepts.
 pub(crate) fn burst_segments(
     gso: &Gso,
     mss: u32,

@@ -1,14 +1,16 @@
 //! Simulated TCP endpoints: the visible behaviour of one end of a connection, as in Linux.
 //!
-//! - [`config`]: settings of a scenario.
-//! - [`Endpoint`]: one end of a connection. Inputs are segments, time and the application's bytes; outputs are
-//!   segments and events. The sending host returns packets after they have left it.
-//! - [`segment`]: segments between endpoints.
-//! - [`congestion`]: congestion control.
+//! Modules, from the top:
 //!
-//! Internally, the sending half detects losses (SACK, RACK, tail loss probes, F-RTO), reduces its window (PRR) and
-//! limits its data in the host (TCP Small Queues). The receiving half reassembles the stream, decides when to
-//! acknowledge, and enlarges the window.
+//! - [`Endpoint`] (`endpoint`): one end of a connection. Inputs are segments, time and the application's bytes; outputs are
+//!   segments and events. The sending host returns packets after they have left it.
+//! - `sender`: the sending half. It detects losses (SACK, RACK, tail loss probes, F-RTO) and reduces its window (PRR).
+//! - [`congestion`] – congestion control: Reno, CUBIC and BBR, with pacing in `pacing`.
+//! - `tsq` and `gso`: limit of a connection's data in its host (TCP Small Queues), and the size of bursts.
+//! - `receiver`: the receiving half. It reassembles the stream, decides when to acknowledge, and enlarges the window.
+//! - [`segment`] – segments between endpoints.
+//! - `event` and `info`: events of an endpoint, and its state as in `TCP_INFO`.
+//! - [`config`] – settings of a scenario.
 //!
 //! ```
 //! use netburn_tcp::{Endpoint, EndpointConfig, Event, UnsupportedCongestionControl};
@@ -34,9 +36,9 @@
 //! # Ok::<(), UnsupportedCongestionControl>(())
 //! ```
 //!
-//! Not modelled: simultaneous open, urgent data, path MTU discovery, fast open, Nagle's algorithm (as with
-//! `TCP_NODELAY`; but while the application waits for room, a partial segment isn't sent), TIME-WAIT, an application
-//! that doesn't read. SACK, timestamps and window scaling are always negotiated.
+//! Not modelled: simultaneous open, urgent data, path MTU discovery, fast open, TIME-WAIT, an application that
+//! doesn't read. Nagle's algorithm is not modelled either (as with `TCP_NODELAY`), but while the application waits
+//! for room, a partial segment isn't sent. SACK, timestamps and window scaling are always negotiated.
 
 #![deny(
     clippy::disallowed_macros,

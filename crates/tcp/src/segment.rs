@@ -1,6 +1,6 @@
 //! Segments between endpoints.
 //!
-//! Offsets count the bytes of the stream from 0 and never wrap; a SYN uses no offset, a FIN uses
+//! Offsets count the bytes of the stream from 0 and never wrap. A SYN uses no offset. A FIN uses
 //! the one after the last byte. Windows are in bytes and already scaled.
 
 use crate::gso;

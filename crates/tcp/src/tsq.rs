@@ -78,10 +78,10 @@ const DEFAULT_PACING_SHIFT: u8 = 10;
 const MIN_BURST: u32 = 2;
 
 impl TsqSettings {
-    /// Maximum content of one connection in its host, in bytes, for an unlimited sender: another
+    /// Maximum content of one connection in its host, in bytes, for an unlimited sender. Another
     /// burst is passed down while the queued memory does not exceed the limit.
     ///
-    /// It grows with the pacing rate, which follows the congestion window: if small queues limit a
+    /// It grows with the pacing rate, which follows the congestion window. If small queues limit a
     /// connection instead of the network, that rate is several times the throughput.
     #[must_use]
     pub fn max_queued(self, gso: &Gso, mss: u32, pacing_rate: BitRate, min_rtt: Option<Duration>) -> ByteSize {

@@ -399,8 +399,8 @@ fn a_syn_ack_without_acknowledgement() {
     assert_eq!(at, [1, 3, 7, 15, 31]);
 }
 
-/// RFC 7323 §4.3: the echo is the timestamp of the segment that the last acknowledgement waits for,
-/// also if a later one is acknowledged with it; never an older one.
+/// RFC 7323 §4.3: the echo is the timestamp of the segment that the last acknowledgement waits for.
+/// This also holds if a later one is acknowledged with it. The echo is never an older one.
 #[test]
 fn the_echo_is_the_timestamp_of_the_segment_that_was_missing() {
     let mut end = established(&config(), SYN_ACK);

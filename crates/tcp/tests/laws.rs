@@ -254,8 +254,8 @@ fn small_queues_stay_small() {
     }
 }
 
-/// Reno, one packet in 1000 lost: the window is a sawtooth from W/2 to W with 3/8 W² = 1000
-/// segments each, √(3 ÷ 2p) = 38.7 on average (Mathis, Semke, Mahdavi and Ott 1997).
+/// Reno with one packet in 1000 lost. The window is a sawtooth from W/2 to W with 3/8 W² = 1000
+/// segments each. Its average is √(3 ÷ 2p) = 38.7 (Mathis, Semke, Mahdavi and Ott 1997).
 #[test]
 fn the_square_root_law() {
     let config = EndpointConfig {
@@ -335,9 +335,9 @@ fn bbr_keeps_its_rate_while_it_measures_the_round_trip() {
     assert!((200..250).contains(&measuring), "{measuring} ms");
 }
 
-/// An application that sends little yields no sample of the path (`tcp_rate_check_app_limited`):
-/// after two seconds of a packet every 20 ms, which are a hundred round trips, BBR still paces at
-/// no less than 3/4 of the link's rate.
+/// An application that sends little yields no sample of the path (`tcp_rate_check_app_limited`). It
+/// sends a packet every 20 ms for two seconds, which are a hundred round trips. After that BBR
+/// still paces at no less than 3/4 of the link's rate.
 #[test]
 fn bbr_keeps_its_rate_while_the_application_sends_little() {
     let mut path = bbr_over_50_mbps(ms(2));

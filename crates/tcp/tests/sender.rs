@@ -212,7 +212,7 @@ fn new_data_shows_a_spurious_timeout() {
     assert_eq!((real.end.info().state, real.window().1), (State::Loss, Some(5)));
 }
 
-/// A duplicate acknowledgement has no new information (RFC 5681 §2): a window update, content of
+/// A duplicate acknowledgement has no new information (RFC 5681 §2). A window update, content of
 /// the peer and a reported duplicate don't show that a timeout was real.
 #[test]
 fn only_a_duplicate_acknowledgement_shows_a_real_timeout() {
@@ -491,7 +491,7 @@ fn events(end: &mut Endpoint) -> Vec<Event> {
 }
 
 /// RFC 2861 §3.1: for a whole timeout at most ten segments of twenty were used, so the window moves
-/// halfway to them, and so on; it never falls below the initial window. The threshold is three
+/// halfway to them, and so on. It never falls below the initial window. The threshold is three
 /// quarters of the window.
 #[test]
 fn a_window_that_is_not_used_shrinks() {

@@ -67,8 +67,8 @@ fn an_unanswered_syn() {
 }
 
 /// A round-trip time of 20 ms yields an RTO of 20 + 200 ms. The tail loss probe of a single segment
-/// would be due after 2 × 20 + 200 ms, but at the RTO at the latest (RFC 8985 §7.2). Then timeouts
-/// of 220 ms, 440, 880.
+/// would be due after 2 × 20 + 200 ms. It is due at the RTO at the latest (RFC 8985 §7.2). Then
+/// timeouts of 220 ms, 440, 880.
 #[test]
 fn a_segment_that_never_arrives() {
     let config = reno();
@@ -95,8 +95,8 @@ fn a_lost_tail_is_probed() {
 }
 
 /// Three selective acknowledgements show a loss immediately if there was no reordering (RFC 8985
-/// §6.2, `tcp_rack_reo_wnd`); one or two leave a quarter of the minimum round-trip time, and 2 ms
-/// of the timer.
+/// §6.2, `tcp_rack_reo_wnd`). With one or two, a quarter of the minimum round-trip time must pass
+/// first, and 2 ms of the timer.
 #[test]
 fn a_lost_head_is_repaired() {
     let config = reno();
@@ -195,7 +195,7 @@ fn ecn_needs_both() {
     assert!(path.ends[0].info().ssthresh > 1_000_000);
 }
 
-/// The delay of the path increases by 850 ms and everything arrives late: the timeout was spurious,
+/// The delay of the path increases by 850 ms and everything arrives late. The timeout was spurious,
 /// and the window is restored (RFC 5682, RFC 4015, `tcp_try_undo_loss`).
 #[test]
 fn a_spurious_timeout_is_reverted() {

@@ -82,7 +82,7 @@ fn consents() -> Result<Files, Box<dyn Error>> {
     let with = |from: &str, to: &str| text.replace(from, to).into_bytes();
     Ok(vec![
         ("full", text.clone().into_bytes()),
-        ("refusing", with("true", "false")),
+        ("rejecting", with("true", "false")),
         ("later-schema", with("consent/1", "consent/2")),
         ("escape", with("an operator", "\\u001b[2J")),
         ("more-fields", with("\"version\"", "\"new\": {\"a\": [1]}, \"version\"")),

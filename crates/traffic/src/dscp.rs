@@ -2,8 +2,8 @@
 //! control, `?cc=bbr`.
 //!
 //! Stations mark the packets that they send. Only the server can mark those that stations receive. The request
-//! contains the DSCP because marks may be changed in the network, because the server's system may not report them, and
-//! because pages in a browser cannot set any.
+//! contains the DSCP for three reasons. Marks may be changed in the network, the server's system may not report them,
+//! and pages in a browser cannot set any.
 
 use netburn_workload::Priority;
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! Limit of HTTP/2 frames that cost the sender nearly nothing and have no content.
 //!
-//! RFC 9113 §10.5 describes the attack: a peer may send an unlimited number of PING, SETTINGS, PRIORITY,
+//! RFC 9113 §10.5 describes the attack. A peer may send an unlimited number of PING, SETTINGS, PRIORITY,
 //! WINDOW_UPDATE and unknown frames, which keep the receiver busy. The `h2` crate limits resets, header blocks and
 //! empty DATA. The other frames are counted here, where bytes are read.
 //!

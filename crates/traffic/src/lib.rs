@@ -1,18 +1,19 @@
-//! HTTP and datagram traffic, client and server, and the server's consent.
+//! Real traffic over HTTP and datagrams: the server, the clients, and the server's consent to load tests.
 //!
-//! - [`clock`]: run time on this machine's clock.
-//! - [`chunked`]: decoder of the chunked transfer coding.
-//! - [`consent`]: consent of a server to load tests.
-//! - [`content`]: content of transfers.
-//! - [`pace`]: a rate limit as a virtual link.
-//! - [`server`]: the traffic server.
-//! - [`tls`]: certificate of a server.
-//! - [`client`]: HTTP connections.
-//! - [`datagram`]: probes, both ends without their sockets.
+//! Modules, from the top:
+//!
+//! - [`server`] – the server, for `netburn serve` and the runs. It answers HTTP requests and echoes datagrams.
+//! - [`drive`] – the driver of a run. It runs many workloads over sockets, on one thread.
+//! - [`fetch`] – one client against any HTTP server, for `netburn fetch`.
+//! - [`client`] – HTTP connections, with a visible connection setup. [`chunked`]: decoder of the chunked transfer coding.
+//! - [`datagram`] – probes, both ends without their sockets.
+//! - [`consent`] – the document in which a server permits load tests.
+//! - [`content`] – the bytes that are transferred.
+//! - [`pace`] – a rate limit as a virtual link. [`limiter`]: rate limit per client.
 //! - `frames`: limit of HTTP/2 frames without content.
-//! - [`limiter`]: rate limit per client.
-//! - [`drive`]: runs workloads over sockets.
-//! - [`fetch`]: one client against any HTTP server.
+//! - `dscp`, `station_label`: query parameters of requests: the properties of the response's packets, and the station.
+//! - [`tls`] – certificate of a server.
+//! - [`clock`] – run time on this machine's clock.
 
 pub mod chunked;
 pub mod client;

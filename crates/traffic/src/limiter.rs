@@ -4,8 +4,8 @@ use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// A client for rate limits: an IPv4 address, or the leading 64 bits of an IPv6 address, because a household or host
-/// may use any address below them (RFC 6177).
+/// A client for rate limits: an IPv4 address, or the leading 64 bits of an IPv6 address. A household or host may use
+/// any address below them (RFC 6177).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Client {
     /// An IPv4 address, including mapped ones (`::ffff:192.0.2.1`).

@@ -98,7 +98,7 @@ mod tests {
         ByteSize::from_bytes(count)
     }
 
-    /// 20 Mbit/s are 2.5 MB/s. One sender uses all available capacity in pieces of 1 ms, each with some lateness; in
+    /// 20 Mbit/s are 2.5 MB/s. One sender uses all available capacity in pieces of 1 ms, each with some lateness. In
     /// the second second, another 1 MB is charged at once.
     #[test]
     fn a_waiting_sender_gets_the_remaining_capacity() {

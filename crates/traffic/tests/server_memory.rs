@@ -14,7 +14,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use util::{get, serve, with_tls};
 
-/// Memory per connection that docs/SECURITY.md states, in bytes.
+/// Memory per connection that docs/explanation/security-model.md states, in bytes.
 const HTTP1: usize = 32 << 10;
 const HTTP2: usize = 64 << 10;
 /// With TLS, the client's side is in this process as well, with the same size.

@@ -1,15 +1,19 @@
 //! Quantities as integer types with units, and their text form.
 //!
-//! [`Instant`] and [`Duration`] are nanoseconds, [`BitRate`] is bits per second, [`ByteSize`]
-//! bytes, [`Dbm`] hundredths of a decibel-milliwatt, [`Probability`] parts per billion,
-//! [`Distance`] millimetres. The text form is a number and a unit (`"5min"`, `"25 Mbit/s"`,
-//! `"128KiB"`, `"-62 dBm"`, `"1 %"`, `"6 m"`). A number without its unit is an error that lists the
-//! known units. Formatting is exact, and the text parses to the same value.
+//! - [`Instant`] and [`Duration`]: nanoseconds. An instant counts from the beginning of the run.
+//! - [`BitRate`] – bits per second.
+//! - [`ByteSize`] – bytes.
+//! - [`Dbm`] – power, in hundredths of a decibel-milliwatt.
+//! - [`Probability`] – a probability or a share, in parts per billion.
+//! - [`Distance`] – millimetres.
+//! - [`Seed`] and [`Stream`]: random numbers, one named stream per cause. An additional draw in one
+//!   stream changes nothing in the others.
 //!
-//! [`Seed`] provides one named stream of random numbers per cause, so that an additional draw in
-//! one place changes nothing elsewhere.
+//! The text form is a number and a unit (`"5min"`, `"25 Mbit/s"`, `"128KiB"`, `"-62 dBm"`, `"1 %"`,
+//! `"6 m"`). A number without its unit is a [`QuantityError`], which lists the known units. Formatting
+//! is exact, and the text parses to the same value.
 //!
-//! No clock, no float: floats appear only in the `as_*_f64` getters and in [`format_decimal`], for
+//! There is no clock. Floats appear only in the `as_*_f64` getters and in [`format_decimal`], for
 //! display and statistics.
 
 #![deny(

@@ -178,7 +178,7 @@ fn group(text: &str) -> Option<String> {
 }
 
 /// Formats `value` base steps exactly, in the unit of `units` that needs the fewest digits and is
-/// not larger than the value; the first of equal ones. The last unit is one step.
+/// not larger than the value. Of equal ones it takes the first. The last unit is one step.
 pub(crate) fn format(value: u64, units: &[FormatUnit], f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
     let (last, larger) = units.split_last().expect("a quantity has units");
     let mut best = value.to_string();

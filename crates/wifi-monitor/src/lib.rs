@@ -1,10 +1,14 @@
-//! Recording of a station's Wi-Fi link during a run: one row per second, roams with their interruption,
-//! rate collapses, and a warning if the link has changed by the end.
+//! Recording of a station's Wi-Fi link during a run: one row per second, roams with their interruption, and
+//! rate collapses. At the end, a warning if the link has changed.
 //!
-//! - [`link`]: the state machine: samples, events and counters in, rows out. Pure. [`sample`]: samples of a
-//!   link; `rates`: detection of rate collapses; [`replay`](mod@replay): rows of a recorded link.
-//! - [`adapter`]: the interface of the traffic, and the thread that samples it.
-//! - [`interface`]: network interfaces of this device, by name.
+//! Modules, from the top:
+//!
+//! - [`adapter`] – the interface of the traffic, and the thread that samples it.
+//! - [`link`] – the state machine: samples, events and counters in, rows out. Pure.
+//! - `rates`: detection of rate collapses.
+//! - [`sample`] – samples of a link.
+//! - [`interface`] – network interfaces of this device, by name.
+//! - [`replay`](mod@replay): rows of a recorded link.
 
 pub mod adapter;
 pub mod interface;

@@ -3,12 +3,15 @@
 //! Pure: no clock, no socket, no thread. [`Workload`] is a state machine with two drivers: real
 //! HTTP in `traffic`, modelled TCP in `simulate`. [`judge()`] computes a verdict from the samples.
 //!
-//! - [`deadlines`]: timeouts of many machines.
-//! - [`config`]: the six built-in workloads, every number with its unit and default.
-//! - [`machine`]: due times, the limit of outstanding requests, and the definition of an operation.
-//! - [`player`]: the buffer of a video player: bytes in, stalls out.
-//! - [`operation`]: the result of one operation.
-//! - [`mod@judge`]: goals, shares met, verdicts.
+//! Modules, from the top:
+//!
+//! - [`machine`] – the state machine. It computes due times, limits outstanding requests, and defines
+//!   what an operation is.
+//! - [`deadlines`] – the next timeout of many machines, for a driver.
+//! - [`config`] – settings. It has the six built-in workloads, every number with its unit and default.
+//! - [`player`] – the buffer of a video player: bytes in, stalls out.
+//! - [`operation`] – the result of one operation.
+//! - [`verdict`] – goals, shares met, verdicts.
 
 #![deny(
     clippy::disallowed_macros,
@@ -21,13 +24,13 @@ pub mod config;
 pub mod deadlines;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
-pub mod judge;
 pub mod machine;
 pub mod operation;
 pub mod player;
+pub mod verdict;
 
 pub use config::{Config, ConfigError, Connections, Goal, Kind, PlayerConfig, Priority, UnknownName};
 pub use deadlines::Deadlines;
-pub use judge::{GoalResult, Tally, Verdict, judge, windows, worst};
 pub use machine::{Action, BACKOFF, Connection, Direction, Request, RequestId, Wake, Workload};
 pub use operation::{Failure, Operation, Outcome, RemoteTimestamps, Stall};
+pub use verdict::{GoalResult, Tally, Verdict, judge, windows, worst};

@@ -49,7 +49,7 @@ pub enum Outcome {
     NotStarted,
     /// In flight when the run ended, and older than its goal: a goal miss.
     Unfinished,
-    /// In flight (or queued) when the run ended, and younger than its goal, or without one: not
+    /// In flight or queued when the run ended, and younger than its goal, or without a goal. Not
     /// counted (censored).
     Cut,
 }

@@ -2,7 +2,7 @@
 
 use super::pairwise::{Comparison, Options, judge_together};
 use super::side::Side;
-use netburn_stats::judge::Judgement;
+use netburn_stats::metric_change::Judgement;
 
 /// Scenarios × variants, each compared with the scenario's baseline.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub struct Matrix {
     pub variants: Vec<String>,
     /// A row for every scenario and station, the worst first.
     pub rows: Vec<Row>,
-    /// The comparisons that the cells point into.
+    /// The comparisons to which the cells refer.
     pub comparisons: Vec<Comparison>,
 }
 
@@ -22,18 +22,18 @@ pub struct Matrix {
 pub struct Row {
     /// The scenario.
     pub scenario: String,
-    /// The station; `None` for in total.
+    /// The station; `None` for the whole run.
     pub station: Option<String>,
     /// A cell for each variant; `None` without runs or without a common metric.
     pub cells: Vec<Option<Cell>>,
 }
 
-/// Quantity a variant does to a station.
+/// Effect of a variant on a station.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// The variant's place.
+    /// Index of the variant.
     pub variant: usize,
-    /// The place of the comparison that it is of.
+    /// Index of the comparison that the cell belongs to.
     pub comparison: usize,
     /// The station's worst judgement; better if nothing is worse.
     pub judgement: Judgement,
@@ -42,8 +42,8 @@ pub struct Cell {
 }
 
 impl Matrix {
-    /// Holds every scenario's variants against its baseline, and judges all of it together. `scenarios`: each a name, the
-    /// baseline's side, and a side for every variant or none.
+    /// Compares every scenario's variants with its baseline, and judges all comparisons together. Each of `scenarios`
+    /// has a name, the baseline's side, and for every variant a side or `None`.
     #[must_use]
     pub fn new(
         baseline: &str,
@@ -114,7 +114,7 @@ impl Matrix {
     }
 }
 
-/// The stations of a comparison in its order, `None` for in total.
+/// The stations of a comparison in its order; `None` is the whole run.
 fn stations(of: &Comparison) -> Vec<Option<String>> {
     let mut stations: Vec<Option<String>> = Vec::new();
     for metric in &of.metrics {

@@ -2,7 +2,7 @@
 
 use netburn_record::Summary;
 use netburn_record::summary::{LatencyMs, StationSummary, WorkloadSummary};
-use netburn_stats::judge::{Better, Tolerance};
+use netburn_stats::metric_change::{Better, Tolerance};
 use netburn_stats::{P50, P95, percentile::supported};
 use netburn_units::Probability;
 
@@ -13,7 +13,7 @@ pub struct Key {
     pub station: Option<String>,
     /// Workload; `None` for the whole station.
     pub workload: Option<String>,
-    /// Quantity that is compared.
+    /// The compared quantity.
     pub quantity: Quantity,
 }
 
@@ -30,15 +30,15 @@ pub enum Quantity {
     P50,
     /// The 95th percentile of the same.
     P95,
-    /// The share of the samples of this goal, which is its number and its text, that were within the limit.
+    /// The share of a goal's samples within its limit. Contains the goal's number and its text.
     Met(usize, String),
-    /// The share of the time watched in which the player stalled.
+    /// The share of the observed time in which the player stalled.
     Stalled,
     /// The share of datagrams that were lost.
     Lost,
 }
 
-/// Quantity a value is measured in.
+/// Unit of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Mbit/s.
@@ -76,7 +76,7 @@ impl Quantity {
         }
     }
 
-    /// Quantity it is measured in.
+    /// Unit of the quantity.
     #[must_use]
     pub const fn unit(&self) -> Unit {
         match self {
@@ -195,7 +195,7 @@ fn station_metrics(station: &StationSummary, all: &mut Vec<(Key, Option<f64>)>) 
     all.push((of(None, Quantity::Idle), station.idle_latency_ms));
 }
 
-/// Returns true if a workload is there to move much, rather than to answer soon.
+/// Returns true if throughput matters for a workload, rather than latency.
 fn moves(workload: &WorkloadSummary) -> bool {
     matches!(workload.kind.as_str(), "download" | "upload" | "stream")
 }

@@ -3,14 +3,14 @@
 use super::side::Side;
 use netburn_record::{Environment, Summary};
 
-/// Quantity the runs of one side have in common with those of the other.
+/// Runs that the two sides of a comparison have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairing {
     /// Indices of the two runs of each pair, in the first and the second side; empty if runs are
     /// not paired.
     pub pairs: Vec<[usize; 2]>,
-    /// Number of runs of the second side are there in the first as well: the same to the last digit
-    /// of every value.
+    /// Number of runs of the second side that the first side contains as well, with all values
+    /// equal to the last digit.
     pub identical: usize,
 }
 
@@ -28,7 +28,7 @@ impl Pairing {
         Pairing { pairs, identical }
     }
 
-    /// Returns true if every run of either side is there in the other as well.
+    /// Returns true if the other side contains every run of either side as well.
     #[must_use]
     pub fn is_identical(&self) -> bool {
         !self.pairs.is_empty() && self.identical == self.pairs.len()

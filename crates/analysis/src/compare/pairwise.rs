@@ -9,7 +9,7 @@ use netburn_record::summary::{StationSummary, verdict_name};
 use netburn_stats::contrast::{
     Answer, Contrast, Question, SIGNIFICANCE, Test, contrast, judge_all, min_p, paired, runs_needed, varying,
 };
-use netburn_stats::judge::{Judgement, MIN_RUNS};
+use netburn_stats::metric_change::{Judgement, MIN_RUNS};
 use netburn_units::Seed;
 use netburn_workload::{Verdict, worst};
 use std::collections::HashMap;
@@ -19,9 +19,9 @@ use std::collections::HashMap;
 pub struct Options {
     /// Bootstrap resamples for the intervals of a ranking.
     pub draws: u32,
-    /// Quantity the resampling draws from.
+    /// Seed of the resampling.
     pub seed: Seed,
-    /// The share of a value that is too little to matter, instead of the usual one.
+    /// Relative difference that is too small to matter; `None`: the default of each metric.
     pub tolerance: Option<f64>,
 }
 
@@ -43,7 +43,7 @@ pub struct Comparison {
     pub these: Side,
     /// Baseline.
     pub against: Side,
-    /// Every value that both have.
+    /// Every metric that both sides have.
     pub metrics: Vec<MetricComparison>,
     /// Keys in which the scenarios differ; `None` if one scenario is unknown.
     pub changed_keys: Option<Vec<ChangedKey>>,
@@ -51,13 +51,13 @@ pub struct Comparison {
     pub only: [Vec<String>; 2],
     /// Pairs of runs.
     pub pairing: Pairing,
-    /// Number of values that vary were judged together.
+    /// Number of varying metrics that were judged together.
     pub judged_with: usize,
     /// Options of the comparison.
     pub options: Options,
 }
 
-/// A value of both sides.
+/// A metric of both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MetricComparison {
     /// Metric.
@@ -73,14 +73,14 @@ pub struct MetricComparison {
 /// Reason for which a metric is undecided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undecided {
-    /// Too few runs for the number of metrics; the number of runs that each side needs.
+    /// Too few runs for the number of metrics. Contains the number of runs that each side needs.
     TooFew(usize),
     /// The interval overlaps the tolerance.
     Between,
 }
 
 impl Comparison {
-    /// Holds `these` against `against`.
+    /// Compares `these` with `against`.
     #[must_use]
     pub fn new(these: Side, against: Side, options: Options) -> Self {
         let mut one = Self::unjudged(these, against, options);
@@ -169,20 +169,20 @@ impl Comparison {
         }
     }
 
-    /// Returns true if both have at least one station of one name.
+    /// Returns true if a station of the same name occurs in both sides.
     #[must_use]
     pub fn shares_a_station(&self) -> bool {
         self.metrics.iter().any(|metric| metric.key.station.is_some())
     }
 
-    /// The environments of both, baseline last, where they differ.
+    /// The environments of both sides, baseline last, if they differ.
     #[must_use]
     pub fn environments(&self) -> Option<[Environment; 2]> {
         let (these, against) = (self.these.environment()?, self.against.environment()?);
         (these != against).then_some([these, against])
     }
 
-    /// Returns the number of runs of `these`, and of the baseline, could not be measured.
+    /// Returns how many runs of `these`, and of the baseline, could not be measured.
     #[must_use]
     pub fn inconclusive(&self) -> [usize; 2] {
         [&self.these, &self.against].map(|side| {
@@ -235,7 +235,7 @@ impl MetricComparison {
         &self.question.contrast
     }
 
-    /// Returns true if it is better or worse.
+    /// Returns true if the metric is better or worse.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         matches!(self.answer.judgement, Judgement::Better | Judgement::Worse)
@@ -267,8 +267,8 @@ pub fn judge_together(comparisons: &mut [&mut Comparison]) {
     }
 }
 
-/// A value of two sides, run by run, for judging. Pairs count where both runs of enough of them
-/// know it.
+/// A metric of two sides, run by run, for the judgement. Runs are paired if both runs of enough
+/// pairs have the metric.
 pub(super) fn question(key: &Key, runs: [&[Option<f64>]; 2], pairing: &Pairing, options: Options) -> Option<Question> {
     let whole = |[one, other]: &[usize; 2]| Some([runs[0][*one]?, runs[1][*other]?]);
     let pairs: Vec<[f64; 2]> = pairing.pairs.iter().filter_map(whole).collect();
@@ -284,7 +284,7 @@ pub(super) fn question(key: &Key, runs: [&[Option<f64>]; 2], pairing: &Pairing, 
     })
 }
 
-/// The values of the runs that know a value.
+/// The values of the runs that have one.
 pub(super) fn known(runs: &[Option<f64>]) -> Vec<f64> {
     runs.iter().copied().flatten().collect()
 }
@@ -293,7 +293,7 @@ pub(super) fn known(runs: &[Option<f64>]) -> Vec<f64> {
 pub(super) struct Table {
     /// Display order.
     pub(super) order: Vec<Key>,
-    /// A value for each run, where it knows the value.
+    /// Value of each run, if the run has the metric.
     values: HashMap<Key, Vec<Option<f64>>>,
 }
 
@@ -315,7 +315,7 @@ impl Table {
         table
     }
 
-    /// A value's value in each run that knows it; `None` where none does.
+    /// Value of a metric in each run; `None` if no run has the metric.
     pub(super) fn runs(&self, key: &Key) -> Option<&[Option<f64>]> {
         self.values.get(&identity(key)).map(Vec::as_slice)
     }

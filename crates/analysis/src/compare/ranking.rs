@@ -6,7 +6,7 @@ use super::pairwise::{Options, Table, known, question};
 use super::side::Side;
 use netburn_stats::bootstrap::median;
 use netburn_stats::contrast::{LEVEL, judge_all, varying};
-use netburn_stats::judge::{Better, Judgement};
+use netburn_stats::metric_change::{Better, Judgement};
 use netburn_stats::percentile::rank;
 use netburn_stats::{Interval, interval};
 use netburn_units::Probability;
@@ -19,9 +19,9 @@ pub struct Ranking {
     pub sides: Vec<Side>,
     /// The sides, the best mean rank first.
     pub standings: Vec<Standing>,
-    /// Every value that all have.
+    /// Every metric that all sides have.
     pub metrics: Vec<Ranked>,
-    /// Number of pairs that vary were judged together.
+    /// Number of varying pairs that were judged together.
     pub judged_with: usize,
     /// Options of the ranking.
     pub options: Options,
@@ -43,7 +43,7 @@ pub struct Standing {
     pub best_in: usize,
 }
 
-/// A value of all sides; by the sides' places.
+/// A metric of all sides. Lists are in the order of the sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranked {
     /// Metric.
@@ -54,9 +54,9 @@ pub struct Ranked {
     pub intervals: Vec<Option<Interval>>,
     /// Their ranks, 1 the best.
     pub ranks: Vec<f64>,
-    /// The places, the best first.
+    /// Indices of the sides, the best first.
     pub order: Vec<usize>,
-    /// Quantity each is against the best one; `None` for that itself.
+    /// Judgement of each side compared with the best one; `None` for the best one itself.
     pub against_best: Vec<Option<Judgement>>,
 }
 
@@ -88,7 +88,7 @@ impl Ranking {
         }
     }
 
-    /// Returns true if all have at least one station of one name.
+    /// Returns true if a station of the same name occurs in all sides.
     #[must_use]
     pub fn shares_a_station(&self) -> bool {
         self.metrics.iter().any(|ranked| ranked.key.station.is_some())
@@ -96,7 +96,7 @@ impl Ranking {
 }
 
 impl Ranked {
-    /// Returns true if a side is the best, or is unknown from it.
+    /// Returns true if a side is the best, or cannot be distinguished from the best.
     #[must_use]
     pub fn is_best(&self, side: usize) -> bool {
         matches!(
@@ -145,8 +145,8 @@ fn ranks(values: &[f64], better: Better) -> Vec<f64> {
     values.iter().map(|value| rank(*value)).collect()
 }
 
-/// Judges every side of every value against the best, in total; gives how many pairs that vary
-/// there were.
+/// Compares every side with the best one in every metric, and judges all of it together. Returns
+/// the number of varying pairs.
 fn judge(sides: &[Side], metrics: &mut [Ranked], runs: &[Vec<&[Option<f64>]>], options: Options) -> usize {
     let mut pairings: BTreeMap<[usize; 2], Pairing> = BTreeMap::new();
     let mut places = Vec::new();

@@ -69,7 +69,7 @@ fn means_something(key: &str) -> bool {
     }
 }
 
-/// A station in few words: what it does.
+/// Short description of a station: its workloads.
 fn workloads(station: &Value) -> String {
     let names = station.get("workload").and_then(Value::as_array).into_iter().flatten();
     let names: Vec<&str> = names.filter_map(Value::as_str).collect();

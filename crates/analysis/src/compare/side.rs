@@ -7,15 +7,15 @@ use std::path::Path;
 /// The runs of one side, of one variant.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Side {
-    /// Quantity it is called: its first folder's name.
+    /// Name: that of its first folder.
     pub name: String,
     /// Folders or files of its runs.
     pub sources: Vec<String>,
     /// One summary per run: each repeat is a run.
     pub runs: Vec<Summary>,
-    /// The scenario with every default filled in, where it is known.
+    /// The scenario with every default filled in, if it is known.
     pub plan: Option<Value>,
-    /// True if its sources are of several scenarios or environments.
+    /// True if its sources have several scenarios or environments.
     pub mixed: bool,
 }
 
@@ -32,13 +32,13 @@ impl Side {
         }
     }
 
-    /// Takes in a run folder: each of its repeats is a run.
+    /// Adds a run folder. Each of its repeats is a run.
     pub fn add(&mut self, run: &Run) {
         let plan = seedless(run.header().plan.to_json());
         self.add_summary(run.path(), run.summary(), Some(plan));
     }
 
-    /// Takes in a summary that stood in `source`; with `--repeat` each of its repeats is a run.
+    /// Adds a summary from `source`. With `--repeat` each of its repeats is a run.
     pub fn add_summary(&mut self, source: &Path, summary: &Summary, plan: Option<Value>) {
         let one = |run: &Summary| (run.scenario.clone(), run.environment);
         match self.runs.first() {

@@ -16,7 +16,8 @@ use netburn_workload::{Kind, Verdict};
 use std::collections::BTreeMap;
 
 /// Airtime that a data transmission needs besides itself: AIFS, the mean of the first backoff, SIFS
-/// and a BlockAck at 24 Mbit/s (802.11-2020 10.3.2.3: 34 + 7.5 × 9 + 16 + 32 µs).
+/// and a BlockAck. With a BlockAck at 24 Mbit/s, this is 34 + 7.5 × 9 + 16 + 32 µs (802.11-2020
+/// 10.3.2.3).
 const AROUND: Duration = Duration::from_micros(150);
 /// Content rate during airtime as a share of the link rate, with aggregates; the rest is preambles,
 /// headers and overhead of frames.
@@ -24,14 +25,16 @@ pub(super) const OF_RATE: f64 = 0.7;
 /// Limit of a round-trip time without a goal, in ms; it must also exceed three times the idle one.
 /// People notice a tenth of a second.
 const SLOW_MS: f64 = 100.0;
-/// Limit of a connection's median round-trip time, in ms. Above it, and above four times the idle
-/// one, packets are queued.
-const BLOATED_MS: f64 = 30.0;
+/// Limit of a connection's median round-trip time, in ms. Above it, and above [`BLOATED_FACTOR`] times the idle one,
+/// packets are queued.
+pub(super) const BLOATED_MS: f64 = 30.0;
+/// Limit of a connection's median round-trip time, as a multiple of the idle one.
+pub(super) const BLOATED_FACTOR: f64 = 4.0;
 /// Maximum number of MPDUs in an aggregate by default (BlockAck window of 802.11n and ac).
 const WINDOW: f64 = 64.0;
 /// Share of a link's rate above which it is full: headers take about 6 %, and TCP's sawtooth its
 /// share.
-const FULL: f64 = 0.8;
+pub(super) const FULL: f64 = 0.8;
 
 /// Input of the rules.
 #[derive(Debug)]
@@ -41,14 +44,14 @@ pub(super) struct Analysis<'a> {
     pub(super) environment: Environment,
     pub(super) health: &'a [Health],
     summary: &'a Summary,
-    /// Number of runs the evidence is of.
+    /// Number of runs of the evidence.
     runs: u64,
     pub(super) degraded: Vec<DegradedStation>,
-    /// Stations on one channel; those without air are in none.
+    /// Stations on one channel. Wired stations are in no group.
     pub(super) groups: Vec<Group>,
 }
 
-/// A station that is not well served.
+/// A station that missed a goal or is slow.
 #[derive(Debug, Clone)]
 pub(super) struct DegradedStation {
     pub(super) station: usize,
@@ -56,7 +59,7 @@ pub(super) struct DegradedStation {
     pub(super) serious: bool,
     /// First problem: `browsing met …`.
     pub(super) what: String,
-    /// The same of each of its workloads with which something is wrong.
+    /// The same for each of its workloads with a problem.
     pub(super) all: Vec<String>,
     /// Indices of the workloads that missed goals.
     pub(super) failed: Vec<usize>,
@@ -65,7 +68,7 @@ pub(super) struct DegradedStation {
 /// Stations that share a channel.
 #[derive(Debug, Clone)]
 pub(super) struct Group {
-    /// The radio that they joined, `c7.5g`, where it is modelled.
+    /// The radio that they joined, such as `c7.5g`, if it is modelled.
     pub(super) radio: Option<String>,
     pub(super) members: Vec<usize>,
     /// Stations of other radios on the same channel.
@@ -101,9 +104,9 @@ pub(super) struct Share {
 #[derive(Debug, Clone)]
 pub(super) struct LinkLoad {
     pub(super) rate: BitRate,
-    /// The mean of what moved over it while it was full, in Mbit/s.
+    /// Mean throughput while the link was full, in Mbit/s.
     pub(super) mbps: f64,
-    /// The share of the bins with any traffic in which it was.
+    /// Share of the bins with traffic in which the link was full.
     pub(super) full: f64,
 }
 
@@ -163,12 +166,12 @@ impl<'a> Analysis<'a> {
         self.station(station).and_then(|s| s.idle_latency_ms).unwrap_or(0.0)
     }
 
-    /// Returns true if it takes as much as it can get.
+    /// Returns true if the station has a download or an upload, which take all available capacity.
     pub(super) fn is_greedy(&self, station: usize) -> bool {
         self.moves(station, Kind::Download) || self.moves(station, Kind::Upload)
     }
 
-    /// Returns true if it has a workload of that kind.
+    /// Returns true if the station has a workload of that kind.
     pub(super) fn moves(&self, station: usize, kind: Kind) -> bool {
         let workloads = &self.plan.stations[station].workloads;
         workloads.iter().any(|workload| workload.config.kind == kind)
@@ -190,10 +193,10 @@ impl<'a> Analysis<'a> {
 
     /// Returns true if a median round-trip time indicates queueing.
     pub(super) fn is_bloated(&self, median_ms: f64, station: usize) -> bool {
-        median_ms > BLOATED_MS && median_ms > 4.0 * self.idle_ms(station)
+        median_ms > BLOATED_MS && median_ms > BLOATED_FACTOR * self.idle_ms(station)
     }
 
-    /// Returns true if one of its probes is slow.
+    /// Returns true if one of the station's probes is slow.
     pub(super) fn is_slow(&self, station: usize) -> bool {
         let summary = self.station(station);
         summary.is_some_and(|summary| {
@@ -224,7 +227,7 @@ impl<'a> Analysis<'a> {
         self.groups.iter().find(|group| group.members.contains(&station))
     }
 
-    /// The access point of a group, where it is modelled.
+    /// The access point of a group, if it is modelled.
     pub(super) fn ap_of(&self, group: &Group) -> Option<&Ap> {
         let (ap, _) = group.radio.as_ref()?.split_once('.')?;
         self.plan.aps.iter().find(|known| known.name == ap)
@@ -273,14 +276,14 @@ impl<'a> Analysis<'a> {
     /// The bins in which a station moved data.
     pub(super) fn busy_bins(&self, station: usize) -> Vec<bool> {
         let bins = &self.evidence.stations[station].bins;
-        let moved = |bin: usize| bins.get(bin).is_some_and(|bin| bin.bytes() > 0);
+        let moved = |bin: usize| bins.get(bin).is_some_and(|bin| bin.bytes.total() > 0);
         (0..self.evidence.buckets.count()).map(moved).collect()
     }
 
     /// Sums of a station's values in these bins.
     pub(super) fn sum(&self, station: usize, mask: &[bool]) -> Bin {
         let mut sum = Bin::default();
-        let bins = self.evidence.stations[station].bins.iter().zip(mask);
+        let bins = self.evidence.stations[station].bins.values().iter().zip(mask);
         bins.filter(|(_, wanted)| **wanted).for_each(|(bin, _)| sum.add(bin));
         sum
     }
@@ -312,9 +315,9 @@ impl<'a> Analysis<'a> {
                 let bin = self.evidence.stations[*station].bins.get(index);
                 bin.map_or(0, |bin| {
                     if direction == Direction::Down {
-                        bin.bytes_down
+                        bin.bytes.down
                     } else {
-                        bin.bytes_up
+                        bin.bytes.up
                     }
                 })
             };
@@ -337,9 +340,10 @@ impl<'a> Analysis<'a> {
 
     /// A station's throughput by bin in which it moved data, in Mbit/s, sorted.
     pub(super) fn rates(&self, station: usize) -> Vec<f64> {
-        let bins = self.evidence.stations[station].bins.iter().enumerate();
+        let bins = self.evidence.stations[station].bins.values().iter().enumerate();
         let rate = |(index, bin): (usize, &Bin)| {
-            (bin.bytes() > 0).then(|| bin.bytes() as f64 * 8e3 / (self.bin_length(index) * self.runs as f64))
+            let bytes = bin.bytes.total();
+            (bytes > 0).then(|| bytes as f64 * 8e3 / (self.bin_length(index) * self.runs as f64))
         };
         let mut rates: Vec<f64> = bins.filter_map(rate).collect();
         rates.sort_by(f64::total_cmp);

@@ -24,13 +24,13 @@ pub struct Cause {
 /// Result of an analysis.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Explanation {
-    /// The causes, the gravest first.
+    /// The causes, the most severe first.
     pub causes: Vec<Cause>,
     /// Problems of stations for which no known cause matches, in the plan's order.
     pub unexplained: Vec<Unexplained>,
 }
 
-/// A station that misses a goal, or is slow, for no cause that is known.
+/// A station that misses a goal or is slow without a known cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unexplained {
     /// The station.
@@ -39,11 +39,11 @@ pub struct Unexplained {
     pub what: Vec<String>,
 }
 
-/// The causes that are known.
+/// The known causes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The machine that made the load was itself too slow.
+    /// The machine that generated the load was too slow.
     Generator,
     /// The server, or its own link.
     Server,
@@ -51,7 +51,7 @@ pub enum Kind {
     Adapter,
     /// A slow station of another network uses airtime of the channel.
     SlowCochannel,
-    /// Others take much of the band.
+    /// Other networks use much of the channel.
     FullBand,
     /// A slow station uses too much airtime.
     SlowNeighbour,

@@ -1,17 +1,16 @@
 //! Evidence for the rules, collected from a run's rows.
 
-use netburn_record::aggregate::{Buckets, Counted, Counting};
+use netburn_record::aggregate::{AirSum, Bucketed, Buckets, ByteSum, Counted, Counting};
 use netburn_record::self_check::{lab_reasons, standstill_limit};
 use netburn_record::{
-    AirRow, ConnectionRow, Detail, Environment, EventKind, EventRow, IntervalRow, LinkRow, OperationRow, QualityIssue,
-    Row, Side,
+    AirRow, ConnectionRow, Detail, Environment, EventKind, EventRow, IntervalRow, LinkRow, QualityIssue, Row, Side,
 };
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Kind};
 use std::collections::BTreeMap;
 
-/// Maximum number of bins of time that a station has.
+/// Maximum number of time bins of a station.
 const BINS: u64 = 300;
 /// Minimum bin. Shorter bins would split page loads.
 const MIN_BIN: Duration = Duration::from_secs(1);
@@ -25,7 +24,7 @@ const MAX_CONNECTIONS: usize = 100_000;
 /// Content of a full segment over Ethernet with timestamps (RFC 9293, RFC 7323).
 const SEGMENT: u64 = 1_448;
 /// Minimum number of segments for a loss rate.
-const MIN_SEGMENTS: u64 = 500;
+pub(super) const MIN_SEGMENTS: u64 = 500;
 /// Maximum number of recorded quality issues.
 const MAX_QUALITY_ISSUES: usize = 100;
 
@@ -59,18 +58,17 @@ struct Limits {
 }
 
 /// Evidence about one station.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct StationEvidence {
-    /// By bin; empty without data.
-    pub(super) bins: Vec<Bin>,
+    pub(super) bins: Bucketed<Bin>,
     /// Round trips of its uploads, as it saw them.
     pub(super) sending: RoundTrips,
-    /// Round trips of what it downloads, as the server saw them.
+    /// Round trips of its downloads, as measured by the server.
     pub(super) receiving: RoundTrips,
-    /// TCP data sent to it, as seen by the server, and data that it sent.
+    /// TCP data sent to it, as counted by the server, and data that it sent.
     pub(super) to: Sent,
     pub(super) from: Sent,
-    /// Spans in which an operation of its missed its goal, in ns.
+    /// Spans in which one of its operations missed its goal, in ns.
     pub(super) waits: Vec<(i64, i64)>,
     /// Roams: begin and duration of the interruption, in ns.
     pub(super) roams: Vec<(i64, u64)>,
@@ -82,20 +80,8 @@ pub(super) struct StationEvidence {
 /// Values of a station in one bin, summed over all runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bin {
-    /// Airtime of data, in ns.
-    pub(super) air_down: u64,
-    pub(super) air_up: u64,
-    pub(super) transmissions: u64,
-    pub(super) mpdus: u64,
-    /// The sum over the samples, and how many those were.
-    pub(super) backlog: u64,
-    pub(super) samples: u64,
-    pub(super) drops: u64,
-    /// Airtime of networks that are not modelled on its channel, in ns.
-    pub(super) others: u64,
-    /// Content.
-    pub(super) bytes_down: u64,
-    pub(super) bytes_up: u64,
+    pub(super) air: AirSum,
+    pub(super) bytes: ByteSum,
     /// Number of operations that missed their goal, or stalls, it was part of.
     pub(super) waits: u64,
 }
@@ -103,14 +89,14 @@ pub(super) struct Bin {
 /// Evidence about a Wi-Fi link.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Link {
-    /// Rates of what was sent last, in bit/s.
+    /// Rates of the last frames, in bit/s.
     pub(super) down: Mean,
     pub(super) up: Mean,
     /// Share of the time in which the channel was busy, in millionths: before the load and during it.
     pub(super) busy_before: Mean,
     pub(super) busy: Mean,
     pub(super) frequency_mhz: Option<u32>,
-    /// Received signal, in hundredths of a dBm: the sum over the samples, and how many those were.
+    /// Received signal, in hundredths of a dBm: sum over the samples, and number of samples.
     signal: (i64, u32),
 }
 
@@ -130,7 +116,7 @@ pub(super) struct Mean {
     pub(super) count: u64,
 }
 
-/// Time for which round trips took: counts by sixteenths of an octave.
+/// Distribution of round-trip times: counts by sixteenths of an octave.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RoundTrips {
     counts: Vec<u64>,
@@ -142,10 +128,11 @@ impl Evidence {
     #[must_use]
     pub fn new(plan: &Plan, environment: Environment) -> Self {
         let width = MIN_BIN.max(Duration::from_nanos(plan.duration.as_nanos().div_ceil(BINS)));
+        let buckets = Buckets::covering(plan.duration, width);
         Evidence {
-            buckets: Buckets::covering(plan.duration, width),
+            buckets,
             counting: Counting::new(plan),
-            stations: vec![StationEvidence::default(); plan.stations.len()],
+            stations: vec![StationEvidence::new(buckets); plan.stations.len()],
             limits: plan
                 .stations
                 .iter()
@@ -165,11 +152,11 @@ impl Evidence {
         }
     }
 
-    /// Takes a row.
+    /// Adds a row.
     pub fn row(&mut self, row: &Row) {
         match row {
             Row::Operation(row) => {
-                if let Some(counted) = self.counted(row) {
+                if let Some(counted) = self.counting.operation(row) {
                     self.operation(&counted);
                 }
             }
@@ -181,12 +168,12 @@ impl Evidence {
         }
     }
 
-    /// The operation of a row, if it counts.
-    pub(crate) fn counted<'a>(&self, row: &'a OperationRow) -> Option<Counted<'a>> {
-        self.counting.operation(row)
+    /// Rules by which rows count.
+    pub(crate) fn counting(&self) -> &Counting {
+        &self.counting
     }
 
-    /// Takes an operation that counts.
+    /// Adds an operation that counts.
     pub(crate) fn operation(&mut self, counted: &Counted<'_>) {
         let limits = counted
             .workload
@@ -206,40 +193,36 @@ impl Evidence {
         if to < from {
             return;
         }
+        let Some(seen) = self.stations.get_mut(station) else {
+            return;
+        };
         let width = self.buckets.width().as_nanos() as i64;
         let (first, last) = (from.as_nanos() / width, to.as_nanos() / width);
         for bin in first..=last {
-            if let Some(bin) = self.bin(station, Instant::from_nanos(bin * width)) {
+            if let Some(bin) = seen.bins.bucket(bin * width) {
                 bin.waits += 1;
             }
         }
-        if let Some(seen) = self.stations.get_mut(station)
-            && seen.waits.len() < MAX_SPANS
-        {
+        if seen.waits.len() < MAX_SPANS {
             seen.waits.push((from.as_nanos(), to.as_nanos()));
         }
     }
 
     fn interval(&mut self, row: &IntervalRow) {
-        if let Some(bin) = self.bin(row.station.into(), row.at) {
-            bin.bytes_down = bin.bytes_down.saturating_add(row.bytes_down);
-            bin.bytes_up = bin.bytes_up.saturating_add(row.bytes_up);
+        if let Some(seen) = self.stations.get_mut(usize::from(row.station))
+            && let Some(bin) = seen.bins.bucket(row.at.as_nanos())
+        {
+            bin.bytes.put(row);
         }
     }
 
     fn air(&mut self, row: &AirRow) {
-        if let Some(seen) = self.stations.get_mut(usize::from(row.station)) {
-            seen.knows_others |= row.others.is_some();
-        }
-        if let Some(bin) = self.bin(row.station.into(), row.at) {
-            bin.air_down = bin.air_down.saturating_add(row.airtime_down.as_nanos());
-            bin.air_up = bin.air_up.saturating_add(row.airtime_up.as_nanos());
-            bin.transmissions = bin.transmissions.saturating_add(row.transmissions);
-            bin.mpdus = bin.mpdus.saturating_add(row.mpdus);
-            bin.backlog = bin.backlog.saturating_add(row.backlog);
-            bin.samples += 1;
-            bin.drops = bin.drops.saturating_add(row.drops);
-            bin.others = bin.others.saturating_add(row.others.unwrap_or_default().as_nanos());
+        let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
+            return;
+        };
+        seen.knows_others |= row.others.is_some();
+        if let Some(bin) = seen.bins.bucket(row.at.as_nanos()) {
+            bin.air.put(row);
         }
     }
 
@@ -260,8 +243,8 @@ impl Evidence {
         }
     }
 
-    /// Adds what a connection sent since its previous sample. Decreasing counters mean that another
-    /// connection uses the port.
+    /// Adds the data that a connection sent since its previous sample. Decreasing counters mean
+    /// that another connection uses the port.
     fn sent(&mut self, row: &ConnectionRow) {
         let Some(seen) = self.stations.get_mut(usize::from(row.station)) else {
             return;
@@ -337,15 +320,22 @@ impl Evidence {
             self.quality_issues.push(reason);
         }
     }
+}
 
-    /// Bin of a station at an instant; `None` outside the load, and for unknown stations.
-    fn bin(&mut self, station: usize, at: Instant) -> Option<&mut Bin> {
-        let index = self.buckets.index(at.as_nanos())?;
-        let seen = self.stations.get_mut(station)?;
-        if seen.bins.is_empty() {
-            seen.bins = vec![Bin::default(); self.buckets.count()];
+impl StationEvidence {
+    /// Evidence without rows.
+    fn new(buckets: Buckets) -> Self {
+        StationEvidence {
+            bins: Bucketed::new(buckets),
+            sending: RoundTrips::default(),
+            receiving: RoundTrips::default(),
+            to: Sent::default(),
+            from: Sent::default(),
+            waits: Vec::new(),
+            roams: Vec::new(),
+            link: Link::default(),
+            knows_others: false,
         }
-        seen.bins.get_mut(index)
     }
 }
 
@@ -384,25 +374,9 @@ impl Sent {
 }
 
 impl Bin {
-    pub(super) fn air(&self) -> u64 {
-        self.air_down.saturating_add(self.air_up)
-    }
-
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes_down.saturating_add(self.bytes_up)
-    }
-
     pub(super) fn add(&mut self, other: &Bin) {
-        self.air_down = self.air_down.saturating_add(other.air_down);
-        self.air_up = self.air_up.saturating_add(other.air_up);
-        self.transmissions = self.transmissions.saturating_add(other.transmissions);
-        self.mpdus = self.mpdus.saturating_add(other.mpdus);
-        self.backlog = self.backlog.saturating_add(other.backlog);
-        self.samples = self.samples.saturating_add(other.samples);
-        self.drops = self.drops.saturating_add(other.drops);
-        self.others = self.others.saturating_add(other.others);
-        self.bytes_down = self.bytes_down.saturating_add(other.bytes_down);
-        self.bytes_up = self.bytes_up.saturating_add(other.bytes_up);
+        self.air.add(&other.air);
+        self.bytes.add(&other.bytes);
         self.waits = self.waits.saturating_add(other.waits);
     }
 }
@@ -434,7 +408,8 @@ impl RoundTrips {
         self.count += 1;
     }
 
-    /// The median in ms, to a sixteenth of an octave (4 %); `None` of fewer than six, which support none.
+    /// The median in ms, accurate to a sixteenth of an octave (4 %). `None` with fewer than six values,
+    /// which do not support a median.
     pub(super) fn median_ms(&self) -> Option<f64> {
         if self.count < 6 {
             return None;

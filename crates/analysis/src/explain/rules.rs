@@ -19,7 +19,7 @@ mod weak_signal;
 use super::analysis::Analysis;
 use super::{Cause, Kind, Severity};
 
-/// A rule: what it names, given what was named before it.
+/// A rule. It returns the causes that it finds, and receives those found before.
 type Rule = fn(&Analysis<'_>, &[Cause]) -> Vec<Cause>;
 
 /// The rule for a kind of cause.
@@ -42,6 +42,27 @@ const fn rule(kind: Kind) -> Rule {
     }
 }
 
+/// Condition under which a report names a cause, as sentences with the limits of its rule.
+#[must_use]
+pub fn criterion(kind: Kind) -> String {
+    match kind {
+        Kind::Generator => generator::criterion(),
+        Kind::Server => server::criterion(),
+        Kind::Adapter => adapter::criterion(),
+        Kind::SlowCochannel => slow_cochannel::criterion(),
+        Kind::FullBand => full_band::criterion(),
+        Kind::SlowNeighbour => slow_neighbour::criterion(),
+        Kind::UploadBloat => upload_bloat::criterion(),
+        Kind::DownloadBloat => download_bloat::criterion(),
+        Kind::SmallQueues => small_queues::criterion(),
+        Kind::Roaming => roaming::criterion(),
+        Kind::WeakSignal => weak_signal::criterion(),
+        Kind::SlowLine => slow_line::criterion(),
+        Kind::LossyLine => lossy_line::criterion(),
+        Kind::DistantServer => distant_server::criterion(),
+    }
+}
+
 /// All causes, the most severe first.
 pub(super) fn causes(analysis: &Analysis<'_>) -> Vec<Cause> {
     let mut found = Vec::new();
@@ -53,18 +74,18 @@ pub(super) fn causes(analysis: &Analysis<'_>) -> Vec<Cause> {
     found
 }
 
-/// Returns true if a cause of that kind was named.
+/// Returns true if a cause of that kind was found.
 fn is_named(found: &[Cause], kind: Kind) -> bool {
     found.iter().any(|cause| cause.kind == kind)
 }
 
-/// Returns true if a cause of that kind was named for a station.
+/// Returns true if a cause of that kind was found for a station.
 fn is_named_for(found: &[Cause], kind: Kind, station: &str) -> bool {
     let for_it = |cause: &&Cause| cause.stations.iter().any(|name| name == station);
     found.iter().filter(for_it).any(|cause| cause.kind == kind)
 }
 
-/// Returns how grave it is for these stations.
+/// Returns the severity of a cause for these stations.
 fn severity(analysis: &Analysis<'_>, stations: impl IntoIterator<Item = usize>) -> Severity {
     let serious = |station: usize| {
         analysis

@@ -42,7 +42,7 @@ fn causes_of(rows: &[Row], health: &[Health]) -> Vec<Cause> {
     likely_causes(&evidence, &summariser.finish("run", &RunStatus::Complete), health).causes
 }
 
-/// A voice frame of the laptop's that was due at `ms` and took `took` ms.
+/// A voice frame of the laptop, which was due at `ms` and took `took` ms.
 fn frame(ms: i64, took: u64) -> Row {
     let due = Instant::from_millis(ms);
     Row::Operation(OperationRow {
@@ -96,23 +96,15 @@ fn kinds(causes: &[Cause]) -> Vec<Kind> {
 
 fn agent(name: &str, station: &str) -> Health {
     Health {
-        name: name.to_owned(),
-        role: Role::Agent,
         stations: vec![station.to_owned()],
         lateness_us_p50: 10.0,
         lateness_us_p99: 40.0,
         lateness_us_max: 900.0,
         lateness_count: 1_000,
-        standstill_us_max: None,
-        missed_sends: 0,
         cpu: 0.2,
         machine_busy: 0.5,
-        service_us_p99: 0.0,
-        refused: 0,
-        bytes_down: 0,
-        bytes_up: 0,
         operations: 1_000,
-        served: Default::default(),
+        ..Health::new(name, Role::Agent)
     }
 }
 
@@ -147,7 +139,7 @@ fn an_overloaded_generator_or_server_has_severity_measurement() {
     let server = Health {
         role: Role::Server,
         stations: Vec::new(),
-        refused: 3,
+        rejected: 3,
         ..agent("server", "")
     };
     let causes = causes_of(&[], &[server]);
@@ -340,7 +332,7 @@ fn rows_with_impossible_values_are_rejected() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Any rows in any order give a result, and no value that is not a number.
+    /// Any rows in any order yield a result, without a value that is not a number.
     #[test]
     fn any_rows_have_a_result(rows in prop::collection::vec((0_u8..6, 0_u16..4, -50_i64..300, 0_u64..u64::MAX), 0..80)) {
         let rows: Vec<Row> = rows

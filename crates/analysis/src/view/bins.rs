@@ -8,7 +8,7 @@ use netburn_workload::config::BIN;
 /// Maximum number of bins of a run.
 const MAX_BINS: u64 = 600;
 
-/// The fewest into which a run is cut for the sake of memory.
+/// Minimum number of bins of a run, even if the run then exceeds [`ALTOGETHER`].
 const MIN_BINS: u64 = 60;
 
 /// Maximum number of bins of all workloads together, which limits memory.
@@ -16,9 +16,9 @@ const ALTOGETHER: u64 = 40_000;
 
 /// Bins of a plan, whose width is a multiple of the record's 100 ms.
 ///
-/// Bins are `duration` / 600 wide and at least 100 ms; wider with more than 66 workloads, or if
-/// the drain may take longer than the load. They reach to the time at which the last operation
-/// is settled.
+/// Bins are `duration` / 600 wide and at least 100 ms. They are wider with more than 66 workloads,
+/// or if the drain may take longer than the load. They reach to the time at which the last
+/// operation is settled.
 pub(super) fn for_plan(plan: &Plan) -> Buckets {
     let workloads: usize = plan.stations.iter().map(|station| station.workloads.len().max(1)).sum();
     let most = (ALTOGETHER / (workloads as u64).max(1)).clamp(MIN_BINS, MAX_BINS);

@@ -9,7 +9,7 @@ use netburn_workload::config::BIN;
 /// Maximum number of steps: a day in steps of 100 ms. A longer run has wider steps.
 const MAX_STEPS: u64 = 864_000;
 
-/// One player's bytes by steps of time, of one round.
+/// One player's bytes by time step, in one run.
 #[derive(Debug, Clone)]
 pub(super) struct Arrivals {
     config: PlayerConfig,

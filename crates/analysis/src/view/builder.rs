@@ -4,9 +4,9 @@ mod counts;
 
 use super::bins::for_plan;
 use super::buffer::Arrivals;
-use super::{LinkBin, MAX_MARKS, Mark, MarkKind, StationView, View};
+use super::{MAX_MARKS, Mark, MarkKind, StationView, View};
 use crate::explain::{Evidence, likely_causes};
-use counts::{AirCount, AirGathering, StationBuilder};
+use counts::{AirGathering, StationBuilder};
 use netburn_record::aggregate::{Buckets, Counted};
 use netburn_record::{
     AirRow, Clock, ConnectionRow, Error, EventKind, EventRow, IntervalRow, LinkRow, Row, Run, RunStatus,
@@ -21,8 +21,8 @@ impl View {
     /// parts of a damaged one are omitted and listed in [`missing`](View::missing).
     ///
     /// # Errors
-    /// When nothing can be shown: it is no run folder, is still being recorded, was written by a
-    /// newer netburn, or its `run.json` is damaged.
+    /// When nothing can be shown. Either the folder is no run folder, or the run is still being
+    /// recorded, or a newer netburn wrote it, or its `run.json` is damaged.
     pub fn open(path: &Path) -> Result<Self, Error> {
         let (run, damage) = Run::open_partly(path)?;
         let mut view = View::from_run(&run);
@@ -69,8 +69,6 @@ struct ViewBuilder<'a> {
     marks: Vec<Mark>,
     more_marks: u64,
     missing: Vec<String>,
-    /// The last bin in which there was something.
-    last: usize,
     /// End of the last bytes of this run, in ns.
     newest: i64,
 }
@@ -78,20 +76,19 @@ struct ViewBuilder<'a> {
 impl<'a> ViewBuilder<'a> {
     fn new(plan: &'a Plan, evidence: Evidence) -> Self {
         let bins = for_plan(plan);
+        let stations = plan.stations.iter().zip(evidence.counting().evaluated_by_station());
+        let stations = stations
+            .map(|(station, evaluated)| StationBuilder::new(station, plan, evaluated, bins))
+            .collect();
         ViewBuilder {
             plan,
             evidence,
             bins,
             runs: 0,
-            stations: plan
-                .stations
-                .iter()
-                .map(|s| StationBuilder::new(s, plan, bins))
-                .collect(),
+            stations,
             marks: Vec::new(),
             more_marks: 0,
             missing: Vec::new(),
-            last: 0,
             newest: 0,
         }
     }
@@ -115,7 +112,7 @@ impl<'a> ViewBuilder<'a> {
             }
             match row {
                 Row::Operation(row) => {
-                    if let Some(counted) = self.evidence.counted(&row) {
+                    if let Some(counted) = self.evidence.counting().operation(&row) {
                         self.evidence.operation(&counted);
                         self.operation(&counted);
                     }
@@ -155,9 +152,9 @@ impl<'a> ViewBuilder<'a> {
             }
             return;
         };
-        let bin = self.bins.index(station.common(counted.operation.due));
+        let due = station.common(counted.operation.due);
         let workload = &mut station.workloads[workload];
-        let binned = bin.map(|bin| &mut workload.bins[bin]);
+        let binned = workload.over_time.bucket(due);
         match latency {
             Some(latency) => {
                 if let Some(binned) = binned {
@@ -176,14 +173,13 @@ impl<'a> ViewBuilder<'a> {
                 }
             }
         }
-        self.last = self.last.max(bin.unwrap_or(0));
     }
 
     fn interval(&mut self, row: &IntervalRow) {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        let bin = self.bins.index(station.common(row.at));
+        let at = station.common(row.at);
         let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) else {
             return;
         };
@@ -192,37 +188,29 @@ impl<'a> ViewBuilder<'a> {
         if let Some((arrivals, _)) = &mut workload.player {
             arrivals.bytes(row.at.as_nanos(), row.bytes_down);
         }
-        if let Some(bin) = bin {
-            workload.down[bin] = workload.down[bin].saturating_add(row.bytes_down);
-            workload.up[bin] = workload.up[bin].saturating_add(row.bytes_up);
-            self.last = self.last.max(bin);
+        if let Some(bytes) = workload.bytes.bucket(at) {
+            bytes.put(row);
         }
     }
 
     fn air(&mut self, row: &AirRow) {
-        let (bins, plan) = (self.bins, self.plan);
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        let air = station.air.get_or_insert_with(|| AirGathering {
-            bins: vec![AirCount::default(); bins.count()],
-            all: AirCount::default(),
-        });
-        let at = row.at.as_nanos();
-        if at >= plan.warmup.as_nanos() as i64 && at < plan.duration.as_nanos() as i64 {
-            air.all.add(row);
+        let air = station.air.get_or_insert_with(|| AirGathering::new(self.bins));
+        if self.evidence.counting().evaluated().contains(row.at) {
+            air.evaluated.put(row);
         }
-        if let Some(bin) = bins.index(at) {
-            air.bins[bin].add(row);
-            self.last = self.last.max(bin);
+        if let Some(sum) = air.bins.bucket(row.at.as_nanos()) {
+            sum.put(row);
         }
     }
 
     fn connection(&mut self, row: &ConnectionRow) {
-        let at = row.at.as_nanos();
+        let run = self.evidence.counting().evaluated();
         if let Some(station) = self.stations.get_mut(usize::from(row.station))
-            && at >= station.from
-            && at < self.plan.duration.as_nanos() as i64
+            && row.at >= station.evaluated.from
+            && row.at < run.to
             && row.rtt_us > 0
         {
             station.loaded.add(u64::from(row.rtt_us) * 1000);
@@ -233,13 +221,10 @@ impl<'a> ViewBuilder<'a> {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        let Some(bin) = self.bins.index(station.common(row.at)) else {
+        let at = station.common(row.at);
+        let Some(link) = station.link.bucket(at) else {
             return;
         };
-        if station.link.is_empty() {
-            station.link = vec![LinkBin::default(); self.bins.count()];
-        }
-        let link = &mut station.link[bin];
         let least = |known: &mut Option<f64>, value: Option<f64>| {
             *known = match (*known, value) {
                 (Some(one), Some(other)) => Some(one.min(other)),
@@ -269,7 +254,7 @@ impl<'a> ViewBuilder<'a> {
             (EventKind::Stall, Some((arrivals, _))) => arrivals.stalled(row.at.as_nanos(), row.length),
             _ => {}
         }
-        // A station whose server is lost is there itself, and measures on.
+        // A station whose server is lost is still connected, and continues to measure.
         if let (EventKind::Lost, Some(place)) = (row.kind, place) {
             let lost = &mut self.stations[place].lost;
             *lost = Some(lost.map_or(row.at.as_nanos(), |before| before.min(row.at.as_nanos())));
@@ -320,7 +305,8 @@ impl<'a> ViewBuilder<'a> {
         let whole = *run.status() == RunStatus::Complete;
         let planned = self.bins.index(self.plan.duration.as_nanos() as i64 - 1).unwrap_or(0);
         // A run that was cut short ends where its rows do.
-        let bins = if whole { self.last.max(planned) } else { self.last } + 1;
+        let last = self.stations.iter().map(StationBuilder::last_bin).max().unwrap_or(0);
+        let bins = if whole { last.max(planned) } else { last } + 1;
         let (runs, width) = (f64::from(self.runs.max(1)), self.bins.width().as_secs_f64());
         let summary = run.summary();
         let mut stations = Vec::new();
@@ -343,8 +329,7 @@ impl<'a> ViewBuilder<'a> {
             let workloads = workloads.collect();
             let bytes_share =
                 (summary.totals.throughput_mbps > 0.0).then(|| judged.throughput_mbps / summary.totals.throughput_mbps);
-            let mut link = station.link;
-            link.truncate(bins);
+            let link = station.link.values().iter().take(bins).cloned().collect();
             stations.push(StationView {
                 name: judged.name.clone(),
                 idle: station.idle.curve(&[]),

@@ -18,7 +18,7 @@ pub struct Histogram<const BITS: u32> {
 }
 
 impl<const BITS: u32> Histogram<BITS> {
-    /// One sample more.
+    /// Adds a sample.
     pub fn add(&mut self, value: u64) {
         self.count += 1;
         self.range = Some(match self.range {
@@ -34,26 +34,26 @@ impl<const BITS: u32> Histogram<BITS> {
         self.unbounded += 1;
     }
 
-    /// All samples, those that never ended included.
+    /// Number of all samples, including operations that never ended.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count + self.unbounded
     }
 
-    /// Operations that never ended.
+    /// Number of operations that never ended.
     #[must_use]
     pub fn unbounded(&self) -> u64 {
         self.unbounded
     }
 
-    /// The least and the largest that ended.
+    /// Minimum and maximum of those that ended.
     #[must_use]
     pub fn range(&self) -> Option<(u64, u64)> {
         self.range
     }
 
-    /// The percentile at `level` by nearest rank, whether or not the count supports it; the inner `None` when it falls
-    /// among those that never ended, the outer without samples.
+    /// The percentile at `level` by nearest rank, whether or not the count supports it. The inner `None`: it falls
+    /// among those that never ended. The outer `None`: there are no samples.
     #[must_use]
     pub fn percentile(&self, level: Probability) -> Option<Option<u64>> {
         let rank = rank(level, self.count());
@@ -114,7 +114,7 @@ impl<const BITS: u32> Histogram<BITS> {
         }
     }
 
-    /// Samples counted elsewhere.
+    /// Adds the samples of another histogram.
     pub fn merge(&mut self, other: &Self) {
         for (count, bucket) in other.counts.iter().zip(other.first..) {
             if *count > 0 {
@@ -147,7 +147,7 @@ impl<const BITS: u32> Histogram<BITS> {
         place
     }
 
-    /// Values by rising rank, in one walk over the buckets.
+    /// Values in increasing order of rank, in one pass over the buckets.
     fn ranks(&self) -> Ranks<'_, BITS> {
         Ranks {
             of: self,
@@ -183,7 +183,7 @@ struct Ranks<'a, const BITS: u32> {
 }
 
 impl<const BITS: u32> Ranks<'_, BITS> {
-    /// The value at `rank`, in ms; ranks must not fall.
+    /// The value at `rank`, in ms. Ranks must not decrease from call to call.
     fn value(&mut self, rank: u64) -> Option<f64> {
         let (least, most) = self.of.range.filter(|_| rank <= self.of.count)?;
         while let Some(count) = self.of.counts.get(self.place) {

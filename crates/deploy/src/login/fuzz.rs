@@ -3,7 +3,8 @@
 use super::{Facts, Transcript, findings};
 use netburn_units::Duration;
 
-/// Reads bytes as a transcript whose lines begin with their time in ms, and as what a machine says of itself.
+/// Reads bytes as a transcript whose lines begin with their time in ms, and as a machine's report about
+/// itself.
 ///
 /// # Panics
 /// When something panics, or phases take longer than the whole.

@@ -110,7 +110,7 @@ fn a_slow_shell_is_found() {
 #[test]
 fn challenge_response_that_fails_is_found() {
     let finding = worst("keyboard-interactive", &Facts::default());
-    assert_eq!(finding.phase, "keyboard-interactive, refused");
+    assert_eq!(finding.phase, "keyboard-interactive, rejected");
     assert!(
         finding.took > ms(2000) && finding.cause.contains("challenge-response"),
         "{finding:?}"

@@ -108,7 +108,7 @@ impl Step {
             Step::Keys => "key exchange".to_owned(),
             Step::User => "server looks up user and client".to_owned(),
             Step::Method(name, true) => format!("{name}, accepted"),
-            Step::Method(name, false) => format!("{name}, refused"),
+            Step::Method(name, false) => format!("{name}, rejected"),
             Step::Session => "session".to_owned(),
             Step::Command => "command handed over".to_owned(),
             Step::Shell => "shell, up to its first output".to_owned(),

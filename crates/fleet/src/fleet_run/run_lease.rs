@@ -3,6 +3,7 @@
 use crate::control_client::{ControlClient, ControlError};
 use crate::hub::State;
 use crate::hub::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, ReleaseRun};
+use netburn_protocol::messages::{RejectReason, Rejected};
 use netburn_protocol::own_clock::to_std;
 use netburn_run_control::ControllerError;
 use netburn_units::Duration;
@@ -26,7 +27,8 @@ impl RunLease {
     /// Acquires the run and invites its members, now and after each reconnect.
     ///
     /// # Errors
-    /// [`ControllerError::Busy`] if a member is in another run.
+    /// [`ControllerError::Busy`] if a member is in another run; [`ControllerError::Rejected`] if the controller rejects
+    /// the run for another reason.
     pub(super) async fn begin(
         state: State,
         acquire: AcquireRun,
@@ -35,7 +37,7 @@ impl RunLease {
         let (over, released) = oneshot::channel();
         let run = acquire.run.clone();
         let control = match acquire_run(&state, &acquire, &invites).await {
-            Err(ControlError::Refused(reason)) => return Err(ControllerError::Busy(reason)),
+            Err(ControlError::Rejected(rejected)) => return Err(run_rejected(rejected)),
             first => first,
         };
         let task = tokio::spawn(keep(state, acquire, invites, released, control));
@@ -107,13 +109,36 @@ async fn acquire_run(
     Ok(control)
 }
 
+/// Error of a run that the controller rejected.
+fn run_rejected(rejected: Rejected) -> ControllerError {
+    match rejected.code {
+        RejectReason::MemberBusy => ControllerError::Busy(rejected.reason),
+        _ => ControllerError::Rejected(rejected),
+    }
+}
+
 /// Receives until the connection ends.
 async fn recv_until_closed(control: &mut ControlClient) -> ControlError {
     loop {
         match control.recv().await {
-            Ok(ControlReply::Refused(refused)) => tracing::info!(refused.reason, "the controller"),
+            Ok(ControlReply::Rejected(rejected)) => tracing::info!(rejected.reason, "the controller"),
             Ok(_) => {}
             Err(error) => return error,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_code_decides_whether_a_member_is_busy() {
+        let of = |code| {
+            let reason = "kitchen is in the run `one`".to_owned();
+            run_rejected(Rejected { code, reason })
+        };
+        assert!(matches!(of(RejectReason::MemberBusy), ControllerError::Busy(_)));
+        assert!(matches!(of(RejectReason::LimitReached), ControllerError::Rejected(_)));
     }
 }

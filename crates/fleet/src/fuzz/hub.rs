@@ -189,6 +189,7 @@ fn drain(
             Output::Proxy(run, _) => drop(proxied.insert(run)),
             Output::RunOver(run, _) => assert!(proxied.remove(&run), "over twice"),
             Output::Tell(id, message) => assert!(open.contains_key(&id), "{message:?} to a closed connection"),
+            Output::Register(operator, registration) => hub.handle_registered(operator, registration.run),
             Output::Joined(name) => assert!(here.insert(name), "joined twice"),
             Output::Gone(name) => assert!(here.remove(&name), "gone and not here"),
             Output::Close(id) => assert!(open.remove(&id).is_some(), "closed twice"),

@@ -1,13 +1,14 @@
-//! Messages between the operator's commands and the fleet's controller: `netburn run --on fleet`, `fleet
-//! list` and `fleet revoke`, over a connection to `/control` on the controller's machine.
+//! Messages between the operator's commands and the fleet's controller. The commands are `netburn run
+//! --on fleet`, `fleet list` and `fleet revoke`. The connection goes to `/control` on the controller's
+//! machine.
 //!
 //! ```text
 //! operator                                  controller
 //!   open {protocol, secret}            ─→
-//!                                      ←─   welcome {…}, or refused {code, reason} and close
+//!                                      ←─   welcome {…}, or rejected {code, reason} and close
 //!                                      ←─   members {members}            now and after each change
 //!   acquire {run, port, …}             ─→                                from now on `/run/RUN` is proxied to it
-//!                                      ←─   acquired {run}, or refused
+//!                                      ←─   acquired {run}, or rejected
 //!   invite {run, member, name, token}  ─→                                valid until the run is released: a member
 //!                                                                        that reconnects is invited again
 //!   release {run}                      ─→                                or the end of the connection
@@ -17,7 +18,7 @@
 
 use crate::late::Part;
 use netburn_protocol::messages::standing::MemberInfo;
-use netburn_protocol::messages::{Message, Refused};
+use netburn_protocol::messages::{Message, Rejected};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -47,7 +48,7 @@ pub enum ControlReply {
     /// The operator is authenticated.
     Welcome(ControlWelcome),
     /// The request was rejected.
-    Refused(Refused),
+    Rejected(Rejected),
     /// Connected members.
     Members(Members),
     /// The run is registered and proxied.

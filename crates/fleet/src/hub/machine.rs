@@ -6,14 +6,14 @@ mod rejection;
 
 pub use rejection::Rejection;
 
-use super::control::{ControlReply, ControlRequest, MemberStatus};
+use super::control::{ControlReply, ControlRequest, MemberStatus, RunAcquired};
 use crate::late::Registration;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::standing::{
     Discard, FromMember, Invite, Kind, LateResults, LateResultsEnd, MAX_PENDING_RUNS, MemberInfo, PendingResults,
     Register, Registered, ToMember,
 };
-use netburn_protocol::messages::{self, Bye, MAX_TEXT, Malformed, Refused, RejectReason};
+use netburn_protocol::messages::{self, Bye, MAX_TEXT, Malformed, RejectReason, Rejected};
 use netburn_protocol::token::Token;
 use netburn_run_control::controller::ConnectionId;
 use netburn_run_control::spool;
@@ -35,7 +35,7 @@ pub const STALE_AFTER: Duration = Duration::from_secs(15);
 /// Silence after which a member is disconnected.
 pub const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum number of rejected messages of a connection before it closes.
-pub const MAX_REFUSALS: u32 = 16;
+pub const MAX_REJECTIONS: u32 = 16;
 /// Maximum number of operators.
 pub const MAX_OPERATORS: usize = 64;
 /// Maximum number of held runs.
@@ -88,15 +88,16 @@ pub enum Output {
     /// Close this connection after all queued messages are sent.
     Close(ConnectionId),
     /// Log a rejected message: its sender, the source address (`None`: over a Unix socket) and the reason.
-    Refused(String, Option<IpAddr>, Rejection),
+    Rejected(String, Option<IpAddr>, Rejection),
     /// Create and store a new token and call [`Hub::handle_token`]. On failure call
     /// [`Hub::handle_no_token`] with this operator.
     NewToken(ConnectionId),
     /// Proxy connections to this run to this loopback port. Precedes the invitations to the run, because an
     /// invited member may connect at once.
     Proxy(String, u16),
-    /// A run was acquired: its agents, and the folder for late results.
-    Register(Registration),
+    /// An operator acquired a run. Store its agents and the folder for late results, and then call
+    /// [`Hub::handle_registered`].
+    Register(ConnectionId, Registration),
     /// A member has results of a run that no operator holds.
     PendingResults(String, PendingResults),
     /// A run was released. Results are missing of these parts: member, and name in the run.
@@ -147,7 +148,7 @@ struct Connection {
     peer: Peer,
     peer_info: PeerInfo,
     deadline: Option<Stamp>,
-    refusals: u32,
+    rejections: u32,
 }
 
 #[derive(Debug)]
@@ -246,7 +247,7 @@ impl Hub {
             peer: Peer::Unauthenticated(kind),
             peer_info,
             deadline: None,
-            refusals: 0,
+            rejections: 0,
         };
         self.connections.insert(id, connection);
         self.set_deadline(id, Some(now.after(HELLO_TIMEOUT)));
@@ -333,11 +334,19 @@ impl Hub {
     /// Reports to the operator that the token could not be replaced. The old token stays valid.
     pub fn handle_no_token(&mut self, operator: ConnectionId, reason: String) {
         if self.connections.contains_key(&operator) {
-            let refused = ControlReply::Refused(Refused {
+            let rejected = ControlReply::Rejected(Rejected {
                 code: RejectReason::Other,
                 reason,
             });
-            self.outputs.push_back(Output::Tell(operator, refused));
+            self.outputs.push_back(Output::Tell(operator, rejected));
+        }
+    }
+
+    /// Reports to the operator that it has acquired the run, whose registration is stored.
+    pub fn handle_registered(&mut self, operator: ConnectionId, run: String) {
+        if self.connections.contains_key(&operator) {
+            let acquired = ControlReply::Acquired(RunAcquired { run });
+            self.outputs.push_back(Output::Tell(operator, acquired));
         }
     }
 

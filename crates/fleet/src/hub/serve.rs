@@ -3,6 +3,7 @@
 mod accept;
 mod driver;
 mod router;
+mod storage;
 
 use super::admission::{Accepted, Authenticated, Metered, PeerAddr, PendingConnections, PendingSlot, open};
 use super::admission_limit::{AdmissionLimit, LoadMonitor, Ticket};
@@ -28,6 +29,7 @@ use netburn_protocol::token::Token;
 use netburn_protocol::transport::Channel;
 use netburn_record::UnixTime;
 use netburn_run_control::controller::ConnectionId;
+use netburn_run_control::disk_queue::disk_queue;
 use netburn_traffic::tls::Identity;
 use netburn_units::Duration;
 use router::Router;
@@ -36,6 +38,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use storage::{Reply, Storage};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{sleep_until, timeout};
@@ -286,6 +289,9 @@ impl Controller {
             _ => None,
         };
         let (event_sender, mut events) = mpsc::channel(MAX_EVENTS);
+        let (storage_queue, storage_thread) = disk_queue(storage::MAX_WAITING_ROWS);
+        let storage = Storage { lock, late_results };
+        tokio::task::spawn_blocking(move || storage.run(storage_thread));
         let router = Arc::new(Router {
             secure,
             http_handler,
@@ -295,6 +301,7 @@ impl Controller {
             event_sender,
             clock: OwnClock::new(),
             admission_limit: AdmissionLimit::new(),
+            storage_slots: storage_queue.slots(),
         });
         let mut acceptors = tokio::task::JoinSet::new();
         let pending = PendingConnections::default();
@@ -306,7 +313,10 @@ impl Controller {
         acceptors.spawn(accept_local(unix, pending.clone(), Arc::clone(&router)));
         let mut driver = HubDriver {
             hub: Hub::new(setup),
-            late_results,
+            storage: storage_queue,
+            slots: Vec::new(),
+            departures: BTreeMap::new(),
+            syncing: false,
             outgoing: BTreeMap::new(),
             clock: router.clock,
             router,
@@ -317,19 +327,9 @@ impl Controller {
         loop {
             while let Some(output) = driver.hub.poll_output() {
                 match output {
-                    // Revocation replaces both tokens, because either may be compromised.
-                    Output::NewToken(operator) => match lock.new_tokens() {
-                        Ok((token, runs)) => {
-                            let urls = join(&token);
-                            let texts = urls.iter().map(ToString::to_string).collect();
-                            driver.hub.handle_token(driver.clock.now(), Token::known(&token), texts);
-                            news(News::Revoked(&urls, Token::known(&runs)));
-                        }
-                        Err(error) => driver.hub.handle_no_token(operator, error.to_string()),
-                    },
-                    Output::Refused(peer, address, rejection) => {
+                    Output::Rejected(peer, address, rejection) => {
                         if rejections.handle(driver.clock.now(), address) {
-                            tracing::info!(peer, %rejection, "refused");
+                            tracing::info!(peer, %rejection, "rejected");
                             if rejection.is_for_operator() {
                                 news(News::Rejected(&peer, &rejection.to_string()));
                             }
@@ -348,6 +348,8 @@ impl Controller {
                     }
                 }
             }
+            // Those of rejected messages.
+            driver.slots.clear();
             let wake = driver.hub.poll_timeout().map_or(sync, |(at, _)| at.min(sync));
             let wake = driver.clock.when(wake).unwrap_or_else(std::time::Instant::now);
             tokio::select! {
@@ -357,6 +359,21 @@ impl Controller {
                         let Some(what) = event else { break };
                         driver.handle(what);
                         event = events.try_recv().ok();
+                    }
+                }
+                reply = driver.storage.reply() => {
+                    match reply.expect("the storage thread ends after its queue") {
+                        // Revocation replaces both tokens, because either may be compromised.
+                        Reply::NewTokens(_, Ok((token, runs))) => {
+                            let urls = join(&token);
+                            let texts = urls.iter().map(ToString::to_string).collect();
+                            driver.hub.handle_token(driver.clock.now(), Token::known(&token), texts);
+                            news(News::Revoked(&urls, Token::known(&runs)));
+                        }
+                        Reply::NewTokens(operator, Err(error)) => {
+                            driver.hub.handle_no_token(operator, error.to_string());
+                        }
+                        reply => driver.handle_reply(reply),
                     }
                 }
                 () = sleep_until(wake.into()) => {}
@@ -377,7 +394,8 @@ impl Controller {
         }
         acceptors.abort_all();
         driver.disconnect_all(&mut events).await;
-        drop(lock);
+        // Messages are not answered any more, but what was received is stored.
+        driver.storage.finish().await;
     }
 }
 

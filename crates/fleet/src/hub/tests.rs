@@ -1,6 +1,6 @@
 //! Admission, invitations and timeouts of a hub, in virtual time.
 
-use super::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, Open, ReleaseRun};
+use super::control::{AcquireRun, ControlReply, ControlRequest, InviteMember, Open, ReleaseRun, RunAcquired};
 use super::machine::{
     HELLO_TIMEOUT, MAX_PENDING_CONNECTIONS, MAX_PENDING_PER_CLIENT, NEWS_INTERVAL, SILENCE_TIMEOUT, STALE_AFTER,
 };
@@ -164,7 +164,7 @@ fn far(ip: [u8; 4]) -> PeerInfo {
 
 fn rejection(outputs: &[Output]) -> Option<&Rejection> {
     outputs.iter().find_map(|output| match output {
-        Output::Refused(_, _, rejection) => Some(rejection),
+        Output::Rejected(_, _, rejection) => Some(rejection),
         _ => None,
     })
 }
@@ -205,7 +205,7 @@ fn members_need_the_token() {
     ] {
         let (id, outputs) = rig.register("new", change);
         assert_eq!(rejection(&outputs), Some(&wanted));
-        assert!(matches!(outputs[0], Output::Send(_, ToMember::Refused(_))) && closes(&outputs, id));
+        assert!(matches!(outputs[0], Output::Send(_, ToMember::Rejected(_))) && closes(&outputs, id));
         assert_eq!(rig.names(), ["box"]);
     }
     // A peer with a wrong token does not learn the names.
@@ -353,7 +353,7 @@ fn an_invitation_reaches_its_member_now_and_after_a_reconnect() {
     let mut rig = Rig::new();
     let (member, operator) = (rig.member("box"), rig.operator());
     let acquired = rig.acquire(operator, "r1");
-    let [proxied, Output::Register(_), Output::Tell(_, ControlReply::Acquired(_))] = &acquired[..] else {
+    let [proxied, Output::Register(holder, registration)] = &acquired[..] else {
         panic!("{acquired:?}")
     };
     assert_eq!(
@@ -362,6 +362,7 @@ fn an_invitation_reaches_its_member_now_and_after_a_reconnect() {
         "the way is open before anybody is sent there"
     );
     assert_eq!(rig.hub.runs().collect::<Vec<_>>(), [("r1", 4000)]);
+    assert_eq!((*holder, &*registration.run), (operator, "r1"));
     let invited = |outputs: &[Output], id| {
         outputs
             .iter()
@@ -384,6 +385,28 @@ fn an_invitation_reaches_its_member_now_and_after_a_reconnect() {
         rejection(&rig.invite(operator, "r2", "box")),
         Some(&Rejection::Run("r2".to_owned()))
     );
+}
+
+#[test]
+fn an_operator_gets_its_reply_when_the_registration_is_stored() {
+    let mut rig = Rig::new();
+    let (first, second) = (rig.operator(), rig.operator());
+    let told = |outputs: &[Output]| outputs.iter().filter(|o| matches!(o, Output::Tell(..))).count();
+    assert_eq!(told(&rig.acquire(first, "r1")), 0);
+    // Lists of members are sent meanwhile.
+    assert_eq!(told(&rig.pass(NEWS_INTERVAL)), 2);
+    rig.hub.handle_registered(first, "r1".to_owned());
+    let run = "r1".to_owned();
+    assert_eq!(
+        rig.outputs(),
+        [Output::Tell(first, ControlReply::Acquired(RunAcquired { run }))]
+    );
+    // The operator disconnects before.
+    rig.acquire(second, "r1");
+    rig.hub.handle_closed(rig.now, second);
+    rig.outputs();
+    rig.hub.handle_registered(second, "r1".to_owned());
+    assert_eq!(rig.outputs(), []);
 }
 
 #[test]
@@ -518,11 +541,14 @@ fn a_failed_revocation_is_reported_and_disconnects_no_member() {
     rig.hub.handle_operator(rig.now, operator, Ok(ControlRequest::Revoke));
     rig.outputs();
     rig.hub.handle_no_token(operator, "the disk is full".to_owned());
-    let refused = netburn_protocol::messages::Refused {
+    let rejected = netburn_protocol::messages::Rejected {
         code: netburn_protocol::messages::RejectReason::Other,
         reason: "the disk is full".to_owned(),
     };
-    assert_eq!(rig.outputs(), [Output::Tell(operator, ControlReply::Refused(refused))]);
+    assert_eq!(
+        rig.outputs(),
+        [Output::Tell(operator, ControlReply::Rejected(rejected))]
+    );
     assert_eq!(rig.names(), ["box"]);
 }
 

@@ -1,6 +1,6 @@
 //! Late results without space on the disk, which are retried at intervals.
 
-use super::{Job, LateCollector, Rejection, Store, refused};
+use super::{Job, LateCollector, Rejection, Store, rejected};
 use netburn_protocol::messages::standing::{PendingResults, ToMember};
 use std::io;
 
@@ -40,7 +40,7 @@ impl LateCollector {
         if let Some(deliveries) = deliveries.filter(|_| is_full(error)) {
             self.defer_no_space(&key.0, DeferredNoSpace::Results(deliveries.waiting()));
         }
-        refused(&Rejection::NoRoom(key.1.clone(), error.to_string()))
+        rejected(&Rejection::NoRoom(key.1.clone(), error.to_string()))
     }
 
     /// The same for appended data that may not be on disk. Truncates the file, so that the data does not
@@ -73,7 +73,7 @@ impl LateCollector {
                     let again = self.deferred.contains_key(&key);
                     let news = answers
                         .into_iter()
-                        .filter(|answer| !(again && matches!(answer, ToMember::Refused(_))));
+                        .filter(|answer| !(again && matches!(answer, ToMember::Rejected(_))));
                     acked.extend(news.map(|answer| (key.0.clone(), answer)));
                 }
             }

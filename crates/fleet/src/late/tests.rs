@@ -2,11 +2,11 @@
 
 use super::*;
 use netburn_protocol::messages::standing::proof;
-use netburn_protocol::messages::{Batch, Start};
+use netburn_protocol::messages::{Batch, RejectReason, Start};
 use netburn_record::Sink;
 use netburn_record::{
-    Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, QualityIssue, Recorder, Role, Row, Run,
-    RunStatus,
+    Environment, EventKind, EventRow, Header, Health, Host, IntervalRow, Loss, LossCause, QualityIssue, Recorder, Role,
+    Row, Run, RunStatus,
 };
 use netburn_run_control::spool;
 use netburn_scenario::{Plan, Station, StationWorkload};
@@ -14,7 +14,7 @@ use netburn_units::Instant;
 use netburn_workload::Config;
 
 const CAME: UnixTime = UnixTime(1_795_285_800_000_000_000);
-const RUN: &str = "2026-11-22T05-30-00Z-two";
+pub(crate) const RUN: &str = "2026-11-22T05-30-00Z-two";
 /// SHA-256 of `late secret`, by sha256sum (GNU coreutils).
 const PROOF: &str = "ae3e8be0fd54c4e7bc076ad17e9cd9d17fe4c27bcf5f6fbb370922da7e6c4cf0";
 
@@ -34,30 +34,8 @@ fn batch(rows: &[Row]) -> Batch {
     batch
 }
 
-fn report() -> Health {
-    Health {
-        name: "x".to_owned(),
-        role: Role::Agent,
-        stations: Vec::new(),
-        lateness_us_p50: 1.0,
-        lateness_us_p99: 2.0,
-        lateness_us_max: 3.0,
-        lateness_count: 4,
-        standstill_us_max: None,
-        missed_sends: 0,
-        cpu: 0.1,
-        machine_busy: 0.2,
-        service_us_p99: 0.0,
-        refused: 0,
-        bytes_down: 0,
-        bytes_up: 0,
-        operations: 0,
-        served: Default::default(),
-    }
-}
-
 /// A finished run of two stations. The second agent was lost after 10 of its rows.
-fn run(folder: &Path) {
+pub(crate) fn run(folder: &Path) {
     let talking = |name: &str| Station {
         workloads: vec![StationWorkload {
             name: "voip".to_owned(),
@@ -91,7 +69,7 @@ fn run(folder: &Path) {
         kind: EventKind::Lost,
         detail: QualityIssue::AgentLost {
             name: "tv".into(),
-            cause: "gone".into(),
+            loss: Loss::new(LossCause::Left, "gone"),
         }
         .into(),
     };
@@ -100,7 +78,7 @@ fn run(folder: &Path) {
 }
 
 /// Spool of the agent of the second station: 10 messages of 10 rows.
-fn kept(folder: &SpoolFolder) {
+pub(crate) fn kept(folder: &SpoolFolder) {
     let about = SpoolHeader {
         run: RUN.to_owned(),
         name: "tv".to_owned(),
@@ -120,14 +98,14 @@ fn kept(folder: &SpoolFolder) {
     let end = LateResultsEnd {
         run: RUN.to_owned(),
         error: None,
-        health: Some(report()),
+        health: Some(Health::new("x", Role::Agent)),
         stop_requested_at: None,
         proof: String::new(),
     };
     writer.end(&end).unwrap();
 }
 
-fn registration(folder: &Path) -> Registration {
+pub(crate) fn registration(folder: &Path) -> Registration {
     Registration {
         run: RUN.to_owned(),
         folder: folder.to_owned(),
@@ -223,7 +201,7 @@ fn invalid_late_results_are_rejected_and_stay_at_the_member() {
         batch: batch(&[row(station, 0)]),
     };
     let reason = |acked: Option<ToMember>| match acked {
-        Some(ToMember::Refused(refused)) => refused.reason,
+        Some(ToMember::Rejected(rejected)) => rejected.reason,
         other => panic!("{other:?}"),
     };
     assert!(reason(late_results.late("kitchen", late(1, 1))).contains("unexpected late results"));
@@ -246,7 +224,7 @@ fn invalid_late_results_are_rejected_and_stay_at_the_member() {
     std::fs::remove_dir_all(&folder).unwrap();
     let acked = late_results.offer("kitchen", &waiting);
     assert!(
-        matches!(&acked[..], [ToMember::Refused(refused)] if refused.reason.contains("folder is missing")),
+        matches!(&acked[..], [ToMember::Rejected(rejected)] if rejected.reason.contains("folder is missing")),
         "{acked:?}"
     );
     assert_eq!(spool::pending(&spooled), waiting);
@@ -268,7 +246,7 @@ fn only_the_agent_that_took_part_can_deliver_results() {
     for other in ["", "0", &proof("guess")] {
         let acked = late_results.late("kitchen", forged(other));
         assert!(
-            matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("wrong proof")),
+            matches!(&acked, Some(ToMember::Rejected(why)) if why.code == RejectReason::InvalidToken),
             "{acked:?}"
         );
         assert!(matches!(
@@ -282,7 +260,7 @@ fn only_the_agent_that_took_part_can_deliver_results() {
     };
     assert!(matches!(
         late_results.end("kitchen", end, CAME),
-        Some(ToMember::Refused(_))
+        Some(ToMember::Rejected(_))
     ));
     assert!(late_results.next_job().is_none());
     assert_eq!(late_results.sync(), []);
@@ -322,7 +300,7 @@ fn late_results_are_limited_to_the_maximum_of_the_part() {
         }
     }
     assert!(
-        matches!(&acked, Some(ToMember::Refused(why)) if why.reason.contains("exceed the maximum")),
+        matches!(&acked, Some(ToMember::Rejected(why)) if why.code == RejectReason::InvalidRows),
         "{acked:?}"
     );
     let (least, max_bytes) = (MAX_BYTES, MAX_BYTES + messages::MAX_TO_CONTROLLER as u64);
@@ -343,7 +321,7 @@ fn late_results_are_limited_to_the_maximum_of_the_part() {
         .max()
         .unwrap();
     let more = late_results.late("kitchen", LateResults { sequence, ..again });
-    assert!(matches!(more, Some(ToMember::Refused(_))), "{more:?}");
+    assert!(matches!(more, Some(ToMember::Rejected(_))), "{more:?}");
     assert!(kept() < max_bytes);
 }
 
@@ -520,7 +498,7 @@ fn unsynced_results_are_requested_again() {
     let full = io::Error::from(io::ErrorKind::StorageFull);
     assert!(matches!(
         late_results.reject_unsynced(&key, &full),
-        ToMember::Refused(_)
+        ToMember::Rejected(_)
     ));
     assert_eq!(
         late_results.sync(),
@@ -535,7 +513,7 @@ fn unsynced_results_are_requested_again() {
     let error = io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
     assert!(matches!(
         late_results.reject_unsynced(&key, &error),
-        ToMember::Refused(_)
+        ToMember::Rejected(_)
     ));
     assert!(late_results.deferred.is_empty() && late_results.deliveries.is_empty());
 }
@@ -550,8 +528,8 @@ fn an_error_of_a_retry_is_reported() {
     std::fs::remove_dir_all(dir.path().join("run")).unwrap();
     let acked = tried_again(&mut late_results);
     assert!(
-        matches!(&acked[..], [(member, ToMember::Refused(refused))]
-            if member == "kitchen" && refused.reason.contains("folder is missing")),
+        matches!(&acked[..], [(member, ToMember::Rejected(rejected))]
+            if member == "kitchen" && rejected.reason.contains("folder is missing")),
         "{acked:?}"
     );
     assert!(late_results.deferred.is_empty());

@@ -38,11 +38,11 @@ struct RunDialer {
 }
 
 impl Dial for RunDialer {
-    async fn dial(&mut self) -> Result<Channel, AgentError> {
+    async fn dial(&mut self) -> Result<Channel, ConnectionError> {
         let opened = self.endpoint.open(&self.path, MAX_TO_AGENT).await;
         let (channel, _) = opened.map_err(|error| match error {
-            ConnectError::UnknownPath { .. } => AgentError::UnknownRun,
-            error => AgentError::Join(error.to_string()),
+            ConnectError::UnknownPath { .. } => ConnectionError::UnknownRun,
+            error => ConnectionError::Unreachable(Box::new(error)),
         })?;
         Ok(channel)
     }

@@ -1,12 +1,53 @@
 //! Delivery of late results over the member's standing connection.
+//!
+//! A thread reads and deletes the spools ([`Deliveries::run`]). The member's task passes messages to it and requests the
+//! next message to send. So a slow disk delays neither heartbeats nor an agent in the same process.
 
-use netburn_protocol::messages::standing::FromMember;
+use netburn_protocol::messages::standing::{FromMember, PendingResults};
+use netburn_run_control::disk_queue::{DiskQueue, DiskThread};
 use netburn_run_control::spool::{self, SpoolFolder, SpoolReader};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+/// Maximum number of requests that wait for the thread. The connection is not read while one waits for a slot.
+pub(super) const MAX_WAITING_REQUESTS: usize = 16;
 /// Maximum number of unacknowledged messages.
 const MAX_UNACKED: u64 = 16;
+
+/// Queue of the thread.
+pub(super) type LateQueue = DiskQueue<Request, Reply>;
+
+/// Request to the thread.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    /// A connection was opened. Resets the deliveries; the reply is [`Reply::Pending`].
+    Connected,
+    /// The controller requests the results of this run.
+    Results(String),
+    /// The controller has synced the results of this run up to this message.
+    Acked(String, u64),
+    /// The controller rejected results.
+    Rejected,
+    /// The controller has added the results of this run to the record.
+    Discard(String),
+    /// Read the next message to send, not of this run; the reply is [`Reply::Next`].
+    Next(Option<String>),
+}
+
+/// Reply of the thread.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "almost all replies are messages, one at a time"
+)]
+#[derive(Debug, PartialEq)]
+pub(super) enum Reply {
+    /// Results on the disk. All later replies belong to the new connection.
+    Pending(Vec<PendingResults>),
+    /// Next message to send; `None` if an acknowledgement is awaited or nothing is requested.
+    Next(Option<FromMember>),
+    /// The results of this run were delivered.
+    Delivered(String),
+}
 
 /// Requested results, and the progress of their delivery.
 pub(super) struct Deliveries {
@@ -37,9 +78,30 @@ impl Deliveries {
         }
     }
 
+    /// Executes requests until the queue is closed. Blocks.
+    pub(super) fn run(mut self, mut thread: DiskThread<Request, Reply>) {
+        while let Some(request) = thread.next() {
+            match request {
+                Request::Connected => {
+                    self.reset();
+                    thread.reply(Reply::Pending(spool::pending(&self.folder)));
+                }
+                Request::Results(run) => self.request(&run),
+                Request::Acked(run, sequence) => self.acked(&run, sequence),
+                Request::Rejected => self.rejected(),
+                Request::Discard(run) => {
+                    if self.discard(&run) {
+                        thread.reply(Reply::Delivered(run));
+                    }
+                }
+                Request::Next(busy) => thread.reply(Reply::Next(self.next(busy.as_deref()))),
+            }
+        }
+    }
+
     /// Resets the state for a new connection: unacknowledged messages are sent again. A restarted
     /// controller may have less than its predecessor acknowledged.
-    pub(super) fn reset(&mut self) {
+    fn reset(&mut self) {
         self.acked.clear();
         self.requested.clear();
         self.delivered.clear();
@@ -47,23 +109,23 @@ impl Deliveries {
     }
 
     /// Handles a request for the results of `run`.
-    pub(super) fn request(&mut self, run: &str) {
+    fn request(&mut self, run: &str) {
         self.requested.insert(run.to_owned());
     }
 
     /// Handles an acknowledgement.
-    pub(super) fn acked(&mut self, run: &str, sequence: u64) {
+    fn acked(&mut self, run: &str, sequence: u64) {
         let acked = self.acked.entry(run.to_owned()).or_default();
         *acked = sequence.max(*acked);
     }
 
     /// Handles a rejection. The results stay on disk.
-    pub(super) fn rejected(&mut self) {
+    fn rejected(&mut self) {
         self.current = None;
     }
 
     /// Handles the completion of `run`. Returns whether its results were being delivered.
-    pub(super) fn discard(&mut self, run: &str) -> bool {
+    fn discard(&mut self, run: &str) -> bool {
         self.requested.remove(run);
         self.acked.remove(run);
         let was = self.current.take_if(|delivery| delivery.run == run).is_some();
@@ -116,7 +178,7 @@ impl Deliveries {
 
     /// Next message to send; `None` if an acknowledgement is awaited or nothing is requested. Omits the
     /// `busy` run.
-    pub(super) fn next(&mut self, busy: Option<&str>) -> Option<FromMember> {
+    fn next(&mut self, busy: Option<&str>) -> Option<FromMember> {
         self.delete_delivered();
         if self.current.is_none() {
             self.current = self.open(busy);
@@ -148,6 +210,7 @@ impl Deliveries {
 mod tests {
     use super::*;
     use netburn_protocol::messages::{Batch, Rows, Start};
+    use netburn_run_control::disk_queue::disk_queue;
     use netburn_run_control::spool::{SpoolHeader, Writer};
 
     fn sequence(message: Option<FromMember>) -> u64 {
@@ -189,26 +252,83 @@ mod tests {
         assert_eq!(sequence(deliveries.next(None)), 1);
     }
 
-    /// An agent may still wait for its last acknowledgement when the controller already has all its results.
-    #[test]
-    fn a_spool_that_is_open_is_deleted_once_its_agent_has_ended() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = SpoolFolder::new(dir.path().to_owned());
-        let files = || std::fs::read_dir(dir.path()).unwrap().count();
+    /// An open spool of run `r` with one message.
+    fn spool(folder: &SpoolFolder) -> Writer {
         let about = SpoolHeader {
             run: "r".to_owned(),
             name: "tv".to_owned(),
             stations: vec!["tv".to_owned()],
             proof: String::new(),
         };
-        let mut writer = Writer::create(&folder, &about, Start { at: 0 }).unwrap();
+        let mut writer = Writer::create(folder, &about, Start { at: 0 }).unwrap();
         let batch = Batch::default();
         writer.rows(&Rows { sequence: 1, batch }).unwrap();
+        writer
+    }
+
+    /// An agent may still wait for its last acknowledgement when the controller already has all its results.
+    #[test]
+    fn a_spool_that_is_open_is_deleted_once_its_agent_has_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = SpoolFolder::new(dir.path().to_owned());
+        let files = || std::fs::read_dir(dir.path()).unwrap().count();
+        let writer = spool(&folder);
         let mut deliveries = Deliveries::new(folder);
         deliveries.discard("r");
         assert_eq!(files(), 1);
         drop(writer);
         assert!(deliveries.next(None).is_none());
         assert_eq!(files(), 0);
+    }
+
+    /// The connection is lost during a delivery.
+    #[test]
+    fn a_new_connection_offers_the_results_in_delivery_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = SpoolFolder::new(dir.path().to_owned());
+        let writer = spool(&folder);
+        drop(writer);
+        let (mut late, thread) = disk_queue(MAX_WAITING_REQUESTS);
+        let executing = std::thread::spawn(move || Deliveries::new(folder).run(thread));
+        let run = || "r".to_owned();
+        let requests = [
+            Request::Connected,
+            Request::Results(run()),
+            Request::Next(Some(run())),
+            Request::Next(None),
+            Request::Connected,
+            Request::Next(None),
+            Request::Results(run()),
+            Request::Next(None),
+            Request::Next(None),
+            Request::Discard(run()),
+        ];
+        for request in requests {
+            late.try_put(request).unwrap();
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let replies = runtime.block_on(late.finish());
+        executing.join().unwrap();
+        let kind = |reply: &Reply| match reply {
+            Reply::Pending(pending) => format!("{} pending", pending.len()),
+            Reply::Next(None) => "nothing".to_owned(),
+            Reply::Next(Some(FromMember::LateResults(late))) => format!("rows {}", late.sequence),
+            Reply::Next(Some(_)) => "end".to_owned(),
+            Reply::Delivered(run) => format!("delivered {run}"),
+        };
+        assert_eq!(
+            replies.iter().map(kind).collect::<Vec<_>>(),
+            [
+                "1 pending",
+                "nothing",
+                "rows 1",
+                "1 pending",
+                "nothing",
+                "rows 1",
+                "end",
+                "delivered r"
+            ]
+        );
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

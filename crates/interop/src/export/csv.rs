@@ -37,7 +37,8 @@ fn field(cell: &Cell) -> String {
     }
 }
 
-/// A field in quotes where it needs them; one that a spreadsheet would take for a formula becomes plain text.
+/// A field, in quotes if necessary. A field that a spreadsheet would interpret as a formula becomes plain
+/// text.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);

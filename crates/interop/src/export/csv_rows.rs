@@ -184,12 +184,14 @@ impl Station<'_> {
     }
 }
 
-/// The rate of the last frame from the station in Mbit/s; of the last frame to it, where only that is known.
+/// The rate of the last frame from the station in Mbit/s. If it is unknown, the rate of the last frame to
+/// the station.
 fn bitrate(link: &LinkRow) -> Option<f64> {
     link.tx_rate_bps.or(link.rx_rate_bps).map(|rate| rate as f64 / 1e6)
 }
 
-/// The signal as Linux's wireless extensions count it (net/wireless/wext-compat.c): 0 at −110 dBm to 70 at −40 dBm.
+/// The signal on the scale of Linux's wireless extensions (net/wireless/wext-compat.c): 0 at −110 dBm to 70 at −40
+/// dBm.
 fn quality(link: &LinkRow) -> Option<f64> {
     let dbm = (f64::from(link.signal?) / 100.0).round();
     Some(dbm.clamp(-110.0, -40.0) + 110.0)

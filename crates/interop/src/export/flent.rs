@@ -54,7 +54,7 @@ impl Test {
     }
 }
 
-/// A file for the run, or for each run of a folder. Without a `test` it is [`Test::FairDown`], or [`Test::Fair`] where a
+/// A file for the run, or for each run of a folder. Without a `test` it is [`Test::FairDown`], or [`Test::Fair`] if a
 /// station uploads.
 ///
 /// # Errors

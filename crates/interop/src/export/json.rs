@@ -1,7 +1,7 @@
 //! The whole record as one JSON document: `netburn.export/1`.
 //!
 //! It holds the contents of `run.json`, the [`csv_rows`](mod@super::csv_rows), and every row of
-//! every table as an object with the columns' names (see `docs/RECORD.md`). Rows are written as
+//! every table as an object with the columns' names (see `docs/reference/record.md`). Rows are written as
 //! they are read, so memory is bounded.
 
 use super::csv_rows::{COLUMNS, Cell, csv_rows};

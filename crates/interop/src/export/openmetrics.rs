@@ -228,7 +228,7 @@ struct Family<'a> {
 }
 
 impl Page {
-    /// A family of samples; without any it is left out. A name's unit is its end.
+    /// Writes a family of samples. A family without samples is left out. A name ends with its unit.
     fn family(&mut self, name: &'static str, kind: &str, help: &str, samples: impl FnOnce(&mut Family<'_>)) {
         let before = self.text.len();
         let _ = writeln!(self.text, "# TYPE {name} {kind}");
@@ -287,7 +287,7 @@ impl Family<'_> {
     }
 }
 
-/// A label's value or a help text, as the format quotes them.
+/// A label's value or a help text, with the escapes of the format.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -2,7 +2,7 @@
 //! [`csv_rows`](mod@super::csv_rows).
 //!
 //! `operations.parquet`, `intervals.parquet`, `airtime.parquet`, `connections.parquet`, `link.parquet` and
-//! `events.parquet` are those of the record (`docs/RECORD.md`) with one more column in front:
+//! `events.parquet` are those of the record (`docs/reference/record.md`) with one more column in front:
 //! `run`, the run's name. `lines.parquet` has this column too, and a row for each run, station and
 //! workload.
 
@@ -21,7 +21,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Writes the files into `folder`, which is made if need be; their paths.
+/// Writes the files to `folder`, which is created if necessary. Returns their paths.
 ///
 /// # Errors
 /// When the record can't be read, or a file not be written.

@@ -1,10 +1,10 @@
 //! Import of flent's data files (versions 1 to 4, `.flent.gz` or decompressed).
 //!
-//! The name of a series determines its meaning, whatever the test. `TCP download…` and `TCP
-//! upload…` become the workloads of that name, `Ping (ms)…` a `probe`, `HTTP latency…` the pages of
-//! a workload `http`. A series whose name ends with one of the file's hosts belongs to that
-//! station; the others belong to the machine that ran flent. flent's words are retained: an upload
-//! is an upload as seen from that machine.
+//! The name of a series determines its meaning, for every test. `TCP download…` and `TCP upload…`
+//! become the workloads of that name, `Ping (ms)…` a `probe`, `HTTP latency…` the pages of a
+//! workload `http`. A series whose name ends with one of the file's hosts belongs to that station;
+//! the others belong to the machine that ran flent. flent's words are retained: an upload is an
+//! upload as seen from that machine.
 //!
 //! The run's time 0 is the start of flent's load. Earlier pings are idle latency, pings after the
 //! load's end are omitted, and gaps in sequence numbers are losses. Raw values are preferred to
@@ -47,10 +47,10 @@ pub enum FlentError {
     /// A newer flent wrote it.
     #[error("unsupported flent format version: found {0}, expected at most {VERSION}")]
     Newer(u64),
-    /// A value makes no sense.
+    /// A value is invalid.
     #[error("invalid value: {0}")]
     Senseless(String),
-    /// None of its series is understood.
+    /// None of its series is supported.
     #[error(
         "flent's test `{test}` has no supported series: found {series}, expected TCP download, TCP upload, Ping or HTTP latency"
     )]

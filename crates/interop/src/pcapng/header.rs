@@ -1,7 +1,8 @@
 //! A modelled packet's headers as they would be on a wire: IPv4 (RFC 791), TCP (RFC 9293) with its options, UDP (RFC 768).
 //!
-//! Sequence numbers begin at 0 for the SYN. The payload is zeros and not captured; checksums are those of such packets. A SYN has the
-//! options that hosts send, and so is 8 bytes longer here than in the model, which gives every segment 52 bytes of headers.
+//! Sequence numbers begin at 0 for the SYN. The payload is zeros and not captured; checksums are those of such packets.
+//! The model gives every segment 52 bytes of headers. A SYN has the options that hosts send, and so is 8 bytes longer
+//! here.
 
 use netburn_medium::packet::Ecn;
 use netburn_network::checksum::{add, pseudo, sum};
@@ -99,7 +100,8 @@ fn tcp(segment: &Segment, ports: [u16; 2]) -> Vec<u8> {
     header
 }
 
-/// Timestamps on every segment, SACK blocks where there are some; what a SYN offers.
+/// TCP options: timestamps on every segment, SACK blocks if there are any, and the options of a
+/// SYN.
 fn options(segment: &Segment, syn: bool) -> Vec<u8> {
     let mut options = Vec::with_capacity(40);
     if syn {

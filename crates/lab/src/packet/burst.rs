@@ -228,8 +228,8 @@ impl Segment {
 const TCP_FIN_PSH: u8 = 0x09;
 const TCP_CWR: u8 = 0x80;
 
-/// Rewrites a burst's headers for the segments `first` to `last` as one packet with `payload` bytes: lengths,
-/// identification, sequence number, flags, IP checksum and the partial checksum of the transport.
+/// Rewrites a burst's headers for the segments `first` to `last` as one packet with `payload` bytes. It sets
+/// lengths, identification, sequence number, flags, IP checksum and the partial checksum of the transport.
 pub(super) fn make_headers(headers: &mut [u8], burst: &Burst, first: u16, last: u16, payload: usize) {
     let info = &burst.info;
     let transport = info.transport;

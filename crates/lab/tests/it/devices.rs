@@ -194,15 +194,15 @@ fn frames_that_are_not_ip_are_only_counted() {
     let (lab, station) = open(&PAIR);
     let (ended, text) = start(&lab, &station, &["python3", "-c", STRANGE]).text();
     assert_eq!((ended, text.trim()), (ProcessExit::Status(0), "sent"));
-    let refused = |why| lab.counters().refused.get(&why).copied().unwrap_or(0);
+    let rejected = |why| lab.counters().rejected.get(&why).copied().unwrap_or(0);
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while (refused(RejectReason::NotIp) < 4 || refused(RejectReason::Malformed) < 2)
+    while (rejected(RejectReason::NotIp) < 4 || rejected(RejectReason::Malformed) < 2)
         && std::time::Instant::now() < until
     {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     // Two other EtherTypes, one that claims an incomplete header, an empty packet, and one with an unknown IP version.
-    assert!(refused(RejectReason::NotIp) >= 4, "{:?}", lab.counters());
-    assert!(refused(RejectReason::Malformed) >= 2, "{:?}", lab.counters());
+    assert!(rejected(RejectReason::NotIp) >= 4, "{:?}", lab.counters());
+    assert!(rejected(RejectReason::Malformed) >= 2, "{:?}", lab.counters());
     assert_eq!(lab.failed(), None);
 }

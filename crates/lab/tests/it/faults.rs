@@ -197,21 +197,21 @@ fn rejected_frames_are_counted_without_side_effects() {
     let own = netburn_lab::address::v4(lab.endpoint(station).unwrap()).to_string();
     let (ended, text) = start(&lab, station, &["python3", "-c", NOT_CARRIED, &own]).text();
     assert_eq!((ended, text.trim()), (ProcessExit::Status(0), "sent"));
-    let refused = |why| lab.counters().refused.get(&why).copied().unwrap_or(0);
-    until("they are counted", || refused(RejectReason::NotIp) >= 3);
+    let rejected = |why| lab.counters().rejected.get(&why).copied().unwrap_or(0);
+    until("they are counted", || rejected(RejectReason::NotIp) >= 3);
     for once in [
         RejectReason::Multicast,
         RejectReason::Broadcast,
         RejectReason::UnknownAddress,
         RejectReason::Outside,
     ] {
-        assert_eq!(refused(once), 3, "{once:?}: {:?}", lab.counters());
+        assert_eq!(rejected(once), 3, "{once:?}: {:?}", lab.counters());
     }
     // Multicast discovery of kernels is counted separately.
-    assert!(refused(RejectReason::Discovery) >= 3, "{:?}", lab.counters());
+    assert!(rejected(RejectReason::Discovery) >= 3, "{:?}", lab.counters());
     assert_eq!(lab.health().not_carried.get("multicast"), Some(&3));
-    assert_eq!(refused(RejectReason::Spoofed), 6, "{:?}", lab.counters());
-    assert_eq!(refused(RejectReason::Malformed), 3, "{:?}", lab.counters());
+    assert_eq!(rejected(RejectReason::Spoofed), 6, "{:?}", lab.counters());
+    assert_eq!(rejected(RejectReason::Malformed), 3, "{:?}", lab.counters());
     // A fragmented datagram arrives whole.
     let _echo = echo(&lab);
     let large = ASK

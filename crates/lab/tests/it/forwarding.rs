@@ -53,8 +53,8 @@ fn stations_reach_only_each_other_and_by_name() {
     }
     // Counters are published ten times a second.
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
-    while lab.counters().refused.values().sum::<u64>() == 0 {
-        assert!(std::time::Instant::now() < deadline, "no refused packet is counters");
+    while lab.counters().rejected.values().sum::<u64>() == 0 {
+        assert!(std::time::Instant::now() < deadline, "no rejected packet is counted");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
 }

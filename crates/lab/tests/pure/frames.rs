@@ -118,9 +118,9 @@ fn each_kind_of_frame_is_forwarded_or_rejected_as_documented() {
         let from = if name == "burst" { Server } else { Station(0) };
         switch.handle_frame(netburn_units::Instant::ZERO, from, &frame);
         let counters = switch.counters();
-        let refused: Vec<(RejectReason, u64)> = counters.refused.iter().map(|(why, count)| (*why, *count)).collect();
+        let rejected: Vec<(RejectReason, u64)> = counters.rejected.iter().map(|(why, count)| (*why, *count)).collect();
         assert_eq!(
-            refused,
+            rejected,
             fate.map(|why| (why, 1)).into_iter().collect::<Vec<_>>(),
             "{name}"
         );

@@ -82,7 +82,7 @@ fn to(destination: IpAddr) -> Vec<u8> {
 #[test]
 fn packets_to_unknown_addresses_cause_unreachable_messages() {
     // Type and code of RFC 792 and RFC 4443: network, then host.
-    for (destination, refused, said) in [
+    for (destination, rejected, said) in [
         ("1.1.1.1", RejectReason::Outside, [3, 0]),
         ("198.18.1.77", RejectReason::UnknownAddress, [3, 1]),
         ("2001:db8::1", RejectReason::Outside, [1, 0]),
@@ -94,7 +94,7 @@ fn packets_to_unknown_addresses_cause_unreachable_messages() {
         let now = Instant::ZERO;
         switch.handle_timeout(now);
         switch.handle_frame(now, Station(0), &to(destination));
-        assert_eq!(switch.counters().refused[&refused], 1);
+        assert_eq!(switch.counters().rejected[&rejected], 1);
         assert_eq!(switch.poll_delivery(), None);
         // A kernel may ignore the message until the system call that sent the packet has returned.
         let due = now + Duration::from_millis(1);
@@ -135,9 +135,9 @@ fn the_number_of_unreachable_messages_is_limited() {
         told += 1;
     }
     assert_eq!(told, 64);
-    let refused = &switch.counters().refused;
+    let rejected = &switch.counters().rejected;
     assert_eq!(
-        (refused[&RejectReason::Outside], refused[&RejectReason::Multicast]),
+        (rejected[&RejectReason::Outside], rejected[&RejectReason::Multicast]),
         (1_000, 1_000)
     );
 }

@@ -4,10 +4,10 @@
 //! them without a socket, so it also decodes [`recording`]s of other machines.
 //!
 //! - [`attribute`], [`message`]: messages of a datagram and their attributes.
-//! - [`rate`]: generation, MCS, streams, width and guard interval of a frame.
-//! - [`decode`]: interfaces, stations, surveys, events.
-//! - [`anonymizer`]: removal of names and addresses.
-//! - [`recording`]: messages with timestamps in a file.
+//! - [`rate`] – generation, MCS, streams, width and guard interval of a frame.
+//! - [`decode`] – interfaces, stations, surveys, events.
+//! - [`anonymizer`] – removal of names and addresses.
+//! - [`recording`] – messages with timestamps in a file.
 
 pub mod anonymizer;
 pub mod attribute;

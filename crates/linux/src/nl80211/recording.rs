@@ -7,8 +7,9 @@
 //! 1000231876 station …
 //! ```
 //!
-//! The first line names the format, its version and the byte order of the machine. Then a line each: nanoseconds since the recording began,
-//! what was asked for (`interface`, `station`, `survey`) or `event`, and the datagram in hexadecimal as the kernel gave it.
+//! The first line names the format, its version and the byte order of the machine. Each further line contains a time in
+//! nanoseconds since the recording began, a type and a datagram. The type is the request (`interface`, `station`,
+//! `survey`) or `event`. The datagram is in hexadecimal, as the kernel returned it.
 
 use std::fmt::Write as _;
 

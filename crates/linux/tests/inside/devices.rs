@@ -5,6 +5,7 @@ use netburn_linux::namespace::{self, Isolation};
 use netburn_linux::route::{Link, Route};
 use netburn_linux::tun::{DEVICE, HEADER, Tun};
 use netburn_linux::{offload, raw, socket};
+use netburn_test_support::skip;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::os::fd::AsFd;
@@ -20,8 +21,8 @@ const UP: Link = Link {
     resolves: None,
 };
 
-/// Creates a TUN device that is up, has [`HERE`] and the default route. Returns `None`, with a message, if this user
-/// may not create one.
+/// Creates a TUN device that is up, has [`HERE`] and the default route. Returns `None` if this user may not open
+/// [`DEVICE`].
 fn device() -> Option<(Tun, Route, u32)> {
     let opened = std::fs::File::options().read(true).write(true).open(DEVICE);
     let tun = match (Tun::new("wlan0", true), opened) {
@@ -77,7 +78,7 @@ pub(crate) fn tun(_: Isolation) {
     );
     assert_eq!(Tun::new("", true).unwrap_err().kind(), ErrorKind::InvalidInput);
     let Some((mut tun, mut route, index)) = device() else {
-        return;
+        return skip("this user may not open /dev/net/tun");
     };
     let mut frame = [0; 2000];
     assert_eq!(tun.file.read(&mut frame).unwrap_err().kind(), ErrorKind::WouldBlock);
@@ -161,7 +162,7 @@ pub(crate) fn routes(_: Isolation) {
 
 pub(crate) fn buckets(_: Isolation) {
     let Some((mut tun, mut route, index)) = device() else {
-        return;
+        return skip("this user may not open /dev/net/tun");
     };
     // At the trickle rate one of these packets takes 2.5 s; the test takes milliseconds.
     let link = Link { mtu: Some(5_000), ..UP };

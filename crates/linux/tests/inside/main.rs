@@ -1,5 +1,5 @@
-//! Tests that need their own namespaces. Each case runs in a single-threaded process that has isolated itself: once as
-//! root, if the tests run as root, and once in a user namespace.
+//! Tests that need their own namespaces. Each case runs in a single-threaded process that has isolated itself. It runs
+//! once in a user namespace, and once as root if the tests run as root.
 
 #[cfg(target_os = "linux")]
 mod devices;

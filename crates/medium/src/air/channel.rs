@@ -8,7 +8,6 @@ use crate::packet::NodeId;
 use crate::phy::{Guard, Modulation, TxVector, Width, response};
 use netburn_units::{Duration, Instant};
 
-/// Owner of a contender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ContenderOwner {
     /// A node's category, by its index.

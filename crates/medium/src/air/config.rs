@@ -62,7 +62,7 @@ pub struct ChannelConfig {
     pub eifs: Option<Modulation>,
     /// Share of the airtime that other networks use, 0 to 0.95.
     pub busy: f64,
-    /// True if senders without a response know it at the end of their frame and wait from there
+    /// True if senders without a response know it at the end of their frame. From there they wait
     /// like all others, for EIFS if it applies. Models of saturation assume this. By the standard
     /// they wait for the end of their ACK timeout and AIFS.
     pub failures_known_at_once: bool,

@@ -87,7 +87,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let rts = response::duration(&vector, response::RTS) * clock;
         let cts = response::duration(&vector, response::CTS) * clock;
         let frame = OnAir::new(Kind::Rts, Some(id), Some(exchange.aggregate.tin.to), now, rts);
-        // The NAV covers only the time up to the data, which other nodes hear themselves: so a
+        // The NAV covers only the time up to the data, which other nodes hear themselves. So a
         // missing CTS costs nothing more (clause 10.3.2.4 permits resetting the NAV).
         self.transmit(frame.reserving(self.sifs(channel) * 2 + cts), channel);
     }

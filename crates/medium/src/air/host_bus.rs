@@ -5,7 +5,7 @@
 //! **Transmit**: between the transmit queue and the hardware. A packet leaves the queue when the
 //! previous one has crossed. The hardware builds its aggregates from packets that have crossed. If
 //! the hardware is full, the bus waits and the queue grows. With transfers of several packets, all
-//! packets that wait when the bus becomes free leave the queue together and reach the hardware
+//! packets that wait when the bus becomes free leave the queue together. They reach the hardware
 //! together, after the last one. With few packets in the host, the times of bus and air then add
 //! up.
 //!

@@ -145,8 +145,9 @@ impl<P> Link<P> {
         chance
     }
 
-    /// Estimated airtime of a packet before its vector is known: its bits, and its share of the
-    /// overhead of an aggregate of 16 (Linux, `net/mac80211/airtime.c`, for HT and later).
+    /// Estimated airtime of a packet before its vector is known. The estimate includes its bits and
+    /// its share of the overhead of an aggregate of 16 (Linux, `net/mac80211/airtime.c`, for HT and
+    /// later).
     pub(super) fn estimate(&self, packet: u32) -> Duration {
         let Sending { format, block_ack, .. } = &self.sending;
         let whole = format.duration(u64::from(packet));

@@ -1,10 +1,13 @@
 //! The medium as one machine: channels, their nodes, and all transmissions on the air.
 //!
-//! [`config`] describes it; [`output`] contains its outputs. Inside, [`channel`] has the hearing
-//! groups and the transmissions on the air, [`node`] the state of a station, [`link`] that of its
-//! links, [`hardware`] the hardware queue, [`host_bus`] the adapter's bus to the host. A frame
-//! passes [`access`] (contention), [`txop`] (start of a transmit opportunity), [`exchange`] (frame
-//! sequence), [`reception`] (delivery) and [`outcome`] (completion). [`obss`] models other
+//! [`config`] describes it; [`output`] contains its outputs. The state is in five modules:
+//!
+//! - [`channel`] – the hearing groups and the transmissions on the air
+//! - [`node`] – a station; [`link`]: its links
+//! - [`hardware`] – the hardware queue; [`host_bus`]: the adapter's bus to the host
+//!
+//! A frame passes [`access`] (contention), [`txop`] (start of a transmit opportunity), [`exchange`]
+//! (frame sequence), [`reception`] (delivery) and [`outcome`] (completion). [`obss`] models other
 //! networks; [`delivery_bound`] is for real-time drivers.
 
 mod access;
@@ -239,9 +242,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         self.channels[channel].account
     }
 
-    /// Number of a node's packets that are not complete: in its queue, in its hardware, waiting for
-    /// retransmission, and at their receivers waiting for earlier ones; and those in its adapter
-    /// for its host.
+    /// Number of a node's packets that are not complete. They are in its queue, in its hardware,
+    /// waiting for retransmission, or at their receivers waiting for earlier ones. Packets in its
+    /// adapter for its host also count.
     #[must_use]
     pub fn backlog(&self, node: NodeId) -> usize {
         let node = &self.nodes[node.index()];
@@ -314,7 +317,6 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         end
     }
 
-    /// SIFS of a channel.
     fn sifs(&self, channel: usize) -> Duration {
         self.channels[channel].timing.sifs
     }

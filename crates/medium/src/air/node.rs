@@ -72,7 +72,6 @@ pub(super) struct Exchange<P> {
     pub(super) aggregate: Aggregate<P>,
     /// Arrival of each MPDU, after the data.
     pub(super) arrived: Vec<bool>,
-    /// End of the TXOP.
     pub(super) txop_end: Instant,
     /// True if the node owns the medium already: after RTS and CTS, or after an earlier frame of a
     /// TXOP.

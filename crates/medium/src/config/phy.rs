@@ -338,8 +338,8 @@ mod tests {
         }
     }
 
-    /// Values of each standard, from the tables that the methods name: generation, aCWmin, streams,
-    /// highest MCS, BlockAck window, A-MSDU in bytes, default guard interval, and guard intervals.
+    /// Values of each standard, from the tables that the methods name. In order: generation,
+    /// aCWmin, BlockAck window, A-MSDU in bytes, default guard interval, and guard intervals.
     #[test]
     fn values_of_each_standard() {
         use Guard::{Ns400, Ns800, Ns1600, Ns3200};

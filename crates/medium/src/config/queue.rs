@@ -37,9 +37,9 @@ pub enum QueueLimit {
 pub enum HardwareQueue {
     /// Number of aggregates. Default 2, as in ath9k (`ATH_AGGR_MIN_QDEPTH`).
     Aggregates(u32),
-    /// Number of frames, including those of the aggregate on the air: 8 is ath9k's depth without
-    /// aggregation (`ATH_NON_AGGR_MIN_QDEPTH`), about 1424 is that of ath10k's firmware for all
-    /// stations together before airtime queue limits.
+    /// Number of frames, including those of the aggregate on the air. 8 is ath9k's depth without
+    /// aggregation (`ATH_NON_AGGR_MIN_QDEPTH`). About 1424 is the depth of ath10k's firmware for
+    /// all stations together, before airtime queue limits.
     Frames(u32),
     /// Estimated airtime.
     Time(Duration),
@@ -48,8 +48,9 @@ pub enum HardwareQueue {
 }
 
 /// Airtime queue limits (Linux 5.5, `IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`, `_H`,
-/// `IEEE80211_AQL_THRESHOLD`). A station's queue may pass packets to the hardware while its pending
-/// airtime is below `low`, or below `high` while the sum over all stations is below `total`.
+/// `IEEE80211_AQL_THRESHOLD`). A station's queue may pass packets to the hardware in two cases. Its
+/// pending airtime is below `low`, or it is below `high` while the sum over all stations is below
+/// `total`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aql {
     /// Default 5 ms.

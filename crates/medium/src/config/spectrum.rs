@@ -6,10 +6,10 @@ use super::phy::{Band, Width};
 pub type Span = (u16, u16);
 
 impl Band {
-    /// Frequency range of a channel of `width` with the primary 20 MHz channel `primary`: the block
-    /// of that width that contains the primary (802.11-2020 table E-1; 802.11ax-2021 for 6 GHz). In
-    /// 2.4 GHz, where 40 MHz channels extend in either direction: upwards from channels 1 to 7 and
-    /// downwards from 8 to 13. `None` if there is no such channel.
+    /// Frequency range of a channel of `width` with the primary 20 MHz channel `primary`. The range
+    /// is the block of that width that contains the primary (802.11-2020 table E-1; 802.11ax-2021
+    /// for 6 GHz). In 2.4 GHz, 40 MHz channels extend in either direction: upwards from channels 1
+    /// to 7 and downwards from 8 to 13. `None` if there is no such channel.
     #[must_use]
     pub fn block(self, primary: u16, width: Width) -> Option<Span> {
         if !self.has_channel(primary) {
@@ -61,10 +61,15 @@ pub const fn overlap(one: Span, other: Span) -> bool {
 mod tests {
     use super::*;
 
-    /// Centre frequencies from annex E: channel 42 (5210 MHz) is the 80 MHz around 36 to 48, 50
-    /// (5250) the 160 around 36 to 64, 138 (5690) the 80 around 132 to 144, 155 (5775), 163 (5815)
-    /// the 160 from 149 up; in 6 GHz channel 7 (5985) the 80 from 1 up, 31 (6105) the first 320
-    /// MHz.
+    /// Centre frequencies from annex E, as channel (MHz): width and 20 MHz channels.
+    ///
+    /// - 42 (5210): 80 MHz around 36 to 48
+    /// - 50 (5250): 160 MHz around 36 to 64
+    /// - 138 (5690): 80 MHz around 132 to 144
+    /// - 155 (5775): 80 MHz around 149 to 161
+    /// - 163 (5815): 160 MHz from 149 up
+    /// - 6 GHz, 7 (5985): 80 MHz from 1 up
+    /// - 6 GHz, 31 (6105): the first 320 MHz
     #[test]
     fn centres_of_annex_e() {
         for (band, primary, width, centre) in [

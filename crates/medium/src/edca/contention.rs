@@ -6,10 +6,10 @@
 //! which it may send. A transmission costs one update per group and class, for any number of
 //! stations; the next sender is the minimum of a class's heap.
 //!
-//! EDCA counts at slot boundaries, starting with the end of AIFS (clause 10.23.2.4): a contender
+//! EDCA counts at slot boundaries, starting with the end of AIFS (clause 10.23.2.4). A contender
 //! that sees a transmission start at a boundary has counted there as well. DCF counts elapsed idle
-//! slots (clause 10.3.4.3): it has not. The difference is one slot in every busy period, for all
-//! except the sender, and determines how often a low priority wins.
+//! slots (clause 10.3.4.3), so a contender has not counted there. The difference is one slot in
+//! every busy period, for all except the sender, and determines how often a low priority wins.
 
 use super::contender::Contender;
 use super::group::{Class, Entry, Group, Round};
@@ -21,7 +21,7 @@ use std::collections::BinaryHeap;
 /// Contention on one channel.
 ///
 /// **Call order:** at the time of [`next_due`](Self::next_due), take the [`winners`](Self::winners)
-/// of that instant, then report what each hearing group senses with [`sense`](Self::sense) and
+/// of that instant. Then report what each hearing group senses, with [`sense`](Self::sense) and
 /// [`clear`](Self::clear) in the order of time.
 #[derive(Debug)]
 pub struct Contention {
@@ -69,8 +69,8 @@ impl Contention {
 
     /// Starts the countdown of `slots`, which were drawn for the contender, at `now`, with or
     /// without something to send (post-backoff). A contender with something to send after a failure
-    /// of its own doesn't wait for EIFS, but for AIFS from `now`, the end of its response timeout
-    /// (clause 10.23.2.4).
+    /// of its own doesn't wait for EIFS. It waits for AIFS from `now`, the end of its response
+    /// timeout (clause 10.23.2.4).
     pub fn back_off(&mut self, now: Instant, contender: Contender, slots: u32, own_failure: bool) {
         let Entry {
             group, home, waiting, ..
@@ -93,8 +93,8 @@ impl Contention {
         }
     }
 
-    /// Returns true if a contender that gets something to send must draw a backoff first: its last
-    /// one has ended and the medium is busy (clause 10.23.2.2 a).
+    /// Returns true if a contender that gets something to send must draw a backoff first. This is
+    /// so if its last backoff has ended and the medium is busy (clause 10.23.2.2 a).
     #[must_use]
     pub fn must_draw(&self, now: Instant, contender: Contender) -> bool {
         let entry = &self.contenders[contender.0 as usize];
@@ -233,10 +233,10 @@ mod tests {
         assert_eq!(contention.next_due(), None);
     }
 
-    /// After a collision one waits for EIFS, until 100 + 60 + 34 = 194 µs, the other from its
-    /// timeout at 145: its slots are those from 134 in steps of 9, starting at 179. If it ends at
-    /// 188, it is detected at 192, before 194; if it ends at 197, it hasn't detected the
-    /// transmission of 194 yet.
+    /// After a collision one contender waits for EIFS, until 100 + 60 + 34 = 194 µs. The other
+    /// waits from its timeout at 145 µs: its slots are those from 134 in steps of 9, starting at
+    /// 179. If it ends at 188, it is detected at 192, before 194; if it ends at 197, it hasn't
+    /// detected the transmission of 194 yet.
     #[test]
     fn transmissions_are_detected_with_a_delay() {
         for (slots, first, second) in [(1, 188, None), (2, 194, Some(197))] {
@@ -259,9 +259,9 @@ mod tests {
         }
     }
 
-    /// Two stations with 3 and 5 remaining slots after a busy period that ends at 100 µs: the first
-    /// sends at 100 + 34 + 27 = 161 µs; after that transmission, until 500 µs, the other has 2
-    /// left: 500 + 34 + 18 = 552 µs.
+    /// Two stations with 3 and 5 remaining slots after a busy period that ends at 100 µs. The first
+    /// sends at 100 + 34 + 27 = 161 µs. That transmission ends at 500 µs. The other has 2 slots
+    /// left and sends at 500 + 34 + 18 = 552 µs.
     #[test]
     fn slots_freeze_while_busy() {
         let mut contention = Contention::new(Timing::OFDM, 1);
@@ -321,8 +321,8 @@ mod tests {
         assert_eq!(winners, [a, b]);
     }
 
-    /// A backoff that ended while there was nothing to send: the next packet is sent immediately on
-    /// an idle medium; on a busy one a backoff must be drawn.
+    /// A backoff that ended while there was nothing to send. On an idle medium, the next packet is
+    /// sent immediately. On a busy one, a backoff must be drawn.
     #[test]
     fn post_backoff() {
         let mut contention = Contention::new(Timing::OFDM, 1);
@@ -342,9 +342,9 @@ mod tests {
         assert!(contention.must_draw(us(1_001), a));
     }
 
-    /// After a collision the others wait for EIFS (94 µs with ACK at 6 Mbit/s: 16 + 44 + 34), the
-    /// sender for AIFS from the end of its response timeout; from the next busy period they count
-    /// together.
+    /// After a collision the others wait for EIFS: 94 µs with ACK at 6 Mbit/s (16 + 44 + 34). The
+    /// sender waits for AIFS from the end of its response timeout. From the next busy period they
+    /// count together.
     #[test]
     fn eifs() {
         let mut contention = Contention::new(Timing::OFDM, 1);

@@ -1,8 +1,9 @@
 //! EDCA: channel access (802.11-2020 clause 10.23.2).
 //!
-//! [`parameters`] has the values of the four access categories; [`contention`] computes the next
-//! end of a backoff, [`group`] counts down for the stations of a hearing group; [`window`] is the
-//! contention window.
+//! - [`parameters`] – values of the four access categories
+//! - [`contention`] – the next end of a backoff
+//! - [`group`] – counts down for the stations of a hearing group
+//! - [`window`] – the contention window
 
 pub mod contender;
 pub mod contention;

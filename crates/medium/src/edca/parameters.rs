@@ -53,9 +53,9 @@ pub struct Timing {
     pub detect: Duration,
     /// aRxPHYStartDelay, part of the ACK timeout.
     pub receive_start: Duration,
-    /// Clock divider of the PHY relative to the durations of [`phy`](crate::phy): 1; 2 and 4 for
-    /// half-clocked and quarter-clocked OFDM in 10 and 5 MHz (clause 17.2.3.3), 10 for S1G. Every
-    /// PPDU lasts this many times longer; the other times here already include it.
+    /// Clock divider of the PHY relative to the durations of [`phy`](crate::phy). It is 1; 2 and 4
+    /// for half-clocked and quarter-clocked OFDM in 10 and 5 MHz (clause 17.2.3.3); 10 for S1G.
+    /// Every PPDU lasts this many times longer; the other times here already include it.
     pub clock: u64,
 }
 

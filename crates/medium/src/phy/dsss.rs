@@ -32,8 +32,9 @@ impl Rate {
     }
 }
 
-/// The PLCP preamble and header: 144 + 48 µs long, 72 + 24 µs short (the 1 Mbit/s rate has the long
-/// one only), then the PSDU in whole microseconds (clause 16.3.4, TXTIME).
+/// The PLCP preamble and header, then the PSDU in whole microseconds (clause 16.3.4, TXTIME). The
+/// long preamble and header take 144 + 48 µs, the short ones 72 + 24 µs. The 1 Mbit/s rate has the
+/// long ones only.
 pub(super) fn format(rate: Rate, short_preamble: bool) -> Format {
     let short = short_preamble && rate != Rate::M1;
     Format {

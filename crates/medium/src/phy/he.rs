@@ -75,8 +75,8 @@ pub(super) fn symbol(guard: Guard) -> Result<Duration, PhyError> {
     }
 }
 
-/// LTFs: 2x (6.4 µs) with guard intervals of 0.8 and 1.6 µs, 4x (12.8 µs) with 3.2 (table 27-1: the
-/// formats that every HE station supports).
+/// LTFs: 2x (6.4 µs) with guard intervals of 0.8 and 1.6 µs, 4x (12.8 µs) with 3.2 µs. Table 27-1:
+/// every HE station supports these formats.
 fn training(vector: &TxVector) -> Duration {
     let each = match vector.guard {
         Guard::Ns3200 => 12_800,

@@ -12,8 +12,8 @@ const STREAMS: u8 = 4;
 /// Legacy preamble and L-SIG (20 µs), HT-SIG (8), HT-STF (4).
 const BEFORE_TRAINING: Duration = Duration::from_micros(32);
 
-/// Above this rate a second BCC encoder is used (table 19-27 ff., N_ES), for every guard interval:
-/// 300 Mbit/s with the long one are 1200 data bits per symbol.
+/// Above this rate a second BCC encoder is used, for every guard interval (table 19-27 ff., N_ES).
+/// 300 Mbit/s with the long guard interval are 1200 data bits per symbol.
 const BITS_PER_ENCODER: u64 = 1_200;
 
 fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {

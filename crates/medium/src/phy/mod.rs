@@ -4,9 +4,16 @@
 //! duration). [`TxVector::ppdu`] returns its [`PpduTime`], field by field, so that a comparison can
 //! name the fields that a source omits.
 //!
-//! One file per PHY, named as in IEEE 802.11: [`dsss`] (clauses 15 and 16), [`ofdm`] (17 and 18),
-//! [`ht`] (19), [`vht`] (21), [`he`] (27), [`eht`] (36). [`constellation`] has their common tables:
-//! bits per subcarrier and coding rates.
+//! There is one file per PHY, named as in IEEE 802.11:
+//!
+//! - [`dsss`] – clauses 15 and 16
+//! - [`ofdm`] – 17 and 18
+//! - [`ht`] – 19, Wi-Fi 4
+//! - [`vht`] – 21, Wi-Fi 5
+//! - [`he`] – 27, Wi-Fi 6
+//! - [`eht`] – 36, Wi-Fi 7
+//!
+//! [`constellation`] has their common tables: bits per subcarrier and coding rates.
 
 pub mod constellation;
 pub mod dsss;

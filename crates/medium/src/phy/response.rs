@@ -21,9 +21,9 @@ pub const fn block_ack(window: u32) -> u64 {
     }
 }
 
-/// Vector of the response to a PPDU: the highest mandatory rate (6, 12, 24 Mbit/s; 1, 2, 5.5, 11
-/// for DSSS) that is not faster than the PPDU (802.11-2020 clause 10.6.6.5.2, the non-HT reference
-/// rate of table 10-10).
+/// Vector of the response to a PPDU, at the highest mandatory rate that is not faster than the
+/// PPDU. The mandatory rates are 6, 12 and 24 Mbit/s, for DSSS 1, 2, 5.5 and 11. The PPDU's rate is
+/// its non-HT reference rate of table 10-10 (802.11-2020 clause 10.6.6.5.2).
 #[must_use]
 pub fn vector_for(answered: &TxVector) -> TxVector {
     let modulation = match answered.modulation {

@@ -16,8 +16,8 @@ const SIG_B: Duration = Duration::from_micros(4);
 /// VHT-LTF symbols by streams (table 21-13).
 pub(super) const TRAINING_SYMBOLS: [u64; 8] = [1, 2, 4, 4, 6, 6, 8, 8];
 
-/// A further BCC encoder is used beyond this many data bits per symbol (tables 21-30 to 21-61: the last rate of one
-/// encoder is 540 Mbit/s with the long guard interval, 600 with the short one).
+/// A further BCC encoder is used beyond this many data bits per symbol (tables 21-30 to 21-61). The last rate of
+/// one encoder is 540 Mbit/s with the long guard interval, 600 with the short one.
 const BITS_PER_ENCODER: u64 = 2_160;
 
 fn coded(vector: &TxVector, mcs: u8) -> Result<Coded, PhyError> {

@@ -1,5 +1,6 @@
-//! fq-mac scheduled by airtime (Linux 4.11, `ieee80211_next_txq`): a deficit per station of airtime
-//! sent and received, stations that just became active first, and airtime queue limits (5.5).
+//! fq-mac scheduled by airtime (Linux 4.11, `ieee80211_next_txq`). Each station has a deficit of
+//! airtime sent and received. Stations that just became active are served first. Airtime queue
+//! limits came with Linux 5.5.
 
 use super::codel::CodelParameters;
 use super::fq::FqParameters;

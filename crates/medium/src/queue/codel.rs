@@ -192,10 +192,10 @@ mod tests {
         }
     }
 
-    /// A standing queue of 50 ms, one packet per millisecond. First above target at 50 ms, so
-    /// dropping starts 100 ms later, at 150; then after 100/√1 = 100 ms, 100/√2 = 70.7 ms, 100/√3 =
-    /// 57.7 ms, 100/√4 = 50 ms, each at the next millisecond: 150, 250, 320.7 → 321, 378.4 → 379,
-    /// 428.4 → 429.
+    /// A standing queue of 50 ms, one packet per millisecond. The first packet above target is at
+    /// 50 ms, so dropping starts 100 ms later, at 150. The next intervals are 100/√1 = 100 ms,
+    /// 100/√2 = 70.7 ms, 100/√3 = 57.7 ms and 100/√4 = 50 ms. Each drop is at the next millisecond:
+    /// 150, 250, 320.7 → 321, 378.4 → 379, 428.4 → 429.
     #[test]
     fn drop_times_by_hand() {
         let mut codel = Codel::default();

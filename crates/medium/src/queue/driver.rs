@@ -1,5 +1,5 @@
-//! Lists of the driver below a queue discipline without station queues: one per station and TID,
-//! filled in the order of the discipline while there is room.
+//! Lists of the driver below a queue discipline without station queues. There is one list per
+//! station and TID. The lists are filled in the order of the discipline while there is room.
 
 use super::round_robin::RoundRobin;
 use super::tins::Tins;

@@ -1,6 +1,6 @@
-//! Flow queueing by deficit round robin with new flows first (RFC 8290), in the form Linux shares
-//! between the `fq_codel` qdisc and mac80211 (`fq_impl.h`): a set of hashed flows, and *tins* that
-//! each serve their own flows.
+//! Flow queueing by deficit round robin with new flows first (RFC 8290). The form is the one that
+//! Linux shares between the `fq_codel` qdisc and mac80211 (`fq_impl.h`). It has a set of hashed
+//! flows, and *tins* that each serve their own flows.
 
 use super::codel::{Codel, CodelParameters, Source};
 use super::tins::Tins;
@@ -314,8 +314,8 @@ fn spread(flow: u32) -> u32 {
     hash ^ hash >> 16
 }
 
-/// Memory of a received packet of this length in the kernel: a buffer of a power of two around its
-/// data, headroom and shared info, and the `sk_buff`.
+/// Memory of a received packet of this length in the kernel. It consists of the `sk_buff` and of a
+/// buffer for data, headroom and shared info. The size of the buffer is a power of two.
 fn truesize(length: u32) -> u64 {
     u64::from((length + 64 + 320).next_power_of_two()) + 256
 }

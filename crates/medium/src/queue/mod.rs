@@ -79,7 +79,7 @@ pub type Drops<P> = Vec<(Queued<P>, DropReason)>;
 
 /// A transmit queue.
 ///
-/// **Call order:** [`enqueue`](Self::enqueue) at any time; to fill the hardware,
+/// **Call order:** call [`enqueue`](Self::enqueue) at any time. To fill the hardware, call
 /// [`next`](Self::next), then [`dequeue`](Self::dequeue) of that tin until the aggregate is full or
 /// the tin is empty.
 pub trait TransmitQueue<P>: std::fmt::Debug + Send {

@@ -27,7 +27,6 @@ impl<P> PfifoFast<P> {
     }
 }
 
-/// Band of a TID.
 const fn band(tid: u8) -> usize {
     match tid {
         4..=7 => 0,

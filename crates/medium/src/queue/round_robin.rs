@@ -27,7 +27,6 @@ impl RoundRobin {
         }
     }
 
-    /// First tin.
     pub(super) fn first(&self) -> Option<Tin> {
         self.order.front().copied()
     }

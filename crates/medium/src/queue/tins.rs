@@ -47,7 +47,6 @@ impl<T> Tins<T> {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    /// All values.
     pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
         self.entries.iter().map(|(_, value)| value)
     }

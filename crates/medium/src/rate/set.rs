@@ -37,8 +37,8 @@ pub struct Entry {
 
 impl RateSet {
     /// All rates of `fastest`'s PHY up to its width, streams and MCS, with its guard interval.
-    /// `limits`: limits of aggregates; `access`: time before a PPDU and between it and its response
-    /// (AIFS, the mean backoff, SIFS).
+    /// `limits` are the limits of aggregates. `access` is the time before a PPDU, and between it
+    /// and its response (AIFS, the mean backoff, SIFS).
     #[must_use]
     pub fn up_to(fastest: &TxVector, limits: &Limits, access: Duration) -> Self {
         RateSet::clocked(fastest, limits, access, 1)
@@ -137,8 +137,9 @@ impl Entry {
             .map_or(1.0, |window| most.min(per_round(f64::from(window), success)))
     }
 
-    /// Expected goodput in bit/s if each MPDU arrives with probability `success`, for a single
-    /// sender whose aggregates have the share `fullness` (0 to 1) of a saturated sender's size.
+    /// Expected goodput in bit/s of a single sender if each MPDU arrives with probability
+    /// `success`. The sender's aggregates have the share `fullness` (0 to 1) of a saturated
+    /// sender's size.
     #[must_use]
     pub fn goodput(&self, fullness: f64, success: f64) -> f64 {
         let frames = ((self.expected_frames(success) * fullness) as u64).max(1);
@@ -157,8 +158,8 @@ impl Entry {
 ///
 /// The window starts at the first unacknowledged MPDU, so a loss blocks new ones. In a steady state
 /// `new` MPDUs enter with each aggregate. Of these, `new` · (1 − success)ʲ are still unacknowledged
-/// after j aggregates, and the whole group is acknowledged after Σ 1 − exp(−`new` · (1 − success)ʲ)
-/// aggregates on average. The window contains that number of groups.
+/// after j aggregates. On average, the whole group is acknowledged after Σ 1 − exp(−`new` · (1 −
+/// success)ʲ) aggregates. The window contains that number of groups.
 fn per_round(window: f64, success: f64) -> f64 {
     let loss = 1.0 - success;
     if loss <= 0.0 || success <= 0.0 {
@@ -178,8 +179,8 @@ fn per_round(window: f64, success: f64) -> f64 {
     new / success
 }
 
-/// Difference in SNR per stream between `vector` and `reference` at the same transmit power, in dB:
-/// noise grows with the width, and streams share the power.
+/// Difference in SNR per stream between `vector` and `reference` at the same transmit power, in dB.
+/// Noise grows with the width, and streams share the power.
 #[must_use]
 pub fn gain_db(reference: &TxVector, vector: &TxVector) -> f64 {
     if (reference.width, reference.streams) == (vector.width, vector.streams) {
@@ -266,8 +267,9 @@ mod tests {
         assert_eq!(set.entries().len(), 10 * 2 * 2 - 2);
     }
 
-    /// 28 MPDUs of 1560 bytes at 65 Mbit/s last 36 + 4 × ⌈(28 × 1560 × 8 + 22) / 260⌉ = 5416 µs; with 126 µs before, and a BlockAck of
-    /// 32 bytes at 24 Mbit/s (32 µs): 28 × 12 000 / 5574 µs = 60.3 Mbit/s.
+    /// 28 MPDUs of 1560 bytes at 65 Mbit/s last 36 + 4 × ⌈(28 × 1560 × 8 + 22) / 260⌉ = 5416 µs. There are 126 µs
+    /// before them, and a BlockAck of 32 bytes at 24 Mbit/s (32 µs). The goodput is 28 × 12 000 / 5574 µs = 60.3
+    /// Mbit/s.
     #[test]
     fn goodput_by_hand() {
         let vector = TxVector {

@@ -21,8 +21,8 @@ pub struct Chain {
     pub bits: u8,
     /// Highest PHY rate with these, in bit/s.
     pub phy: BitRate,
-    /// Goodput of packets of 1500 bytes at that rate without other stations: full aggregates of up
-    /// to 4 ms, as with Linux drivers, without losses; in bit/s.
+    /// Goodput in bit/s of packets of 1500 bytes at that rate, without other stations and without
+    /// losses. Aggregates are full and take up to 4 ms, as with Linux drivers.
     pub goodput: BitRate,
     /// Share of one station if all are active, in bit/s.
     pub share: BitRate,

@@ -1,9 +1,9 @@
 //! Interpretation of speed ratings, and the resulting goodput.
 //!
 //! A rating such as `AC1750` adds up the highest rates of all the device's radios, each with all
-//! its streams, and rounds the sum, mostly up. The rating does not name the radios. [`decode`]
-//! tries all known combinations ([`mod@candidates`]) and takes the most plausible one.
-//! [`mod@chain`] computes the goodput of one of several stations; [`antennas`] parses `3x3:2`.
+//! its streams. The sum is rounded, mostly up. [`decode`] tries all known combinations
+//! ([`mod@candidates`]) and takes the most plausible one. [`mod@chain`] computes the goodput of one
+//! of several stations; [`antennas`] parses `3x3:2`.
 
 pub mod antennas;
 pub mod candidates;

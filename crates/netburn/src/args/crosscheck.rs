@@ -15,8 +15,8 @@ use std::path::PathBuf;
 /// kernel: one TCP connection runs in the simulator and in the lab, over a grid of rate, round-trip time, loss, buffer
 /// size and congestion control.
 ///
-/// docs/CROSSCHECK.md describes the comparisons, their tolerances and their limits. docs/results/crosscheck.md contains
-/// the results.
+/// The page "Comparison with independent programs" of the documentation describes the settings, the tolerances and the
+/// limits.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  all values agree within their tolerances, or differ for a known reason
@@ -86,7 +86,7 @@ pub(crate) enum CrosscheckFormat {
     Text,
     /// For scripts
     Json,
-    /// Tables of docs/results/crosscheck.md or docs/CONFORMANCE.md
+    /// Tables of all values, in Markdown
     Markdown,
 }
 

@@ -7,8 +7,9 @@ use netburn_medium::rating::Antennas;
 /// Estimate the radios behind a vendor's speed rating
 ///
 /// A rating is the sum of the highest PHY rates of all radios of an access point. netburn splits it into bands, radios
-/// and streams. For each radio it computes the PHY rate that a client can use, the goodput, and the share of one
-/// station when all stations are active. This is arithmetic based on vendors' usual practice; no device is tested.
+/// and streams. For each radio it computes the PHY rate that a client can use, and the goodput. It also computes the
+/// share of one station when all stations are active. This is arithmetic based on vendors' usual practice; no device is
+/// tested.
 #[derive(Debug, Args)]
 pub(crate) struct DecodeArgs {
     /// Speed rating: N, AC, AX or BE and a number, such as AC1750

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 /// List the likely causes of missed goals and simulate remedies
 ///
-/// The causes come from the record, each with its evidence. For each cause, the simulator runs the scenario unchanged
-/// and with each change that it can model (another queue, another radio, a rate limit, a newer TSQ, …), with the same
-/// seeds, and reports the effect. The command takes no new measurements and writes no files.
+/// The causes come from the record, each with its evidence. For each cause, the simulator runs the scenario unchanged,
+/// and with each change that it can model. Examples are another queue, another radio, a rate limit, and a newer TSQ.
+/// All runs use the same seeds, and netburn reports the effect. The command takes no new measurements and writes no
+/// files.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// Folder of the run

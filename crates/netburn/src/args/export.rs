@@ -48,7 +48,6 @@ pub(crate) struct ImportArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Export format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormat {
     /// CSV: one line for each station and workload

@@ -124,8 +124,8 @@ impl LabArgs {
     /// Splits the command line at `--and` into commands.
     ///
     /// # Errors
-    /// If a further command has no station or no command, if several commands include a shell, if all commands are
-    /// services, or if `--ready` has no command.
+    /// If a further command has no station or no command, or if several commands include a shell. Also if all
+    /// commands are services, or if `--ready` has no command.
     pub(crate) fn commands(&self) -> Result<Vec<CommandArgs>, String> {
         let mut parts = self.first.command.split(|word| word == "--and");
         let first = parts.next().unwrap_or_default().to_vec();

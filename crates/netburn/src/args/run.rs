@@ -51,7 +51,7 @@ pub(crate) struct RunArgs {
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) changes: Changes,
-    /// Environment of the plan [default: as for `netburn run`]
+    /// Environment of the plan [default: lab; local if the scenario has no access point]
     #[arg(long, value_enum, value_name = "ENVIRONMENT")]
     pub(crate) on: Option<EnvironmentArg>,
     /// Format of the plan; JSON is a scenario with all defaults filled in

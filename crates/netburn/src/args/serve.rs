@@ -48,7 +48,7 @@ pub(crate) struct ServeArgs {
     /// Operator name to publish in the consent document
     #[arg(long, value_name = "TEXT", help_heading = "Consent")]
     pub(crate) operator: Option<String>,
-    /// Refuse load tests
+    /// Reject load tests
     #[arg(long, conflicts_with = "operator", help_heading = "Consent")]
     pub(crate) no_consent: bool,
     /// Fleet whose members may send load tests: file that starts with its token, or its join address

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 /// Check the models against published values
 ///
 /// Each case has a published or hand-computed value, its source and a tolerance. netburn reports which cases the models
-/// meet. Without files it runs the built-in cases. docs/VALIDATION.md describes the format of your own files.
+/// meet. Without files it runs the built-in cases. The page "Validation cases" of the
+/// documentation describes the format of your own files.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit status:
   0  all values are within their tolerances, or differ as the case explains
@@ -35,6 +36,6 @@ pub(crate) enum ValidateFormat {
     Text,
     /// For scripts
     Json,
-    /// Tables of docs/VALIDATION.md
+    /// Tables of all values, in Markdown
     Markdown,
 }

@@ -73,7 +73,7 @@ fn add(side: &mut Side, path: &Path) -> Result<(), String> {
         return Ok(());
     }
     if path.file_name().is_some_and(|name| name == "run.json") {
-        // `run.json` stands for its folder.
+        // `run.json` represents its folder.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         return add(side, folder.unwrap_or(Path::new(".")));
     }

@@ -1,15 +1,15 @@
 //! `netburn crosscheck --against lab`: the same scenarios in the simulator and in the lab.
 
-mod flow;
-mod udp_flow;
-
 use super::{Folder, unaccepted_issues};
-use crate::args::{Against, CrosscheckArgs, CrosscheckFormat};
+use crate::args::{Against, CrosscheckArgs, CrosscheckFormat, FlowEnd};
 use crate::exit::{CliError, ExitStatus};
+use crate::lab_opening;
+use crate::program::program;
 use crate::record::document;
 use crate::run;
 use crate::terminal::{eprint_message, print_stdout};
 use netburn_record::QualityIssue;
+use netburn_runner::flows;
 use netburn_scenario::Environment;
 use netburn_scenario::plan::Station;
 use netburn_study::conformance::datagrams::simulated;
@@ -17,8 +17,7 @@ use netburn_study::conformance::{
     Case, Comparison, Kind, Metric, MetricResult, Stored, StoredError, cases, compare, grid, metrics, page,
 };
 use std::path::Path;
-
-pub(crate) use udp_flow::flow;
+use std::time::Duration;
 
 /// Maximum number of lab runs of a case before its result is inconclusive.
 const TRIES: u32 = 3;
@@ -101,8 +100,10 @@ fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Met
             let simulated = simulated(&plan, flows).map_err(|error| CliError::Usage(error.to_string()))?;
             let (mut lab, mut quality_issues) = (Vec::new(), Vec::new());
             for _ in 0..tries {
-                let measured = flow::in_lab(&plan, flows)?;
-                (lab, quality_issues) = (measured.goodput_mbps, measured.flow_issues);
+                let opened = lab_opening::open(&plan)?;
+                let measured = flows::in_lab(&opened, &program()?, &plan, flows).map_err(failed)?;
+                lab = measured.goodput_mbps;
+                quality_issues = measured.flow_issues.iter().map(ToString::to_string).collect();
                 quality_issues.extend(unaccepted(&measured.lab_issues));
                 if quality_issues.is_empty() {
                     break;
@@ -130,6 +131,29 @@ fn measure(case: &Case, args: &CrosscheckArgs, folder: &Path) -> Result<(Vec<Met
             (metrics, unaccepted(&lab.self_check.reasons))
         }
     })
+}
+
+/// `netburn flow`: runs an endpoint of a flow in a lab, and prints its counters.
+pub(crate) fn flow(end: &FlowEnd) -> Result<ExitStatus, CliError> {
+    let counters = match *end {
+        FlowEnd::Send { to, rate, milliseconds } => {
+            flows::send(to, rate, Duration::from_millis(milliseconds)).map(|sent| sent.to_string())
+        }
+        FlowEnd::Receive {
+            port,
+            warmup,
+            milliseconds,
+        } => {
+            let (warmup, span) = (Duration::from_millis(warmup), Duration::from_millis(milliseconds));
+            flows::receive(port, warmup, span, || println!("{}", flows::READY)).map(|received| received.to_string())
+        }
+    };
+    println!("{}", counters.map_err(failed)?);
+    Ok(ExitStatus::Success)
+}
+
+fn failed(error: impl std::fmt::Display) -> CliError {
+    CliError::Failed(error.to_string())
 }
 
 fn unstored(error: StoredError) -> CliError {

@@ -3,8 +3,8 @@
 use super::Finding;
 use super::kernel::Machine;
 
-/// Options that a container needs (docker-run(1), podman-run(1)): its default filter of system calls and its AppArmor profile forbid
-/// namespaces and mounts, and parts of /proc are hidden.
+/// Options that a container needs (docker-run(1), podman-run(1)). Its default filter of system calls and its AppArmor
+/// profile forbid namespaces and mounts, and parts of /proc are hidden.
 const CONTAINER: &str = "start the container with --security-opt seccomp=unconfined --security-opt apparmor=unconfined \
                          --security-opt systempaths=unconfined --device /dev/net/tun";
 

@@ -1,4 +1,5 @@
-//! `netburn fleet check`: each phase of a login over SSH, timed, against a connection that is there.
+//! `netburn fleet check`: each phase of a login over SSH, timed, compared with an existing
+//! connection.
 
 use super::ssh_error;
 use crate::args::{CheckArgs, Format};

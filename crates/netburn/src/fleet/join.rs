@@ -38,14 +38,15 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
                 eprint_message(&format!("`{name}` is in the fleet `{}`", sanitise(fleet)));
             }
             // Printed once for all attempts with the same reason.
-            MemberEvent::Disconnected(reason) if away.as_deref() != Some(reason) => {
-                away = Some(reason.to_owned());
-                eprint_message(&format!(
-                    "disconnected from the fleet: {}; reconnecting automatically",
-                    sanitise(reason)
-                ));
+            MemberEvent::Disconnected(error) => {
+                let reason = sanitise(&error.to_string());
+                if away.as_ref() != Some(&reason) {
+                    eprint_message(&format!(
+                        "disconnected from the fleet: {reason}; reconnecting automatically"
+                    ));
+                    away = Some(reason);
+                }
             }
-            MemberEvent::Disconnected(_) => {}
             MemberEvent::RunStarted(run) => eprint_message(&format!("taking part in {run}")),
             MemberEvent::RunEnded(run, how) => eprint_message(&format!("{run}: {}", sanitise(how))),
             MemberEvent::Leaving(run) => {

@@ -1,11 +1,12 @@
-//! A QR code as text: two modules a character, black on white whatever the terminal's colours are.
+//! A QR code as text: two modules per character, black on white independent of the terminal's
+//! colours.
 
 use qrcode::{Color, EcLevel, QrCode};
 
 /// Light modules around the code (ISO/IEC 18004 §9.1).
 const QUIET: usize = 4;
 
-/// The code of a text; `None` for one that is too long for any.
+/// The QR code of a text; `None` if the text is too long for every version.
 pub(super) fn code(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let width = code.width();

@@ -175,8 +175,8 @@ fn line(name: &str, look: &StationSnapshot, mcs: Option<u8>) -> String {
     )
 }
 
-/// Main function of the process that restores the terminal: when its standard input ends, which it does when the process that changed
-/// the terminal ends.
+/// Main function of the process that restores the terminal. It restores the terminal when its standard input ends: when
+/// the process that changed the terminal has ended.
 pub(crate) fn keep_terminal() -> Result<(), CliError> {
     let failed = |error: io::Error| CliError::Failed(error.to_string());
     let modes = terminal::modes(io::stderr()).map_err(failed)?;

@@ -1,9 +1,10 @@
 //! Layout of a plan: its radios, their channels, the stations of each radio, and the settings of
 //! each link.
 //!
-//! [`radios`] adds the radios of a rating, [`channels`] puts radios with overlapping frequencies on
-//! one channel, [`joins`] chooses each station's radio, [`link`] computes the common capabilities
-//! of both ends of a link.
+//! - [`radios`] – adds the radios of a rating
+//! - [`channels`] – puts radios with overlapping frequencies on one channel
+//! - [`joins`] – chooses each station's radio
+//! - [`link`] – computes the common capabilities of both ends of a link
 
 mod channels;
 mod joins;
@@ -131,7 +132,6 @@ impl Layout {
 /// (`STA_SLOW_THRESHOLD`).
 const SLOW: f64 = 6e6;
 
-/// Slow stations of a radio.
 pub(crate) fn slow_stations(radio: usize, wifi_stations: &[WifiStation]) -> Vec<NodeId> {
     let joined = || {
         wifi_stations

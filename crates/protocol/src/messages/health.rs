@@ -47,7 +47,7 @@ pub(super) struct HealthSchema {
     /// in µs.
     service_us_p99: f64,
     /// For a server: number of requests that it rejected or failed.
-    refused: u64,
+    rejected: u64,
     /// Bytes of content moved down (server to station).
     bytes_down: u64,
     /// Bytes of content moved up (station to server).

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Maximum number of rows in a batch. A row other than a link or an event is shorter than 300 bytes, so a
+/// Maximum number of rows in a batch. A row other than a link or an event is shorter than 300 bytes. So a
 /// full batch is shorter than 600 kB.
 pub const MAX_BATCH_ROWS: usize = 2000;
 

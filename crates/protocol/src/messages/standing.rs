@@ -4,7 +4,7 @@
 //! ```text
 //! member                                            controller (`netburn fleet serve`)
 //!   register {protocol, name, token, about, pending} ─→
-//!                                                    ←─   welcome, or refused {code, reason} and close
+//!                                                    ←─   welcome, or rejected {code, reason} and close
 //!   heartbeat                                        ─→   every 5 s
 //!                                                    ←─   invite {run, name, token}    to take part in a run
 //!   (a second connection, to /run/RUN, joins that run: `Hello`, with the name and token of the invitation)
@@ -19,7 +19,7 @@
 //! The second connection ends at the process that holds the run (`netburn run --on fleet`). The controller
 //! only proxies its bytes.
 
-use super::{Batch, Health, Message, Refused, Role, is_name, shorten};
+use super::{Batch, Health, Message, Rejected, Role, is_name, shorten};
 use ring::digest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ pub enum ToMember {
     /// The member is registered.
     Welcome(Registered),
     /// A message was rejected. Before `welcome` the connection closes after this.
-    Refused(Refused),
+    Rejected(Rejected),
     /// Invitation to take part in a run.
     Invite(Invite),
     /// Request for the results of a run, from the first message that is not acknowledged.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 fn schema_file() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol.schema.json")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/protocol.schema.json")
 }
 
 /// With `NETBURN_REGENERATE=1` the file is written again.
@@ -26,7 +26,7 @@ fn the_shipped_schema_is_current() {
     let found = std::fs::read_to_string(schema_file()).unwrap();
     assert!(
         found == current,
-        "docs/protocol.schema.json: write it again with NETBURN_REGENERATE=1"
+        "docs/reference/protocol.schema.json: write it again with NETBURN_REGENERATE=1"
     );
 }
 
@@ -59,7 +59,7 @@ fn health() -> Health {
         cpu: 0.5,
         machine_busy: 0.25,
         service_us_p99: 0.0,
-        refused: 0,
+        rejected: 0,
         bytes_down: u64::MAX,
         bytes_up: 0,
         operations: 7,
@@ -262,7 +262,7 @@ fn every_message_fits_the_schema() {
             version: "v".into(),
             last_sequence: 0,
         }),
-        ToAgent::Refused(Refused {
+        ToAgent::Rejected(Rejected {
             code: RejectReason::NameTaken,
             reason: "r".into(),
         }),
@@ -543,7 +543,7 @@ fn every_message_between_runs_fits_the_schema() {
             version: "v".into(),
             fleet: "f".into(),
         }),
-        ToMember::Refused(Refused {
+        ToMember::Rejected(Rejected {
             code: RejectReason::NameTaken,
             reason: "r".into(),
         }),
@@ -573,18 +573,18 @@ fn every_message_between_runs_fits_the_schema() {
 #[test]
 fn unknown_reject_codes_are_accepted() {
     let code = |text: &str| match ToAgent::from_text(text) {
-        Ok(ToAgent::Refused(refused)) => refused.code,
+        Ok(ToAgent::Rejected(rejected)) => rejected.code,
         other => panic!("{other:?}"),
     };
     assert_eq!(
-        code(r#"{"type":"refused","code":"name_taken","reason":"r"}"#),
+        code(r#"{"type":"rejected","code":"name_taken","reason":"r"}"#),
         RejectReason::NameTaken
     );
     assert_eq!(
-        code(r#"{"type":"refused","code":"of_a_newer_version","reason":"r"}"#),
+        code(r#"{"type":"rejected","code":"of_a_newer_version","reason":"r"}"#),
         RejectReason::Other
     );
-    assert_eq!(code(r#"{"type":"refused","reason":"r"}"#), RejectReason::Other);
+    assert_eq!(code(r#"{"type":"rejected","reason":"r"}"#), RejectReason::Other);
     let bye = r#"{"type":"bye","code":"token_revoked","reason":"r"}"#;
     let bye = standing::ToMember::from_text(bye);
     assert!(matches!(bye, Ok(standing::ToMember::Bye(bye)) if bye.code == Some(RejectReason::TokenRevoked)));

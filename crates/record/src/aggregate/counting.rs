@@ -1,5 +1,6 @@
 //! Selection of the operations that count in results.
 
+use super::evaluated::EvaluatedTime;
 use crate::row::{BASELINE, OperationRow};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -12,13 +13,13 @@ const MAX_RUN: Duration = Duration::from_secs(30 * 86_400);
 /// end of the run, and younger than its goal.
 #[derive(Debug, Clone)]
 pub struct Counting {
-    evaluated: (Instant, Instant),
+    evaluated: EvaluatedTime,
     stations: Vec<StationCounting>,
 }
 
 #[derive(Debug, Clone)]
 struct StationCounting {
-    evaluated: (Instant, Instant),
+    evaluated: EvaluatedTime,
     /// The strictest latency goal of each workload.
     limits: Vec<Option<Duration>>,
 }
@@ -47,26 +48,29 @@ impl Counting {
         let at = |since: Duration| Instant::ZERO + since.min(MAX_RUN);
         let end = at(plan.duration);
         let stations = plan.stations.iter().map(|station| StationCounting {
-            evaluated: (
-                at(plan.warmup.max(station.start)).min(end),
-                station.stop.map_or(end, at).min(end),
-            ),
+            evaluated: EvaluatedTime {
+                from: at(plan.warmup.max(station.start)).min(end),
+                to: station.stop.map_or(end, at).min(end),
+            },
             limits: station.workloads.iter().map(|w| w.config.latency_limit()).collect(),
         });
         Counting {
-            evaluated: (at(plan.warmup).min(end), end),
+            evaluated: EvaluatedTime {
+                from: at(plan.warmup).min(end),
+                to: end,
+            },
             stations: stations.collect(),
         }
     }
 
-    /// The evaluated time of the run: from the end of the warm-up to the end of the load.
+    /// The evaluated time of the run.
     #[must_use]
-    pub fn evaluated(&self) -> (Instant, Instant) {
+    pub fn evaluated(&self) -> EvaluatedTime {
         self.evaluated
     }
 
-    /// The evaluated time of each station, in the plan's order: the part of the run's in which the station takes part.
-    pub fn evaluated_by_station(&self) -> impl Iterator<Item = (Instant, Instant)> + '_ {
+    /// The evaluated time of each station, in the plan's order.
+    pub fn evaluated_by_station(&self) -> impl Iterator<Item = EvaluatedTime> + '_ {
         self.stations.iter().map(|station| station.evaluated)
     }
 
@@ -92,7 +96,7 @@ impl Counting {
             operation,
             latency: operation.latency(),
             limit,
-            evaluated: operation.due >= station.evaluated.0,
+            evaluated: operation.due >= station.evaluated.from,
         })
     }
 }

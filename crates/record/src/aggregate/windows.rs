@@ -41,6 +41,55 @@ impl Buckets {
     }
 }
 
+/// Values of a run by bucket. The first value allocates the memory for all buckets.
+#[derive(Debug, Clone)]
+pub struct Bucketed<T> {
+    buckets: Buckets,
+    /// Empty without data.
+    values: Vec<T>,
+    last: usize,
+}
+
+impl<T: Clone + Default> Bucketed<T> {
+    /// Values without data.
+    #[must_use]
+    pub const fn new(buckets: Buckets) -> Self {
+        Bucketed {
+            buckets,
+            values: Vec::new(),
+            last: 0,
+        }
+    }
+
+    /// The value of the bucket of an instant, in ns since the load began; `None` before the load and after the last bucket.
+    pub fn bucket(&mut self, nanos: i64) -> Option<&mut T> {
+        let index = self.buckets.index(nanos)?;
+        if self.values.is_empty() {
+            self.values = vec![T::default(); self.buckets.count()];
+        }
+        self.last = self.last.max(index);
+        self.values.get_mut(index)
+    }
+
+    /// The value of a bucket; `None` without data in any bucket.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.values.get(index)
+    }
+
+    /// Index of the last bucket with data; 0 without data.
+    #[must_use]
+    pub const fn last(&self) -> usize {
+        self.last
+    }
+
+    /// The values of all buckets; empty without data.
+    #[must_use]
+    pub fn values(&self) -> &[T] {
+        &self.values
+    }
+}
+
 /// The newest buckets of a run, for an active run of unknown length. Rows may arrive in any order.
 #[derive(Debug, Clone)]
 pub struct Recent<T> {
@@ -129,6 +178,21 @@ mod tests {
         ] {
             assert_eq!(buckets.index(nanos), index, "{nanos}");
         }
+    }
+
+    #[test]
+    fn values_are_kept_by_bucket() {
+        let buckets = Buckets::covering(Duration::from_secs(3), Duration::from_secs(1));
+        let mut counts = Bucketed::<u64>::new(buckets);
+        assert_eq!(counts.bucket(-1), None);
+        assert_eq!((counts.values(), counts.get(0)), (&[][..], None));
+        for nanos in [1_999_999_999, 1_000_000_000, 0, 3_000_000_000] {
+            if let Some(count) = counts.bucket(nanos) {
+                *count += 1;
+            }
+        }
+        assert_eq!((counts.values(), counts.last()), (&[1, 2, 0][..], 1));
+        assert_eq!((counts.get(1), counts.get(3)), (Some(&2), None));
     }
 
     #[test]

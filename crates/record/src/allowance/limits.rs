@@ -6,9 +6,9 @@ use netburn_workload::config::BIN;
 
 /// The highest rate that one workload of one station can have: 1 Tbit/s, more than any network card carries.
 pub const MAX_RATE: BitRate = BitRate::from_mbps(1_000_000);
-/// Number of times what the plan lets are due is accepted.
+/// Factor by which accepted rows may exceed the number that the plan permits.
 const FACTOR: u64 = 2;
-/// Number of rows that is accepted at any time, for bursts.
+/// Number of rows that are accepted at any time, for bursts.
 const BURST: u64 = 100;
 /// The shortest operation of a workload without a period.
 const MIN_OPERATION: Duration = Duration::from_micros(10);
@@ -60,8 +60,7 @@ pub(super) struct Limits {
     pub(super) connections: Pace,
     /// Content of one operation, in bytes.
     pub(super) operation_bytes: u64,
-    /// True if its operations follow each other without a pause, so that time alone bounds what it
-    /// moves.
+    /// True if its operations follow each other without a pause. Then only time bounds its content.
     greedy: bool,
 }
 
@@ -73,7 +72,7 @@ pub(super) struct Remarks {
 }
 
 impl Pace {
-    /// Returns the number of there may be after `elapsed`.
+    /// Returns the number of rows that are allowed after `elapsed`.
     pub(super) fn allowed(&self, elapsed: Duration) -> u64 {
         let periods = elapsed.as_nanos() / self.every.as_nanos().max(1);
         self.burst.saturating_add(periods.saturating_mul(self.count))

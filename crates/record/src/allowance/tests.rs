@@ -7,7 +7,8 @@ use netburn_units::{ByteSize, Seed};
 use netburn_workload::{Action, Config, Operation, Outcome, RemoteTimestamps, Workload};
 use proptest::prelude::*;
 
-/// 8 s, with an idle-latency probe of 1 s and a drain of 5 s: a call of 16 KiB every 131.072 ms, and a download.
+/// A plan of 8 s, with an idle-latency probe of 1 s and a drain of 5 s. Its workloads are a call of 16 KiB every
+/// 131.072 ms, and a download.
 fn plan() -> Plan {
     let workload = |name: &str, config: Config| StationWorkload {
         name: name.into(),

@@ -83,10 +83,6 @@ impl Batch {
     }
 
     /// The next value of the current row.
-    pub(crate) fn number(&mut self, value: i64) {
-        self.maybe_number(Some(value));
-    }
-
     pub(crate) fn maybe_number(&mut self, value: Option<i64>) {
         let Gathered::Numbers { values, levels } = &mut self.columns[self.at] else {
             unreachable!("a number goes into a column of numbers");

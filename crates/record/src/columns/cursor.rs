@@ -33,10 +33,6 @@ impl<'a> Cursor<'a> {
         Cursor { columns, at: 0 }
     }
 
-    pub(crate) fn number(&mut self) -> i64 {
-        self.maybe_number().unwrap_or_default()
-    }
-
     pub(crate) fn maybe_number(&mut self) -> Option<i64> {
         let reader = &mut self.columns[self.at].reader;
         self.at += 1;
@@ -47,15 +43,6 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A name; the empty one where a file lacks it against its schema.
-    pub(crate) fn name(&mut self) -> Name<'_> {
-        const NONE: Name<'_> = Name {
-            code: u32::MAX,
-            bytes: &[],
-        };
-        self.maybe_name().unwrap_or(NONE)
-    }
-
     pub(crate) fn maybe_name(&mut self) -> Option<Name<'_>> {
         let reader = &mut self.columns[self.at].reader;
         self.at += 1;
@@ -64,10 +51,6 @@ impl<'a> Cursor<'a> {
             Reader::Absent => None,
             Reader::Numbers(_) | Reader::Texts(_) => unreachable!("a name comes from a column of names"),
         }
-    }
-
-    pub(crate) fn text(&mut self) -> &[u8] {
-        self.maybe_text().unwrap_or_default()
     }
 
     pub(crate) fn maybe_text(&mut self) -> Option<&[u8]> {

@@ -1,8 +1,8 @@
 //! Rows as Parquet columns: one file per kind of row.
 //!
-//! - [`tables`]: columns of each kind of row, described once for all formats. [`table`](mod@table): the macro that
+//! - [`tables`] – columns of each kind of row, described once for all formats. [`table`](mod@table): the macro that
 //!   derives the formats. [`cells`]: kinds of values.
-//! - [`names`]: stations and workloads, which are numbers in rows and names in columns.
+//! - [`names`] – stations and workloads, which are numbers in rows and names in columns.
 //! - [`write`], [`read`]: row groups to and from files, in bounded memory. [`dictionary`]: indices
 //!   of names.
 //!
@@ -238,9 +238,9 @@ mod tests {
         fn write(&self, names: &Names, to: &mut Batch) {
             to.text("x".into());
             to.text(names.station(self.0.station));
-            to.number(self.0.at.as_nanos());
+            to.maybe_number(Some(self.0.at.as_nanos()));
             for count in 1..=8 {
-                to.number(self.0.mpdus as i64 * count);
+                to.maybe_number(Some(self.0.mpdus as i64 * count));
             }
         }
 

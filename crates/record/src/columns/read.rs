@@ -47,8 +47,8 @@ pub(crate) fn rows<T: Table, R: ChunkReader + 'static>(
     Ok(read)
 }
 
-/// The place in a file of each column of a table; `None` for an optional column that the file does not
-/// have, because it is older. Columns of newer files are skipped.
+/// The place in a file of each column of a table. `None` for an optional column that the file does not
+/// have because the file is older. Columns of newer files are skipped.
 fn places<T: Table>(found: &Type) -> Result<Vec<Option<usize>>, BadTable> {
     let known = schema(T::NAME, T::COLUMNS);
     let place = |(column, known): (&Column, &TypePtr)| {

@@ -1,6 +1,6 @@
 //! The description of a table: one line per column. Everything else is derived from it: Parquet
 //! columns, payloads of the spool, arrays in messages, their JSON Schema, and the tables of
-//! `docs/RECORD.md`.
+//! `docs/reference/record.md`.
 
 /// Describes a table. Each line is a column: its name, its [cell type](super::cells), where its value
 /// is in the row, its unit and its meaning. The place is a path of fields in brackets, or in

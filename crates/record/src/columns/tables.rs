@@ -31,7 +31,7 @@ pub(crate) trait Table: Sized {
     fn read(names: &mut Lookup<'_>, from: &mut Cursor<'_>) -> Result<Self, &'static str>;
 }
 
-/// A table of a run. `docs/RECORD.md` describes the columns of each.
+/// A table of a run. `docs/reference/record.md` describes the columns of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunTable {
     /// Operations.
@@ -326,7 +326,7 @@ mod tests {
     /// Run with NETBURN_REGENERATE=1 to write the page again.
     #[test]
     fn the_page_describes_every_column() {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/RECORD.md");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/record.md");
         let page = std::fs::read_to_string(&path).unwrap();
         let mut current = replaced::<OperationRow>(&page);
         current = replaced::<IntervalRow>(&current);
@@ -339,7 +339,7 @@ mod tests {
         }
         assert!(
             page == current,
-            "docs/RECORD.md: write it again with NETBURN_REGENERATE=1"
+            "docs/reference/record.md: write it again with NETBURN_REGENERATE=1"
         );
     }
 }

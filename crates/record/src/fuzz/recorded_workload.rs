@@ -13,8 +13,8 @@ const STEP: Duration = Duration::from_millis(4);
 /// taken rows. The first byte selects the workload.
 ///
 /// # Panics
-/// Panics when the rows concern another workload, account for other bytes, or are repeated or out
-/// of order.
+/// When the rows concern another workload, account for other bytes, or are repeated or out of
+/// order.
 pub fn check_watched(bytes: &[u8]) {
     let [which, steps @ ..] = bytes else { return };
     let config = [

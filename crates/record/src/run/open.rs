@@ -29,8 +29,9 @@ impl Run {
         }
     }
 
-    /// Opens a folder like [`open`](Self::open), and also one whose columns are damaged or not all there, with what is wrong
-    /// with them: its summary can be shown, and [`rows_partly`](Self::rows_partly) reads what can be read.
+    /// Opens a folder like [`open`](Self::open), and also one whose columns are damaged or not all there. Returns what
+    /// is wrong with them. The summary of such a run can be shown, and [`rows_partly`](Self::rows_partly) reads what
+    /// can be read.
     ///
     /// # Errors
     /// As for [`open`](Self::open), where it isn't the columns.

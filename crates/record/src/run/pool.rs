@@ -8,14 +8,14 @@ use crate::quality_issue::QualityIssue;
 use crate::self_check::Checked;
 use crate::summary::Summary;
 use crate::summary::evidence::RunEvidence;
-use crate::summary::judge::{inconclusive_reasons, run_self_check, summarise};
+use crate::summary::verdicts::{inconclusive_reasons, run_self_check, summarise};
 use netburn_stats::bootstrap;
 use netburn_units::{Probability, Seed};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The fewest runs that intervals are computed over.
+/// Minimum number of runs for intervals.
 const RUNS_FOR_INTERVALS: usize = 3;
 
 /// Confidence level of the intervals.

@@ -14,7 +14,7 @@ use std::path::Path;
 /// Maximum size of a `run.json` that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// A finished run in few words.
+/// Short description of a finished run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunListing {
     /// The scenario's name.
@@ -32,9 +32,9 @@ pub struct RunListing {
     pub verdict: Verdict,
     /// True if there are too few samples to be sure of the verdict.
     pub provisional: bool,
-    /// True if the self-check found the results in order.
+    /// True if the self-check passed.
     pub sound: bool,
-    /// Time for which the load was planned to run, in seconds.
+    /// Planned duration of the load, in seconds.
     pub duration_s: f64,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -46,7 +46,7 @@ pub struct RunListing {
     pub repeats: usize,
 }
 
-/// A station in few words.
+/// Short description of a station.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ListedStation {
     /// Name.

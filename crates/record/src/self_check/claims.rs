@@ -4,6 +4,7 @@
 //! A server counts content when it passes it to its kernel, so a station cannot have received more.
 //! Data that a station sent may still be in flight when the run ends.
 
+use crate::aggregate::ByteSum;
 use crate::health::Moved;
 use crate::quality_issue::QualityIssue;
 
@@ -17,10 +18,8 @@ const MAX_CUT_UPLOADS: u64 = 64;
 /// Totals that an agent reports for one station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Claim {
-    /// Bytes received.
-    pub(crate) down: u128,
-    /// Bytes sent.
-    pub(crate) up: u128,
+    /// Content that it received and sent.
+    pub(crate) bytes: ByteSum,
     /// Operations that began and didn't finish.
     pub(crate) cut: u64,
 }
@@ -29,11 +28,11 @@ impl Claim {
     /// Reason for which the report is impossible, given the server's counts.
     pub(crate) fn beyond(&self, station: &str, counted: Moved) -> Option<QualityIssue> {
         let slack = SLACK_UP * (1 + self.cut.min(MAX_CUT_UPLOADS));
-        let most = |counted: u64, slack: u64| u128::from(counted) + u128::from(slack);
-        let (received, claimed, sent) = if self.down > most(counted.bytes_down, SLACK_DOWN) {
-            (true, self.down, counted.bytes_down)
-        } else if self.up > most(counted.bytes_up, slack) {
-            (false, self.up, counted.bytes_up)
+        let ByteSum { down, up } = self.bytes;
+        let (received, claimed, sent) = if down > counted.bytes_down.saturating_add(SLACK_DOWN) {
+            (true, down, counted.bytes_down)
+        } else if up > counted.bytes_up.saturating_add(slack) {
+            (false, up, counted.bytes_up)
         } else {
             return None;
         };
@@ -50,12 +49,13 @@ impl Claim {
 mod tests {
     use super::*;
 
-    fn beyond(down: u128, up: u128, cut: u64) -> Option<String> {
+    fn beyond(down: u64, up: u64, cut: u64) -> Option<String> {
         let counted = Moved {
             bytes_down: 10_000_000,
             bytes_up: 5_000_000,
         };
-        let issue = Claim { down, up, cut }.beyond("tv", counted)?;
+        let bytes = ByteSum { down, up };
+        let issue = Claim { bytes, cut }.beyond("tv", counted)?;
         Some(issue.to_string())
     }
 

@@ -16,18 +16,18 @@ pub const STANDSTILL_SHARE: f64 = 0.01;
 /// no process runs.
 pub const STEAL: f64 = 0.02;
 
-/// Shorter suspensions is unknown from the time between two readings of clocks, in µs.
+/// Shorter suspensions cannot be distinguished from the time between two readings of clocks, in µs.
 const SUSPENDED_US: f64 = 10_000.0;
 
 /// The part of the strictest latency goal that a standstill may take.
 const PART: u64 = 10;
-/// Limit without a latency goal: 1 % of the 2 s over which rates are judged.
-const WITHOUT_GOAL: Duration = Duration::from_millis(20);
+/// Standstill limit without a latency goal: 1 % of the 2 s over which rates are judged.
+pub const WITHOUT_GOAL: Duration = Duration::from_millis(20);
 /// Lower bound of the standstill limit, and the limit without known goals. A machine with other
 /// tasks has standstills of a few milliseconds.
 pub const DEFAULT_STANDSTILL_LIMIT: Duration = Duration::from_millis(10);
 /// Upper bound of the standstill limit: longer standstills are visible in any latency measurement.
-const MAX_STANDSTILL_LIMIT: Duration = Duration::from_millis(50);
+pub const MAX_STANDSTILL_LIMIT: Duration = Duration::from_millis(50);
 
 /// Longest tolerated standstill: a tenth of the plan's strictest latency goal, between 10 ms and 50
 /// ms; 20 ms without a latency goal.

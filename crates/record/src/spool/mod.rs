@@ -1,6 +1,6 @@
 //! The spool: rows of an active run, appended to one file that survives `kill -9` at any byte.
 //!
-//! - [`frame`]: frames with a length and a CRC, for this spool and that of an agent.
+//! - [`frame`] – frames with a length and a CRC, for this spool and that of an agent.
 //! - `payload`: a row in a frame: integers as LEB128, signed ones zigzag-encoded, times relative to
 //!   the time before them.
 //! - [`SpoolWriter`], [`SpoolReader`]: rows in frames. The first frame is the run's header, once.

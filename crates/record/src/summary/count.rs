@@ -3,7 +3,7 @@
 mod workload;
 
 use super::evidence::{RunEvidence, StationEvidence};
-use crate::aggregate::Counting;
+use crate::aggregate::{Counting, EvaluatedTime};
 use crate::header::{Environment, RunStatus};
 use crate::health::{Clock, Health, Role};
 use crate::lab_health::LabHealth;
@@ -21,8 +21,7 @@ use workload::{Clocks, WorkloadCounter};
 pub(crate) struct Counter {
     counting: Counting,
     stations: Vec<StationCounter>,
-    warmup: Instant,
-    end: Instant,
+    evaluated: EvaluatedTime,
     one_clock: bool,
     names: Vec<String>,
     health: Vec<Health>,
@@ -36,8 +35,7 @@ pub(crate) struct Counter {
 #[derive(Debug)]
 struct StationCounter {
     /// Evaluated time by the plan.
-    from: Instant,
-    to: Instant,
+    evaluated: EvaluatedTime,
     reached: Instant,
     evidence: StationEvidence,
     workloads: Vec<WorkloadCounter>,
@@ -48,11 +46,9 @@ impl Counter {
     pub(crate) fn new(plan: &Plan, environment: Environment) -> Self {
         let names = plan.stations.iter().map(|station| station.name.clone()).collect();
         let counting = Counting::new(plan);
-        let (warmup, end) = counting.evaluated();
         let stations = plan.stations.iter().zip(counting.evaluated_by_station());
-        let stations = stations.map(|(station, (from, to))| StationCounter {
-            from,
-            to,
+        let stations = stations.map(|(station, evaluated)| StationCounter {
+            evaluated,
             reached: Instant::ZERO,
             evidence: StationEvidence::default(),
             workloads: station
@@ -64,9 +60,8 @@ impl Counter {
         });
         Counter {
             stations: stations.collect(),
+            evaluated: counting.evaluated(),
             counting,
-            warmup,
-            end,
             one_clock: environment != Environment::Fleet,
             names,
             health: Vec::new(),
@@ -117,13 +112,11 @@ impl Counter {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        station.claim.down += u128::from(row.bytes_down);
-        station.claim.up += u128::from(row.bytes_up);
+        station.claim.bytes.put(row);
         let Some(ended) = row.at.checked_add(BIN) else { return };
         station.reach(ended);
-        let (from, to) = (station.from, station.to);
         if let Some(workload) = station.workloads.get_mut(usize::from(row.workload)) {
-            workload.interval(row.at, ended, row.bytes_down.saturating_add(row.bytes_up), from, to);
+            workload.interval(row, station.evaluated);
         }
     }
 
@@ -137,17 +130,9 @@ impl Counter {
         let Some(station) = self.stations.get_mut(usize::from(row.station)) else {
             return;
         };
-        let Some(ended) = row.at.checked_add(BIN) else {
-            return;
-        };
-        // The whole run's evaluated time, for every station: shares are of the same air.
-        let inside = ended
-            .min(self.end)
-            .checked_since(row.at.max(self.warmup))
-            .unwrap_or_default();
-        let airtime = u128::from(row.airtime_down.as_nanos()) + u128::from(row.airtime_up.as_nanos());
-        let held = &mut station.evidence.airtime;
-        *held = held.saturating_add(airtime * u128::from(inside.as_nanos()));
+        // The run's evaluated time, for every station: shares are of the same airtime.
+        let airtime = &mut station.evidence.airtime;
+        *airtime = airtime.saturating_add(self.evaluated.weigh(row.airtime(), row.at));
     }
 
     pub(crate) fn event(&mut self, row: &EventRow) {
@@ -243,10 +228,14 @@ impl Counter {
                 station.finish(whole, known(name), beyond)
             })
             .collect();
-        let end = if whole { self.end } else { self.end.min(reached) };
+        let evaluated = if whole {
+            self.evaluated
+        } else {
+            self.evaluated.ending_by(reached)
+        };
         RunEvidence {
             stations,
-            judged: end.checked_since(self.warmup).unwrap_or_default(),
+            judged: evaluated.length(),
             health: self.health,
             clocks: self.clocks,
             quality_issues: self.quality_issues,
@@ -275,16 +264,16 @@ impl StationCounter {
     /// `beyond` is the reason for which its reported bytes are impossible.
     fn finish(self, whole: bool, clocks: Clocks<'_>, beyond: Option<QualityIssue>) -> StationEvidence {
         let mut evidence = self.evidence;
-        let to = if whole && evidence.lost.is_empty() {
-            self.to
+        let evaluated = if whole && evidence.lost.is_empty() {
+            self.evaluated
         } else {
-            self.to.min(self.reached)
+            self.evaluated.ending_by(self.reached)
         };
-        evidence.judged = to.checked_since(self.from).unwrap_or_default();
+        evidence.judged = evaluated.length();
         evidence.workloads = self
             .workloads
             .into_iter()
-            .map(|workload| workload.finish(self.from, to, clocks))
+            .map(|workload| workload.finish(evaluated, clocks))
             .collect();
         evidence.left_out = beyond.as_ref().map_or(0, |_| evidence.moved());
         evidence.unconfirmed.extend(beyond);

@@ -64,8 +64,8 @@ pub struct Totals {
     /// Content moved in the evaluated time. Stations that report more than the run's server counted
     /// for them are left out.
     pub throughput_mbps: f64,
-    /// Jain's index of the airtime shares of all stations with a workload; `null` if there is no
-    /// airtime (local), it is unknown (fleet), or none was used.
+    /// Jain's index of the airtime shares of all stations with a workload. `null` if there is no
+    /// airtime (local), if it is unknown (fleet), or if none was used.
     pub airtime_jain: Option<f64>,
     /// Operations that count.
     #[serde(default)]
@@ -177,7 +177,7 @@ pub struct LatencyMs {
     pub p95: Option<f64>,
     /// 99th percentile; from 300.
     pub p99: Option<f64>,
-    /// The longest that ended.
+    /// Maximum of those that ended.
     pub max: Option<f64>,
     /// Operations that never ended.
     #[serde(default)]
@@ -206,16 +206,17 @@ impl From<&Distribution> for LatencyMs {
 /// Results of a video player.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct PlayerSummary {
-    /// From switching it on until it began to play; the longest, with `--repeat`. `null` when it never did.
+    /// Time from the start of the player to its playback; the longest, with `--repeat`. `null` if it never
+    /// played.
     #[serde(default)]
     pub startup_ms: Option<f64>,
     /// Number of stalls.
     pub stalls: u64,
     /// Total duration of stalls.
     pub stalled_ms: f64,
-    /// The longest time.
+    /// Duration of the longest stall.
     pub longest_stall_ms: f64,
-    /// Time stalled as a share of the time watched; 0 when it wasn't watched.
+    /// Time stalled as a share of the observed time; 0 if the player was not observed.
     pub stalled_share: f64,
 }
 

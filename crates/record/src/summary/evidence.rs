@@ -78,11 +78,11 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) watched: Tally,
     /// The longest stall in ns.
     pub(crate) longest_stall: u64,
-    /// Time for which players took to begin, in ns.
+    /// Times from the start of players to their playback, in ns.
     pub(crate) startup: Vec<u64>,
     /// Answers that arrived after one sent later.
     pub(crate) reordered: u64,
-    /// One-way delays in ns above the least seen.
+    /// One-way delays in ns above the minimum.
     pub(crate) up: Vec<u64>,
     pub(crate) down: Vec<u64>,
 }

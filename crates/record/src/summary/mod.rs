@@ -4,9 +4,9 @@
 pub(crate) mod count;
 mod document;
 pub(crate) mod evidence;
-pub(crate) mod judge;
 mod summariser;
 mod totals;
+pub(crate) mod verdicts;
 mod wifi;
 
 pub(crate) use document::verdict;

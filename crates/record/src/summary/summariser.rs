@@ -2,7 +2,7 @@
 
 use super::count::Counter;
 use super::document::Summary;
-use super::judge::{inconclusive_reasons, run_self_check, summarise};
+use super::verdicts::{inconclusive_reasons, run_self_check, summarise};
 use crate::header::{Header, RunStatus};
 use crate::row::{Row, Sink};
 use std::io;

@@ -6,14 +6,16 @@
     reason = "each test file uses its part"
 )]
 
+use netburn_record::spool::{Disk, SpoolWriter};
 use netburn_record::{
     AirRow, Bssid, Clock, ConnectionRow, Detail, Environment, EventKind, EventRow, Header, Health, Host, IntervalRow,
-    LinkRow, Modulation, OperationRow, Phy, QualityIssue, Role, Row, Side, UnixTime,
+    LinkRow, Modulation, OperationRow, Phy, QualityIssue, Role, Row, Side, Sink, UnixTime,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
 use netburn_workload::{Config, Failure, Operation, Outcome, RemoteTimestamps};
 use proptest::prelude::*;
+use std::io::{self, Write};
 
 /// Two stations for a minute: a laptop that browses and talks, a television.
 pub fn plan() -> Plan {
@@ -112,23 +114,16 @@ pub fn sentences(issues: &[QualityIssue]) -> Vec<String> {
 /// A health report without quality issues.
 pub fn health(name: &str, role: Role, stations: &[&str]) -> Row {
     let health = Health {
-        name: name.into(),
-        role,
         stations: stations.iter().map(|name| (*name).to_owned()).collect(),
         lateness_us_p50: 10.0,
         lateness_us_p99: 40.0,
         lateness_us_max: 200.0,
         lateness_count: 1000,
-        standstill_us_max: None,
-        missed_sends: 0,
         cpu: 0.1,
         machine_busy: 0.2,
         service_us_p99: 100.0,
-        refused: 0,
-        bytes_down: 0,
-        bytes_up: 0,
         operations: 1000,
-        served: Default::default(),
+        ..Health::new(name, role)
     };
     Row::Event(EventRow {
         station: None,
@@ -406,4 +401,34 @@ fn event_kind() -> impl Strategy<Value = EventKind> {
         EventKind::UnusedServerLost,
         EventKind::Rejected,
     ])
+}
+
+/// A disk in memory.
+#[derive(Default)]
+pub struct Memory(Vec<u8>);
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Disk for Memory {
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The bytes of a spool with these rows.
+pub fn spool(rows: &[Row]) -> Vec<u8> {
+    let mut writer = SpoolWriter::create(Memory::default(), "{}").unwrap();
+    for row in rows {
+        writer.put(row).unwrap();
+    }
+    writer.sync().unwrap();
+    writer.into_disk().0
 }

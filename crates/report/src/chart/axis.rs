@@ -21,13 +21,13 @@ pub struct Axis {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// Evenly.
+    /// Equal steps have equal distances.
     Linear,
     /// Logarithmic.
     Log,
     /// Percentiles by the number of nines: 0.5, 0.9, 0.99 and 0.999 have equal distances.
     Percentile,
-    /// One after another.
+    /// Names, one after another.
     Names(Vec<String>),
 }
 
@@ -43,7 +43,7 @@ pub enum Unit {
     Mbps,
     /// A share, 0 to 1, written in percent.
     Share,
-    /// A number of things.
+    /// A number without a unit.
     Count,
     /// Decibels over a milliwatt.
     Dbm,
@@ -61,7 +61,7 @@ pub struct Tick {
 }
 
 impl Axis {
-    /// An axis over the extent of what is on it.
+    /// An axis that covers the extent of its data.
     #[must_use]
     pub fn new(label: &str, unit: Unit, scale: Scale) -> Self {
         Axis {
@@ -81,7 +81,7 @@ impl Axis {
         }
     }
 
-    /// The same with ends of its own.
+    /// The same axis with fixed ends.
     #[must_use]
     pub fn within(mut self, low: Option<f64>, high: Option<f64>) -> Self {
         self.ends = (low, high);
@@ -184,7 +184,7 @@ impl Unit {
     }
 }
 
-/// Returns the number of nines a level has: 0.9 has 1, 0.99 has 2.
+/// Returns the number of nines of a level: 0.9 has 1, 0.99 has 2.
 #[must_use]
 pub fn nines(level: f64) -> f64 {
     -(1.0 - level).max(1e-9).log10()
@@ -202,7 +202,8 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     all.filter(|value| *value >= low && *value <= high).collect()
 }
 
-/// Round values at 1, 2 or 5 times a power of ten from each other; of seconds also at minutes.
+/// Round values with a distance of 1, 2 or 5 times a power of ten. For seconds, also multiples of
+/// minutes.
 fn linear_ticks(low: f64, high: f64, wanted: usize, unit: Unit) -> Vec<f64> {
     let rough = (high - low) / wanted.max(1) as f64;
     if !rough.is_finite() || rough <= 0.0 {

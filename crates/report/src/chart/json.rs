@@ -4,14 +4,14 @@ use super::svg::thin;
 use super::{Chart, Datum, Scale, Shape};
 use serde_json::{Map, Number, Value, json};
 
-/// Maximum number of places along a chart of few series; more are taken together, from their least
-/// to their largest.
+/// Maximum number of positions in a chart with few series. More positions are combined, with their
+/// minimum and maximum.
 const MAX_POINTS: usize = 1200;
 
-/// Values of all series of a chart together.
+/// Maximum number of values of all series of a chart together.
 const ALTOGETHER: usize = 16_000;
 
-/// The chart for `chart.js`. `x` holds the positions; each series of `y` has a value or null for
+/// The chart for `chart.js`. `x` holds the positions. Each series of `y` has a value or null for
 /// each of them, with `low` and `high` if a point represents several values.
 #[must_use]
 pub fn json(chart: &Chart) -> Value {

@@ -4,9 +4,9 @@ use super::{Chart, Theme, svg};
 use resvg::{tiny_skia, usvg};
 use std::sync::Arc;
 
-/// The letters: DejaVu Sans (`font/LICENSE`), those of Latin, Greek and Cyrillic, and the signs
-/// that values need. Others are drawn as an empty box, so that a picture is the same on every
-/// machine.
+/// The font: DejaVu Sans (`font/LICENSE`), with the letters of Latin, Greek and Cyrillic, and the
+/// signs that values need. Other characters are drawn as an empty box, so a picture is the same on
+/// every machine.
 const FONT: &[u8] = include_bytes!("../../font/DejaVuSans.ttf");
 
 /// Pixels for a unit of the SVG.

@@ -10,7 +10,7 @@ use paths::{band, line, points};
 use writer::SvgWriter;
 pub use writer::escaped;
 
-/// The colours and the letters of a drawing.
+/// The colours and the font of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
     /// Theme of the page around it: custom properties `--ink`, `--quiet`, `--grid`, `--h0` to
@@ -25,10 +25,10 @@ const TOP: f64 = 30.0;
 const PLOT: f64 = 250.0;
 const RIGHT: f64 = 18.0;
 
-/// Points drawn of all series together: more is unknown apart.
+/// Maximum number of points of all series together. More points could not be distinguished.
 const DRAWN: usize = 4000;
 
-/// Maximum number of series that are drawn: the table has all.
+/// Maximum number of series that are drawn. The table has all.
 pub const MAX_SERIES: usize = 24;
 
 /// The chart as an SVG document without a prologue. Foreign text is escaped, and nothing refers to

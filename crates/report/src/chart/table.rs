@@ -4,15 +4,15 @@ use super::{Chart, Datum, Scale, Unit};
 use netburn_units::format_decimal;
 use serde::Serialize;
 
-/// The most rows: more points are taken together, from their least to their largest.
+/// Maximum number of rows. More points are combined, with their minimum and maximum.
 pub const MAX_ROWS: usize = 40;
 
-/// Rows of text under a heading each.
+/// Rows of text, with a heading for each column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Table {
     /// Headings of the columns.
     pub head: Vec<String>,
-    /// The rows; the first cell of each description what it is about.
+    /// The rows. The first cell of each row describes the row.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -44,7 +44,7 @@ pub fn table(chart: &Chart) -> Table {
             along.chunks(each).map(<[f64]>::to_vec).collect()
         }
     };
-    // Both run along together: a series' points rise.
+    // Both advance together, because a series' points are in increasing order.
     let mut places = vec![0; chart.series.len()];
     let rows = groups.iter().map(|group| {
         let (from, to) = (group[0], group[group.len() - 1]);

@@ -115,7 +115,7 @@ fn binned(view: &View, bins: &[Option<LatencyBin>]) -> Vec<Datum> {
     points.collect()
 }
 
-/// Latency upwards: by its logarithm where an even scale would hide what is small.
+/// Vertical axis for latency. It is logarithmic if a linear scale would hide small values.
 fn up(series: &[Series]) -> Axis {
     let values = || {
         series
@@ -129,7 +129,7 @@ fn up(series: &[Series]) -> Axis {
     }
 }
 
-/// Each goal once; in its workload's colour where it is one workload's alone.
+/// Each goal once, in its workload's colour if only one workload has it.
 fn goals(workloads: &[ChartedWorkload<'_>]) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
     for of in workloads {

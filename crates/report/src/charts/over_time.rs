@@ -95,7 +95,7 @@ pub(super) fn buffer(view: &View) -> Chart {
     chart
 }
 
-/// The signal of each link, where it moved or is real.
+/// The signal of each link, if it changed or was measured.
 pub(super) fn signal(view: &View) -> Chart {
     let y = Axis::new("signal, dBm", Unit::Dbm, Scale::Linear);
     let mut chart = timed(view, "signal-over-time", "Signal over time", y);
@@ -104,7 +104,7 @@ pub(super) fn signal(view: &View) -> Chart {
     chart
 }
 
-/// The rate to each station, where it moved or is real.
+/// The rate to each station, if it changed or was measured.
 pub(super) fn link_rate(view: &View) -> Chart {
     let y = Axis::new("rate to the station, Mbit/s", Unit::Mbps, Scale::Linear).within(Some(0.0), None);
     let mut chart = timed(view, "link-rate-over-time", "Link rate over time", y);

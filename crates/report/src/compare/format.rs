@@ -4,7 +4,7 @@ use netburn_analysis::compare::{Key, MetricComparison, Quantity, Unit};
 use netburn_analysis::format::{mbps, ms};
 use netburn_stats::Interval;
 use netburn_stats::contrast::{Answer, SIGNIFICANCE};
-use netburn_stats::judge::Judgement;
+use netburn_stats::metric_change::Judgement;
 
 /// A value without its unit.
 #[must_use]
@@ -60,7 +60,7 @@ pub(super) fn interval(of: Option<Interval>, unit: Unit) -> String {
     })
 }
 
-/// A probability, with as many digits as it takes to see on which side of [`SIGNIFICANCE`] it lies.
+/// A probability, with enough digits to show if it is above or below [`SIGNIFICANCE`].
 pub(super) fn probability(p: f64) -> String {
     let usual = match p {
         ..0.0001 => return "<0.0001".to_owned(),

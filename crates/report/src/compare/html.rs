@@ -13,10 +13,11 @@ use super::overlay::{Variant, overlays};
 use super::text::{heading, method, premises, remarks, several_goals};
 use crate::chart::Chart;
 use crate::environment::sentence;
-use crate::html::{document, escaped, figure, section};
+use crate::html::{document, escaped, figure, section, with_code};
 use netburn_analysis::View;
 use netburn_analysis::compare::{Comparison, MetricComparison, Side, Unit};
-use netburn_stats::judge::Judgement;
+use netburn_record::Environment;
+use netburn_stats::metric_change::Judgement;
 use std::fmt::Write as _;
 
 /// A difference beyond this share is drawn as an arrow.
@@ -76,7 +77,7 @@ fn headline_badge(comparison: &Comparison) -> String {
     }
 }
 
-/// The table of values, with a picture of each difference, and what it rests on.
+/// The table of metrics, with a picture of each difference, and the basis of the judgements.
 fn metric_table(comparison: &Comparison) -> String {
     let mut out = String::new();
     if !comparison.metrics.is_empty() {
@@ -140,26 +141,31 @@ fn metric_row(comparison: &Comparison, metric: &MetricComparison, out: &mut Stri
     out.push_str("</tr>\n");
 }
 
-/// The top of a page: what it is, and what was measured. The header is left open.
+/// The top of a page: its title, and the environment. The header element stays open.
 fn head(title: &str, side: &Side) -> String {
+    let question = side.runs.first().and_then(|run| run.question.as_deref());
+    let mut out = top(title, question);
+    if let Some(measured) = side.environment() {
+        out.push_str(&environment(measured));
+    }
+    out
+}
+
+/// Title and a sentence below it. The header is left open.
+fn top(title: &str, sentence: Option<&str>) -> String {
     let mut out = String::from(
         "<header>\n<p class=\"brand\">netburn</p>\n<button id=\"theme\" type=\"button\" hidden>Dark</button>\n",
     );
     let _ = writeln!(out, "<h1>{}</h1>", escaped(title));
-    if let Some(question) = side.runs.first().and_then(|run| run.question.as_ref()) {
-        let _ = writeln!(out, "<p class=\"question\">{}</p>", escaped(question));
-    }
-    if let Some(environment) = side.environment() {
-        // Commands are in backticks.
-        let words = escaped(sentence(environment));
-        let parts = words.split('`').enumerate();
-        let marked = parts.map(|(place, part)| match place % 2 {
-            0 => part.to_owned(),
-            _ => format!("<code>{part}</code>"),
-        });
-        let _ = writeln!(out, "<p class=\"environment\">{}</p>", marked.collect::<String>());
+    if let Some(sentence) = sentence {
+        let _ = writeln!(out, "<p class=\"question\">{}</p>", with_code(sentence));
     }
     out
+}
+
+/// The sentence about the environment.
+fn environment(measured: Environment) -> String {
+    format!("<p class=\"environment\">{}</p>\n", with_code(sentence(measured)))
 }
 
 /// The charts, and what could not be read for them.

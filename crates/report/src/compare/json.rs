@@ -1,7 +1,7 @@
 //! Comparisons for scripts.
 
 use netburn_analysis::compare::{Comparison, Matrix, MetricComparison, Quantity, Ranking, Side, Undecided};
-use netburn_stats::judge::Judgement;
+use netburn_stats::metric_change::Judgement;
 use serde_json::{Map, Value, json};
 
 /// The schema of a comparison.
@@ -36,7 +36,7 @@ pub fn comparison(comparison: &Comparison) -> Value {
     })
 }
 
-/// One of its values as a document.
+/// One metric of a comparison as a document.
 #[must_use]
 pub fn metric_comparison(comparison: &Comparison, metric: &MetricComparison) -> Value {
     let contrast = metric.contrast();

@@ -1,7 +1,7 @@
 //! Comparisons of runs as text, as JSON and as pages.
 //!
 //! - [`text`], [`json`], [`html`]: each has one function for a comparison, a ranking and a matrix.
-//! - [`overlays`]: charts with the curves of several variants.
+//! - [`overlays`], [`latency_over_time`]: charts with the curves of several variants.
 
 mod format;
 pub mod html;
@@ -10,7 +10,7 @@ mod overlay;
 pub mod text;
 
 pub use format::{metric_name, value as format_value};
-pub use overlay::{Variant, overlays};
+pub use overlay::{Variant, latency_over_time, overlays};
 
 #[cfg(test)]
 mod tests;

@@ -15,6 +15,9 @@ pub struct Variant<'a> {
 /// Maximum number of charts of either kind.
 const MAX_VARIANTS: usize = 24;
 
+/// Least width of a step in [`latency_over_time`], in s.
+const STEP_S: f64 = 0.5;
+
 /// Maximum number of views of one variant that are drawn.
 const VIEWS: usize = 4;
 
@@ -39,7 +42,7 @@ pub fn overlays(variants: &[Variant<'_>]) -> Vec<Chart> {
     charts
 }
 
-/// Returns true if at least two variants are to be seen in it.
+/// Returns true if the chart shows at least two variants.
 fn worthwhile(chart: &Chart) -> bool {
     let mut colours: Vec<usize> = chart
         .series
@@ -157,6 +160,54 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
     }
 }
 
+/// The slowest operation of a workload in each half second, for every variant.
+#[must_use]
+pub fn latency_over_time(variants: &[Variant<'_>], station: &str, workload: &str) -> Chart {
+    let mut longest = 0.0_f64;
+    let mut levels = Vec::new();
+    let mut series = Vec::new();
+    let mut parts = Vec::new();
+    for (name, colour_index, view, station) in each(variants, station) {
+        let Some(of) = station.workloads.iter().find(|of| of.name == workload) else {
+            continue;
+        };
+        longest = longest.max(view.bins as f64 * view.bin_s);
+        let bins = ((STEP_S / view.bin_s).round() as usize).max(1);
+        let steps = of.over_time.chunks(bins).zip(view.times().step_by(bins));
+        let points: Vec<Datum> = steps
+            .map(|(bins, x)| {
+                let slowest = bins.iter().flatten().filter_map(|bin| bin.max_ms);
+                Datum::new(x, slowest.reduce(f64::max))
+            })
+            .collect();
+        if let Some(slowest) = points.iter().filter_map(|point| point.y).reduce(f64::max) {
+            parts.push(format!("{name}: at most {}", Unit::Ms.write(slowest)));
+        }
+        if let Some(goal) = of.latency_goal_ms.filter(|_| levels.is_empty()) {
+            levels.push(Level {
+                y: goal,
+                label: format!("goal {}", Unit::Ms.write(goal)),
+                colour_index: None,
+            });
+        }
+        series.push(Series::steps(&name, colour_index, points));
+    }
+    Chart {
+        id: "latency-over-time".to_owned(),
+        title: format!("{station}, {workload}: latency over time"),
+        description: format!("{}.", parts.join("; ")),
+        note: format!(
+            "The slowest operation that was due in each {STEP_S} s. Operations that never finished are omitted."
+        ),
+        x: Axis::new("time since the load began", Unit::Seconds, Scale::Linear).within(Some(0.0), Some(longest)),
+        y: Axis::new("latency", Unit::Ms, Scale::Linear).within(Some(0.0), None),
+        series,
+        levels,
+        marks: Vec::new(),
+        aside: None,
+    }
+}
+
 fn throughput(variants: &[Variant<'_>], number: usize, station: &str) -> Chart {
     let mut longest = 0.0_f64;
     let mut means = Vec::new();
@@ -198,7 +249,7 @@ fn end(count: u64) -> f64 {
     1.0 - 0.5 / count.max(2) as f64
 }
 
-/// Logarithmic where an even scale would hide what is small.
+/// Logarithmic if a linear scale would hide small values.
 fn scale(series: &[Series]) -> Scale {
     let values = || {
         series

@@ -3,7 +3,7 @@
 use super::{html, json as to_json, text};
 use netburn_analysis::compare::{Comparison, Matrix, Options, Quantity, Ranking, Side, name};
 use netburn_record::Summary;
-use netburn_stats::judge::Judgement;
+use netburn_stats::metric_change::Judgement;
 use serde_json::json;
 use std::path::Path;
 
@@ -294,7 +294,7 @@ fn a_matrix_has_its_worst_row_first() {
     assert_eq!(to_json::matrix(&matrix)["rows"][0]["cells"][1]["comparison"], 2);
 }
 
-/// A run of that seed in which the laptop's pages took so long and the desktop moved so much.
+/// A run with that seed, that median page load time of the laptop, and that total throughput.
 fn seeded(seed: u64, p50: f64, mbps: f64) -> Summary {
     let mut run = run("home", "simulate", p50, Some(2.0 * p50), 1.0);
     run.seed = seed;
@@ -303,7 +303,7 @@ fn seeded(seed: u64, p50: f64, mbps: f64) -> Summary {
 }
 
 /// Six runs against six whose pages take three times as long. Metrics that are the same in all runs
-/// (met, throughput of the laptop, idle latency) do not count: for three varying metrics the least
+/// (met, throughput of the laptop, idle latency) do not count. For three varying metrics the least
 /// probability is 3 × 2 / 924.
 #[test]
 fn constant_metrics_do_not_reduce_power() {

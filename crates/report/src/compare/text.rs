@@ -15,7 +15,7 @@ use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
 use netburn_analysis::compare::{ChangedKey, Comparison, MetricComparison, Pairing, Quantity, Side};
 use netburn_stats::contrast::{LEVEL, Test};
-use netburn_stats::judge::MIN_RUNS;
+use netburn_stats::metric_change::MIN_RUNS;
 
 /// The widest name of a side in a heading.
 const NAME: usize = 18;
@@ -38,7 +38,7 @@ pub fn comparison(comparison: &Comparison, width: usize, colour: bool) -> String
     text
 }
 
-/// The same without what was measured and [how it was judged](method): for one of several.
+/// The same without the environment and the [`method`], for one of several comparisons.
 #[must_use]
 pub fn comparison_lines(comparison: &Comparison, width: usize, colour: bool) -> Vec<String> {
     let mut lines = wrap(&top(comparison, colour), width, "  ");
@@ -267,7 +267,7 @@ pub fn method(comparison: &Comparison) -> String {
     )
 }
 
-/// Quantity the runs of both sides have in common.
+/// Sentence about the runs that both sides have in common.
 fn together(comparison: &Comparison) -> Option<String> {
     let Pairing { pairs, identical } = &comparison.pairing;
     match (pairs.len(), *identical) {

@@ -6,7 +6,7 @@ use netburn_analysis::explain::{Cause, Severity};
 use netburn_analysis::view::View;
 use std::fmt::Write as _;
 
-/// The causes, the gravest first, then what none of them matches.
+/// The causes, the most severe first, then the problems without a known cause.
 pub(super) fn causes(view: &View) -> String {
     let mut out = String::new();
     if !view.explanation.causes.is_empty() {

@@ -8,7 +8,7 @@ use netburn_analysis::view::{Mark, View};
 /// Maximum number of events that are listed.
 const MAX_EVENTS: usize = 100;
 
-/// A table of what happened while it ran.
+/// A table of the events of the run.
 pub(super) fn event_table(view: &View) -> String {
     if view.marks.is_empty() {
         return String::new();

@@ -146,7 +146,7 @@ pub(super) fn self_check(view: &View) -> String {
                     String::new()
                 },
                 if server {
-                    health.refused.to_string()
+                    health.rejected.to_string()
                 } else {
                     String::new()
                 },
@@ -177,7 +177,7 @@ pub(super) fn self_check(view: &View) -> String {
     out
 }
 
-/// The machine, the version, how it ended.
+/// The machine, the version, and how the run ended.
 pub(super) fn environment(view: &View) -> String {
     let host = &view.host;
     let mut rows: Vec<Vec<String>> = Vec::new();

@@ -61,7 +61,7 @@ pub(super) fn head(view: &View) -> String {
 }
 
 /// A verdict with a sign, so that it does not depend on colour alone.
-pub(super) fn badge(verdict: Verdict, provisional: bool) -> String {
+pub(crate) fn badge(verdict: Verdict, provisional: bool) -> String {
     let (sign, class) = match verdict {
         Verdict::Pass => ("✓", "pass"),
         Verdict::Marginal => ("~", "marginal"),
@@ -195,7 +195,7 @@ fn card(station: &StationSummary, summary: &Summary) -> String {
 }
 
 /// Formats text in backquotes as code.
-pub(super) fn with_code(text: &str) -> String {
+pub(crate) fn with_code(text: &str) -> String {
     let parts = escaped(text);
     let parts = parts.split('`').enumerate().map(|(place, part)| match place % 2 {
         1 => format!("<code>{part}</code>"),

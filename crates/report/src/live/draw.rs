@@ -17,7 +17,8 @@ const PLAIN: Duration = Duration::from_secs(10);
 /// Draws a [`Model`] on standard error. It never fails, because a problem of the view must not end
 /// a run.
 ///
-/// Call [`Live::tick`] several times a second; [`Live::finish`] takes the table away (dropping it does too).
+/// Call [`Live::tick`] several times a second. [`Live::finish`] removes the table, and so does dropping the
+/// value.
 #[derive(Debug)]
 pub struct Live {
     model: Model,
@@ -99,7 +100,7 @@ impl Live {
         }
     }
 
-    /// Says something above the table, for good.
+    /// Prints a permanent line above the table.
     pub fn say(&mut self, line: &str) {
         let text = format!("{}{line}\n", self.erase());
         self.on_screen.clear();
@@ -107,14 +108,14 @@ impl Live {
         self.draw();
     }
 
-    /// Takes the table away.
+    /// Removes the table.
     pub fn finish(&mut self) {
         let text = self.erase();
         self.on_screen.clear();
         self.write(&text);
     }
 
-    /// Draws the table where it is drawn in place.
+    /// Draws the table, if it is drawn in place.
     fn draw(&mut self) {
         let DrawMode::InPlace { colour } = self.mode else {
             return;

@@ -12,11 +12,11 @@ use netburn_workload::config::BIN;
 
 /// Averaging window, or one period of a workload with a longer interval.
 const WINDOW: Duration = Duration::from_secs(1);
-/// The longest that it reaches.
+/// Maximum length of the window.
 const MAX_WINDOW: Duration = Duration::from_secs(30);
 
-/// Delay of intervals, which arrive in batches: for this time after its end, an interval may still
-/// arrive.
+/// Maximum delay of intervals, which arrive in batches. An interval may still arrive for this time
+/// after its end.
 const ON_ITS_WAY: Duration = Duration::from_millis(500);
 
 /// Phase of a run.
@@ -51,8 +51,9 @@ impl Phase {
     }
 }
 
-/// State of the live view: one line per workload, in the plan's order. Feed it with [`Model::put`]
-/// and [`Model::phase`], read it with [`Model::table`] or [`Model::plain`], in any order.
+/// State of the live view: one line per workload, in the plan's order. Update it with
+/// [`Model::put`] and [`Model::phase`], read it with [`Model::table`] or [`Model::plain`], in any
+/// order.
 #[derive(Debug, Clone)]
 pub struct Model {
     scenario: String,
@@ -111,7 +112,7 @@ impl Model {
         self.phase = phase;
     }
 
-    /// Takes a row. Rows of unknown stations are ignored.
+    /// Adds a row. Rows of unknown stations are ignored.
     pub fn put(&mut self, row: &Row) {
         self.counts.put(row);
         if let Row::Interval(row) = row {
@@ -146,7 +147,7 @@ impl Model {
             })
             .collect();
         let mut lines = vec![paint(&truncate(&self.headline(now), columns), Tone::Heading, colour)];
-        // A table too wide for the terminal loses its last columns rather than being split.
+        // A table that is too wide for the terminal loses its last columns. It is not split.
         lines.extend(render(&COLUMNS, &cells, 2, columns, colour).into_iter().take(shown + 1));
         if shown < self.workloads.len() {
             lines.push(truncate(
@@ -213,7 +214,7 @@ impl Model {
             return;
         };
         if let Some(bytes) = u.bytes.bucket(row.at) {
-            *bytes = bytes.saturating_add(row.bytes_down).saturating_add(row.bytes_up);
+            *bytes = bytes.saturating_add(row.bytes());
         }
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 use netburn_record::row::BASELINE;
-use netburn_record::{EventKind, EventRow, OperationRow, QualityIssue};
+use netburn_record::{EventKind, EventRow, Loss, LossCause, OperationRow, QualityIssue};
 use netburn_scenario::{Station, StationWorkload};
 use netburn_workload::{Config, Operation, Outcome};
 use proptest::prelude::*;
@@ -91,7 +91,8 @@ fn plain_lines_match_the_table() {
 #[test]
 fn a_rate_decays_without_data() {
     let model = busy();
-    // At 11 s the last second that must have been heard of is 9.5 s to 10.5 s: half of it had bytes.
+    // At 11 s, the last second whose intervals must have arrived is 9.5 s to 10.5 s. Half of it had
+    // bytes.
     let text = model.plain(Instant::from_secs(11)).join("\n");
     assert!(text.contains("download: 50.0 Mbit/s"), "{text}");
     let text = model.plain(Instant::from_secs(12)).join("\n");
@@ -125,7 +126,7 @@ fn a_lost_station_is_shown_as_lost() {
             // The text of an event has no effect.
             detail: QualityIssue::AgentLost {
                 name: "desktop".into(),
-                cause: "gone".into(),
+                loss: Loss::new(LossCause::Left, "gone"),
             }
             .into(),
         }));

@@ -26,7 +26,7 @@ const COLUMNS: [Column; 12] = [
     right("max ms"),
 ];
 
-/// A row per goal, or per workload without one; repeated names are omitted.
+/// One row per goal, or per workload without a goal. Repeated names are omitted.
 pub(super) fn table(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
     let mut rows = Vec::new();
     for station in &summary.stations {

@@ -30,9 +30,9 @@ fn summary(verdict: &str, stations: Vec<Value>) -> Value {
             "stations": stations, "repeats": [], "intervals": {} })
 }
 
-/// Browsing: 88 of 100 pages within 500 ms are 88 %, the slowest at 2050 ms is 4.1 times the goal; 100 operations
-/// support p95 (60) and not p99 (300). 4K: windows at worst 40 % of the rate are an excess of 2.5. Voice: 299 of 300
-/// are 99.6 %, and the slowest at 400 ms 2.67 times: marginal. The download has no goal.
+/// Browsing: 88 of 100 pages within 500 ms are 88 %, and the slowest at 2050 ms is 4.1 times the goal. 100
+/// operations support p95 (60) and not p99 (300). 4K: windows at worst 40 % of the rate are an excess of 2.5. Voice:
+/// 299 of 300 are 99.6 %, and the slowest at 400 ms 2.67 times: marginal. The download has no goal.
 fn four() -> Summary {
     let browsing = latency(100, 0, [Some(312.0), Some(1210.0), None, Some(95.0), Some(2050.0)]);
     let stream = latency(178, 0, [Some(211.0), Some(903.5), None, Some(60.0), Some(1500.0)]);

@@ -8,8 +8,8 @@ use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{QualityIssue, Summary};
 use netburn_workload::Verdict;
 
-/// A sentence per missed goal, per reason for which a station is inconclusive, and per workload
-/// with failures; none for stations without problems.
+/// One sentence per missed goal, per reason for which a station is inconclusive, and per workload
+/// with failures. Stations without problems have none.
 pub(super) fn paragraphs(summary: &Summary, colour: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let mut by_self_check = Vec::new();
@@ -89,7 +89,7 @@ fn sentences(station: &StationSummary, known: &[QualityIssue]) -> Vec<(Tone, Str
                 Verdict::Marginal if inconclusive => (Tone::Unreliable, "would be marginal"),
                 Verdict::Fail => (Tone::Bad, "fails"),
                 Verdict::Marginal => (Tone::Unreliable, "is marginal"),
-                // Said already, with its reason.
+                // The station's reasons already contain it.
                 Verdict::Inconclusive if station.reasons.iter().any(|why| is_about(why, workload, index)) => continue,
                 Verdict::Inconclusive => (Tone::Unreliable, "is inconclusive"),
                 Verdict::Pass | Verdict::None => continue,

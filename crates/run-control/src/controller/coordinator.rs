@@ -19,7 +19,7 @@ use crate::progress::{Outcome, Phase};
 use clock_sync::ClockSync;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{self, Malformed, Stop, ToAgent, ToController};
-use netburn_record::Row;
+use netburn_record::{Loss, LossCause, Row};
 use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -57,7 +57,7 @@ pub enum Output {
     /// Report this warning to the user.
     Warn(String),
     /// Log a rejected message: its sender and the reason.
-    Refused(String, Rejection),
+    Rejected(String, Rejection),
 }
 
 /// Reason of a timeout.
@@ -183,8 +183,8 @@ impl RunCoordinator {
         };
         for session in self.roster.sessions {
             outcome.health.extend(session.health);
-            if let State::Lost(reason) = session.state {
-                outcome.lost.push((session.expected.name, reason));
+            if let State::Lost(loss) = session.state {
+                outcome.lost.push((session.expected.name, loss));
             }
         }
         Ok(outcome)
@@ -216,7 +216,8 @@ impl RunCoordinator {
                     let step = session.protocol.handle_message(at, message);
                     step.and_then(|step| self.step(at, id, index, step))
                 } else {
-                    self.mark_lost(at, index, "it sends too many messages");
+                    let reason = "it sends too many messages";
+                    self.mark_lost(at, index, Loss::new(LossCause::TooManyMessages, reason));
                     Ok(())
                 }
             }
@@ -225,8 +226,8 @@ impl RunCoordinator {
                 step.and_then(|step| self.join(at, id, step))
             }
         };
-        if let Err(refusal) = result {
-            self.refuse(at, id, refusal);
+        if let Err(rejection) = result {
+            self.reject(at, id, rejection);
         }
         self.proceed(at);
     }
@@ -240,8 +241,7 @@ impl RunCoordinator {
             }
             Some(Connection::Session(index)) => match self.roster.sessions[index].protocol.stage() {
                 Stage::Done | Stage::Left => self.leave(index),
-                _ if self.setup.timeouts.allow_reconnect => self.mark_disconnected(now, index, reason),
-                _ => self.mark_lost(now, index, reason),
+                _ => self.handle_disconnected(now, now, index, Loss::new(LossCause::Disconnected, reason)),
             },
         }
         self.proceed(now);
@@ -249,15 +249,15 @@ impl RunCoordinator {
 
     /// The process of an agent ended. `index` refers to [`Setup::expected`].
     pub fn handle_exit(&mut self, now: Stamp, index: usize, how: &str) {
-        let reason = format!("its process ended: {how}");
+        let loss = Loss::new(LossCause::ProcessEnded, format!("its process ended: {how}"));
         match self.roster.sessions[index].state {
-            State::Expected => self.mark_lost(now, index, &reason),
+            State::Expected => self.mark_lost(now, index, loss),
             State::Connected(id) => match self.roster.sessions[index].protocol.stage() {
                 Stage::Done | Stage::Left => {
                     self.drop_connection(id);
                     self.leave(index);
                 }
-                _ => self.mark_lost(now, index, &reason),
+                _ => self.mark_lost(now, index, loss),
             },
             State::Disconnected(..) | State::Left | State::Lost(_) => {}
         }

@@ -1,8 +1,8 @@
 //! Assignment of the server's connection samples to stations.
 //!
 //! The server knows only the station's port. The station's own samples contain both, so they identify the
-//! station. Two samples of one port belong to the same connection if they are at most [`WINDOW`] apart,
-//! because stations on one machine share and reuse its ports.
+//! station. Two samples of one port belong to the same connection if they are at most [`WINDOW`] apart.
+//! The limit is necessary because stations on one machine share and reuse its ports.
 
 use netburn_record::ConnectionRow;
 use netburn_units::Duration;

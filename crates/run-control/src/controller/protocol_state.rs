@@ -9,17 +9,17 @@ use netburn_record::Health;
 pub struct ConnectionId(pub u64);
 
 /// Maximum number of rejected messages of a session before its connection closes.
-pub const MAX_REFUSALS: u32 = 16;
+pub const MAX_REJECTIONS: u32 = 16;
 
 /// Protocol state of one session with an agent or server, over one or several connections.
 ///
 /// **Call order:** [`handle_message`](Self::handle_message) for each received message, and
-/// [`refuse`](Self::refuse) if it is rejected. Call the other commands when the corresponding message is
+/// [`reject`](Self::reject) if it is rejected. Call the other commands when the corresponding message is
 /// sent. A rejected message changes nothing.
 #[derive(Debug, Clone)]
 pub struct ProtocolState {
     stage: Stage,
-    refusals: u32,
+    rejections: u32,
     pings: u64,
     outstanding: Option<(u64, Stamp)>,
     exchanges: Vec<Exchange>,
@@ -176,7 +176,7 @@ impl Default for ProtocolState {
     fn default() -> Self {
         ProtocolState {
             stage: Stage::Unauthenticated,
-            refusals: 0,
+            rejections: 0,
             pings: 0,
             outstanding: None,
             exchanges: Vec::new(),
@@ -215,7 +215,7 @@ impl ProtocolState {
     /// Returns whether too many messages were rejected.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
-        self.refusals >= MAX_REFUSALS || (self.stage == Stage::Unauthenticated && self.refusals > 0)
+        self.rejections >= MAX_REJECTIONS || (self.stage == Stage::Unauthenticated && self.rejections > 0)
     }
 
     /// Handles a message received at `at`.
@@ -228,8 +228,8 @@ impl ProtocolState {
     }
 
     /// Counts a rejected message.
-    pub fn refuse(&mut self) {
-        self.refusals += 1;
+    pub fn reject(&mut self) {
+        self.rejections += 1;
     }
 
     /// Notes that `welcome` was sent.
@@ -244,7 +244,7 @@ impl ProtocolState {
         if self.stage < Stage::Started {
             *self = ProtocolState {
                 pings: self.pings,
-                refusals: self.refusals,
+                rejections: self.rejections,
                 ..ProtocolState::default()
             };
         }

@@ -6,7 +6,7 @@ use super::setup::{Device, Expected, Setup};
 use netburn_protocol::clock::{Comparison, Estimate, Stamp};
 use netburn_protocol::messages::{Hello, ServerAddress};
 use netburn_record::allowance::Allowance;
-use netburn_record::{Health, Role};
+use netburn_record::{Health, Loss, LossCause, Role};
 use netburn_units::Duration;
 use std::collections::BTreeMap;
 
@@ -51,11 +51,11 @@ pub(super) enum State {
     /// It is connected.
     Connected(ConnectionId),
     /// It lost its connection at this time, for this reason, and may reconnect.
-    Disconnected(Stamp, String),
+    Disconnected(Stamp, Loss),
     /// The part is over, and the agent left.
     Left,
     /// It is lost, for this reason.
-    Lost(String),
+    Lost(Loss),
 }
 
 impl AgentSession {
@@ -125,7 +125,7 @@ impl Roster {
         }
         let sessions = expected.into_iter().map(|expected| AgentSession {
             state: match &expected.device {
-                Device::Missing(why) => State::Lost(why.clone()),
+                Device::Missing(why) => State::Lost(Loss::new(LossCause::NoDevice, why.clone())),
                 Device::Same | Device::Member(_) => State::Expected,
             },
             allowance: match expected.role {
@@ -179,7 +179,7 @@ impl Roster {
             // The agent notices a lost connection earlier than the controller.
             State::Connected(old) if again && session.heard.after(MIN_REPLACE_SILENCE) <= now => Admission::Reconnect {
                 since: session.heard,
-                why: "its connection was lost".to_owned(),
+                why: Loss::new(LossCause::Disconnected, "its connection was lost"),
                 replaces: Some(*old),
             },
             State::Connected(_) => return Err(Rejection::Duplicate(hello.name.clone())),
@@ -233,7 +233,7 @@ pub(super) enum Admission {
         /// Time of the last message on the old connection.
         since: Stamp,
         /// Reason for the loss of the old connection.
-        why: String,
+        why: Loss,
         /// The old connection, if it is still open.
         replaces: Option<ConnectionId>,
     },

@@ -283,7 +283,7 @@ impl Controller {
                     tracing::warn!("{text}");
                     run_io.watch.warn(&text);
                 }
-                Output::Refused(who, refusal) => tracing::warn!(who, %refusal, "message rejected"),
+                Output::Rejected(who, rejection) => tracing::warn!(who, %rejection, "message rejected"),
             }
         }
         Ok(())

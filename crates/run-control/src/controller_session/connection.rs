@@ -1,12 +1,12 @@
 //! One connection to the controller, from `hello` to its end.
 
 use super::dial::{ANSWER_TIMEOUT, Dial};
-use crate::error::AgentError;
+use crate::error::ConnectionError;
 use crate::join::Join;
 use netburn_protocol::clock::Stamp;
-use netburn_protocol::messages::{self, Bye, Hello, Malformed, ToAgent, ToController, Welcome};
+use netburn_protocol::messages::{self, Hello, ToAgent, ToController, Welcome};
 use netburn_protocol::own_clock::{OwnClock, to_std};
-use netburn_protocol::transport::{Receiver, Sender};
+use netburn_protocol::transport::{ChannelError, Receiver, Sender};
 use netburn_units::Duration;
 use std::time::Instant;
 use tokio::sync::mpsc;
@@ -23,7 +23,7 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A message with its time of arrival, or the reason for the end of the connection.
-pub(super) type Incoming = (Stamp, Result<ToAgent, String>);
+pub(super) type Incoming = (Stamp, Result<ToAgent, ConnectionError>);
 
 /// A connection after `welcome`.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Connection {
         join: &Join,
         reconnect: bool,
         clock: OwnClock,
-    ) -> Result<(Connection, Welcome), AgentError> {
+    ) -> Result<(Connection, Welcome), ConnectionError> {
         let channel = dial.dial().await?;
         let (tell, incoming) = mpsc::channel(MAX_INCOMING);
         let (outgoing, queue) = mpsc::channel(MAX_OUTGOING);
@@ -64,20 +64,16 @@ impl Connection {
             version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
             reconnect,
         };
-        let gone = || AgentError::Join("the controller closed the connection".to_owned());
         let said = connection.outgoing.send(ToController::Hello(hello)).await;
-        said.map_err(|_| gone())?;
+        said.map_err(|_| ChannelError::Closed)?;
         match timeout(to_std(ANSWER_TIMEOUT), connection.incoming.recv()).await {
             Ok(Some((_, Ok(ToAgent::Welcome(welcome))))) => Ok((connection, welcome)),
-            Ok(Some((_, Ok(ToAgent::Refused(refused))))) => {
-                let messages::Refused { code, reason } = refused;
-                Err(AgentError::Rejected { code, reason })
-            }
-            Ok(Some((_, Ok(ToAgent::Bye(bye))))) => Err(AgentError::Join(bye_reason(bye))),
-            Ok(Some((_, Ok(_)))) => Err(AgentError::Join("unexpected message before `welcome`".to_owned())),
-            Ok(Some((_, Err(reason)))) => Err(AgentError::Join(reason)),
-            Ok(None) => Err(gone()),
-            Err(_) => Err(AgentError::Join(format!("no answer for {ANSWER_TIMEOUT}"))),
+            Ok(Some((_, Ok(ToAgent::Rejected(rejected))))) => Err(ConnectionError::Rejected(rejected)),
+            Ok(Some((_, Ok(ToAgent::Bye(bye))))) => Err(ConnectionError::Bye(bye)),
+            Ok(Some((_, Ok(_)))) => Err(ConnectionError::OutOfOrder),
+            Ok(Some((_, Err(error)))) => Err(error),
+            Ok(None) => Err(ChannelError::Closed.into()),
+            Err(_) => Err(ConnectionError::NoAnswer(ANSWER_TIMEOUT)),
         }
     }
 
@@ -100,25 +96,19 @@ impl Drop for Connection {
     }
 }
 
-/// Reason of a `bye`.
-pub(crate) fn bye_reason(bye: Bye) -> String {
-    bye.reason.unwrap_or_else(|| "no reason given".to_owned())
-}
-
 /// Receives messages and stamps them at once, independent of other load.
 async fn read_loop(mut receiver: Receiver, clock: OwnClock, tell: mpsc::Sender<Incoming>) {
     loop {
-        let heard: Result<Result<ToAgent, Malformed>, _> = receiver.message().await;
-        let at = clock.now();
-        let (news, last) = match heard {
-            Ok(Ok(message)) => (Ok(message), false),
-            Ok(Err(malformed)) => (Err(malformed.to_string()), true),
-            Err(error) => (Err(error.to_string()), true),
-        };
+        let news = receive(&mut receiver).await;
+        let (at, last) = (clock.now(), news.is_err());
         if tell.send((at, news)).await.is_err() || last {
             return;
         }
     }
+}
+
+async fn receive(receiver: &mut Receiver) -> Result<ToAgent, ConnectionError> {
+    Ok(receiver.message().await??)
 }
 
 /// Sends queued messages, independent of other load.
@@ -139,8 +129,8 @@ async fn write_loop(
         };
         let failed = match timeout(to_std(SEND_TIMEOUT), sender.message(&message)).await {
             Ok(Ok(())) => continue,
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("sending a message took longer than {SEND_TIMEOUT}"),
+            Ok(Err(error)) => error.into(),
+            Err(_) => ConnectionError::SendTimeout(SEND_TIMEOUT),
         };
         let _ = tell.send((clock.now(), Err(failed))).await;
         return;

@@ -1,10 +1,10 @@
 //! Opening of connections to the controller.
 
-use crate::error::AgentError;
+use crate::error::ConnectionError;
 use crate::join::{INHERITED, Join};
 use netburn_protocol::messages::MAX_TO_AGENT;
 use netburn_protocol::own_clock::to_std;
-use netburn_protocol::transport::Channel;
+use netburn_protocol::transport::{Channel, ChannelError};
 use netburn_units::Duration;
 use tokio::time::timeout;
 
@@ -17,7 +17,7 @@ pub trait Dial: Send + 'static {
     ///
     /// # Errors
     /// If no connection is possible now.
-    fn dial(&mut self) -> impl Future<Output = Result<Channel, AgentError>> + Send;
+    fn dial(&mut self) -> impl Future<Output = Result<Channel, ConnectionError>> + Send;
 }
 
 /// A single connection that can't be replaced.
@@ -33,9 +33,8 @@ impl SingleConnection {
 }
 
 impl Dial for SingleConnection {
-    async fn dial(&mut self) -> Result<Channel, AgentError> {
-        let gone = || AgentError::ControllerLost("there is only one connection".to_owned());
-        self.0.take().ok_or_else(gone)
+    async fn dial(&mut self) -> Result<Channel, ConnectionError> {
+        self.0.take().ok_or(ConnectionError::SessionEnded)
     }
 }
 
@@ -52,20 +51,18 @@ impl Reconnecting {
 }
 
 impl Dial for Reconnecting {
-    async fn dial(&mut self) -> Result<Channel, AgentError> {
+    async fn dial(&mut self) -> Result<Channel, ConnectionError> {
         connect(&self.0).await
     }
 }
 
 /// Opens the channel to the controller of `join`.
-pub(crate) async fn connect(join: &Join) -> Result<Channel, AgentError> {
+pub(crate) async fn connect(join: &Join) -> Result<Channel, ConnectionError> {
     if join.url == INHERITED {
-        let channel = inherited().map_err(|error| AgentError::Join(error.to_string()))?;
-        return Ok(channel);
+        return Ok(inherited().map_err(ChannelError::from)?);
     }
     let opened = timeout(to_std(ANSWER_TIMEOUT), Channel::connect(&join.url, MAX_TO_AGENT)).await;
-    let opened = opened.map_err(|_| AgentError::Join(format!("no answer for {ANSWER_TIMEOUT}")))?;
-    opened.map_err(|error| AgentError::Join(error.to_string()))
+    Ok(opened.map_err(|_| ConnectionError::NoAnswer(ANSWER_TIMEOUT))??)
 }
 
 /// Channel over the socket that is standard input.

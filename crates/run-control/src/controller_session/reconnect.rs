@@ -4,14 +4,14 @@ use super::*;
 
 impl<D: Dial> ControllerSession<D> {
     /// Handles a lost connection: starts to reconnect, if allowed.
-    pub(super) fn handle_connection_lost(&mut self, why: String) -> Result<News, AgentError> {
+    pub(super) fn handle_connection_lost(&mut self, why: ConnectionError) -> Result<News, AgentError> {
         let Link::Up(_, dial) = std::mem::replace(&mut self.link, Link::Gone) else {
             return Err(AgentError::ControllerLost(why));
         };
         if self.reconnect_timeout.is_none() {
             return Err(AgentError::ControllerLost(why));
         }
-        tracing::info!(why, "connection to the controller lost; reconnecting");
+        tracing::info!(%why, "connection to the controller lost; reconnecting");
         self.link = Link::Down {
             since: Instant::now(),
             attempt: self.reconnect(dial, self.jittered(MIN_RETRY_DELAY)),
@@ -25,7 +25,7 @@ impl<D: Dial> ControllerSession<D> {
     pub(super) fn found(
         &mut self,
         dial: D,
-        found: Result<(Connection, Welcome), AgentError>,
+        found: Result<(Connection, Welcome), ConnectionError>,
     ) -> Result<News, AgentError> {
         match found {
             Ok((connection, welcome)) => {
@@ -37,18 +37,18 @@ impl<D: Dial> ControllerSession<D> {
             }
             // Another attempt would give the same result, unless the controller has not noticed the end of
             // the old connection.
-            Err(AgentError::Rejected { code, reason }) if code != RejectReason::NameTaken => {
+            Err(ConnectionError::Rejected(rejected)) if rejected.code != RejectReason::NameTaken => {
                 self.link = Link::Gone;
-                Err(AgentError::Rejected { code, reason })
+                Err(AgentError::ControllerLost(ConnectionError::Rejected(rejected)))
             }
             Err(error) => {
-                let run_unknown = matches!(error, AgentError::UnknownRun);
+                let run_unknown = matches!(error, ConnectionError::UnknownRun);
                 let since = *self.run_unknown.get_or_insert_with(Instant::now);
                 if !run_unknown {
                     self.run_unknown = None;
                 } else if since.elapsed() > to_std(RUN_UNKNOWN_TIMEOUT) {
                     self.link = Link::Gone;
-                    return Err(AgentError::UnknownRun);
+                    return Err(AgentError::ControllerLost(error));
                 }
 
                 let (now, next) = match &self.link {
@@ -63,7 +63,7 @@ impl<D: Dial> ControllerSession<D> {
                     } else {
                         MAX_RETRY_DELAY
                     }),
-                    why: error.to_string(),
+                    why: error,
                 };
                 Ok(News::Nothing)
             }
@@ -101,17 +101,19 @@ impl<D: Dial> ControllerSession<D> {
                 if over.is_some() && connection.heard.elapsed() > to_std(limit)
                     || self.outbox.is_owed() && connection.heard.elapsed() > to_std(ACK_TIMEOUT)
                 {
-                    self.handle_connection_lost(format!("no message for {limit}"))?;
+                    self.handle_connection_lost(ConnectionError::Silent(limit))?;
                 }
                 Ok(())
             }
-            Link::Down { since, why, .. } => {
+            Link::Down { since, .. } => {
                 let since = over.map_or(*since, |over| over.max(*since));
-                if since.elapsed() > to_std(reconnect_timeout) && (over.is_some() || !self.running) {
-                    Err(AgentError::ControllerLost(why.clone()))
-                } else {
-                    Ok(())
+                if since.elapsed() > to_std(reconnect_timeout)
+                    && (over.is_some() || !self.running)
+                    && let Link::Down { why, .. } = std::mem::replace(&mut self.link, Link::Gone)
+                {
+                    return Err(AgentError::ControllerLost(why));
                 }
+                Ok(())
             }
             Link::Gone => Ok(()),
         }

@@ -35,7 +35,7 @@ impl<D: Dial> ControllerSession<D> {
             && let Ok(room) = connection.outgoing.try_reserve()
         {
             let next = self.outbox.take_next();
-            let next = next.map_err(|error| AgentError::ControllerLost(format!("the spool can't be read: {error}")))?;
+            let next = next.map_err(AgentError::Spool)?;
             let Some(rows) = next else { break };
             room.send(ToController::Rows(rows));
         }

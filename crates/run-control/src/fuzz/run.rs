@@ -55,7 +55,7 @@ pub fn check(bytes: &[u8]) {
         assert!(steps < 1000, "it comes to an end");
     }
     // 10 s to join, 10 s to prepare, 3 s for clocks, 0.3 + 1 + 2 + 1 s to run, 10 s to collect, 3 s to
-    // finish; with reconnects 10 s more to prepare and 10 s more to collect.
+    // finish. With reconnects, 10 s more to prepare and 10 s more to collect.
     let limit = began.after(Duration::from_secs(if patient { 61 } else { 41 }));
     assert!(world.now <= limit, "it ends in its time");
     let _ = world.coordinator.finish();
@@ -287,7 +287,7 @@ impl World {
                         assert_ne!(event.kind, EventKind::Stall, "unreported");
                     }
                 }
-                Output::Phase(..) | Output::Warn(_) | Output::Refused(..) => {}
+                Output::Phase(..) | Output::Warn(_) | Output::Rejected(..) => {}
             }
         }
     }
@@ -336,22 +336,12 @@ fn talking(name: &str) -> Station {
 
 fn health(value: f64) -> Health {
     Health {
-        name: String::new(),
-        role: Role::Agent,
-        stations: Vec::new(),
         lateness_us_p50: value,
         lateness_us_p99: value,
         lateness_us_max: value,
-        lateness_count: 0,
-        standstill_us_max: None,
-        missed_sends: 0,
         cpu: value,
         machine_busy: value,
         service_us_p99: value,
-        refused: 0,
-        bytes_down: 0,
-        bytes_up: 0,
-        operations: 0,
-        served: Default::default(),
+        ..Health::new("", Role::Agent)
     }
 }

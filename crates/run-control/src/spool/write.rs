@@ -5,6 +5,7 @@ use super::{FORMAT, Kind, SpoolFolder, SpoolHeader};
 use netburn_protocol::messages::standing::LateResultsEnd;
 use netburn_protocol::messages::{Rows, Start};
 use netburn_record::spool::frame::FrameWriter;
+use netburn_record::sync_folder;
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
@@ -39,7 +40,7 @@ impl Writer {
             writer.append(Kind::Header, about)?;
             writer.append(Kind::Start, &start)?;
             writer.frames.sync()?;
-            sync_folder(folder)?;
+            sync_folder(folder.path())?;
             Ok(writer)
         })();
         if begun.is_err() {
@@ -182,14 +183,5 @@ impl Writer {
             return Err(error);
         }
         Ok(place)
-    }
-}
-
-/// Syncs the directory entries of the folder.
-fn sync_folder(folder: &SpoolFolder) -> io::Result<()> {
-    if cfg!(unix) {
-        File::open(folder.path())?.sync_all()
-    } else {
-        Ok(())
     }
 }

@@ -4,8 +4,8 @@ use crate::support::{Memory, Told, four_uses, never, run};
 use crate::threads::Threads;
 use netburn_protocol::messages::{self, Bye, Hello, Pong, Progress, Ready, Rows, ToAgent, ToController};
 use netburn_protocol::transport::{Channel, ChannelError};
-use netburn_record::{EventKind, Role};
-use netburn_run_control::{AgentError, Join};
+use netburn_record::{EventKind, Loss, LossCause, Role};
+use netburn_run_control::{AgentError, ConnectionError, Join};
 use netburn_units::Instant;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -31,12 +31,12 @@ fn hello(join: &Join) -> Hello {
 }
 
 /// Sends one message, and returns the reason of its rejection.
-fn refused(url: &str, message: &str) -> String {
+fn rejected(url: &str, message: &str) -> String {
     block_on(async {
         let mut channel = Channel::connect(url, messages::MAX_TO_AGENT).await.unwrap();
         channel.sender.text(message.to_owned()).await.unwrap();
         let reason = match channel.receiver.message().await.unwrap().unwrap() {
-            ToAgent::Refused(refused) => refused.reason,
+            ToAgent::Rejected(rejected) => rejected.reason,
             other => panic!("{other:?}"),
         };
         let end = channel.receiver.text().await.unwrap_err();
@@ -61,7 +61,7 @@ fn mischief(join: &Join) -> Vec<String> {
         .trim_end_matches('/')
         .parse()
         .unwrap();
-    let say = |hello: Hello| refused(&join.url, &messages::Message::to_text(&ToController::Hello(hello)));
+    let say = |hello: Hello| rejected(&join.url, &messages::Message::to_text(&ToController::Hello(hello)));
     let mut reasons = vec![
         say(Hello {
             token: "0".repeat(64),
@@ -77,9 +77,9 @@ fn mischief(join: &Join) -> Vec<String> {
         }),
         // The name is in use.
         say(hello(join)),
-        refused(&join.url, "{\"type\":\"rows\",\"sequence\":1,\"batch\":{}}"),
-        refused(&join.url, "nonsense"),
-        refused(&join.url, &"[".repeat(100_000)),
+        rejected(&join.url, "{\"type\":\"rows\",\"sequence\":1,\"batch\":{}}"),
+        rejected(&join.url, "nonsense"),
+        rejected(&join.url, &"[".repeat(100_000)),
     ];
     reasons.sort();
     thrown_out(address, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -160,7 +160,7 @@ fn babbler(join: &Join) -> Result<(), AgentError> {
                     ToController::Progress(Progress { at: 0, pending: 0 })
                 }
                 // Answers each rejection with the next unexpected message.
-                ToAgent::Refused(_) if begun => ToController::Rows(Rows {
+                ToAgent::Rejected(_) if begun => ToController::Rows(Rows {
                     sequence: 77,
                     batch: messages::Batch::default(),
                 }),
@@ -185,12 +185,8 @@ fn an_agent_that_floods_is_lost_and_the_others_continue() {
     let (mut memory, mut told) = (Memory::default(), Told::default());
     let outcome = run(&four_uses("2 s"), &mut threads, &mut memory, &mut told, never()).unwrap();
     assert_eq!(outcome.lost.len(), 1);
-    let (name, reason) = &outcome.lost[0];
-    assert_eq!(name, "desktop");
-    assert!(
-        reason.starts_with("too many of its messages were rejected, last: "),
-        "{reason}"
-    );
+    let (name, loss) = &outcome.lost[0];
+    assert_eq!((name.as_str(), loss.cause), ("desktop", LossCause::MessagesRejected));
     let lost = memory.events(EventKind::Lost);
     assert_eq!((lost.len(), lost[0].station), (1, Some(3)));
     assert_eq!(memory.health().len(), 4);
@@ -228,7 +224,8 @@ fn an_agent_that_leaves_before_the_start_is_reported() {
     };
     let (mut memory, mut told) = (Memory::default(), Told::default());
     let outcome = run(&four_uses("1 s"), &mut threads, &mut memory, &mut told, never()).unwrap();
-    assert_eq!(outcome.lost, [("tv".to_owned(), "it would rather not".to_owned())]);
+    let loss = Loss::new(LossCause::Left, "it would rather not");
+    assert_eq!(outcome.lost, [("tv".to_owned(), loss)]);
     let lost = memory.events(EventKind::Lost);
     assert_eq!((lost.len(), lost[0].station, lost[0].at), (1, Some(1), Instant::ZERO));
     assert!(memory.operations(2).count() > 0);
@@ -236,7 +233,7 @@ fn an_agent_that_leaves_before_the_start_is_reported() {
 
 /// Never joins, but keeps running.
 fn dawdler(_: &Join) -> Result<(), AgentError> {
-    Err(AgentError::Join("it overslept".to_owned()))
+    Err(AgentError::Connect(ConnectionError::OutOfOrder))
 }
 
 #[test]
@@ -249,7 +246,8 @@ fn without_a_server_there_is_no_run() {
     let error = run(&four_uses("1 s"), &mut threads, &mut memory, &mut told, never()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no server to measure against: server: its process ended: can't connect to the controller: it overslept"
+        "no server to measure against: server: its process ended: \
+         can't connect to the controller: unexpected message before `welcome`"
     );
     assert_eq!(Role::Server, threads.joins.lock().unwrap()[0].role);
 }

@@ -16,8 +16,8 @@ pub struct StationLink {
     pub delay: Duration,
     /// Share of packets lost in each direction.
     pub loss: Probability,
-    /// Capacity of the link's queue in each direction; `None`: 100 ms at its rate, at least 64 KiB. The uplink queue exists
-    /// only with a `device`; otherwise packets wait in the host.
+    /// Capacity of the link's queue in each direction; `None`: [`DEFAULT_QUEUE_TIME`](super::DEFAULT_QUEUE_TIME) at its
+    /// rate. The uplink queue exists only with a `device`; otherwise packets wait in the host.
     pub queue: Option<ByteSize>,
     /// Rate from the host's network device to the link; `None`: the device is the end of the link.
     pub device: Option<BitRate>,

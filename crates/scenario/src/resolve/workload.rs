@@ -125,6 +125,15 @@ pub(crate) fn operation_size(config: &Config) -> ByteSize {
     size.unwrap_or(ByteSize::from_bytes(u64::MAX))
 }
 
+/// Rate from which `interval` is computed without both keys; `None` for kinds with a default interval or without one.
+pub(crate) fn default_rate(kind: Kind) -> Option<BitRate> {
+    match kind {
+        Kind::Stream => Some(BitRate::from_mbps(25)),
+        Kind::Calls => Some(BitRate::from_mbps(1)),
+        Kind::Pages | Kind::Download | Kind::Upload | Kind::Probe => None,
+    }
+}
+
 fn interval(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut Context) {
     if matches!(kind, Kind::Download | Kind::Upload) {
         config.interval = None;
@@ -139,10 +148,9 @@ fn interval(config: &mut Config, section: &WorkloadSection, kind: Kind, cx: &mut
         return;
     }
     let size = operation_size(config);
-    let default = match kind {
-        Kind::Stream => BitRate::from_mbps(25).time_for(size),
-        Kind::Calls => BitRate::from_mbps(1).time_for(size),
-        _ => config.interval,
+    let default = match default_rate(kind) {
+        Some(rate) => rate.time_for(size),
+        None => config.interval,
     };
     let max = Duration::from_secs(30 * 86_400);
     match (&section.rate, &section.interval) {

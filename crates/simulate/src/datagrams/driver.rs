@@ -50,8 +50,8 @@ struct Tally {
 }
 
 impl<H: Copy + std::fmt::Debug> Driver<H> {
-    /// The first datagram of a flow at a constant rate, or of probes, is due at a random instant of
-    /// the first period after its start.
+    /// The first datagram of a flow at a constant rate, or of probes, is due at a random instant.
+    /// The instant is in the first period after the start.
     #[must_use]
     pub fn new(flows: &[Flow<H>], seed: Seed) -> Self {
         let mut driver = Driver {

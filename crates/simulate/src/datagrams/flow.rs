@@ -39,8 +39,8 @@ pub enum Load {
     Constant {
         /// Rate. Datagram n is due exactly n packet times after the first.
         rate: BitRate,
-        /// True if each is due at a random instant of its period instead of the period's start, so
-        /// that flows of one rate don't synchronise at a full queue.
+        /// True if each is due at a random instant of its period instead of the period's start.
+        /// Then flows of one rate don't synchronise at a full queue.
         jitter: bool,
     },
     /// Periodic datagrams that are echoed on arrival.

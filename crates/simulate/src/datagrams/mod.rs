@@ -1,6 +1,6 @@
 //! Flows of datagrams over any network: constant rate, saturating, or echoed probes.
 //!
-//! [`Driver`] runs the flows in simulated time; [`Carrier`] is its interface to the network;
+//! [`Driver`] runs the flows in simulated time. [`Carrier`] is its interface to the network.
 //! [`Report`] is the result of a flow, and [`usage`] its cost in airtime.
 
 mod carrier;

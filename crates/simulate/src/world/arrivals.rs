@@ -83,10 +83,10 @@ impl World {
         }
     }
 
-    /// Passes received segments to the endpoints. Each segment is response_due before the next one is
-    /// handled, as in the kernel's receive path. Otherwise one acknowledgement would response all
-    /// segments of an instant, and SACK blocks beyond its maximum would be lost. The applications
-    /// run after that: a socket wakes its process, which runs after the receive path.
+    /// Passes received segments to the endpoints. Each segment is answered before the next one is
+    /// handled, as in the kernel's receive path. Otherwise one acknowledgement would answer all
+    /// segments of an instant, and SACK blocks beyond its maximum would be lost. The applications run
+    /// after that: a socket wakes its process, which runs after the receive path.
     fn deliver_segments(&mut self) {
         self.may_merge = false;
         if self.received.is_empty() || std::mem::replace(&mut self.is_delivering, true) {

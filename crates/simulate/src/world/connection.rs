@@ -7,7 +7,6 @@ use netburn_tcp::Endpoint;
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
-/// One connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     /// Number; never reused.

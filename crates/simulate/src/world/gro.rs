@@ -31,7 +31,7 @@ impl MergedSegment {
         }
     }
 
-    /// Merges another segment if it continues this one and has the same header: window and
+    /// Merges another segment if it continues this one and has the same header. Window and
     /// timestamps must be equal (`tcp_gro_receive`), so segments sent a millisecond later are not
     /// merged.
     pub(crate) fn try_merge(&mut self, whose: (usize, End, bool), other: &Segment) -> bool {

@@ -1,7 +1,7 @@
 //! One direction of a connection: data written by its sender for each exchange, and its progress.
 //!
-//! Over HTTP/1.1 the exchanges use the connection one after another. Over HTTP/2 several share it:
-//! each sends a frame in turn (RFC 9113 section 5.1.2), so an offset of the stream does not
+//! Over HTTP/1.1 the exchanges use the connection one after another. Over HTTP/2 several share it,
+//! and each sends a frame in turn (RFC 9113 section 5.1.2). So an offset of the stream does not
 //! determine the exchange.
 
 use std::collections::VecDeque;
@@ -169,8 +169,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Every byte of every exchange is received once, in order, for all patterns of TCP's room;
-        /// no exchange is more than a frame ahead of a waiting one.
+        /// Every byte of every exchange is received once, in order, for all patterns of TCP's room.
+        /// No exchange is more than a frame ahead of a waiting one.
         #[test]
         fn bytes_are_conserved(
             pushes in prop::collection::vec((0_u32..5, 1_u64..100), 1..20),

@@ -46,7 +46,6 @@ pub(crate) enum Payload {
         connection: u32,
         /// Receiving end.
         to: End,
-        /// Segment.
         segment: Segment,
     },
     /// Probe, or its echo.

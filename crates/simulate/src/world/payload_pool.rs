@@ -29,7 +29,6 @@ impl PayloadPool {
         }
     }
 
-    /// Returns a payload.
     pub(super) fn get(&self, ticket: PayloadId) -> &Payload {
         &self.slots[ticket.0 as usize]
     }

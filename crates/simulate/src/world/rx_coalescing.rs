@@ -1,9 +1,9 @@
 //! Receive-interrupt coalescing: a NIC reports several received frames with one interrupt, with a
 //! delay.
 //!
-//! The interrupt occurs when no frame has arrived for the NIC's delay, and at the latest four
-//! times the delay after the first unreported frame (ath9k, `AR_RIMT_LAST` and `AR_RIMT_FIRST`: 500
-//! µs and 2 ms for AR9300 and later, 250 and 700 µs before).
+//! The interrupt occurs when no frame has arrived for the NIC's delay. At the latest it occurs four
+//! times the delay after the first unreported frame. In ath9k these times are `AR_RIMT_LAST` and
+//! `AR_RIMT_FIRST`: 500 µs and 2 ms for AR9300 and later, 250 and 700 µs before.
 
 use super::payload_pool::PayloadId;
 use netburn_medium::packet::Packet;
@@ -100,8 +100,8 @@ mod tests {
     use netburn_scenario::{Document, Environment};
     use netburn_workload::RequestId;
 
-    /// 500 µs after the last frame, but at most 2 ms after the first: frames every 400 µs from 1 ms
-    /// on are reported at 3 ms, then the next period starts.
+    /// Interrupts occur 500 µs after the last frame, but at most 2 ms after the first. Frames every
+    /// 400 µs from 1 ms on are reported at 3 ms, then the next period starts.
     #[test]
     fn interrupts_follow_the_last_frame_within_a_maximum_delay() {
         let text = "[ap.home.radio.5g]\n[station.a]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nrx_interrupt_delay = \"500 us\"\n";

@@ -339,7 +339,7 @@ impl World {
             self.clients[client].kept.remove(&number);
         }
         connection.host(End::Client).endpoint.abort(self.now);
-        // Without an response to the SYN there is no peer.
+        // Without an answer to the SYN there is no peer.
         if connection.stage == Stage::Dialling {
             connection.host(End::Server).endpoint.abort(self.now);
             self.mark_ready(slot, End::Server);

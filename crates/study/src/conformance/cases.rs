@@ -1,6 +1,6 @@
 //! The cases: scenarios, changes to them for the comparison, and known differences.
 
-use super::datagrams::Flows;
+use netburn_runner::flows::Flows;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
 use netburn_units::Duration;
 use std::borrow::Cow;
@@ -140,48 +140,36 @@ workload = ["upload", "probe"]
     }
 }
 
-/// One station beside the access point, 5 GHz, 80 MHz.
-const ONE: &str = r#"
-duration = "10 s"
-warmup = "2 s"
-baseline = "1 s"
-[server]
-link = { rate = "1 Gbit/s", delay = "5 ms" }
-[ap.home]
-queue = "fifo"
-[ap.home.radio.5g]
-standard = "802.11ac"
-width = "80 MHz"
-streams = 3
-[station.a]
-joins = "home.5g"
-standard = "802.11ac"
-streams = 1
-mcs = 3
-workload = "probe"
-"#;
-
-/// One station at 144.4 Mbit/s of 802.11n, behind a server 5 ms away.
-const LINK: &str = r#"
+/// One station in a BSS of the 5 GHz band, 5 ms from the server. `streams` are those of both radios.
+fn one_station(standard: &str, width: &str, streams: u8, mcs: u8, workload: &str) -> String {
+    format!(
+        r#"
 duration = "20 s"
 warmup = "3 s"
 baseline = "1 s"
 [server]
-link = { rate = "1 Gbit/s", delay = "5 ms" }
+link = {{ rate = "1 Gbit/s", delay = "5 ms" }}
 [ap.home]
 queue = "fifo"
-queue_limit = "200 packets"
 [ap.home.radio.5g]
-standard = "802.11n"
-width = "20 MHz"
-streams = 2
+standard = "{standard}"
+width = "{width}"
+streams = {streams}
 [station.a]
 joins = "home.5g"
-standard = "802.11n"
-streams = 2
-mcs = 7
-workload = ["download", "probe"]
-"#;
+standard = "{standard}"
+streams = {streams}
+mcs = {mcs}
+workload = {workload}
+"#
+    )
+}
+
+/// One station at 144.4 Mbit/s of 802.11n.
+fn link(name: String, group: &'static str) -> Case {
+    let text = one_station("802.11n", "20 MHz", 2, 7, r#"["download", "probe"]"#);
+    Case::from_text(name, group, text).set("ap.home.queue_limit", "200 packets")
+}
 
 /// An access point for [uplinks](Case::uplink), 5 ms from the server.
 const UPLINKS: &str = r#"
@@ -217,7 +205,8 @@ pub fn all() -> Vec<Case> {
 fn datagrams() -> Vec<Case> {
     const GROUP: &str = "Saturating datagrams";
     let one = |name: &str, streams: &str, mcs: &str| {
-        Case::new(format!("datagrams-{name}"), GROUP, ONE)
+        let text = one_station("802.11ac", "80 MHz", 3, 3, "\"probe\"");
+        Case::from_text(format!("datagrams-{name}"), GROUP, text)
             .set("station.a.streams", streams)
             .set("station.a.mcs", mcs)
             .set("server.link.delay", "0 s")
@@ -244,12 +233,12 @@ fn datagrams() -> Vec<Case> {
 fn connections() -> Vec<Case> {
     let mut cases = Vec::new();
     for cc in ["cubic", "reno", "bbr"] {
-        let one = Case::new(format!("tcp-one-{cc}"), "One TCP connection", LINK);
+        let one = link(format!("tcp-one-{cc}"), "One TCP connection");
         let one = one.set("server.cc", cc).runs(5);
         cases.push(if cc == "cubic" { one.quick() } else { one });
     }
     for cc in ["cubic", "reno", "bbr"] {
-        let four = Case::new(format!("tcp-four-{cc}"), "Four TCP connections of one station", LINK);
+        let four = link(format!("tcp-four-{cc}"), "Four TCP connections of one station");
         let names = ["one", "two", "three", "four"];
         let download = |case: Case, name| case.and(&format!("[workload.{name}]\nkind = \"download\"\n"));
         let four = names
@@ -294,7 +283,7 @@ fn uplinks() -> Vec<Case> {
 
 fn questions() -> Vec<Case> {
     const WORKLOADS: &str = "The four workloads";
-    const GROUP: &str = "The questions";
+    const GROUP: &str = "The case studies";
     let minute = |name: &'static str, scenario: &'static str| Case::new(name, GROUP, scenario).set("duration", "60 s");
     let mut cases = vec![
         Case::new("four-uses", WORKLOADS, "four-uses"),
@@ -303,7 +292,7 @@ fn questions() -> Vec<Case> {
     ];
     for queue in ["fifo", "station-rr", "fq-codel", "airtime"] {
         let case = Case::new(format!("slow-neighbour-{queue}"), GROUP, "slow-neighbour");
-        cases.push(case.set("ap.ap.queue", queue));
+        cases.push(case.set("ap.home.queue", queue));
     }
     for queue in ["pfifo-fast", "airtime"] {
         cases.push(Case::new(format!("boost-{queue}"), GROUP, "boost").set("ap.home.queue", queue));

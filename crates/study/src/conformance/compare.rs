@@ -1,7 +1,7 @@
 //! The metrics of a case from the summaries of both environments, and their comparison.
 
 use super::cases::Case;
-use super::judge::{Kind, Metric, Outcome};
+use super::metric::{Kind, Metric, Outcome};
 use super::page::{self, Comparison, MetricResult};
 use netburn_record::Summary;
 use netburn_record::summary::WorkloadSummary;

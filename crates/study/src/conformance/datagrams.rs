@@ -1,40 +1,10 @@
 //! Saturating flows of datagrams over the network model in virtual time.
 
 use netburn_medium::packet::{Ecn, Packet};
-use netburn_network::{Endpoint, Network, NetworkError, Output};
+use netburn_network::{Network, NetworkError, Output};
+use netburn_runner::flows::{CONTENT, Flows, PACKET, WARMUP};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
-
-/// Length of a packet in bytes.
-pub const PACKET: u32 = 1_500;
-/// Payload of a packet in bytes (UDP over IPv4).
-pub const CONTENT: u64 = 1_472;
-/// Time in which queues fill; its packets are not counted.
-pub const WARMUP: Duration = Duration::from_secs(1);
-
-/// A flow to or from each station; all run at once, each with `rate` packets per second.
-#[derive(Debug, Clone, Copy)]
-pub struct Flows {
-    /// From the stations to the server.
-    pub up: bool,
-    /// Packets of [`PACKET`] bytes per second and station.
-    pub rate: u64,
-    /// Measured time, after [`WARMUP`].
-    pub span: Duration,
-}
-
-impl Flows {
-    /// Sender and receiver of the flow of a station.
-    #[must_use]
-    pub fn ends(&self, station: u16) -> (Endpoint, Endpoint) {
-        let station = Endpoint::Station(station);
-        if self.up {
-            (station, Endpoint::Server)
-        } else {
-            (Endpoint::Server, station)
-        }
-    }
-}
 
 /// Goodput of each flow in virtual time, in Mbit/s.
 ///
@@ -79,11 +49,5 @@ pub fn simulated(plan: &Plan, flows: Flows) -> Result<Vec<f64>, NetworkError> {
             }
         }
     }
-    Ok(arrived.into_iter().map(|bytes| mbps(bytes, flows.span)).collect())
-}
-
-/// Rate of `bytes` in `span`, in Mbit/s.
-#[must_use]
-pub fn mbps(bytes: u64, span: Duration) -> f64 {
-    bytes as f64 * 8.0 / span.as_secs_f64() / 1e6
+    Ok(arrived.into_iter().map(|bytes| flows.mbps(bytes)).collect())
 }

@@ -15,8 +15,8 @@ const CONTROLS: [&str; 3] = ["cubic", "reno", "bbr"];
 /// Runs in each environment.
 const RUNS: u32 = 5;
 
-/// A third of the full grid: each pair of values of any two of rate, round trip and buffer occurs equally often (a Latin square),
-/// shifted by one for each loss.
+/// A third of the full grid, a Latin square: each pair of values of any two of rate, round trip and buffer occurs
+/// equally often. It is shifted by one for each loss.
 #[must_use]
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();

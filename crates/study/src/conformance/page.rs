@@ -1,6 +1,6 @@
 //! Output of a comparison as text, Markdown and JSON.
 
-use super::judge::{Kind, Metric, Outcome, median, range};
+use super::metric::{Kind, Metric, Outcome, median, range};
 use netburn_workload::Verdict;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Results of the grid of TCP over a wire as JSON lines, so that a run of hours can be stopped and continued.
 
 use super::cases::Case;
-use super::judge::{Kind, Metric};
+use super::metric::{Kind, Metric};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, Write};

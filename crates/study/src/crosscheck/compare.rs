@@ -116,8 +116,8 @@ impl Comparison {
     }
 }
 
-/// Returns `true` if the queue of this station's probes reaches a steady state within a plan. With an upload over TCP it
-/// does not: the driver's lists hold 123 packets, and NewReno needs many seconds to fill them again after a loss.
+/// Returns `true` if the queue of this station's probes reaches a steady state within a plan. With an upload over TCP
+/// it does not. The driver's lists hold 123 packets, and NewReno needs many seconds to fill them again after a loss.
 fn has_steady_queue(plan: &CrosscheckPlan, station: usize) -> bool {
     let tcp = !matches!(plan.transport, Transport::Udp { .. });
     !(tcp && plan.stations[station].up)

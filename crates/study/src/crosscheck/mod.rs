@@ -1,13 +1,13 @@
 //! Random plans in netburn's simulator and in ns-3, compared.
 //!
-//! - [`plan`]: the space, and the plan of a number.
-//! - [`scenario`]: the plan as a scenario of netburn and as input of the program around ns-3.
-//! - [`simulated`]: the plan in the simulator.
-//! - [`collect`]: values from the rows of a run.
-//! - [`results`]: stored values of both.
-//! - [`mod@compare`]: values that disagree beyond the tolerance, ordered by size.
-//! - [`metric`]: compared metrics. [`known`]: causes of disagreements.
-//! - [`page`]: the outcome as a page.
+//! - [`plan`] – the space, and the plan of a number.
+//! - [`scenario`] – the plan as a scenario of netburn and as input of the program around ns-3.
+//! - [`simulated`] – the plan in the simulator.
+//! - [`collect`] – values from the rows of a run.
+//! - [`results`] – stored values of both.
+//! - [`mod@compare`] – values that disagree beyond the tolerance, ordered by size.
+//! - [`metric`] – compared metrics. [`known`]: causes of disagreements.
+//! - [`page`] – the outcome as a page.
 //!
 //! This module starts no program; the command `netburn crosscheck` does.
 

@@ -166,8 +166,8 @@ const HEAD: &str = "# netburn and ns-3, compared
 
 <!-- Generated from validation/crosscheck/ns-3.jsonl: NETBURN_REGENERATE=1 cargo test -p netburn-study --test crosscheck -->
 
-Random plans run in [ns-3](https://www.nsnam.org/) (2008) and in netburn's simulator. [CROSSCHECK.md](../CROSSCHECK.md) describes
-the plans, the settings, the tolerances, and what is not compared. A value is the median over the seeds; a range is its least and
+Random plans run in [ns-3](https://www.nsnam.org/) (2008) and in netburn's simulator. [Comparison with independent
+programs](../reference/crosscheck.md) describes the plans, the settings, the tolerances, and what is not compared. A value is the median over the seeds; a range is its least and
 largest value.
 
 ";

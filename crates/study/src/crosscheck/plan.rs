@@ -237,8 +237,8 @@ impl CrosscheckPlan {
         window / 2 * loaded_us / 1_000
     }
 
-    /// Estimated goodput of all flows together in kbit/s, with equal shares: three quarters of the harmonic mean of the rates, or
-    /// the rates less the overhead of a packet without aggregation.
+    /// Estimated goodput of all flows together in kbit/s, with equal shares. It is three quarters of the harmonic mean
+    /// of the rates, or the rates less the overhead of a packet without aggregation.
     fn capacity_kbps(&self) -> u64 {
         let seconds = |station: &CrosscheckStation| {
             let payload = PACKET_BITS as f64 / self.rate_bps(station.mcs);

@@ -1,7 +1,7 @@
 //! One scenario with several seeds and signals, and metrics over its summaries.
 //!
-//! - [`Grid`]: the runs of a scenario with changed keys, several seeds, and shifts of all signals.
-//! - [`Formula`]: an expression over a run's metrics, and its aggregation over the runs.
+//! - [`Grid`] – the runs of a scenario with changed keys, several seeds, and shifts of all signals.
+//! - [`Formula`] – an expression over a run's metrics, and its aggregation over the runs.
 
 mod formula;
 mod grid;

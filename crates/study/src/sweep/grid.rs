@@ -212,11 +212,15 @@ fn nested(document: &Document, one: &str, other: &str) -> Option<(String, String
 
 /// Problems, one per line, with `--vary` instead of `--set` for the varied keys.
 fn with_vary_option(keys: &[String], error: &ScenarioError) -> Vec<String> {
-    let with_vary_option = |line: &str| match line.strip_prefix("--set ") {
-        Some(rest) if keys.iter().any(|key| rest.starts_with(&format!("{key}="))) => format!("--vary {rest}"),
-        _ => line.to_owned(),
+    let varied = |argument: &str| {
+        argument
+            .split_once('=')
+            .is_some_and(|(key, _)| keys.iter().any(|k| k == key))
     };
-    error.to_string().lines().map(with_vary_option).collect()
+    error.lines(|argument| {
+        let option = if varied(argument) { "--vary" } else { "--set" };
+        format!("{option} {argument}")
+    })
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use super::rows::Rows;
 use serde_json::{Map, Value, json};
 
 /// `{ schema, keys, columns: [{ name, unit }], repeat, runs, rows: [{ run, values: { key: value }, run_seed, metrics: { name: metric } }] }`;
-/// `runs` is the number of runs of the whole sweep, and an unknown value is `null`. A row with the verdict `impossible` is an
-/// invalid cell; it has no seed.
+/// `runs` is the number of runs of the whole sweep. An unknown value is `null`. A row with the verdict `impossible` is
+/// an invalid cell; it has no seed.
 #[must_use]
 pub fn json(rows: &Rows) -> Value {
     let columns = rows.columns.iter();

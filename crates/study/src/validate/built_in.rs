@@ -30,7 +30,7 @@ pub const FILES: &[(&str, &str)] = built_in![
     "questions-patch.toml",
 ];
 
-/// Files on single models: all except the case studies, which run whole scenarios and have pages in `docs/questions`.
+/// Files on single models: all except the case studies, which run whole scenarios and have pages in `docs/explanation/case-studies`.
 ///
 /// # Errors
 /// A file is invalid, which a test rules out.

@@ -46,8 +46,9 @@ pub enum AnswerError {
     Stopped,
 }
 
-/// Simulates `plan` and every change `runs` times, with consecutive seeds of the plan, on `threads` threads, and compares the
-/// results, which do not depend on the number of threads. Calls `progress` with the number of finished and of all runs.
+/// Simulates `plan` and every change `runs` times, with consecutive seeds of the plan, on `threads` threads, and
+/// compares the results. The results do not depend on the number of threads. Calls `progress` with the number of
+/// finished and of all runs.
 ///
 /// # Errors
 /// The plan cannot be simulated, or `cancel` was stopped.

@@ -34,8 +34,8 @@ pub struct Interventions {
     pub not_simulated: Vec<String>,
 }
 
-/// Increase of the signal of a station that moves closer, in hundredths of a decibel: from the other end of a flat into the next
-/// room.
+/// Increase of the signal of a station that moves closer, in hundredths of a decibel. The move is from the other end of
+/// a flat into the next room.
 const SIGNAL_GAIN: i32 = 2_000;
 /// Maximum signal of a station that moves closer, in hundredths of a dBm.
 const MAX_SIGNAL: i32 = -5_000;

@@ -9,7 +9,7 @@ use netburn_report::compare::{format_value, json as compared, metric_name, text 
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
-use netburn_stats::judge::Judgement;
+use netburn_stats::metric_change::Judgement;
 use serde_json::{Value, json};
 
 /// Formats the likely causes and the result of each change, `width` columns wide.

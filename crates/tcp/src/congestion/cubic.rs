@@ -11,7 +11,7 @@ const BETA_SCALE: u64 = 1_024;
 /// C, in 1/1024: 410/1024 ≈ 0.4 (RFC 9438 §5).
 const C: u64 = 410;
 /// In the Reno-friendly region the estimate grows by one segment for each 15/8 of a window
-/// acknowledged: 1/α, where α = 3 (1 − β)/(1 + β) (RFC 9438 §4.3).
+/// acknowledged. 15/8 is 1/α, where α = 3 (1 − β)/(1 + β) (RFC 9438 §4.3).
 const RENO_EIGHTHS: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
 /// Minimum time between computations of the cubic function for the same window, in ticks.
 const RECOMPUTE: i64 = 1_000 / 32;

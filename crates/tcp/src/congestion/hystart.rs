@@ -1,10 +1,11 @@
 //! HyStart: leaving slow start before the queue overflows (Ha and Rhee, "Taming the elephants",
 //! 2011), as in Linux's `tcp_cubic.c`.
 //!
-//! Two signs within one round trip. *Train*: closely spaced acknowledgements span the round-trip
-//! time of the path (half of it without pacing, because the burst was sent at once and the
-//! bottleneck spreads its acknowledgements). *Delay*: the minimum of the first round-trip times of
-//! a round exceeds the overall minimum by an eighth of it, but at least 4 and at most 16 ms.
+//! It detects two signs within one round trip. *Train*: closely spaced acknowledgements span the
+//! round-trip time of the path. Without pacing half of it is enough, because the burst was sent at
+//! once and the bottleneck spreads its acknowledgements. *Delay*: the minimum of the first
+//! round-trip times of a round exceeds the overall minimum by more than a threshold. The threshold
+//! is an eighth of the minimum, at least 4 and at most 16 ms.
 
 use super::Ack;
 use super::window::Window;

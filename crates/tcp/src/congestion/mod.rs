@@ -113,10 +113,13 @@ pub struct Established {
 
 /// Congestion control of one connection.
 ///
-/// Call [`established`](Self::on_established) first; then [`on_ack`](Self::on_ack) for every
-/// acknowledgement, after the [`on_congestion`](Self::on_congestion), [`on_rto`](Self::on_rto),
-/// [`on_undo`](Self::on_undo) or [`on_recovered`](Self::on_recovered) that it caused; and
-/// [`on_sent`](Self::on_sent) before every transmission.
+/// **Call order:**
+///
+/// - [`on_established`](Self::on_established): first.
+/// - [`on_sent`](Self::on_sent): before every transmission.
+/// - [`on_ack`](Self::on_ack): for every acknowledgement, after the
+///   [`on_congestion`](Self::on_congestion), [`on_rto`](Self::on_rto), [`on_undo`](Self::on_undo)
+///   or [`on_recovered`](Self::on_recovered) that it caused.
 #[derive(Debug, Clone)]
 pub struct Congestion {
     window: Window,
@@ -250,7 +253,7 @@ impl Congestion {
     }
 
     /// Data are about to be sent after an idle time of `idle`, longer than the retransmission
-    /// timeout `rto`: the window is halved for each `rto` (`tcp_cwnd_restart`, RFC 2861, RFC 5681
+    /// timeout `rto`. The window is halved for each `rto` (`tcp_cwnd_restart`, RFC 2861, RFC 5681
     /// §4.1). BBR ignores it.
     pub fn on_restart(&mut self, _now: Instant, idle: Duration, rto: Duration) {
         if !self.has_own_reduction() {

@@ -1,9 +1,9 @@
 //! Delivery rate estimation: draft-cheng-iccrg-delivery-rate-estimation, as in `tcp_rate.c`.
 //!
 //! The sender stores a [`Snapshot`] with each record that it sends. The sample of an
-//! acknowledgement is the data delivered since the newest acknowledged record was sent, divided by
-//! the longer of its send interval and its acknowledgement interval. So neither a burst of sends
-//! nor a burst of acknowledgements overestimates the path.
+//! acknowledgement is data divided by time. The data are those delivered since the newest
+//! acknowledged record was sent. The time is the longer of its send interval and its
+//! acknowledgement interval.
 
 use netburn_units::{Duration, Instant};
 
@@ -41,9 +41,9 @@ pub struct RateSample {
 
 /// Rate estimator of one connection.
 ///
-/// [`on_sent`](Self::on_sent) for each record sent; for an acknowledgement,
+/// Call [`on_sent`](Self::on_sent) for each record sent. For an acknowledgement, call
 /// [`on_delivered`](Self::on_delivered) for each record that it newly acknowledges, cumulatively or
-/// selectively, then [`sample`](Self::sample) once.
+/// selectively. Then call [`sample`](Self::sample) once.
 #[derive(Debug, Clone)]
 pub struct RateEstimator {
     delivered: u64,

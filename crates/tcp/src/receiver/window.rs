@@ -206,8 +206,8 @@ mod tests {
         assert_eq!((scale(6 << 20), scale(32 << 20)), (7, 10));
         let mut window = window();
         let rtt = Some(Duration::from_millis(10));
-        // Ten segments were expected and 28960 bytes arrive in the first round trip: 2 × 28960 =
-        // 57920, which grows by twice 57920 × (28960 − 14480) ÷ 14480; the buffer is twice the
+        // Ten segments were expected and 28960 bytes arrive in the first round trip. 2 × 28960 =
+        // 57920, which grows by twice 57920 × (28960 − 14480) ÷ 14480. The buffer is twice the
         // window.
         window.on_delivered(Instant::from_millis(10), 28_960, &segment(1_448), 0, rtt);
         assert_eq!(window.buffer(), 2 * 3 * 57_920);
@@ -229,7 +229,7 @@ mod tests {
     fn is_advertised_in_units_of_its_scale_and_never_shrinks() {
         let mut window = window();
         assert_eq!(window.select(0, 0), 65_536);
-        // 40000 bytes beyond a gap leave less, but the advertised window stands.
+        // 40000 bytes beyond a gap leave less, but the advertised window does not shrink.
         assert_eq!(window.select(40_000, 0), 65_536);
         // 65536 − 40000 = 25536, in units of 1024.
         assert_eq!(window.select(40_000, 60_000), 25_600);

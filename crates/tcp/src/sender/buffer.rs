@@ -2,13 +2,12 @@
 
 use crate::config::{EndpointConfig, Gso};
 
-/// Memory of one segment for the growth of the buffer: 1460 bytes with headers and
-/// `skb_shared_info`, rounded up to a power of two, and the `sk_buff` (`tcp_sndbuf_expand`).
+/// Memory of one segment for the growth of the buffer (`tcp_sndbuf_expand`). It is 1460 bytes with
+/// headers and `skb_shared_info`, rounded up to a power of two, and the `sk_buff`.
 fn segment_weight(mss: u32) -> u64 {
     u64::from((mss + 640).next_power_of_two()) + 256
 }
 
-/// Send buffer.
 #[derive(Debug, Clone)]
 pub(crate) struct SendBuffer {
     size: u64,

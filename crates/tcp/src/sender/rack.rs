@@ -221,9 +221,10 @@ mod tests {
         }
     }
 
-    /// RFC 8985 §6.2 step 4: a quarter of the minimum round-trip time, one more for each round trip
-    /// with a duplicate, at most the smoothed round-trip time; one quarter again after sixteen
-    /// recoveries. Zero if there was no reordering and a loss is certain.
+    /// RFC 8985 §6.2 step 4: the window is a quarter of the minimum round-trip time. It grows by
+    /// another quarter for each round trip with a duplicate, to at most the smoothed round-trip
+    /// time. After sixteen recoveries it is one quarter again. Zero if there was no reordering and
+    /// a loss is certain.
     #[test]
     fn the_reordering_window() {
         let times = |recovering| Times {

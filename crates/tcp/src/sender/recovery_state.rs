@@ -36,7 +36,6 @@ pub(crate) struct Prr {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TailProbe {
     pub(crate) end: u64,
-    /// True if it is a retransmission.
     pub(crate) retransmission: bool,
 }
 

@@ -188,7 +188,7 @@ mod tests {
     }
 
     /// For a round-trip time of 300 ms the variation is 600 ms (four times a half). From there it
-    /// decreases by a quarter of its difference to the maximum deviation of each round; the
+    /// decreases by a quarter of its difference to the maximum deviation of each round. The
     /// deviation itself decreases by a quarter with each equal sample.
     #[test]
     fn the_variation_falls_once_a_round() {

@@ -13,7 +13,6 @@ const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// Consecutive timeouts after which a connection fails (`tcp_retries2`).
 const MAX_TIMEOUTS: u32 = 15;
 
-/// Timer of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SenderTimer {
     Retransmission,

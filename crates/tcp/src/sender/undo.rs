@@ -1,5 +1,6 @@
-//! Detection and undo of spurious reductions: every retransmission was a duplicate (RFC 3708, RFC
-//! 2883), or the acknowledgement belongs to the original (Eifel, RFC 3522 and RFC 4015).
+//! Detection and undo of spurious reductions. A reduction was spurious in two cases. Either every
+//! retransmission was a duplicate (RFC 3708, RFC 2883), or the acknowledgement belongs to the
+//! original (Eifel, RFC 3522 and RFC 4015).
 
 use super::Sender;
 use super::acknowledge::AckResult;

@@ -80,6 +80,62 @@ fn cubic_follows_its_function_after_a_loss() {
     }
 }
 
+/// Windows in segments at the end of round trips of 100 ms, of Reno and of CUBIC. Segment 500 is lost. By hand:
+///
+/// - Slow start doubles the window of 10 in each round trip: 10, 20, 40, 80, 160, 320.
+/// - It grows by one for each acknowledged segment. When the loss is detected, 500 segments are acknowledged, and the
+///   window is 510. Reno halves it to 255 and grows by one in each round trip: 324 after 69 more, in round trip 76.
+/// - CUBIC reduces it to 0.7 · 510 = 357, and is at 510 again after K = ∛(510 · 0.3 / 0.4) = 7.3 s (RFC 9438, 4.2).
+const WINDOWS: &str = "\
+0: 10 10
+1: 20 20
+2: 40 40
+3: 80 80
+4: 160 160
+5: 320 320
+6: 446 471
+7: 255 358
+8: 256 371
+9: 257 376
+10: 258 381
+11: 259 387
+12: 260 391
+16: 264 411
+20: 268 429
+24: 272 444
+28: 276 458
+32: 280 470
+36: 284 479
+40: 288 487
+44: 292 494
+48: 296 499
+52: 300 503
+56: 304 506
+60: 308 508
+64: 312 509
+68: 316 510
+72: 320 510
+76: 324 510
+";
+
+/// Every window over time. A change that the other tests' tolerances permit is visible here.
+#[test]
+fn windows_around_a_loss_are_unchanged() {
+    let [reno, cubic] = [CongestionControl::Reno, CongestionControl::Cubic].map(|control| {
+        let flow = Flow {
+            lost: vec![500],
+            ..Flow::new(control)
+        };
+        run(WIDE, &[flow], ms(8_000)).remove(0)
+    });
+    let mut table = String::new();
+    for round in (0..12).chain((12..80).step_by(4)) {
+        let at = ms(100 * round + 90);
+        table += &format!("{round}: {} {}\n", reno.at(at).cwnd, cubic.at(at).cwnd);
+    }
+    assert!(table == WINDOWS, "{table}");
+}
+
 #[test]
 fn cubic_is_reno_friendly_where_the_round_trip_is_short() {
     // 10 ms: K for 60 segments is ∛45 = 3.6 s, and 0.53 segments per round trip regain 18 in 0.34
@@ -112,7 +168,7 @@ fn hystart_leaves_slow_start_near_the_product_without_a_loss() {
         let exit = outcome.curve.iter().find(|p| p.ssthresh < 1 << 30).expect("it leaves");
         let share = f64::from(exit.ssthresh) / path.product();
         // Not before half a product fills half a round trip. A sign is a round trip old when it is
-        // detected, in which the window at most doubles.
+        // detected. In this time the window at most doubles.
         assert!((0.5..=2.0).contains(&share), "{mbps} Mbit/s, {delay} ms: {share:.2}");
     }
 }

@@ -361,7 +361,7 @@ fn idleness() {
     }
 }
 
-/// Its window is smaller by 3 to 5 %: the recorded path has occasional delays, which look like
+/// Its window is smaller by 3 to 5 %. The recorded path has occasional delays, which look like
 /// aggregation, and the window includes an allowance for that. Without endpoints there are no
 /// bursts, and 7 % less in flight.
 #[test]

@@ -1,4 +1,5 @@
-//! Congestion control on a path: compared with closed forms, with the kernel, and among each other.
+//! Congestion control on a path: compared with closed forms and with the kernel. The algorithms are
+//! compared with each other, too.
 
 mod corpus;
 mod curves;

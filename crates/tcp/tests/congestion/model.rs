@@ -49,8 +49,8 @@ fn startup_fills_the_pipe_in_rounds_and_drain_empties_the_queue() {
     // rate: 12 segments.
     let most = outcome.curve.iter().map(|p| p.in_flight).max().unwrap();
     assert!(f64::from(most) <= 2.89 * PATH.product() + 3.0 * 12.0 + 1.0, "{most}");
-    // It doubles each round: ten segments reach 167 in ⌈log₂ 16.7⌉ = 5 rounds, three more show that
-    // the rate no longer grows; rounds last up to 2.9 round trips by then.
+    // The window doubles each round: ten segments reach 167 in ⌈log₂ 16.7⌉ = 5 rounds. Three more
+    // show that the rate no longer grows. Rounds last up to 2.9 round trips by then.
     let left = outcome
         .curve
         .iter()

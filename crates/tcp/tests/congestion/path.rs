@@ -1,6 +1,6 @@
-//! Congestion control alone on a path: bulk senders with a minimum of TCP (SACK of single segments,
-//! PRR, a retransmission timer), one drop-tail queue at a rate, a delay per direction, and selected
-//! losses.
+//! Congestion control alone on a path. Bulk senders have a minimum of TCP: SACK of single segments,
+//! PRR, a retransmission timer. The path has one drop-tail queue at a rate, a delay per direction,
+//! and selected losses.
 
 use crate::sender::Sender;
 use netburn_tcp::config::CongestionControl;

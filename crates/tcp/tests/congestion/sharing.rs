@@ -57,9 +57,9 @@ fn cubic_shares_with_reno_where_round_trips_are_short() {
 
 #[test]
 fn the_queue_length_determines_the_shares_of_bbr_and_cubic() {
-    // In a shallow queue CUBIC reduces after losses and BBR does not. In a deep one CUBIC fills it,
-    // and BBR's share of the data in flight is limited to two products (Hock et al. 2017; Scholz et
-    // al. 2018).
+    // In a shallow queue CUBIC reduces after losses and BBR does not. In a deep one CUBIC fills it.
+    // BBR's share of the data in flight is limited to two products (Hock et al. 2017; Scholz et al.
+    // 2018).
     let share = |products: f64| {
         let path = Path {
             queue: (PATH.product() * products) as usize,

@@ -97,8 +97,8 @@ impl Response {
 
 /// Observer of a transfer.
 pub trait TransferObserver {
-    /// Called with 0 when the head of the response has arrived, and with the number of bytes of content that have been
-    /// received, or sent for a request with content.
+    /// Called with 0 when the head of the response has arrived. Then called with the number of bytes of content that
+    /// have been received, or sent for a request with content.
     fn bytes(&mut self, bytes: u64);
 
     /// Waits until part of `wanted` more bytes may be moved. Returns how many, at least one. The default imposes no

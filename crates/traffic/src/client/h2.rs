@@ -78,7 +78,7 @@ impl Session {
     ///
     /// # Errors
     /// [`ExchangeError::Idle`] when the connection was closed before the request started, or the server reports that it
-    /// has not processed the request; otherwise the error of the connection or stream.
+    /// has not processed the request. Otherwise the error of the connection or stream.
     pub async fn exchange<W: TransferObserver>(
         &self,
         tls: bool,

@@ -1,8 +1,8 @@
 //! HTTP connections with visible connection setup.
 //!
-//! - [`target`]: server and connection options.
+//! - [`target`] – server and connection options.
 //! - [`socket`], [`tls`], [`stream`]: a connection, in cleartext or over TLS. [`meter`]: counters.
-//! - [`exchange`]: request, response and observer.
+//! - [`exchange`] – request, response and observer.
 //! - [`head`], [`h1`]: HTTP/1.1. [`h2`]: HTTP/2.
 //! - `upload`: content of uploads. [`simple`]: single requests.
 //!

@@ -64,7 +64,6 @@ impl Socket {
         &self.stream
     }
 
-    /// Returns the meter.
     pub(crate) fn meter(&self) -> &Meter {
         &self.meter
     }

@@ -121,7 +121,7 @@ async fn send_plain<W: TransferObserver>(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 turn = 0;
-                if refuses(socket)? {
+                if rejects(socket)? {
                     break;
                 }
                 tokio::select! {
@@ -154,7 +154,7 @@ pub(crate) fn answers(socket: &Socket) -> io::Result<bool> {
 
 /// Returns whether the server has closed the connection or sent a response other than success. A server that ignores
 /// the content may respond with success before it is complete.
-fn refuses(socket: &Socket) -> io::Result<bool> {
+fn rejects(socket: &Socket) -> io::Result<bool> {
     // "HTTP/1.1 " and the first digit of the status.
     let mut beginning = [0; 10];
     Ok(match peek(socket, &mut beginning)? {

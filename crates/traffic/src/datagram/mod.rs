@@ -4,9 +4,9 @@
 //! this address learns. Probes with a valid cookie are echoed with the server's timestamps. The server stores only
 //! rates per client, no reply is longer than its request, and there is no echo without a valid cookie.
 //!
-//! - [`wire`]: encoding of datagrams.
-//! - [`echo`]: the server.
-//! - [`prober`]: the client.
+//! - [`wire`] – encoding of datagrams.
+//! - [`echo`] – the server.
+//! - [`prober`] – the client.
 
 pub mod echo;
 #[cfg(feature = "fuzz")]

@@ -66,7 +66,7 @@ impl DriveReport {
             cpu: self.cpu,
             machine_busy,
             service_us_p99: 0.0,
-            refused: 0,
+            rejected: 0,
             bytes_down: self.bytes_down,
             bytes_up: self.bytes_up,
             operations: self.operations,

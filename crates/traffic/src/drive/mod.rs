@@ -1,6 +1,6 @@
 //! Driver: runs many workloads over sockets, on one thread.
 //!
-//! - [`load`]: input and result.
+//! - [`load`] – input and result.
 //! - [`baseline`](mod@baseline): idle latency before the load.
 //! - `scheduler`: decisions, without sockets. `backlog`: detection of overload.
 //! - `shared`: events and the resulting actions. `job`: one object. `probe`: datagrams. `sample`: TCP_INFO.

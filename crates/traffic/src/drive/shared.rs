@@ -44,7 +44,7 @@ pub(super) struct Shared {
 pub(super) struct Link {
     pub(super) target: Arc<Target>,
     /// Congestion control that this system rejects. Connections use the default instead.
-    refused_cc: Option<String>,
+    rejected_cc: Option<String>,
     pub(super) authority: String,
     /// True if the load waits for its turn under a rate limit: bulk transfers, and the baseline.
     pub(super) yields: bool,
@@ -54,7 +54,6 @@ pub(super) struct Link {
     pub(super) kept: RefCell<BTreeMap<u32, IdleConnection>>,
     /// The HTTP/2 connection that requests share.
     pub(super) session: tokio::sync::Mutex<Option<(Session, SampledConnection)>>,
-    /// Socket for probes.
     pub(super) probe_socket: RefCell<Option<Rc<probe::ProbeSocket>>>,
     /// Running requests.
     jobs: RefCell<BTreeMap<RequestId, AbortHandle>>,
@@ -74,10 +73,10 @@ impl Shared {
         let total = loads.iter().find_map(|load| load.target.total.clone());
         let places: Vec<_> = loads.iter().map(|load| load.station).collect();
         let mut scheduler = Scheduler::new(loads);
-        let refused = links.iter().zip(places);
-        let refused = refused.filter_map(|(link, station)| Some((station, link.refused_cc.as_deref()?)));
-        for (station, name) in refused.collect::<BTreeSet<_>>() {
-            scheduler.put(refusal(clock.now(), station, name));
+        let rejected = links.iter().zip(places);
+        let rejected = rejected.filter_map(|(link, station)| Some((station, link.rejected_cc.as_deref()?)));
+        for (station, name) in rejected.collect::<BTreeSet<_>>() {
+            scheduler.put(rejection(clock.now(), station, name));
         }
         Rc::new(Shared {
             clock,
@@ -152,7 +151,7 @@ impl Shared {
 }
 
 /// Returns whether this system rejects a congestion control.
-fn is_refused(target: &Target, name: &str) -> bool {
+fn is_rejected(target: &Target, name: &str) -> bool {
     let socket = if target.address.is_ipv4() {
         TcpSocket::new_v4()
     } else {
@@ -162,7 +161,7 @@ fn is_refused(target: &Target, name: &str) -> bool {
     socket.is_ok_and(|socket| netburn_linux::set_congestion_control(&socket, name).is_err())
 }
 
-fn refusal(at: Instant, station: u16, name: &str) -> Row {
+fn rejection(at: Instant, station: u16, name: &str) -> Row {
     Row::Event(EventRow {
         station: Some(station),
         workload: None,
@@ -177,19 +176,19 @@ fn refusal(at: Instant, station: u16, name: &str) -> Row {
 impl Link {
     fn new(load: &Load) -> Self {
         let target = &load.target;
-        let refused_cc = target.cc.clone().filter(|name| is_refused(target, name));
+        let rejected_cc = target.cc.clone().filter(|name| is_rejected(target, name));
         Link {
             yields: matches!(load.machine.config().kind, Kind::Download | Kind::Upload) || load.workload == BASELINE,
             authority: target.authority(),
             tls: target.tls.as_ref().map(|trust| tls::config(trust, target.http)),
-            target: match &refused_cc {
+            target: match &rejected_cc {
                 Some(_) => Arc::new(Target {
                     cc: None,
                     ..(**target).clone()
                 }),
                 None => Arc::clone(target),
             },
-            refused_cc,
+            rejected_cc,
             kept: RefCell::default(),
             session: tokio::sync::Mutex::new(None),
             probe_socket: RefCell::default(),

@@ -39,7 +39,10 @@ use tokio::sync::mpsc;
 pub enum FetchError {
     /// The host name cannot be resolved.
     #[error("can't resolve `{0}`: {1}")]
-    Lookup(String, String),
+    Lookup(String, #[source] std::io::Error),
+    /// The host name has no address.
+    #[error("can't resolve `{0}`: no address")]
+    NoAddress(String),
     /// The server does not answer.
     #[error("{0}: {1}")]
     Request(Url, #[source] RequestError),

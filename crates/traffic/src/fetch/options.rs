@@ -11,8 +11,8 @@ use netburn_workload::{Config, Connections, Kind, Priority};
 pub struct Options {
     /// URL to fetch.
     pub url: Url,
-    /// Rate of content. The next page starts one period after the last was due, or when it ended if that was later;
-    /// there is no catch-up. Default: none, the next page starts when the last ends.
+    /// Rate of content. The next page starts one period after the last was due, or when it ended if that was later.
+    /// There is no catch-up. Default: none, the next page starts when the last ends.
     pub rate: Option<BitRate>,
     /// Number of copies of the URL in one page, fetched in parallel. 1 to 1000; default 1.
     pub concurrency: u32,

@@ -76,7 +76,7 @@ struct Looked {
 
 /// Requests the URL once, from the first address of the host that answers.
 async fn look(url: &Url, options: &Options) -> Result<(Target, Looked), FetchError> {
-    let mut last = FetchError::Lookup(url.host.clone(), "no address".into());
+    let mut last = FetchError::NoAddress(url.host.clone());
     for address in addresses(url).await? {
         let target = target(url, address, options);
         match ask(&target, &url.path, options.post.is_some()).await {
@@ -118,7 +118,7 @@ async fn ask(target: &Target, path: &str, posts: bool) -> Result<Looked, Request
 async fn addresses(url: &Url) -> Result<Vec<SocketAddr>, FetchError> {
     let found = tokio::net::lookup_host((url.bare_host(), url.port)).await;
     let mut addresses: Vec<SocketAddr> = found
-        .map_err(|error| FetchError::Lookup(url.host.clone(), error.to_string()))?
+        .map_err(|error| FetchError::Lookup(url.host.clone(), error))?
         .collect();
     addresses.dedup();
     Ok(addresses)

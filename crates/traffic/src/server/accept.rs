@@ -22,7 +22,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, own: usize, workers: Workers, list
                 // ConnectionAborted means that the client gave up. Other errors mean too many files or too little
                 // memory.
                 if error.kind() != io::ErrorKind::ConnectionAborted {
-                    Stats::add(&worker.stats.refused, 1);
+                    Stats::add(&worker.stats.rejected, 1);
                     tracing::warn!(%error, "can't accept a connection");
                     tokio::time::sleep(EXHAUSTED_PAUSE).await;
                 }

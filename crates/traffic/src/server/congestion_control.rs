@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of rejected names that are logged, once each.
-const MAX_REFUSED: usize = 16;
+const MAX_REJECTED: usize = 16;
 /// Congestion controls that are tried even if the system has not loaded them: a privileged process may load them by
 /// name. Others are not tried, because clients must not choose which modules the kernel loads.
 const COMMON: [&str; 3] = ["reno", "cubic", "bbr"];
@@ -15,7 +15,7 @@ const COMMON: [&str; 3] = ["reno", "cubic", "bbr"];
 #[derive(Debug)]
 pub(crate) struct AvailableControls {
     available: Vec<String>,
-    refused: Mutex<BTreeSet<String>>,
+    rejected: Mutex<BTreeSet<String>>,
 }
 
 impl AvailableControls {
@@ -23,15 +23,15 @@ impl AvailableControls {
     pub(crate) fn new() -> Self {
         Self {
             available: netburn_linux::available_congestion_controls(),
-            refused: Mutex::default(),
+            rejected: Mutex::default(),
         }
     }
 
     /// Returns the rejected names so far, at most 16.
     #[cfg(test)]
-    fn refused(&self) -> Vec<String> {
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.iter().cloned().collect()
+    fn rejected(&self) -> Vec<String> {
+        let rejected = self.rejected.lock().unwrap_or_else(PoisonError::into_inner);
+        rejected.iter().cloned().collect()
     }
 
     fn choose(&self, socket: impl AsFd, name: &str) -> bool {
@@ -42,10 +42,10 @@ impl AvailableControls {
     fn set(&self, socket: impl AsFd, name: &str) -> bool {
         let done = self.choose(socket, name);
         if !done {
-            let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-            if refused.len() < MAX_REFUSED && !refused.contains(name) {
+            let mut rejected = self.rejected.lock().unwrap_or_else(PoisonError::into_inner);
+            if rejected.len() < MAX_REJECTED && !rejected.contains(name) {
                 tracing::warn!(name, "the system rejects a congestion control that a client requested");
-                refused.insert(name.to_owned());
+                rejected.insert(name.to_owned());
             }
         }
         done
@@ -112,11 +112,11 @@ mod tests {
         assert_eq!(set(Some("no-such-thing")), default);
         assert_eq!(set(Some("reno")), "reno");
         assert_eq!(set(None), default);
-        assert_eq!(controls.refused(), ["no-such-thing"]);
+        assert_eq!(controls.rejected(), ["no-such-thing"]);
         assert!(has_congestion_control("reno") && !has_congestion_control("no-such-thing"));
         for number in 0..100 {
             set(Some(&format!("none-{number}")));
         }
-        assert_eq!(controls.refused().len(), MAX_REFUSED);
+        assert_eq!(controls.rejected().len(), MAX_REJECTED);
     }
 }

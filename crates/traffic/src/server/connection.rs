@@ -83,7 +83,7 @@ async fn serve_tls(context: ConnectionContext, socket: Socket) -> io::Result<()>
 
 /// Sends the reason of the rejection, if possible, and closes the connection.
 async fn reject(worker: &Rc<Worker>, mut socket: Socket, denied: AdmissionError, tls: bool) -> io::Result<()> {
-    Stats::add(&worker.stats.refused, 1);
+    Stats::add(&worker.stats.rejected, 1);
     if tls {
         return Ok(());
     }

@@ -56,7 +56,7 @@ impl ConnectionContext {
 
     /// Returns the response to a request above the limit, and counts it.
     pub(crate) fn too_many_requests(&self) -> Response {
-        Stats::add(&self.worker.stats.refused, 1);
+        Stats::add(&self.worker.stats.rejected, 1);
         Response::text(429, "too many requests").with(ExtraField::Later)
     }
 }

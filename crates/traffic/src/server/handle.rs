@@ -70,7 +70,7 @@ impl ServerHandle {
             cpu,
             machine_busy,
             service_us_p99: service.quantile_us(0.99),
-            refused: sum(|stats| &stats.refused),
+            rejected: sum(|stats| &stats.rejected),
             bytes_down: sum(|stats| &stats.bytes_down),
             bytes_up: sum(|stats| &stats.bytes_up),
             operations: sum(|stats| &stats.requests),

@@ -11,12 +11,10 @@ pub(crate) const ALWAYS: [(&str, &str); 3] = [
     ("timing-allow-origin", "*"),
 ];
 
-/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Response {
     /// Status code.
     pub(crate) status: u16,
-    /// Body.
     pub(crate) body: Body,
     /// `Content-Length`: the length of the body, also for HEAD.
     pub(crate) length: u64,

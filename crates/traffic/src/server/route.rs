@@ -82,7 +82,6 @@ const READ: &str = "GET, HEAD";
 const WRITE: &str = "POST";
 
 impl Site {
-    /// Routes a request.
     pub(crate) fn route(&self, request: &Request<'_>) -> Route {
         let (path, query) = request.path.split_once('?').unwrap_or((request.path, ""));
         if request.method == Method::Unknown {

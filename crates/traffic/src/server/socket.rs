@@ -158,7 +158,7 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// A deadline. Setting it only reads the clock: the timer is moved only if it would expire too late, and is set again
+/// A deadline. Setting it only reads the clock. The timer is moved only if it would expire too late, and is set again
 /// if it expires too early.
 #[derive(Debug)]
 pub(crate) struct Deadline {

@@ -18,7 +18,7 @@ pub(crate) struct Stats {
     /// Complete responses, with any status.
     pub(crate) requests: AtomicU64,
     /// Connections and requests rejected by a limit, or failed by an error of the server.
-    pub(crate) refused: AtomicU64,
+    pub(crate) rejected: AtomicU64,
     /// Time from the last byte of a request to the first byte of its response, without waits of the rate limit.
     pub(crate) service: Histogram,
     /// Lateness of rate-limited pieces.
@@ -63,7 +63,7 @@ impl Stats {
             &self.bytes_down,
             &self.bytes_up,
             &self.requests,
-            &self.refused,
+            &self.rejected,
             &self.standstill,
         ] {
             count.store(0, Relaxed);
@@ -95,7 +95,6 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Records one value.
     pub(crate) fn record(&self, value: Duration) {
         self.buckets[bucket(value.as_nanos())].fetch_add(1, Relaxed);
         if value.as_nanos() > self.largest.load(Relaxed) {

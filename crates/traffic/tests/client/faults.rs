@@ -112,8 +112,8 @@ fn send_forever(talk: &mut Talk, piece: &[u8]) -> std::io::Result<()> {
     (0..64 << 20).step_by(batch.len()).try_for_each(|_| talk.say(&batch))
 }
 
-/// Upper bound of the bytes that a client may receive from these servers: heads of 64 KiB for each of ten requests, and
-/// the same in unread socket buffers.
+/// Upper bound of the bytes that a client may receive from these servers. These are heads of 64 KiB for each of ten
+/// requests, and the same in unread socket buffers.
 const LITTLE: u64 = 4 << 20;
 
 /// Returns the bytes that one operation receives.

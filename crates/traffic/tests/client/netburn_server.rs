@@ -74,7 +74,7 @@ impl Serving {
         }
     }
 
-    /// Returns the server's counters once they are `enough`, or after a timeout: the server counts a response after
+    /// Returns the server's counters once they are `enough`, or after a timeout. The server counts a response after
     /// sending it, so the client may know first.
     fn health(&self, enough: impl Fn(&Health) -> bool) -> Health {
         for _ in 0..1000 {

@@ -23,7 +23,7 @@ fn clients_that_disconnect_within_a_response() {
     while served.handle.connections().len() > 1 {
         client.ask(get("/bytes/1"));
     }
-    assert_eq!(served.handle.health().refused, 0);
+    assert_eq!(served.handle.health().rejected, 0);
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn health_counts_requests_and_bytes() {
     client.head().unwrap();
     let health = served.health_after(101);
     assert_eq!(
-        (health.name.as_str(), health.role, health.refused),
+        (health.name.as_str(), health.role, health.rejected),
         ("home", Role::Server, 0)
     );
     assert_eq!(
@@ -75,7 +75,7 @@ fn a_connection_above_the_limit_is_rejected() {
     }
     let mut more = served.connect();
     assert_eq!(more.head().unwrap().status, 503);
-    assert_eq!(served.handle.health().refused, 1);
+    assert_eq!(served.handle.health().rejected, 1);
     drop(held);
     // New connections are admitted after the server has closed the old ones.
     while served.connect().ask(get("/bytes/1")).0.status != 200 {}

@@ -59,7 +59,7 @@ pub enum Kind {
     /// Several objects at once on a fixed grid with jitter; one page at a time, and one is queued.
     Pages,
     /// Objects in sequence. The next is due one interval after the previous was due, or when the
-    /// previous ended if that was later: the schedule shifts and does not catch up.
+    /// previous ended if that was later. So the schedule shifts and does not catch up.
     Stream,
     /// Objects on a fixed grid, several outstanding; latency counts from the due time.
     Calls,

@@ -17,9 +17,11 @@ pub struct ConfigError {
 impl Config {
     /// Checks that all values are in range and consistent.
     ///
-    /// Goals by kind: latency for all kinds except `download` and `upload`, whose objects have no
-    /// meaningful size; a rate for `stream`, `download` and `upload`; no stall for a `stream` with
-    /// a player.
+    /// Goals by kind:
+    ///
+    /// - latency: all kinds except `download` and `upload`, whose objects have no meaningful size
+    /// - rate: `stream`, `download` and `upload`
+    /// - no stall: a `stream` with a player
     ///
     /// # Errors
     /// The first invalid value, with its key.

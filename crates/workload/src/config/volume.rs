@@ -17,7 +17,7 @@ impl Config {
     }
 
     /// Maximum number of operations that can be due within `span` without delays (jitter adds none
-    /// on average); `None` if each starts when the previous one ends.
+    /// on average). `None` if each starts when the previous one ends.
     #[must_use]
     pub fn operations_expected(&self, span: Duration) -> Option<u64> {
         Some(span.as_nanos().div_ceil(self.period()?.as_nanos()))

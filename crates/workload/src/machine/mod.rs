@@ -30,7 +30,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// [`poll_operation`](Self::poll_operation) and [`poll_stall`](Self::poll_stall), then sleep until
 /// [`poll_timeout`](Self::poll_timeout) or the next input.
 ///
-/// Calls may be late: overdue events are processed in order, each latency counts from its due time,
+/// Calls may be late. Overdue events are processed in order, each latency counts from its due time,
 /// and `started` is the actual time of the request. At one instant an input precedes the operations
 /// that are due then. An input that is earlier than a previous one is processed at the time of that
 /// one. An input about an unknown, complete or cancelled request is ignored.

@@ -9,7 +9,7 @@ use netburn_workload::{Config, Connections, Kind};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
-/// Written by `examples/write-corpus.rs`.
+/// Written by `examples/write-workload-corpus.rs`.
 fn corpus() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("corpus/driver")
 }

@@ -383,7 +383,8 @@ fn operations_in_flight_may_finish_until_settled() {
 
 #[test]
 fn operations_younger_than_their_goal_are_not_counted() {
-    // Settled at 249 ms: due at 200 ms it is 49 ms old; at 250 ms it would be 50 ms, which is not older than 50 ms.
+    // Settled at 249 ms. An operation due at 200 ms is 49 ms old then. At 250 ms it would be 50 ms, which is not
+    // older than 50 ms.
     for (drain, outcome) in [(39, "2 cut"), (40, "2 cut"), (41, "2 unfinished")] {
         let expected = format!("cancel 2.0, {outcome}");
         play(

@@ -21,33 +21,30 @@ impl Analysis<'_> {
             sums.iter_mut()
                 .for_each(|(station, sum)| self.estimate_airtime(*station, sum));
         }
-        let air: u64 = sums.iter().map(|(_, sum)| sum.air()).fold(0, u64::saturating_add);
-        let bytes: u64 = sums.iter().map(|(_, sum)| sum.bytes()).fold(0, u64::saturating_add);
-        let transmissions: u64 = sums
-            .iter()
-            .map(|(_, sum)| sum.transmissions)
-            .fold(0, u64::saturating_add);
+        let mut all = Bin::default();
+        sums.iter().for_each(|(_, sum)| all.add(sum));
+        let (air, bytes) = (all.air.airtime(), all.bytes.total());
         let length = self.length(mask);
         if air == 0 || bytes == 0 || length <= 0.0 {
             return None;
         }
         let shares = sums
             .iter()
-            .filter(|(_, sum)| sum.bytes() > 0)
+            .filter(|(_, sum)| sum.bytes.total() > 0)
             .map(|(station, sum)| Share {
                 station: *station,
-                air: sum.air() as f64 / air as f64,
-                bytes: sum.bytes() as f64 / bytes as f64,
+                air: sum.air.airtime() as f64 / air as f64,
+                bytes: sum.bytes.total() as f64 / bytes as f64,
                 sum: *sum,
             });
         let taken = |station: &usize| {
-            let sum = self.sum(*station, mask);
-            sum.air() as f64 + around(sum.transmissions)
+            let air = self.sum(*station, mask).air;
+            air.airtime() as f64 + around(air.transmissions)
         };
         Some(AirtimeBreakdown {
             shares: shares.collect(),
             data: air as f64 / length,
-            around: around(transmissions) / length,
+            around: around(all.air.transmissions) / length,
             others: self.others(group, mask),
             peers: peers.iter().map(taken).sum::<f64>() / length,
             estimated,
@@ -61,8 +58,8 @@ impl Analysis<'_> {
             let rate = rate.filter(|rate| *rate > 0.0)?;
             Some((bytes as f64 * 8e9 / (rate * OF_RATE)) as u64)
         };
-        sum.air_down = took(sum.bytes_down, link.down.value()).unwrap_or(0);
-        sum.air_up = took(sum.bytes_up, link.up.value()).unwrap_or(0);
+        sum.air.airtime_down = took(sum.bytes.down, link.down.value()).unwrap_or(0);
+        sum.air.airtime_up = took(sum.bytes.up, link.up.value()).unwrap_or(0);
     }
 
     /// Share of a group's channel that other networks used in these bins. It is measured where
@@ -73,7 +70,7 @@ impl Analysis<'_> {
             .members
             .iter()
             .filter(|s| self.evidence.stations[**s].knows_others);
-        let measured = measured.map(|s| self.sum(*s, mask).others).max();
+        let measured = measured.map(|s| self.sum(*s, mask).air.others).max();
         match (&group.radio, measured) {
             (Some(_), Some(others)) => others as f64 / self.length(mask).max(1.0),
             (Some(radio), None) => self.configured_busy(radio, mask),
@@ -123,7 +120,7 @@ impl Analysis<'_> {
 }
 
 impl AirtimeBreakdown {
-    /// The share of the time in which the channel was taken.
+    /// The share of the time in which the channel was busy.
     pub(in crate::explain) fn used(&self) -> f64 {
         self.data + self.around + self.others + self.peers
     }
@@ -136,9 +133,9 @@ impl AirtimeBreakdown {
 impl Share {
     /// Content per second of airtime, in Mbit/s.
     pub(in crate::explain) fn speed(&self) -> f64 {
-        match self.sum.air() {
+        match self.sum.air.airtime() {
             0 => 0.0,
-            air => self.sum.bytes() as f64 * 8e3 / air as f64,
+            air => self.sum.bytes.total() as f64 * 8e3 / air as f64,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Demand of workloads, whatever the network delivers.
+//! Demand of workloads, independent of what the network delivers.
 
 use super::{Analysis, Direction};
 use netburn_scenario::plan::Http;
@@ -12,7 +12,6 @@ const SEGMENT: u64 = 1_448;
 /// Rate that one workload needs to meet its goals.
 #[derive(Debug, Clone)]
 pub(in crate::explain) struct Need {
-    /// Direction.
     pub(in crate::explain) direction: Direction,
     /// Mbit/s of content.
     pub(in crate::explain) mbps: f64,
@@ -65,8 +64,8 @@ impl Analysis<'_> {
         each.sum()
     }
 
-    /// Round trips that an operation needs (for a stream, its first object), and the time that its
-    /// goal allows, in ms; `None` without a goal of time.
+    /// Returns two values: the round trips that an operation needs (for a stream, its first
+    /// object), and the time that its goal allows, in ms. `None` without a goal of time.
     pub(in crate::explain) fn round_trips(&self, station: usize, workload: usize) -> Option<(u32, f64)> {
         let config = &self.plan.stations[station].workloads.get(workload)?.config;
         let windows_of_rates = config.goals.iter().filter_map(|goal| match goal {
@@ -93,8 +92,8 @@ impl Analysis<'_> {
     }
 }
 
-/// Returns the number of windows it takes to send so much, the first of ten segments and each twice
-/// the one before.
+/// Returns the number of windows that are needed to send this content. The first has ten segments,
+/// and each has twice as many as the one before.
 fn windows(bytes: u64) -> u32 {
     let (mut left, mut window, mut count) = (bytes.div_ceil(SEGMENT), INITIAL_WINDOW, 1);
     while left > window {

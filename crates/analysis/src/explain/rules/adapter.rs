@@ -1,7 +1,7 @@
 //! Adapter bottleneck: a station moves what its adapter can, although more airtime is available.
 
 use super::{is_named, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction};
+use crate::explain::analysis::{Analysis, Direction, FULL};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
 use netburn_scenario::Environment;
@@ -18,6 +18,18 @@ const BELOW_LINK: f64 = 2.5;
 const OTHERS_MORE: f64 = 1.5;
 /// Minimum number of bins for a flat rate.
 const BINS: usize = 10;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "simulate, lab: the content reached {} of the adapter's rate for {} of the time in use. fleet: the station's rate \
+         was constant within {}. Its link was {BELOW_LINK} times as fast or more, and another station moved \
+         {OTHERS_MORE} times as much or more.",
+        percent(FULL),
+        percent(FULL_SHARE),
+        percent(FLAT)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     let stations = 0..analysis.plan.stations.len();

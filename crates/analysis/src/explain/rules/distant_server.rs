@@ -3,12 +3,22 @@
 use super::{list, severity, worst_symptom};
 use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
-use crate::format::span;
+use crate::format::{percent, span};
 
 /// Minimum share of the goal's time that round trips take; the rest is for the data.
 const MIN_SHARE: f64 = 0.7;
 /// Minimum idle round-trip time, in ms; shorter ones occur within a city.
 const NEAR_MS: f64 = 20.0;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "The idle round trip was {} or more. The round trips that an operation needs took {} or more of the time that its \
+         goal allows.",
+        span(NEAR_MS),
+        percent(MIN_SHARE)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     let far: Vec<(usize, String)> = (0..analysis.plan.stations.len())

@@ -1,9 +1,9 @@
 //! Download bufferbloat: a download fills a queue that other stations share.
 
 use super::{is_named, list, severity, share, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction, Group};
+use crate::explain::analysis::{Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, Group};
 use crate::explain::{Cause, Kind};
-use crate::format::{mbps, percent};
+use crate::format::{mbps, percent, span};
 use netburn_medium::config::QueueKind;
 use netburn_workload::Kind as WorkloadKind;
 
@@ -11,6 +11,18 @@ use netburn_workload::Kind as WorkloadKind;
 const BUSY_CHANNEL: f64 = 0.85;
 /// Share of the time in use above which a link is a bottleneck.
 const FULL_SHARE: f64 = 0.3;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "The median round trip of a downloading station was above {} and above {BLOATED_FACTOR} times the idle one. The \
+         downlink was full for {} of the time in use, or the channel was busy for {} of the time or more. No cause above \
+         explains it.",
+        span(BLOATED_MS),
+        percent(FULL_SHARE),
+        percent(BUSY_CHANNEL)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     if is_named(found, Kind::Server) {

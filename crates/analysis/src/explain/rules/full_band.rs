@@ -8,10 +8,21 @@ use netburn_scenario::Environment;
 
 /// Minimum share of other networks.
 const OTHERS: f64 = 0.3;
-/// A channel that is taken for this share of the time has no room left.
+/// A channel that is busy for this share of the time has no room left.
 const BUSY_CHANNEL: f64 = 0.9;
-/// The same as a driver's survey has it, which misses what the channel needs around frames.
+/// The same for a driver's survey, which does not include interframe spaces and backoff.
 const SURVEYED: f64 = 0.8;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "Other networks used {} of the channel or more. With the stations' own traffic, the channel was busy for {} of \
+         the time or more; on a fleet, for {} by the drivers' surveys. `slow-cochannel` does not explain it.",
+        percent(OTHERS),
+        percent(BUSY_CHANNEL),
+        percent(SURVEYED)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     analysis

@@ -8,6 +8,19 @@ use netburn_record::health::Role;
 use netburn_record::self_check::{CPU, LATENESS_US, MACHINE_BUSY, MISSED_SENDS, standstill_limit};
 use netburn_record::{Health, QualityIssue};
 
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "The busiest thread of an agent used {} of a core or more. Or its machine was busy for {} of the time or more. Or \
+         it started its operations more than {} late at p99, skipped more than {} of them, or had a standstill beyond the \
+         limit. Or the self-check failed for another reason.",
+        percent(CPU),
+        percent(MACHINE_BUSY),
+        span_us(LATENESS_US),
+        percent(MISSED_SENDS)
+    )
+}
+
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     if !analysis.environment.is_real() {
         return Vec::new();

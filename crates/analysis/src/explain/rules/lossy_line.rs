@@ -2,12 +2,13 @@
 
 use super::{is_named, list, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction};
+use crate::explain::evidence::MIN_SEGMENTS;
 use crate::explain::{Cause, Kind};
 use crate::format::{percent, span};
 use netburn_scenario::Environment;
 use netburn_units::BitRate;
 
-/// Minimum loss rate. A connection with a round-trip time of 20 ms and this loss reaches 1448 B ×
+/// Minimum loss rate. A connection with this loss and a round-trip time of 20 ms reaches 1448 B ×
 /// 1.22 / (20 ms × √0.003) = 13 Mbit/s (Mathis, Semke, Mahdavi and Ott 1997).
 const LOST: f64 = 0.003;
 /// Minimum number of retransmissions; fewer may be chance.
@@ -16,6 +17,15 @@ const MIN_RETRANSMISSIONS: u64 = 10;
 const BUSY_CHANNEL: f64 = 0.85;
 /// Share of the time in use above which a link is a bottleneck.
 const FULL_SHARE: f64 = 0.3;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "{} or more of an affected station's TCP segments were retransmitted, of {MIN_SEGMENTS} or more. Its round trips \
+         were not those of a full queue, and neither its link nor its channel was full.",
+        percent(LOST)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     if matches!(analysis.environment, Environment::Imported) || is_named(found, Kind::Server) {

@@ -10,8 +10,19 @@ const SHORT: u64 = 100_000_000;
 /// Time after an interruption in which operations may still be late, in ns, because a queue has to
 /// drain.
 const AFTER: i64 = 2_000_000_000;
-/// The share of what was late that must have been so around a gap.
+/// Minimum share of the late operations and stalls that are around interruptions.
 const MIN_SHARE: f64 = 0.3;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "A station had gaps of {} or more while it roamed. {} or more of its late operations were around these gaps, up to \
+         {} after them.",
+        span(SHORT as f64 / 1e6),
+        percent(MIN_SHARE),
+        span(AFTER as f64 / 1e6)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     (0..analysis.plan.stations.len())

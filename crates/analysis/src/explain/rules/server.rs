@@ -1,7 +1,7 @@
 //! Server bottleneck: its processor, its errors, or its link.
 
 use super::{list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction, LinkLoad};
+use crate::explain::analysis::{Analysis, Direction, FULL, LinkLoad};
 use crate::explain::{Cause, Kind, Severity};
 use crate::format::{mbps, percent, span_us};
 use netburn_record::health::Role;
@@ -11,6 +11,19 @@ use netburn_units::BitRate;
 
 /// A hop that is full for this share of the time in which anything moves is the limit.
 const FULL_SHARE: f64 = 0.3;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "The busiest thread of the server used {} of a core or more. Or the server took more than {} to start its \
+         responses at p99, or rejected requests. Or the content on its link reached {} of the link's rate for {} of the \
+         time in use.",
+        percent(CPU),
+        span_us(SERVICE_US),
+        percent(FULL),
+        percent(FULL_SHARE)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     itself(analysis).or_else(|| hop(analysis)).into_iter().collect()
@@ -37,10 +50,10 @@ fn itself(analysis: &Analysis<'_>) -> Option<Cause> {
                 span_us(SERVICE_US)
             ));
         }
-        if server.refused > 0 {
+        if server.rejected > 0 {
             facts.push(format!(
                 "it rejected or failed {} requests because of internal errors",
-                server.refused
+                server.rejected
             ));
         }
     }

@@ -14,6 +14,16 @@ const MIN_AIRTIME: f64 = 0.3;
 /// Minimum channel utilisation; below it no station waits for the channel.
 const BUSY_CHANNEL: f64 = 0.85;
 
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "simulate, lab: a station of another radio on the channel used {} of the time or more. An affected station moved \
+         {SLOWER} times as much or more in a second of airtime. The channel was busy for {} of the time or more.",
+        percent(MIN_AIRTIME),
+        percent(BUSY_CHANNEL)
+    )
+}
+
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     analysis
         .groups

@@ -12,6 +12,16 @@ const CONTENT: f64 = 0.94;
 /// Share of the time in use above which a link is a bottleneck.
 const FULL_SHARE: f64 = 0.3;
 
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "simulate, lab: a workload with a missed goal needs more than {} of the rate of its WAN link or wire. Or all \
+         workloads together request more than that, and the link was full for {} of the time in use.",
+        percent(CONTENT),
+        percent(FULL_SHARE)
+    )
+}
+
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     // Other environments do not know the rates of links.
     if !matches!(analysis.environment, Environment::Simulate | Environment::Lab) || is_named(found, Kind::Server) {

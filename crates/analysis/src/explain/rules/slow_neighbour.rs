@@ -16,6 +16,17 @@ const LITTLE: f64 = 0.7;
 /// Minimum channel utilisation; below it no station waits for the channel.
 const BUSY_CHANNEL: f64 = 0.85;
 
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "A station used {MORE} times an equal share of the airtime or more. Another one moved {SLOWER} times as much or \
+         more in a second of airtime. The packets of this one were queued, or it wanted all the capacity and got less than \
+         {} of a fair share. The channel was busy for {} of the time or more.",
+        percent(LITTLE),
+        percent(BUSY_CHANNEL)
+    )
+}
+
 pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
     analysis
         .groups
@@ -84,14 +95,15 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
     })
 }
 
-/// Returns true if it is degraded and, as far as known, its packets are queued.
+/// Returns true if the station is degraded and, as far as known, its packets are queued.
 fn waits(analysis: &Analysis<'_>, station: usize) -> bool {
     let seen = &analysis.evidence.stations[station];
     let waits = |median: Option<f64>| median.is_none_or(|ms| analysis.is_bloated(ms, station));
     analysis.degraded_station(station).is_some() && waits(seen.receiving.median_ms().or(seen.sending.median_ms()))
 }
 
-/// Returns how long the affected' packets took round trip.
+/// Returns a sentence about the longest median round-trip time of the affected stations, if it
+/// indicates queueing.
 fn waited(analysis: &Analysis<'_>, affected: &[Share]) -> String {
     let worst = affected.iter().filter_map(|share| {
         let median = analysis.evidence.stations[share.station].receiving.median_ms()?;
@@ -111,12 +123,12 @@ fn advice(analysis: &Analysis<'_>, group: &Group, airtime: &AirtimeBreakdown, sl
     let up: u64 = airtime
         .shares
         .iter()
-        .map(|share| share.sum.air_up)
+        .map(|share| share.sum.air.airtime_up)
         .fold(0, u64::saturating_add);
     let down: u64 = airtime
         .shares
         .iter()
-        .map(|share| share.sum.air_down)
+        .map(|share| share.sum.air.airtime_down)
         .fold(0, u64::saturating_add);
     if up > down {
         return format!(

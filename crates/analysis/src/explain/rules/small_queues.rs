@@ -2,6 +2,7 @@
 
 use super::{is_named, severity};
 use crate::explain::analysis::Analysis;
+use crate::explain::evidence::Bin;
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, short};
 use netburn_workload::Kind as WorkloadKind;
@@ -14,6 +15,18 @@ const WAITING: f64 = 2.0;
 const FRAME_BITS: f64 = 1_546.0 * 8.0;
 /// Minimum number of transmissions.
 const MIN_TRANSMISSIONS: u64 = 100;
+/// Minimum share of the data airtime. Several stations that send at once wait for each other, not for TCP.
+const ALONE: f64 = 0.8;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "A station uploaded and used {} of the data airtime or more. Its aggregates had {} or less of the frames that fit. \
+         At most {WAITING} times as many packets were queued.",
+        percent(ALONE),
+        percent(SMALL)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     if is_named(found, Kind::Server) {
@@ -35,16 +48,14 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let group = analysis.group_of(station)?;
     let mask = analysis.busy_bins(station);
     let airtime = analysis.airtime(group, &mask)?;
-    let sum = airtime.share(station)?.sum;
+    let Bin { air, bytes, .. } = airtime.share(station)?.sum;
     let rate = analysis.evidence.stations[station].link.up.value()?;
-    if sum.transmissions < MIN_TRANSMISSIONS || sum.samples == 0 || sum.bytes_up < sum.bytes_down.saturating_mul(9) {
+    if air.transmissions < MIN_TRANSMISSIONS || bytes.up < bytes.down.saturating_mul(9) {
         return None;
     }
     let fits = analysis.fits(group, rate / FRAME_BITS)?;
-    let mean = sum.mpdus as f64 / sum.transmissions as f64;
-    let waiting = sum.backlog as f64 / sum.samples as f64;
-    // Several stations that send at once wait for each other, not for TCP.
-    let alone = airtime.share(station)?.air >= 0.8;
+    let (mean, waiting) = (air.mean_aggregate()?, air.mean_backlog()?);
+    let alone = airtime.share(station)?.air >= ALONE;
     if !alone || mean > SMALL * fits || waiting > WAITING * fits.min(32.0) {
         return None;
     }
@@ -58,7 +69,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
             short(fits.floor()),
             short(waiting.round()),
             percent(airtime.data),
-            mbps(sum.bytes_up as f64 * 8e3 / analysis.length(&mask)),
+            mbps(bytes.up as f64 * 8e3 / analysis.length(&mask)),
             mbps(rate / 1e6)
         ),
         advice: "Raise the TSQ limit for this device (`sk_pacing_shift` in the driver, `tsq` in a scenario), or use a newer kernel whose Wi-Fi driver sets it."

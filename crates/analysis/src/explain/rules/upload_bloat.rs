@@ -1,13 +1,24 @@
 //! Upload bufferbloat: an upload fills a queue that other stations share.
 
 use super::{is_named, list, severity, share, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction};
+use crate::explain::analysis::{Analysis, BLOATED_FACTOR, BLOATED_MS, Direction};
 use crate::explain::{Cause, Kind};
-use crate::format::{mbps, percent};
+use crate::format::{mbps, percent, span};
+use netburn_record::aggregate::ByteSum;
 use netburn_workload::Kind as WorkloadKind;
 
 /// Share of the time in use above which a link is a bottleneck.
 const FULL_SHARE: f64 = 0.3;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "The median round trip of an uploading station was above {} and above {BLOATED_FACTOR} times the idle one. Its \
+         uplink was full for {} of the time in use, or more data went up than down. An affected station shared the queue.",
+        span(BLOATED_MS),
+        percent(FULL_SHARE)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     if is_named(found, Kind::Server) {
@@ -53,8 +64,8 @@ pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     }]
 }
 
-/// Returns true if a station is limited by its uplink: its uplink is full, or most of the channel's
-/// data goes up.
+/// Returns true if a station is limited by its uplink. Either its uplink is full, or most of the
+/// channel's data is sent by stations.
 fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
     if full_line(analysis, station).is_some() {
         return true;
@@ -63,14 +74,14 @@ fn upwards(analysis: &Analysis<'_>, station: usize) -> bool {
         return !(0..analysis.plan.stations.len()).any(|other| analysis.moves(other, WorkloadKind::Download));
     };
     let mask = analysis.busy_bins(station);
-    let sums = group.members.iter().map(|member| analysis.sum(*member, &mask));
-    let (down, up) = sums.fold((0_u64, 0_u64), |(down, up), sum| {
-        (down.saturating_add(sum.bytes_down), up.saturating_add(sum.bytes_up))
-    });
-    up > down
+    let mut bytes = ByteSum::default();
+    for member in &group.members {
+        bytes.add(&analysis.sum(*member, &mask).bytes);
+    }
+    bytes.up > bytes.down
 }
 
-/// Returns true if it is degraded and waits in the same queue.
+/// Returns true if the station is degraded and its packets wait in the same queue.
 fn waits(analysis: &Analysis<'_>, station: usize, by: &[(usize, f64)]) -> bool {
     let seen = &analysis.evidence.stations[station];
     let known = seen.receiving.median_ms();
@@ -84,8 +95,8 @@ fn waits(analysis: &Analysis<'_>, station: usize, by: &[(usize, f64)]) -> bool {
         )
 }
 
-/// Returns true if packets of two stations can share a queue: they have one access point, or one
-/// channel if access points are unknown. Without any information this is assumed.
+/// Returns true if packets of two stations can share a queue. They have the same access point, or
+/// the same channel if access points are unknown. Without any information this is assumed.
 fn share_a_queue(analysis: &Analysis<'_>, one: usize, other: usize) -> bool {
     let wired = |station: usize| analysis.plan.stations[station].link.is_some();
     if one == other || wired(one) || wired(other) {

@@ -3,12 +3,21 @@
 use super::{is_named_for, severity, worst_symptom};
 use crate::explain::analysis::{Analysis, Direction, OF_RATE};
 use crate::explain::{Cause, Kind};
-use crate::format::mbps;
+use crate::format::{mbps, percent};
 use netburn_scenario::Environment;
 
-/// A signal that is not weak, in dBm: −67 dBm is what Wi-Fi networks for voice and video are planned for at the edge of a cell (Cisco, *Enterprise
-/// Mobility Design Guide*).
+/// A signal that is not weak, in dBm. Wi-Fi networks for voice and video are planned for −67 dBm at the edge of a cell
+/// (Cisco, *Enterprise Mobility Design Guide*).
 const WEAK_DBM: f64 = -67.0;
+
+/// Condition under which the rule names its cause.
+pub(super) fn criterion() -> String {
+    format!(
+        "A station's mean signal was {WEAK_DBM} dBm or less. {} of its link's mean rate was less than the rate that a \
+         workload with a missed goal needs.",
+        percent(OF_RATE)
+    )
+}
 
 pub(super) fn find(analysis: &Analysis<'_>, found: &[Cause]) -> Vec<Cause> {
     if !matches!(

@@ -2,9 +2,9 @@
 
 use super::super::buffer::{Arrivals, Levels};
 use super::super::{AirBin, AirView, Curve, Histogram, LatencyBin, LinkBin, WorkloadView};
-use netburn_record::aggregate::Buckets;
+use netburn_record::Clock;
+use netburn_record::aggregate::{AirSum, Bucketed, Buckets, ByteSum, EvaluatedTime};
 use netburn_record::summary::LatencyMs;
-use netburn_record::{AirRow, Clock};
 use netburn_scenario::{Plan, Station};
 use netburn_stats::{P50, P75, P90, P95, P99};
 use netburn_units::{Instant, Probability};
@@ -15,53 +15,49 @@ pub(super) struct StationBuilder {
     pub(super) clock: Option<Clock>,
     /// Time at which it was lost in this run, in ns of its clock.
     pub(super) lost: Option<i64>,
-    /// Begin of its evaluated time, in ns.
-    pub(super) from: i64,
+    pub(super) evaluated: EvaluatedTime,
     pub(super) idle: Histogram<7>,
     pub(super) loaded: Histogram<7>,
     pub(super) workloads: Vec<WorkloadBuilder>,
+    /// `None` without airtime.
     pub(super) air: Option<AirGathering>,
-    pub(super) link: Vec<LinkBin>,
+    pub(super) link: Bucketed<LinkBin>,
 }
 
 pub(super) struct WorkloadBuilder {
     pub(super) latency: Histogram<7>,
-    pub(super) bins: Vec<Histogram<5>>,
-    pub(super) down: Vec<u64>,
-    pub(super) up: Vec<u64>,
+    pub(super) over_time: Bucketed<Histogram<5>>,
+    pub(super) bytes: Bucketed<ByteSum>,
     pub(super) player: Option<(Arrivals, Levels)>,
 }
 
 pub(super) struct AirGathering {
-    pub(super) bins: Vec<AirCount>,
+    pub(super) bins: Bucketed<AirSum>,
     /// Within the evaluated time.
-    pub(super) all: AirCount,
-}
-
-#[derive(Clone, Copy, Default)]
-pub(super) struct AirCount {
-    pub(super) airtime: u64,
-    pub(super) transmissions: u64,
-    pub(super) mpdus: u64,
-    pub(super) retries: u64,
-    pub(super) backlog: u64,
-    pub(super) drops: u64,
-    pub(super) marks: u64,
+    pub(super) evaluated: AirSum,
 }
 
 impl StationBuilder {
-    pub(super) fn new(station: &Station, plan: &Plan, bins: Buckets) -> Self {
+    pub(super) fn new(station: &Station, plan: &Plan, evaluated: EvaluatedTime, bins: Buckets) -> Self {
         let workloads = station.workloads.iter();
         StationBuilder {
             clock: None,
             lost: None,
-            from: plan.warmup.max(station.start).min(plan.duration).as_nanos() as i64,
+            evaluated,
             idle: Histogram::default(),
             loaded: Histogram::default(),
             workloads: workloads.map(|w| WorkloadBuilder::new(&w.config, plan, bins)).collect(),
             air: None,
-            link: Vec::new(),
+            link: Bucketed::new(bins),
         }
+    }
+
+    /// Index of the last bin in which there was an operation, content or airtime.
+    pub(super) fn last_bin(&self) -> usize {
+        let workloads = self.workloads.iter();
+        let moved = workloads.map(|workload| workload.over_time.last().max(workload.bytes.last()));
+        let air = self.air.as_ref().map_or(0, |air| air.bins.last());
+        moved.fold(air, usize::max)
     }
 
     /// An instant of its clock by the controller's, in ns.
@@ -77,20 +73,19 @@ impl WorkloadBuilder {
     pub(super) fn new(config: &Config, plan: &Plan, bins: Buckets) -> Self {
         WorkloadBuilder {
             latency: Histogram::default(),
-            bins: vec![Histogram::default(); bins.count()],
-            down: vec![0; bins.count()],
-            up: vec![0; bins.count()],
+            over_time: Bucketed::new(bins),
+            bytes: Bucketed::new(bins),
             player: config
                 .player
                 .map(|player| (Arrivals::new(player, plan.duration), Levels::new(bins))),
         }
     }
 
-    /// `seconds`: how long a bin is, over all runs.
+    /// `seconds` is the length of a bin, summed over all runs.
     pub(super) fn finish(self, config: &Config, exact: &LatencyMs, bins: usize, seconds: f64) -> WorkloadView {
-        let rate = |bytes: &[u64]| -> Vec<f64> {
-            let rates = bytes.iter().take(bins).map(|bytes| *bytes as f64 * 8.0 / 1e6 / seconds);
-            rates.collect()
+        let rate = |direction: fn(&ByteSum) -> u64| -> Vec<f64> {
+            let bytes = |bin| self.bytes.get(bin).map_or(0, direction);
+            (0..bins).map(|bin| bytes(bin) as f64 * 8.0 / 1e6 / seconds).collect()
         };
         let rate_goal = config.goals.iter().filter_map(|goal| match goal {
             Goal::Rate { at_least, .. } => Some(*at_least),
@@ -102,9 +97,11 @@ impl WorkloadBuilder {
             latency_goal_ms: config.latency_limit().map(|limit| limit.as_nanos() as f64 / 1e6),
             rate_goal_mbps: rate_goal.max().map(|rate| rate.as_bps() as f64 / 1e6),
             latency: self.curve(exact),
-            over_time: self.bins.iter().take(bins).map(latency_bin).collect(),
-            down_mbps: rate(&self.down),
-            up_mbps: rate(&self.up),
+            over_time: (0..bins)
+                .map(|bin| self.over_time.get(bin).and_then(latency_bin))
+                .collect(),
+            down_mbps: rate(|bytes| bytes.down),
+            up_mbps: rate(|bytes| bytes.up),
             buffer: self.player.zip(config.player).map(|((_, levels), player)| {
                 let mut view = levels.finish(&player);
                 view.least_s.truncate(bins);
@@ -114,7 +111,7 @@ impl WorkloadBuilder {
         }
     }
 
-    /// The curve through the summary's own percentiles, where both counted the same.
+    /// The curve through the summary's own percentiles, if both have the same counts.
     pub(super) fn curve(&self, exact: &LatencyMs) -> Curve {
         let known: Vec<(Probability, f64)> = [
             (P50, exact.p50),
@@ -143,40 +140,33 @@ fn latency_bin(of: &Histogram<5>) -> Option<LatencyBin> {
     })
 }
 
-impl AirCount {
-    pub(super) fn add(&mut self, row: &AirRow) {
-        let airtime = row.airtime_down.as_nanos().saturating_add(row.airtime_up.as_nanos());
-        self.airtime = self.airtime.saturating_add(airtime);
-        self.transmissions = self.transmissions.saturating_add(row.transmissions);
-        self.mpdus = self.mpdus.saturating_add(row.mpdus);
-        self.retries = self.retries.saturating_add(row.retries);
-        self.backlog = self.backlog.max(row.backlog);
-        self.drops = self.drops.saturating_add(row.drops);
-        self.marks = self.marks.saturating_add(row.marks);
-    }
-
-    pub(super) fn aggregate(&self) -> Option<f64> {
-        (self.transmissions > 0).then(|| self.mpdus as f64 / self.transmissions as f64)
-    }
-}
-
 impl AirGathering {
+    pub(super) fn new(bins: Buckets) -> Self {
+        AirGathering {
+            bins: Bucketed::new(bins),
+            evaluated: AirSum::default(),
+        }
+    }
+
     pub(super) fn finish(self, airtime: Option<f64>, bytes: Option<f64>, bins: usize, seconds: f64) -> AirView {
-        let bin = |count: &AirCount| AirBin {
-            airtime: count.airtime as f64 / 1e9 / seconds,
-            aggregate: count.aggregate(),
-            backlog: count.backlog,
-            drops: count.drops,
+        let bin = |bin| {
+            let sum = self.bins.get(bin).copied().unwrap_or_default();
+            AirBin {
+                airtime: sum.airtime() as f64 / 1e9 / seconds,
+                aggregate: sum.mean_aggregate(),
+                backlog: sum.max_backlog,
+                drops: sum.drops,
+            }
         };
-        let all = &self.all;
+        let all = &self.evaluated;
         AirView {
             airtime_share: airtime,
             bytes_share: bytes,
-            mean_aggregate: all.aggregate(),
-            retry_share: (all.mpdus > 0).then(|| all.retries as f64 / all.mpdus as f64),
+            mean_aggregate: all.mean_aggregate(),
+            retry_share: all.retry_share(),
             drops: all.drops,
             marks: all.marks,
-            bins: self.bins.iter().take(bins).map(bin).collect(),
+            bins: (0..bins).map(bin).collect(),
         }
     }
 }

@@ -99,18 +99,18 @@ impl Hub {
         };
         // The member may still connect, so the request was valid.
         if !matches!(rejection, Rejection::Absent(_)) {
-            connection.refusals += 1;
+            connection.rejections += 1;
         }
-        let exhausted = matches!(connection.peer, Peer::Unauthenticated(_)) || connection.refusals >= MAX_REFUSALS;
-        let refused = Refused {
+        let exhausted = matches!(connection.peer, Peer::Unauthenticated(_)) || connection.rejections >= MAX_REJECTIONS;
+        let rejected = Rejected {
             code: rejection.code(),
             reason: rejection.to_string(),
         };
         self.outputs.push_back(match connection.peer {
             Peer::Unauthenticated(ConnectionKind::Operator) | Peer::Operator => {
-                Output::Tell(id, ControlReply::Refused(refused))
+                Output::Tell(id, ControlReply::Rejected(rejected))
             }
-            _ => Output::Send(id, ToMember::Refused(refused)),
+            _ => Output::Send(id, ToMember::Rejected(rejected)),
         });
         let address = connection.peer_info.address;
         let peer: String = peer
@@ -118,7 +118,7 @@ impl Hub {
             .filter(|c| !c.is_control())
             .take(messages::MAX_NAME)
             .collect();
-        self.outputs.push_back(Output::Refused(peer, address, rejection));
+        self.outputs.push_back(Output::Rejected(peer, address, rejection));
         if exhausted {
             self.close(now, id);
         }
@@ -132,7 +132,7 @@ impl Hub {
         let reason = reason.to_owned();
         self.outputs.push_back(match connection.peer {
             Peer::Unauthenticated(ConnectionKind::Member) => {
-                Output::Send(id, ToMember::Refused(Refused { code, reason }))
+                Output::Send(id, ToMember::Rejected(Rejected { code, reason }))
             }
             Peer::Member(_) => Output::Send(
                 id,
@@ -142,7 +142,7 @@ impl Hub {
                 }),
             ),
             Peer::Unauthenticated(ConnectionKind::Operator) | Peer::Operator => {
-                Output::Tell(id, ControlReply::Refused(Refused { code, reason }))
+                Output::Tell(id, ControlReply::Rejected(Rejected { code, reason }))
             }
         });
         self.close(now, id);

@@ -1,6 +1,6 @@
 //! Requests of operators, and the runs that they hold.
 
-use super::super::control::{AcquireRun, ControlWelcome, InviteMember, Members, Open, ReleaseRun, RunAcquired};
+use super::super::control::{AcquireRun, ControlWelcome, InviteMember, Members, Open, ReleaseRun};
 use super::*;
 
 impl Hub {
@@ -97,14 +97,13 @@ impl Hub {
             .map(|part| (part.name.clone(), part.member.clone()))
             .collect();
         self.outputs.push_back(Output::Proxy(run.clone(), port));
-        self.outputs.push_back(Output::Register(Registration {
-            run: run.clone(),
+        let registration = Registration {
+            run,
             folder,
             parts,
             delivered: BTreeSet::new(),
-        }));
-        self.outputs
-            .push_back(Output::Tell(id, ControlReply::Acquired(RunAcquired { run })));
+        };
+        self.outputs.push_back(Output::Register(id, registration));
         self.changed(now);
         Ok(())
     }

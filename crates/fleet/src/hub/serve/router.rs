@@ -1,6 +1,7 @@
 //! Routing of opened WebSockets: to the hub, or to the holder of a run.
 
 use super::*;
+use netburn_run_control::disk_queue::Slots;
 
 /// State shared by all connections.
 pub(super) struct Router {
@@ -12,6 +13,8 @@ pub(super) struct Router {
     pub(super) event_sender: mpsc::Sender<Event>,
     pub(super) clock: OwnClock,
     pub(super) admission_limit: AdmissionLimit,
+    /// Slots of the storage thread's queue.
+    pub(super) storage_slots: Slots,
 }
 
 impl Router {
@@ -105,7 +108,16 @@ impl Router {
             let event = match kind {
                 ConnectionKind::Member => {
                     let message = FromMember::from_text(&text);
-                    Event::Member(self.clock.now(), id, message)
+                    let slot = match message {
+                        // A slow disk delays the reading of this connection, and then its member.
+                        Ok(FromMember::LateResults(_) | FromMember::LateResultsEnd(_)) => {
+                            let slot = self.storage_slots.reserve().await;
+                            Some(slot.map_err(|error| error.to_string())?)
+                        }
+                        _ => None,
+                    };
+                    // Taken after the wait for a slot, during which the member is not silent.
+                    Event::Member(self.clock.now(), id, message, slot)
                 }
                 ConnectionKind::Operator => {
                     let message = ControlRequest::from_text(&text);

@@ -42,7 +42,7 @@ impl Document {
     }
 }
 
-/// One run as a test's document; `number` where it is one of several.
+/// One run as the document of a flent test. `number` is the run's number if it is one of several.
 pub(super) fn document(run: &Run, test: Test, of: &Series, number: Option<u32>) -> Document {
     let plan = &run.header().plan;
     let started = run.header().started.unwrap_or(DATELESS);
@@ -132,7 +132,8 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// A download of every station, a ping of each that has a probe or a call, and perhaps an upload.
+    /// Adds a download of every station, a ping of each station with a probe or a call, and with
+    /// `uploads` an upload.
     fn fair(&mut self, uploads: bool, names: &[&str]) -> serde_json::Value {
         for (name, station) in names.iter().zip(&self.of.stations) {
             self.rates(format!("TCP download BE {name}"), &station.down);
@@ -146,7 +147,7 @@ impl Page<'_> {
         json!({})
     }
 
-    /// A stream for each station that was sent something.
+    /// Adds a stream for each station that received content.
     fn downloads(&mut self, names: &[&str]) -> serde_json::Value {
         let receives = |station: &StationSeries| station.down.iter().flatten().any(|bytes| *bytes > 0);
         let all = names.iter().zip(&self.of.stations);
@@ -201,7 +202,7 @@ impl Page<'_> {
         self.put(name, "Mbits/s", results, raw);
     }
 
-    /// Round trips; in steps their means.
+    /// Round trips, and their means in steps.
     fn pings(&mut self, name: String, pings: &[Ping]) {
         let mut sums = vec![(0.0, 0_u32); self.x_values.len()];
         let mut raw = Vec::with_capacity(pings.len());
@@ -246,7 +247,7 @@ fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// A title as flent puts it into a file's name.
+/// A title in the form that flent uses in file names.
 fn fit(title: &str) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     title.chars().take(80).map(fit).collect()

@@ -11,13 +11,13 @@ use netburn_workload::{Kind, Outcome};
 /// Default step; flent's own default.
 const STEP: Duration = Duration::from_millis(200);
 
-/// The most steps: longer runs take longer ones.
+/// Maximum number of steps. Longer runs have longer steps.
 const STEPS: u64 = 20_000;
 
 /// All stations' series.
 #[derive(Debug)]
 pub(super) struct Series {
-    /// The time before the load, and after.
+    /// The time before the load, and after it.
     pub(super) delay: Duration,
     pub(super) length: Duration,
     pub(super) step: Duration,
@@ -26,7 +26,7 @@ pub(super) struct Series {
     pub(super) pages: Vec<Ping>,
 }
 
-/// One station's.
+/// Series of one station.
 #[derive(Debug, Default)]
 pub(super) struct StationSeries {
     /// Bytes per step from the beginning of the load; `None` while the station had no workload.
@@ -87,7 +87,7 @@ impl Series {
             }
         })?;
         for (station, gathered) in series.stations.iter_mut().zip(gathering.stations) {
-            // Idle probes alone would pass for pings under load.
+            // flent would show idle probes alone as pings under load.
             if station.of.is_some() {
                 station.pings = gathered.sorted();
             }
@@ -198,7 +198,7 @@ impl Gathering {
 }
 
 impl Gathered {
-    /// All by time, numbered through where that means something.
+    /// All pings by time, with consecutive numbers if gaps in the numbers mean loss.
     fn sorted(self) -> Vec<Ping> {
         let numbered = self.pinger.is_none_or(|(_, counted)| counted);
         let mut pings = self.idle;

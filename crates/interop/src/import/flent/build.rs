@@ -89,7 +89,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
             workload: workloads.len() as u16,
         });
         let mut workload = workload(kind);
-        // A station that does the same twice does it under two names.
+        // A station with the same workload twice has two names for it.
         let before = workloads
             .iter()
             .filter(|w| w.config.kind == workload.config.kind)
@@ -164,7 +164,7 @@ pub(super) fn build(data: &Data, file: &str) -> Result<Imported, FlentError> {
     })
 }
 
-/// The plan but for its stations.
+/// The plan without its stations.
 fn plan(data: &Data) -> Plan {
     let named = if data.title.is_empty() { &data.test } else { &data.title };
     let name = station(&named.to_lowercase(), &mut BTreeSet::new());
@@ -212,7 +212,7 @@ struct Rows<'a> {
     interpolated: u64,
 }
 
-/// One value: when, in seconds of the run, and what.
+/// One value with its time, in seconds of the run.
 struct Value {
     at: f64,
     value: f64,
@@ -271,7 +271,7 @@ impl Rows<'_> {
         accepted
     }
 
-    /// Mbit/s over stretches that end at their instants, as bytes by tenths of a second.
+    /// Converts Mbit/s over intervals that end at their instants to bytes in tenths of a second.
     fn transfer(&mut self, of: &Series<'_>) {
         let bin = BIN.as_secs_f64();
         let mut bins: BTreeMap<i64, f64> = BTreeMap::new();
@@ -292,7 +292,7 @@ impl Rows<'_> {
             }
         }
         let down = of.kind == SeriesKind::Download;
-        // Rounded so that the sum is.
+        // Rounded so that the sum is exact.
         let (mut sum, mut emitted) = (0.0, 0_u64);
         for (at, bytes) in bins {
             sum += bytes;
@@ -323,7 +323,7 @@ impl Rows<'_> {
             if took > MAX_PING {
                 continue;
             }
-            // Seconds since 1970 are good to less than a microsecond.
+            // Seconds since 1970 are accurate to less than a microsecond.
             let due = ((value.at - took) * 1e6).round() / 1e6;
             if due >= self.data.length {
                 self.after += 1;

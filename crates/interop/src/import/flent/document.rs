@@ -15,7 +15,7 @@ pub(super) struct Data {
     pub(super) title: String,
     /// Nanoseconds since 1970, if the file has a start time.
     pub(super) t0: Option<i64>,
-    /// The hosts that series are named by.
+    /// The hosts in the names of the series.
     pub(super) hosts: Vec<String>,
     pub(super) local: String,
     pub(super) version: String,
@@ -54,7 +54,7 @@ impl From<Value> for Loose {
     }
 }
 
-/// The file's own form.
+/// The file as it is, before the checks.
 #[derive(Deserialize)]
 struct File {
     #[serde(default)]
@@ -141,7 +141,7 @@ impl Data {
     }
 }
 
-/// `2016-10-11T16:29:19.854645Z` in ns since 1970. What has another form is unknown.
+/// `2016-10-11T16:29:19.854645Z` in ns since 1970. `None` for other forms.
 fn instant(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z').unwrap_or(text);
     let (date, time) = text.split_once('T')?;

@@ -47,7 +47,7 @@ pub(super) fn host<'a>(name: &str, hosts: &'a [String]) -> Option<&'a str> {
     fitting.max_by_key(|host| host.len())
 }
 
-/// A host as a name of ours: letters, digits and `-`, none that is `taken` or reserved.
+/// A station name for a host: letters, digits and `-`. The name is neither `taken` nor reserved.
 pub(super) fn station(host: &str, taken: &mut BTreeSet<String>) -> String {
     let fit = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     let fitted: String = host.chars().take(50).map(fit).collect();

@@ -5,10 +5,10 @@ use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::Read;
 
-/// Maximum number of that a file may hold, unpacked: hours of many series are a few hundred MB.
+/// Maximum size of a file in bytes, decompressed. Hours of many series are a few hundred MB.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// The text of a file, packed or not.
+/// The text of a file, compressed or not.
 pub(super) fn unpacked(bytes: &[u8]) -> Result<Cow<'_, [u8]>, FlentError> {
     if bytes.starts_with(b"BZh") {
         return Err(FlentError::Bzip2);

@@ -1,20 +1,20 @@
 //! Rate control by probing, similar to Linux's `minstrel_ht`.
 //!
-//! Every [`update`](MinstrelParameters::update) the share of MPDUs that arrived is averaged per
-//! rate ([`statistics`]), and three rates are selected: the one with the highest goodput, the
-//! second, and a robust one. A PPDU is tried with the first, then the second, then the robust one,
-//! and finally with the slowest of all. Sometimes a short aggregate is sent at a rate without
-//! recent statistics ([`probe`]).
+//! Every [`update`](MinstrelParameters::update) averages the share of MPDUs that arrived, per rate
+//! ([`statistics`]). Then it selects three rates: the one with the highest goodput, the second, and
+//! a robust one. A PPDU is tried with the first, then the second, then the robust one, and finally
+//! with the slowest of all. Sometimes a short aggregate is sent at a rate without recent statistics
+//! ([`probe`]).
 //!
 //! Differences from Linux: a PPDU that was lost completely, without any response, may have
 //! collided. A collision is independent of the rate, so it takes the same share of every rate's
-//! PPDUs; a bad link takes more from the fast ones. So the loss share of the rate with the fewest
-//! losses is attributed to the channel, and only the additional losses of a rate count against it.
+//! PPDUs. A bad link takes more from the fast ones. So the loss share of the rate with the fewest
+//! losses is attributed to the channel. Only the additional losses of a rate count against it.
 //! Partial loss always counts: some of the aggregate was decoded, so there was no collision. A rate
-//! that worked and then loses consecutive aggregates is marked unusable as soon as collisions at
-//! the usual share don't explain it, without waiting for averages. Without aggregation every loss
-//! is complete and can't be attributed, so each counts, as in Linux: collisions then lower every
-//! rate's share equally and keep their order.
+//! that worked may then lose consecutive aggregates. It is marked unusable, without waiting for
+//! averages, as soon as collisions at the usual share don't explain the losses. Without aggregation
+//! every loss is complete and can't be attributed, so each counts, as in Linux. Collisions then
+//! lower every rate's share equally and keep their order.
 
 mod probe;
 mod statistics;

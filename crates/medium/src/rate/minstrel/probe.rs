@@ -166,9 +166,9 @@ impl Probes {
         group.get(place.checked_sub(1)?).copied()
     }
 
-    /// Alternates between two choices: the lowest MCS among the next faster rates of all other
-    /// groups, which most likely needs the least signal; and the next faster rate of each group in
-    /// turn.
+    /// Alternates between two choices. One is the lowest MCS among the next faster rates of all
+    /// other groups, which most likely needs the least signal. The other is the next faster rate of
+    /// each group in turn.
     fn across(&mut self, first: usize, set: &RateSet) -> Option<usize> {
         self.round += 1;
         if self.round.is_multiple_of(2) {

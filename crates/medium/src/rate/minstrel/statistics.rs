@@ -311,8 +311,8 @@ mod tests {
         );
     }
 
-    /// A loss where the share `share` is lost anyway is evidence of −ln `share` for a dead link:
-    /// 0.693 at one half, at least 0.105, at most 2.3.
+    /// A loss is evidence of −ln `share` for a dead link, where the share `share` is lost anyway.
+    /// The evidence is 0.693 at one half, at least 0.105, at most 2.3.
     #[test]
     fn losses_for_a_fallback_rate() {
         for (share, losses) in [(0.5, 3), (0.1, 1), (0.01, 1), (0.9, 19), (1.0, 19), (0.3, 2)] {

@@ -29,7 +29,7 @@ pub(crate) struct DeployArgs {
     /// Network interface for the traffic of the runs, such as wlan0
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
-    /// Binary for machines on which this one does not run; docs/RELEASE.md describes how to build it
+    /// Binary for machines on which this one does not run, built for their processor
     #[arg(long, value_name = "FILE")]
     pub(crate) binary: Option<PathBuf>,
     /// Start the agent with the device (`netburn fleet join --install`)

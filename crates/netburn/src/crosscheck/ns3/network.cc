@@ -1,6 +1,6 @@
 // The network of a plan in ns-3: one access point, its stations, a server behind a wire, and the flows between them.
 // program.py compiles this in memory against the headers of the installed ns-3, fills in a Plan, and calls run().
-// docs/CROSSCHECK.md gives the reason of each setting.
+// docs/reference/crosscheck.md gives the reason of each setting.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"

@@ -1,8 +1,9 @@
 """Runs plans of `netburn crosscheck` in ns-3.
 
-Reads one plan as JSON from each line of standard input, and prints one line of JSON for each: goodput in Mbit/s of each flow,
-median round trip in ms of each station's probes. The first line that it prints has the version of ns-3. network.cc, next to this
-file, is compiled in memory against the headers of the installed ns-3.
+Reads one plan as JSON from each line of standard input, and prints one line of JSON for each. The line has
+the goodput in Mbit/s of each flow, and the median round trip in ms of each station's probes. The first line
+that it prints has the version of ns-3. network.cc, next to this file, is compiled in memory against the
+headers of the installed ns-3.
 """
 
 import importlib.metadata
@@ -91,7 +92,7 @@ def main():
             library.run(plan_of(short))
             compiled = True
         print(json.dumps(run_apart(fields)), flush=True)
-    # Python would destroy objects of ns-3 in an order that ns-3 does not survive.
+    # Python would destroy objects of ns-3 in an order that crashes ns-3.
     os._exit(0)
 
 

@@ -1,11 +1,12 @@
 //! Counts of one workload, and one-way delays between two clocks.
 
-use crate::aggregate::Counted;
+use crate::aggregate::{Counted, EvaluatedTime};
 use crate::health::Clock;
+use crate::row::IntervalRow;
 use crate::summary::evidence::{Counts, WorkloadEvidence};
 use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
-use netburn_workload::judge::windows;
+use netburn_workload::verdict::windows;
 use netburn_workload::{Config, Failure, Goal, Kind, Operation, Outcome, Stall, Tally};
 
 #[derive(Debug)]
@@ -119,13 +120,13 @@ impl WorkloadCounter {
         }
     }
 
-    pub(super) fn interval(&mut self, at: Instant, ended: Instant, bytes: u64, from: Instant, to: Instant) {
-        let inside = ended.min(to).checked_since(at.max(from)).unwrap_or_default();
-        self.evidence.moved += u128::from(bytes) * u128::from(inside.as_nanos());
-        let index = usize::try_from(at.as_nanos() / BIN.as_nanos() as i64);
+    pub(super) fn interval(&mut self, row: &IntervalRow, evaluated: EvaluatedTime) {
+        let bytes = row.bytes();
+        self.evidence.moved += evaluated.weigh(bytes, row.at);
+        let index = usize::try_from(row.at.as_nanos() / BIN.as_nanos() as i64);
         if let (Some(bins), Ok(index)) = (&mut self.bins, index)
-            && at >= Instant::ZERO
-            && at < to
+            && row.at >= Instant::ZERO
+            && row.at < evaluated.to
         {
             if bins.len() <= index {
                 bins.resize(index + 1, 0);
@@ -134,7 +135,8 @@ impl WorkloadCounter {
         }
     }
 
-    pub(super) fn finish(self, from: Instant, to: Instant, clocks: Clocks<'_>) -> WorkloadEvidence {
+    pub(super) fn finish(self, evaluated: EvaluatedTime, clocks: Clocks<'_>) -> WorkloadEvidence {
+        let EvaluatedTime { from, to } = evaluated;
         let first = self.first_due.map(|due| due.max(from));
         let mut evidence = self.evidence;
         let watched = match (first, self.config.player) {

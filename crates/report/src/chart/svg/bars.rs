@@ -5,13 +5,13 @@ use crate::chart::{Chart, Scale};
 use crate::sanitise::truncate;
 use writer::SvgWriter;
 
-/// Narrow, so that a phone can show it with letters that can be read.
+/// Narrow, so that the text is readable on a phone.
 const WIDTH: f64 = 560.0;
 const BAR: f64 = 13.0;
 const GAP: f64 = 9.0;
 const TOP: f64 = 8.0;
 
-/// Maximum number of groups that are drawn: the table has all.
+/// Maximum number of groups that are drawn. The table has all.
 const MAX_BARS: usize = 60;
 
 /// The chart as an SVG document. Its horizontal axis must hold names.

@@ -5,7 +5,7 @@ use crate::chart::{At, Chart, HUES, Level};
 use crate::sanitise::{sanitise, truncate};
 use std::fmt::Write as _;
 
-/// Dashes, one time around the colours after the other.
+/// Dashes: the next pattern for each repetition of the colours.
 const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
 
 /// Room for the title of a file.
@@ -90,12 +90,12 @@ impl SvgWriter {
         );
     }
 
-    /// A word that explains.
+    /// An explanatory text.
     pub(super) fn quiet(&mut self, x: f64, y: f64, anchor: &str, text: &str) {
         self.text(x, y, anchor, self.faint(), text);
     }
 
-    /// A word that description something.
+    /// A label.
     pub(super) fn word(&mut self, x: f64, y: f64, anchor: &str, text: &str) {
         self.text(x, y, anchor, self.ink(), text);
     }
@@ -112,7 +112,7 @@ impl SvgWriter {
         );
     }
 
-    /// A stretch.
+    /// A shaded range.
     pub(super) fn area(&mut self, x: f64, y: f64, width: f64, height: f64, colour_index: Option<usize>) {
         let fill = self.colour_index(colour_index);
         let _ = writeln!(
@@ -249,7 +249,7 @@ pub(super) fn flow(names: &[(String, usize)], width: f64) -> (Vec<Placed>, usize
     (placed, lines)
 }
 
-/// Text from elsewhere as markup has it.
+/// Foreign text, escaped for markup.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

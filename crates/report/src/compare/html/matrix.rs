@@ -43,7 +43,7 @@ pub fn matrix(matrix: &Matrix) -> String {
     document(&title, &body, &[])
 }
 
-/// The scenario and the variant that a comparison is of.
+/// The scenario and the variant of a comparison.
 fn place(matrix: &Matrix, comparison: usize) -> (&str, &str) {
     let found = matrix.rows.iter().find_map(|row| {
         let cell = row.cells.iter().flatten().find(|cell| cell.comparison == comparison)?;

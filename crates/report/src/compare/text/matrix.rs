@@ -97,7 +97,7 @@ pub fn matrix(matrix: &Matrix, width: usize, colour: bool) -> String {
     text
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell.
 fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:".contains(c);
     if !path.is_empty() && path.chars().all(plain) {

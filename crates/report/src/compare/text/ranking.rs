@@ -7,7 +7,7 @@ use crate::sanitise::{sanitise, wrap};
 use crate::style::{Tone, paint};
 use crate::table::{Cell, left, render, right};
 use netburn_analysis::compare::{Ranked, Ranking, Side};
-use netburn_stats::judge::MIN_RUNS;
+use netburn_stats::metric_change::MIN_RUNS;
 
 /// Warnings about the ranking, one message each.
 pub(in crate::compare) fn warnings(ranking: &Ranking) -> Vec<String> {
@@ -68,7 +68,7 @@ pub fn ranking(ranking: &Ranking, width: usize, colour: bool) -> String {
     text
 }
 
-/// Quantity it rests on.
+/// Basis of the ranking.
 pub(in crate::compare) fn legend(ranking: &Ranking) -> String {
     format!(
         "Medians of runs. * marks the best variant and those that cannot be distinguished from it ({} pairs, rank test with Holm's correction, 5 %). Intervals: 95 %, {} bootstrap resamples of runs, seed {}.",

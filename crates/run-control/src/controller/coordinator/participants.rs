@@ -5,8 +5,8 @@ use crate::controller::Setup;
 use crate::controller::protocol_state::{ConnectionId, Rejection, Stage, Step};
 use crate::controller::roster::{Admission, State};
 use netburn_protocol::clock::Stamp;
-use netburn_protocol::messages::{self, Bye, Reach, Ready, Refused, ToAgent, Welcome};
-use netburn_record::{Detail, EventKind, EventRow, Health, Moved, QualityIssue, Role, Row, Side};
+use netburn_protocol::messages::{self, Bye, Reach, Ready, Rejected, ToAgent, Welcome};
+use netburn_record::{Detail, EventKind, EventRow, Health, Loss, LossCause, Moved, QualityIssue, Role, Row, Side};
 use netburn_units::{Duration, Instant};
 use std::collections::BTreeMap;
 
@@ -29,7 +29,8 @@ impl RunCoordinator {
         {
             // The agent reconnected, but without its rows.
             self.roster.sessions[index].state = State::Expected;
-            self.mark_lost(at, index, "it was restarted without its rows");
+            let reason = "it was restarted without its rows";
+            self.mark_lost(at, index, Loss::new(LossCause::Restarted, reason));
         }
         let (index, admission) = admitted?;
         self.moved = true;
@@ -87,7 +88,8 @@ impl RunCoordinator {
             Step::Answered => self.answered(at, index),
             Step::Ready(ready) if ready.server.is_none() == session.is_agent() => self.ready(at, index, ready),
             Step::Ready(_) => {
-                self.mark_lost(at, index, "its `ready` does not fit its role");
+                let reason = "its `ready` does not fit its role";
+                self.mark_lost(at, index, Loss::new(LossCause::InvalidReady, reason));
                 return Err(Rejection::Address);
             }
             Step::Rows(batch) => {
@@ -110,7 +112,7 @@ impl RunCoordinator {
                     reason: Some(messages::shorten(error.clone(), messages::MAX_TEXT)),
                 };
                 self.outputs.push_back(Output::Send(id, ToAgent::Bye(bye)));
-                self.mark_lost(at, index, &error);
+                self.mark_lost(at, index, Loss::new(LossCause::PartFailed, error));
             }
             Step::Leaves { early: false, .. } => {
                 self.drop_connection(id);
@@ -118,7 +120,7 @@ impl RunCoordinator {
             }
             Step::Leaves { reason, .. } => {
                 let reason = reason.unwrap_or_else(|| "it left".to_owned());
-                self.mark_lost(at, index, &reason);
+                self.mark_lost(at, index, Loss::new(LossCause::Left, reason));
             }
         }
         Ok(())
@@ -140,7 +142,7 @@ impl RunCoordinator {
         let needed = session.expected.datagrams;
         let reach = ready.reach.unwrap_or_default();
         match unreached(&reach, needed) {
-            Some(reason) => self.mark_lost(at, index, &reason),
+            Some(reason) => self.mark_lost(at, index, Loss::new(LossCause::ServerUnreachable, reason)),
             None => {
                 if let Some(why) = reach.datagrams {
                     let note = format!(
@@ -171,7 +173,7 @@ impl RunCoordinator {
         }
         if rejected.total() > MAX_REJECTED_ROWS {
             let reason = format!("more than {MAX_REJECTED_ROWS} of its rows were rejected");
-            self.mark_lost(at, index, &reason);
+            self.mark_lost(at, index, Loss::new(LossCause::RowsRejected, reason));
         }
     }
 
@@ -184,7 +186,10 @@ impl RunCoordinator {
         for session in &self.roster.sessions {
             let rejected = session.allowance.rejected();
             if rejected.total() > 0 {
-                let issue = rejected.issue(&session.description());
+                let issue = QualityIssue::RowsRejected {
+                    sender: session.description(),
+                    reasons: rejected.clone(),
+                };
                 match &session.expected.stations[..] {
                     [] => events.push((None, issue)),
                     stations => events.extend(stations.iter().map(|station| (Some(*station), issue.clone()))),
@@ -262,36 +267,35 @@ impl RunCoordinator {
     }
 
     /// Sends a rejection. Closes an unauthenticated connection, and one with too many rejections.
-    pub(super) fn refuse(&mut self, now: Stamp, id: ConnectionId, refusal: Rejection) {
+    pub(super) fn reject(&mut self, now: Stamp, id: ConnectionId, rejection: Rejection) {
         let (session, who, over) = match self.connections.get_mut(&id) {
             None => return,
             Some(Connection::Unauthenticated(protocol, _)) => {
-                protocol.refuse();
+                protocol.reject();
                 (None, "an unauthenticated peer".to_owned(), protocol.is_exhausted())
             }
             Some(Connection::Session(index)) => {
                 let session = &mut self.roster.sessions[*index];
-                session.protocol.refuse();
+                session.protocol.reject();
                 let name = session.expected.name.clone();
                 (Some(*index), name, session.protocol.is_exhausted())
             }
         };
-        let code = refusal.code();
-        let reason = messages::shorten(refusal.to_string(), messages::MAX_TEXT);
-        self.outputs.push_back(Output::Refused(who, refusal));
+        let code = rejection.code();
+        let reason = messages::shorten(rejection.to_string(), messages::MAX_TEXT);
+        self.outputs.push_back(Output::Rejected(who, rejection));
         self.outputs.push_back(Output::Send(
             id,
-            ToAgent::Refused(Refused {
+            ToAgent::Rejected(Rejected {
                 code,
                 reason: reason.clone(),
             }),
         ));
         match session {
-            Some(index) if over => self.mark_lost(
-                now,
-                index,
-                &format!("too many of its messages were rejected, last: {reason}"),
-            ),
+            Some(index) if over => {
+                let reason = format!("too many of its messages were rejected, last: {reason}");
+                self.mark_lost(now, index, Loss::new(LossCause::MessagesRejected, reason));
+            }
             None if over => self.drop_connection(id),
             _ => {}
         }
@@ -327,27 +331,30 @@ impl RunCoordinator {
     }
 
     /// Marks an agent as lost. The results of its stations end here.
-    pub(super) fn mark_lost(&mut self, now: Stamp, index: usize, reason: &str) {
+    pub(super) fn mark_lost(&mut self, now: Stamp, index: usize, loss: Loss) {
         self.moved = true;
         self.cancel_clock_sync(index);
         let session = &mut self.roster.sessions[index];
         let connection = session.connection();
-        let (since, reason) = match &session.state {
-            State::Disconnected(since, why) => (*since, format!("{why}, and it did not reconnect")),
-            _ => (now, reason.to_owned()),
+        let (since, mut loss) = match &session.state {
+            State::Disconnected(since, why) => {
+                let detail = format!("{why}, and it did not reconnect");
+                (*since, Loss::new(why.cause, detail))
+            }
+            _ => (now, loss),
         };
-        let reason = messages::shorten(reason, messages::MAX_TEXT);
-        session.state = State::Lost(reason.clone());
+        loss.detail = messages::shorten(loss.detail, messages::MAX_TEXT);
+        session.state = State::Lost(loss.clone());
         if let Some(id) = connection {
             self.drop_connection(id);
         }
         // Before the start there is no run time. Lost agents are recorded at the start.
         if self.start.is_some() {
-            self.report_lost(since, index, &reason);
+            self.report_lost(since, index, loss);
         }
     }
 
-    pub(super) fn report_lost(&mut self, now: Stamp, index: usize, reason: &str) {
+    pub(super) fn report_lost(&mut self, now: Stamp, index: usize, loss: Loss) {
         let session = &self.roster.sessions[index];
         let all_of = |stations: &[u16]| stations.iter().copied().map(Some).collect();
         let (kind, stations, issue): (_, Vec<Option<u16>>, _) = match session.expected.role {
@@ -356,7 +363,7 @@ impl RunCoordinator {
                 all_of(&session.expected.stations),
                 QualityIssue::AgentLost {
                     name: session.label(),
-                    cause: reason.to_owned(),
+                    loss,
                 },
             ),
             Role::Server => {
@@ -367,7 +374,7 @@ impl RunCoordinator {
                 };
                 let issue = QualityIssue::ServerLost {
                     member: session.member().map(str::to_owned),
-                    cause: reason.to_owned(),
+                    loss,
                 };
                 (kind, stations, issue)
             }

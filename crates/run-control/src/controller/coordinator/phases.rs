@@ -9,7 +9,7 @@ use crate::error::ControllerError;
 use crate::progress::Phase;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{Assign, Bye, Stop, ToAgent};
-use netburn_record::{Clock, EventKind};
+use netburn_record::{Clock, EventKind, Loss, LossCause};
 use netburn_units::Duration;
 
 /// Maximum number of agents that have an assignment and are not ready yet.
@@ -32,7 +32,8 @@ impl RunCoordinator {
                 let late = deadline <= now;
                 let awaited = |p: &AgentSession| matches!(p.state, State::Expected | State::Disconnected(..));
                 if late {
-                    self.mark_lost_where(now, "it did not join in time", awaited);
+                    let loss = Loss::new(LossCause::NotJoined, "it did not join in time");
+                    self.mark_lost_where(now, &loss, awaited);
                 }
                 let waiting = self.roster.sessions.iter().any(awaited);
                 if !waiting && self.can_go_on(now) {
@@ -65,7 +66,8 @@ impl RunCoordinator {
                         self.roster.sessions[index].before = estimate;
                     }
                     let unknown = |p: &AgentSession| p.stage().is_some() && p.before.is_none();
-                    self.mark_lost_where(now, "its clock could not be compared", unknown);
+                    let loss = Loss::new(LossCause::ClockUnknown, "its clock could not be compared");
+                    self.mark_lost_where(now, &loss, unknown);
                     if self.can_go_on(now) {
                         self.start(now);
                     }
@@ -94,9 +96,8 @@ impl RunCoordinator {
             }
             RunPhase::Collecting(deadline) => {
                 if deadline <= now {
-                    self.mark_lost_where_stage(now, "its results did not arrive in time", |p, stage| {
-                        p.is_agent() && stage == Stage::Started
-                    });
+                    let loss = Loss::new(LossCause::ResultsLate, "its results did not arrive in time");
+                    self.mark_lost_where_stage(now, &loss, |p, stage| p.is_agent() && stage == Stage::Started);
                 }
                 let done = self.agents_done();
                 if done {
@@ -119,7 +120,8 @@ impl RunCoordinator {
                 let served = self.all_here(|stage| stage >= Stage::Done);
                 let done = (served && self.clock_sync_complete()) || deadline <= now;
                 if done {
-                    self.mark_lost_where_stage(now, "it did not report in time", |_, stage| stage == Stage::Started);
+                    let loss = Loss::new(LossCause::EndNotReported, "it did not report in time");
+                    self.mark_lost_where_stage(now, &loss, |_, stage| stage == Stage::Started);
                     let estimates = self.estimates();
                     for (index, estimate) in estimates.into_iter().enumerate() {
                         self.roster.sessions[index].after = estimate;
@@ -139,12 +141,12 @@ impl RunCoordinator {
 
     /// Returns whether a server and an agent are left. Ends the run if not.
     fn can_go_on(&mut self, now: Stamp) -> bool {
-        let reasons = |agents: bool| {
+        let losses = |agents: bool| {
             let lost = self.roster.sessions.iter().filter_map(|p| match &p.state {
-                State::Lost(reason) if p.is_agent() == agents => Some(format!("{}: {reason}", p.label())),
+                State::Lost(loss) if p.is_agent() == agents => Some((p.label(), loss.clone())),
                 _ => None,
             });
-            lost.collect::<Vec<_>>().join("; ")
+            lost.collect()
         };
         let here = |agents: bool| {
             let mut all = self.roster.sessions.iter();
@@ -152,8 +154,8 @@ impl RunCoordinator {
         };
         let error = match (here(false), here(true)) {
             (true, true) => return true,
-            (false, _) => ControllerError::NoServer(reasons(false)),
-            (true, false) => ControllerError::NoAgents(reasons(true)),
+            (false, _) => ControllerError::NoServer(losses(false)),
+            (true, false) => ControllerError::NoAgents(losses(true)),
         };
         self.part(now, "the run can't begin");
         self.phase = RunPhase::Finished(Some(error));
@@ -209,8 +211,8 @@ impl RunCoordinator {
         // Records the agents that never joined, and the clocks, in case the controller does not reach the
         // end.
         for index in 0..self.roster.sessions.len() {
-            if let State::Lost(reason) = self.roster.sessions[index].state.clone() {
-                self.report_lost(start, index, &reason);
+            if let State::Lost(loss) = self.roster.sessions[index].state.clone() {
+                self.report_lost(start, index, loss);
             }
         }
         self.record_notes(start);
@@ -289,22 +291,23 @@ impl RunCoordinator {
     }
 
     fn mark_unready_lost(&mut self, now: Stamp) {
-        self.mark_lost_where_stage(now, "it was not ready in time", |_, stage| stage < Stage::Ready);
+        let loss = Loss::new(LossCause::NotReady, "it was not ready in time");
+        self.mark_lost_where_stage(now, &loss, |_, stage| stage < Stage::Ready);
     }
 
-    fn mark_lost_where_stage(&mut self, now: Stamp, reason: &str, who: impl Fn(&AgentSession, Stage) -> bool) {
+    fn mark_lost_where_stage(&mut self, now: Stamp, loss: &Loss, who: impl Fn(&AgentSession, Stage) -> bool) {
         for index in 0..self.roster.sessions.len() {
             let session = &self.roster.sessions[index];
             if session.stage().is_some_and(|stage| who(session, stage)) {
-                self.mark_lost(now, index, reason);
+                self.mark_lost(now, index, loss.clone());
             }
         }
     }
 
-    fn mark_lost_where(&mut self, now: Stamp, reason: &str, who: impl Fn(&AgentSession) -> bool) {
+    fn mark_lost_where(&mut self, now: Stamp, loss: &Loss, who: impl Fn(&AgentSession) -> bool) {
         for index in 0..self.roster.sessions.len() {
             if who(&self.roster.sessions[index]) {
-                self.mark_lost(now, index, reason);
+                self.mark_lost(now, index, loss.clone());
             }
         }
     }

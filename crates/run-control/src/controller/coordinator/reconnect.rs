@@ -5,28 +5,36 @@ use crate::controller::protocol_state::{ConnectionId, Stage};
 use crate::controller::roster::State;
 use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::{Start, Stop, ToAgent};
-use netburn_record::EventKind;
+use netburn_record::{EventKind, Loss, LossCause};
 use netburn_units::Duration;
 
 impl RunCoordinator {
+    /// Handles the end of an agent's connection at `since`. The agent is lost at `now` if it may not reconnect.
+    pub(super) fn handle_disconnected(&mut self, now: Stamp, since: Stamp, index: usize, loss: Loss) {
+        if self.setup.timeouts.allow_reconnect {
+            self.mark_disconnected(since, index, loss);
+        } else {
+            self.mark_lost(now, index, loss);
+        }
+    }
+
     /// Marks an agent as disconnected. It may reconnect.
-    pub(super) fn mark_disconnected(&mut self, now: Stamp, index: usize, reason: &str) {
+    fn mark_disconnected(&mut self, now: Stamp, index: usize, loss: Loss) {
         self.moved = true;
         self.cancel_clock_sync(index);
         let session = &mut self.roster.sessions[index];
         let connection = session.connection();
         session.protocol.interrupt();
-        session.state = State::Disconnected(now, reason.to_owned());
-        let name = session.label();
+        let text = format!("{} is disconnected: {loss}", session.label());
+        session.state = State::Disconnected(now, loss);
         if let Some(id) = connection {
             self.drop_connection(id);
         }
-        self.outputs
-            .push_back(Output::Warn(format!("{name} is disconnected: {reason}")));
+        self.outputs.push_back(Output::Warn(text));
     }
 
     /// Handles the reconnect of an agent over connection `id`.
-    pub(super) fn handle_reconnect(&mut self, now: Stamp, id: ConnectionId, index: usize, since: Stamp, why: &str) {
+    pub(super) fn handle_reconnect(&mut self, now: Stamp, id: ConnectionId, index: usize, since: Stamp, why: &Loss) {
         let session = &self.roster.sessions[index];
         let (agent, stage) = (session.is_agent(), session.protocol.stage());
         let name = session.label();
@@ -84,12 +92,8 @@ impl RunCoordinator {
                 self.silence_deadlines.insert((until, index));
                 continue;
             }
-            let (since, reason) = (session.heard, format!("no message for {SILENCE_TIMEOUT}"));
-            if self.setup.timeouts.allow_reconnect {
-                self.mark_disconnected(since, index, &reason)
-            } else {
-                self.mark_lost(now, index, &reason)
-            }
+            let loss = Loss::new(LossCause::Silent, format!("no message for {SILENCE_TIMEOUT}"));
+            self.handle_disconnected(now, session.heard, index, loss);
         }
     }
 }

@@ -10,7 +10,7 @@ use netburn_protocol::messages::{
     Batch, Done, HealthMessage, Hello, Message, Ping, Pong, Progress, Ready, Rows, ServerAddress,
 };
 use netburn_protocol::token::Token;
-use netburn_record::{Clock, Detail, EventKind, Health, IntervalRow, Role};
+use netburn_record::{Clock, Detail, EventKind, Health, IntervalRow, LossCause, Role};
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::BitRate;
 use netburn_workload::Config;
@@ -33,7 +33,7 @@ struct Rig {
     closed: Vec<ConnectionId>,
     rows: Vec<Row>,
     phases: Vec<Phase>,
-    refused: Vec<Rejection>,
+    rejected: Vec<Rejection>,
 }
 
 const SERVER: ConnectionId = ConnectionId(1);
@@ -86,23 +86,8 @@ fn rows(sequence: u64, station: u16) -> ToController {
 
 fn health(name: &str) -> ToController {
     let health = Health {
-        name: name.to_owned(),
-        role: Role::Agent,
         stations: vec!["everything".to_owned()],
-        lateness_us_p50: 1.0,
-        lateness_us_p99: 2.0,
-        lateness_us_max: 3.0,
-        lateness_count: 4,
-        standstill_us_max: None,
-        missed_sends: 0,
-        cpu: 0.1,
-        machine_busy: 0.2,
-        service_us_p99: 0.0,
-        refused: 0,
-        bytes_down: 0,
-        bytes_up: 0,
-        operations: 0,
-        served: Default::default(),
+        ..Health::new(name, Role::Agent)
     };
     ToController::Health(HealthMessage { health })
 }
@@ -160,7 +145,7 @@ impl Rig {
             closed: vec![],
             rows: vec![],
             phases: vec![],
-            refused: vec![],
+            rejected: vec![],
         };
         rig.drain();
         rig
@@ -181,6 +166,23 @@ impl Rig {
         self.make_ready();
         self.pass(SECOND);
         assert!(self.coordinator.start.is_some());
+    }
+
+    /// A rig whose TV measures against a server of its own; all are ready.
+    fn with_another_server() -> Rig {
+        let mut rig = Rig::new();
+        rig.join(SERVER, Role::Server, "server");
+        rig.join(LAPTOP, Role::Agent, "laptop");
+        rig.join(TV, Role::Agent, "tv");
+        for id in [SERVER, LAPTOP, TV] {
+            let ready = Ready {
+                server: (id == SERVER).then(address),
+                own_server: id == TV,
+                ..Ready::default()
+            };
+            rig.say(id, ToController::Ready(ready));
+        }
+        rig
     }
 
     fn make_ready(&mut self) {
@@ -252,7 +254,7 @@ impl Rig {
                 }
                 Output::Row(row) => self.rows.push(row),
                 Output::Phase(phase, _) => self.phases.push(phase),
-                Output::Refused(_, refusal) => self.refused.push(refusal),
+                Output::Rejected(_, rejection) => self.rejected.push(rejection),
                 Output::Warn(_) => {}
             }
         }
@@ -438,14 +440,14 @@ fn invalid_first_messages_are_rejected() {
             },
         ),
     ];
-    for (message, refusal) in cases {
+    for (message, rejection) in cases {
         rig.connect(UNAUTHENTICATED);
         rig.say(UNAUTHENTICATED, message);
-        assert_eq!(rig.refused.pop(), Some(refusal.clone()));
-        let reason = refusal.to_string();
+        assert_eq!(rig.rejected.pop(), Some(rejection.clone()));
+        let reason = rejection.to_string();
         assert!(rig.told(
             UNAUTHENTICATED,
-            |m| matches!(m, ToAgent::Refused(r) if r.reason == reason)
+            |m| matches!(m, ToAgent::Rejected(r) if r.reason == reason)
         ));
         assert_eq!(rig.closed.pop(), Some(UNAUTHENTICATED));
     }
@@ -458,7 +460,7 @@ fn invalid_first_messages_are_rejected() {
     rig.join(LAPTOP, Role::Agent, "laptop");
     rig.connect(UNAUTHENTICATED);
     rig.say(UNAUTHENTICATED, hello(Role::Agent, "laptop"));
-    assert_eq!(rig.refused.pop(), Some(Rejection::Duplicate("laptop".to_owned())));
+    assert_eq!(rig.rejected.pop(), Some(Rejection::Duplicate("laptop".to_owned())));
     assert!(rig.here.contains(&LAPTOP));
 }
 
@@ -490,10 +492,10 @@ fn out_of_order_messages_change_nothing_until_there_are_too_many() {
     rig.say(LAPTOP, hello(Role::Agent, "laptop"));
     rig.say(LAPTOP, ToController::Ready(Ready::default()));
     rig.say(LAPTOP, rows(3, 0));
-    assert_eq!(rig.refused.last(), Some(&Rejection::Gap { got: 3, expected: 1 }));
+    assert_eq!(rig.rejected.last(), Some(&Rejection::Gap { got: 3, expected: 1 }));
     rig.say(LAPTOP, rows(1, 1));
     assert_eq!(
-        rig.refused.last(),
+        rig.rejected.last(),
         Some(&Rejection::Row(messages::WrongRow::ForeignStation(1)))
     );
     rig.say(
@@ -504,10 +506,10 @@ fn out_of_order_messages_change_nothing_until_there_are_too_many() {
             sent: 0,
         }),
     );
-    assert_eq!(rig.refused.last(), Some(&Rejection::NoPing));
+    assert_eq!(rig.rejected.last(), Some(&Rejection::NoPing));
     rig.say(LAPTOP, rows(2, 0));
-    assert_eq!(rig.refused.len(), 5);
-    while rig.refused.len() < 16 {
+    assert_eq!(rig.rejected.len(), 5);
+    while rig.rejected.len() < 16 {
         assert_eq!(rig.closed, []);
         rig.coordinator
             .handle_message(rig.now, LAPTOP, Err(Malformed::Unknown("x".to_owned())));
@@ -532,7 +534,7 @@ fn an_agent_reports_nothing_of_the_whole_run() {
         let text =
             r#"{"type":"rows","sequence":1,"batch":{"events":[[null,null,1000000000,0,"incomplete","it rains"]]}}"#;
         rig.say(id, ToController::from_text(text).unwrap());
-        assert_eq!(rig.refused, [Rejection::Row(messages::WrongRow::NoStation)]);
+        assert_eq!(rig.rejected, [Rejection::Row(messages::WrongRow::NoStation)]);
         assert_eq!(rig.rows.len(), before);
         // Other messages are accepted as before.
         rig.say(TV, rows(1, 1));
@@ -552,11 +554,14 @@ fn a_lost_agent_does_not_delay_the_others() {
     );
     rig.connect(UNAUTHENTICATED);
     rig.say(UNAUTHENTICATED, hello(Role::Agent, "tv"));
-    assert_eq!(rig.refused.pop(), Some(Rejection::Late("tv".to_owned())));
+    assert_eq!(rig.rejected.pop(), Some(Rejection::Late("tv".to_owned())));
     rig.pass(17 * SECOND);
     rig.report();
     let outcome = rig.finish().unwrap();
-    assert_eq!(outcome.lost[0].0, "tv");
+    assert_eq!(
+        (outcome.lost[0].0.as_str(), outcome.lost[0].1.cause),
+        ("tv", LossCause::Disconnected)
+    );
     assert_eq!(outcome.health.len(), 2);
 }
 
@@ -779,7 +784,7 @@ fn repeated_rows_are_stored_once() {
     let mut rig = Rig::started();
     rig.say(LAPTOP, rows(1, 0));
     rig.say(LAPTOP, rows(1, 0));
-    assert_eq!(rig.refused, []);
+    assert_eq!(rig.rejected, []);
     let intervals = rig.rows.iter().filter(|row| matches!(row, Row::Interval(_)));
     assert_eq!(intervals.count(), 1);
 }

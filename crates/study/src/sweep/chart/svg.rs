@@ -3,6 +3,7 @@
 use super::{Chart, Group};
 use crate::sweep::columns::Measure;
 use netburn_report::chart::{self, Axis, Datum, Scale, Series, Shape, Theme, Unit};
+use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability};
 
 /// Formats the chart as an SVG document.
 #[must_use]
@@ -12,9 +13,10 @@ pub fn svg(chart: &Chart) -> String {
 
 /// Converts to a chart of the report.
 fn drawing(chart: &Chart) -> chart::Chart {
-    let range = match chart.seeds {
-        1 => "",
-        _ => ", range from the least to the greatest",
+    // The axis names the key; with it, the title would be wider than the chart.
+    let title = match chart.seeds {
+        1 => chart.metric.clone(),
+        seeds => format!("{}, median and range of {seeds} seeds", chart.metric),
     };
     let scale = scale(&chart.values);
     let x = match &scale {
@@ -31,7 +33,7 @@ fn drawing(chart: &Chart) -> chart::Chart {
     let groups = chart.groups.iter();
     chart::Chart {
         id: "sweep".to_owned(),
-        title: format!("{} over {}{range}", chart.title(), chart.key),
+        title,
         description: format!("{}: {} values of {}.", chart.metric, chart.values.len(), chart.key),
         note: String::new(),
         x,
@@ -99,9 +101,19 @@ fn number(value: &str) -> Option<(f64, &str)> {
         .find(|(at, c)| !(c.is_ascii_digit() || *c == '.' || (*at == 0 && matches!(c, '-' | '+' | '−'))))
         .map_or(value.len(), |(at, _)| at);
     let unit = value[end..].trim();
-    // `802.11n` is a name, `20 MHz` is a number.
     let number: f64 = value[..end].replace('−', "-").parse().ok()?;
-    (number.is_finite() && !value.starts_with("802.11")).then_some((number, unit))
+    // `20 MHz` and `20ms` are numbers; `5g` and `802.11n` are names.
+    let is_quantity = unit.is_empty() || value[end..].starts_with(char::is_whitespace) || has_known_unit(value);
+    (number.is_finite() && is_quantity).then_some((number, unit))
+}
+
+fn has_known_unit(value: &str) -> bool {
+    value.parse::<Dbm>().is_ok()
+        || value.parse::<Duration>().is_ok()
+        || value.parse::<BitRate>().is_ok()
+        || value.parse::<ByteSize>().is_ok()
+        || value.parse::<Distance>().is_ok()
+        || value.parse::<Probability>().is_ok()
 }
 
 #[cfg(test)]
@@ -116,6 +128,7 @@ mod tests {
         };
         let dbm = |numbers: [f64; 2]| Some((numbers.to_vec(), "dBm".to_owned()));
         assert_eq!(scale(&["-80dBm", "-70 dBm"]), dbm([-80.0, -70.0]));
+        assert_eq!(scale(&["20ms", "5 ms"]), Some((vec![20.0, 5.0], "ms".to_owned())));
         assert_eq!(scale(&["1", "2.5", "10"]), Some((vec![1.0, 2.5, 10.0], String::new())));
         // A hyphen, and the minus sign that netburn prints.
         assert_eq!(scale(&["-86 dBm", "−40.5 dBm"]), dbm([-86.0, -40.5]));
@@ -123,6 +136,7 @@ mod tests {
             &["fifo", "airtime"][..],
             &["1 ms", "1 s"],
             &["802.11n", "802.11ac"],
+            &["5g", "2g"],
             &["1"],
             &["1", "1.0"],
         ] {

@@ -8,8 +8,12 @@ use netburn_medium::phy::response;
 use netburn_units::Duration;
 use serde::Deserialize;
 
-/// Saturated stations (Bianchi, IEEE JSAC 18(3), 2000). Metrics: `throughput`, `normalised` (share of time with payload on the
-/// air), `tau` (probability that a station sends in a slot) and `collision` (probability that a transmission collides).
+/// Saturated stations (Bianchi, IEEE JSAC 18(3), 2000). Metrics:
+///
+/// - `throughput`
+/// - `normalised`: share of time with payload on the air
+/// - `tau`: probability that a station sends in a slot
+/// - `collision`: probability that a transmission collides
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Bianchi {

@@ -8,7 +8,7 @@
 //! shifts   = ["-3 dB", "0 dB", "3 dB"]                            # shifts of all signals, each with every seed
 //! against  = { set = { "ap.home.queue" = "fifo" } }               # merged into the rest: the runs to compare with
 //! slow     = true                                                 # excluded from a quick validation
-//! metric   = "station.b.probe.p95_ms"
+//! metric   = "station.laptop.probe.p95_ms"
 //! ```
 //!
 //! Metrics are [formulas](crate::experiment).

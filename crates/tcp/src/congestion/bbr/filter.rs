@@ -7,8 +7,8 @@ struct Sample {
     value: u64,
 }
 
-/// Maximum within a window of rounds: the best value, the best after it, and the best after that,
-/// so that there is a successor from the window's later part when the best expires.
+/// Maximum within a window of rounds. It keeps the best value, the best after it, and the best
+/// after that. So there is a successor from the window's later part when the best expires.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WindowedMax {
     best: [Sample; 3],

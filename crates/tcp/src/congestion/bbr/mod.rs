@@ -1,10 +1,10 @@
 //! BBR version 1: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: Congestion-Based Congestion
 //! Control", 2016, with the integers of Linux's `tcp_bbr.c`.
 //!
-//! BBR tracks two values of the path: the maximum delivery rate of the last ten rounds and the
-//! minimum round-trip time of the last ten seconds. It paces at a gain of the first and limits the
-//! data in flight to a gain of their product. A loss reduces the window only for the round in which
-//! it is detected (packet conservation).
+//! BBR tracks two values of the path. They are the maximum delivery rate of the last ten rounds and
+//! the minimum round-trip time of the last ten seconds. It paces at a gain of the first and limits
+//! the data in flight to a gain of their product. A loss reduces the window only for the round in
+//! which it is detected (packet conservation).
 //!
 //! Not modelled: the long-term sampling that detects a policer, and departure times in the future
 //! of packets in a paced burst (`bbr_packets_in_net_at_edt` with `edt` = now).
@@ -211,8 +211,8 @@ impl Bbr {
     }
 
     /// Advances the gain cycle (`bbr_update_cycle_phase`). A phase lasts a round trip. Probing
-    /// continues until there was a loss or the gain's volume is in flight; draining ends as soon as
-    /// the queue is empty.
+    /// continues until there was a loss, or until the gain's volume is in flight. Draining ends as
+    /// soon as the queue is empty.
     fn update_cycle(&mut self, ack: &Ack) {
         if self.mode != Mode::ProbeBandwidth {
             return;
@@ -454,9 +454,9 @@ mod tests {
         assert!(path.round(100, false));
     }
 
-    /// Startup paces at 2.885 times the bandwidth, minus 1 %, and never slows down; Drain at the
-    /// inverse (88/256 in the kernel's integers), until the data in flight fit the path; then
-    /// ProbeBW between 3/4 and 5/4.
+    /// Startup paces at 2.885 times the bandwidth, minus 1 %, and never slows down. Drain paces at
+    /// the inverse (88/256 in the kernel's integers), until the data in flight fit the path. Then
+    /// ProbeBW paces between 3/4 and 5/4.
     #[test]
     fn gains_of_startup_drain_and_probing() {
         let near = |pace: f64, gain: f64| assert!((pace / (0.99 * gain) - 1.0).abs() < 0.005, "{pace} of {gain}");

@@ -1,4 +1,4 @@
-//! Volume that BBR permits in the network: a gain of the path's volume plus an allowance for
+//! Volume that BBR permits in the network. It is a gain of the path's volume plus an allowance for
 //! bursts, less in the first round of a recovery.
 
 use super::{Ack, Bbr, MIN_CWND, Mode, State, Window, narrow};
@@ -91,8 +91,8 @@ impl Bbr {
         self.with_bursts(self.product(gain))
     }
 
-    /// Adds three bursts, for the host's queue, the path and the receiver; rounds up to an even
-    /// number, for delayed acknowledgements; adds two more while probing
+    /// Adds three bursts, for the host's queue, the path and the receiver. Rounds up to an even
+    /// number, for delayed acknowledgements. Adds two more while probing
     /// (`bbr_quantization_budget`).
     fn with_bursts(&self, segments: u64) -> u64 {
         let even = (segments + 3 * self.burst_goal() + 1) & !1;

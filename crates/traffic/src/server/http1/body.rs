@@ -1,7 +1,7 @@
 //! Receives, counts and discards the body of a request.
 
 use super::Http1;
-use super::head::{Framing, Refusal};
+use super::head::{Framing, Rejection};
 use crate::chunked::Decoder;
 use crate::server::stats::Stats;
 use std::io;
@@ -11,7 +11,7 @@ const PIECE: u64 = 1 << 20;
 /// Buffer in bytes for the lines between chunks.
 const ROOM: usize = 4 << 10;
 
-const TOO_LARGE: Refusal = Refusal(413, "the body is larger than this server accepts");
+const TOO_LARGE: Rejection = Rejection(413, "the body is larger than this server accepts");
 
 impl Http1 {
     /// Receives a whole body and returns its length.
@@ -19,10 +19,15 @@ impl Http1 {
         &mut self,
         framing: Framing,
         expects_continue: bool,
-    ) -> io::Result<Result<u64, Refusal>> {
+    ) -> io::Result<Result<u64, Rejection>> {
         let most = self.context.worker.shared.site.object;
         match framing {
-            Framing::None => return Ok(Err(Refusal(411, "missing Content-Length or chunked Transfer-Encoding"))),
+            Framing::None => {
+                return Ok(Err(Rejection(
+                    411,
+                    "missing Content-Length or chunked Transfer-Encoding",
+                )));
+            }
             Framing::Length(length) if length > most => return Ok(Err(TOO_LARGE)),
             Framing::Length(_) | Framing::Chunked => {}
         }
@@ -57,12 +62,12 @@ impl Http1 {
         Ok(length)
     }
 
-    async fn take_chunked(&mut self, most: u64) -> io::Result<Result<u64, Refusal>> {
+    async fn take_chunked(&mut self, most: u64) -> io::Result<Result<u64, Rejection>> {
         let mut decoder = Decoder::new();
         let mut total = 0;
         loop {
             let Ok(decoded) = decoder.decode(&self.buffer) else {
-                return Ok(Err(Refusal(400, "invalid chunked transfer coding")));
+                return Ok(Err(Rejection(400, "invalid chunked transfer coding")));
             };
             self.buffer.drain(..decoded.taken);
             self.took(decoded.content).await;

@@ -43,10 +43,10 @@ pub(crate) enum After {
 
 /// A rejected request: status and reason. The start of the next request is unknown, so the connection is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Refusal(pub(crate) u16, pub(crate) &'static str);
+pub(crate) struct Rejection(pub(crate) u16, pub(crate) &'static str);
 
-impl From<Refusal> for Response {
-    fn from(Refusal(status, why): Refusal) -> Response {
+impl From<Rejection> for Response {
+    fn from(Rejection(status, why): Rejection) -> Response {
         Response::text(status, why)
     }
 }
@@ -58,12 +58,12 @@ pub(crate) fn leading_line_ends(bytes: &[u8]) -> usize {
 
 /// Returns the end of the head at the beginning of `bytes`, if it is complete. `searched` stores how far it is known to
 /// be incomplete. A head has at most `limit` bytes.
-pub(crate) fn find_end(bytes: &[u8], searched: &mut usize, limit: usize) -> Result<Option<usize>, Refusal> {
+pub(crate) fn find_end(bytes: &[u8], searched: &mut usize, limit: usize) -> Result<Option<usize>, Rejection> {
     while let Some(found) = bytes[*searched..].iter().position(|b| *b == b'\n') {
         let at = *searched + found;
         // A bare LF is a line end for some parsers only.
         if at == 0 || bytes[at - 1] != b'\r' {
-            return Err(Refusal(400, "invalid line end: expected CR LF"));
+            return Err(Rejection(400, "invalid line end: expected CR LF"));
         }
         *searched = at + 1;
         if bytes[..=at].ends_with(b"\r\n\r\n") {
@@ -82,31 +82,31 @@ pub(crate) fn find_end(bytes: &[u8], searched: &mut usize, limit: usize) -> Resu
     }
 }
 
-fn too_large(bytes: &[u8], limit: usize) -> Refusal {
+fn too_large(bytes: &[u8], limit: usize) -> Rejection {
     if bytes.iter().take(limit).any(|b| *b == b'\n') {
-        Refusal(431, "the header fields are too large")
+        Rejection(431, "the header fields are too large")
     } else {
-        Refusal(414, "the request line is too long")
+        Rejection(414, "the request line is too long")
     }
 }
 
 /// Parses a whole head, delimited by [`find_end`].
-pub(crate) fn parse(bytes: &[u8]) -> Result<Head<'_>, Refusal> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Head<'_>, Rejection> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut request = httparse::Request::new(&mut fields);
     match request.parse(bytes) {
         Ok(httparse::Status::Complete(_)) => {}
-        Ok(httparse::Status::Partial) => return Err(Refusal(400, "incomplete head")),
-        Err(httparse::Error::TooManyHeaders) => return Err(Refusal(431, "there are too many header fields")),
-        Err(httparse::Error::Version) => return Err(version_refusal(bytes)),
-        Err(_) => return Err(Refusal(400, "not an HTTP request")),
+        Ok(httparse::Status::Partial) => return Err(Rejection(400, "incomplete head")),
+        Err(httparse::Error::TooManyHeaders) => return Err(Rejection(431, "there are too many header fields")),
+        Err(httparse::Error::Version) => return Err(version_rejection(bytes)),
+        Err(_) => return Err(Rejection(400, "not an HTTP request")),
     }
     let (Some(method), Some(target), Some(minor)) = (request.method, request.path, request.version) else {
-        return Err(Refusal(400, "not an HTTP request"));
+        return Err(Rejection(400, "not an HTTP request"));
     };
     let seen = Fields::from_headers(request.headers)?;
     if minor == 1 && seen.hosts != 1 || seen.hosts > 1 {
-        return Err(Refusal(400, "expected exactly one Host field"));
+        return Err(Rejection(400, "expected exactly one Host field"));
     }
     let method = Method::named(method);
     Ok(Head {
@@ -127,20 +127,20 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Head<'_>, Refusal> {
 }
 
 /// Returns the rejection of an unsupported HTTP version or of something else than HTTP.
-fn version_refusal(bytes: &[u8]) -> Refusal {
+fn version_rejection(bytes: &[u8]) -> Rejection {
     let line = bytes.split(|b| *b == b'\r').next().unwrap_or_default();
     match line.rsplit(|b| *b == b' ').next() {
         Some([b'H', b'T', b'T', b'P', b'/', major, b'.', minor])
             if major.is_ascii_digit() && minor.is_ascii_digit() =>
         {
-            Refusal(505, "unsupported HTTP version: expected HTTP/1.1 or HTTP/2")
+            Rejection(505, "unsupported HTTP version: expected HTTP/1.1 or HTTP/2")
         }
-        _ => Refusal(400, "not an HTTP request"),
+        _ => Rejection(400, "not an HTTP request"),
     }
 }
 
 /// Returns path and query of a request target in origin form or in absolute form (RFC 9112 §3.2).
-fn path_of(target: &str) -> Result<&str, Refusal> {
+fn path_of(target: &str) -> Result<&str, Rejection> {
     if target.starts_with('/') || target == "*" {
         return Ok(target);
     }
@@ -151,11 +151,11 @@ fn path_of(target: &str) -> Result<&str, Refusal> {
     let scheme = match lower.as_str() {
         text if text.starts_with("http://") => "http://",
         "https://" => "https://",
-        _ => return Err(Refusal(400, "invalid request target: expected a path")),
+        _ => return Err(Rejection(400, "invalid request target: expected a path")),
     };
     let rest = &target[scheme.len()..];
     match rest.find(['/', '?']) {
-        _ if rest.is_empty() => Err(Refusal(400, "invalid request target: expected a path")),
+        _ if rest.is_empty() => Err(Rejection(400, "invalid request target: expected a path")),
         Some(at) if rest[at..].starts_with('/') => Ok(&rest[at..]),
         // "http://host" and "http://host?query" refer to the root.
         _ => Ok("/"),
@@ -176,7 +176,7 @@ struct Fields<'b> {
 }
 
 impl<'b> Fields<'b> {
-    fn from_headers(fields: &[httparse::Header<'b>]) -> Result<Self, Refusal> {
+    fn from_headers(fields: &[httparse::Header<'b>]) -> Result<Self, Rejection> {
         let mut seen = Fields::default();
         for field in fields {
             seen.take(field.name, field.value)?;
@@ -184,7 +184,7 @@ impl<'b> Fields<'b> {
         Ok(seen)
     }
 
-    fn take(&mut self, name: &str, value: &'b [u8]) -> Result<(), Refusal> {
+    fn take(&mut self, name: &str, value: &'b [u8]) -> Result<(), Rejection> {
         // By length first, because most fields are none of these.
         match name.len() {
             4 if name.eq_ignore_ascii_case("host") => {
@@ -193,21 +193,21 @@ impl<'b> Fields<'b> {
                     .iter()
                     .any(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'@' | b','))
                 {
-                    return Err(Refusal(400, "invalid Host field"));
+                    return Err(Rejection(400, "invalid Host field"));
                 }
             }
             14 if name.eq_ignore_ascii_case("content-length") => {
                 if self.length.is_some() {
-                    return Err(Refusal(400, "duplicate Content-Length field"));
+                    return Err(Rejection(400, "duplicate Content-Length field"));
                 }
                 self.length = Some(number(value)?);
             }
             17 if name.eq_ignore_ascii_case("transfer-encoding") => {
                 if self.chunked || value.is_empty() {
-                    return Err(Refusal(400, "ambiguous Transfer-Encoding"));
+                    return Err(Rejection(400, "ambiguous Transfer-Encoding"));
                 }
                 if !value.eq_ignore_ascii_case(b"chunked") {
-                    return Err(Refusal(501, "unsupported transfer coding: expected chunked"));
+                    return Err(Rejection(501, "unsupported transfer coding: expected chunked"));
                 }
                 self.chunked = true;
             }
@@ -219,7 +219,7 @@ impl<'b> Fields<'b> {
             }
             6 if name.eq_ignore_ascii_case("expect") => {
                 if !value.eq_ignore_ascii_case(b"100-continue") {
-                    return Err(Refusal(417, "unsupported Expect field: expected 100-continue"));
+                    return Err(Rejection(417, "unsupported Expect field: expected 100-continue"));
                 }
                 self.expects_continue = true;
             }
@@ -230,11 +230,11 @@ impl<'b> Fields<'b> {
         Ok(())
     }
 
-    fn framing(&self, minor: u8) -> Result<Framing, Refusal> {
+    fn framing(&self, minor: u8) -> Result<Framing, Rejection> {
         match (self.chunked, self.length) {
             // Request smuggling: RFC 9112 §6.1 permits a server to reject this.
-            (true, Some(_)) => Err(Refusal(400, "both Content-Length and Transfer-Encoding are present")),
-            (true, None) if minor == 0 => Err(Refusal(400, "unexpected Transfer-Encoding in HTTP/1.0")),
+            (true, Some(_)) => Err(Rejection(400, "both Content-Length and Transfer-Encoding are present")),
+            (true, None) if minor == 0 => Err(Rejection(400, "unexpected Transfer-Encoding in HTTP/1.0")),
             (true, None) => Ok(Framing::Chunked),
             (false, Some(length)) => Ok(Framing::Length(length)),
             (false, None) => Ok(Framing::None),
@@ -243,24 +243,24 @@ impl<'b> Fields<'b> {
 }
 
 /// Parses a `Content-Length`: digits only (RFC 9110 §8.6).
-fn number(value: &[u8]) -> Result<u64, Refusal> {
+fn number(value: &[u8]) -> Result<u64, Rejection> {
     let text = std::str::from_utf8(value).unwrap_or_default();
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(Refusal(400, "invalid Content-Length: expected a number"));
+        return Err(Rejection(400, "invalid Content-Length: expected a number"));
     }
-    text.parse().map_err(|_| Refusal(413, "Content-Length out of range"))
+    text.parse().map_err(|_| Rejection(413, "Content-Length out of range"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn head(text: &str) -> Result<Head<'_>, Refusal> {
+    fn head(text: &str) -> Result<Head<'_>, Rejection> {
         parse(text.as_bytes())
     }
 
     fn status(text: &str) -> u16 {
-        head(text).map_or_else(|refusal| refusal.0, |_| 200)
+        head(text).map_or_else(|rejection| rejection.0, |_| 200)
     }
 
     #[test]
@@ -306,7 +306,7 @@ mod tests {
             let text = format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n");
             head(&text)
                 .map(|head| head.request.path.to_owned())
-                .map_err(|refusal| refusal.0)
+                .map_err(|rejection| rejection.0)
         };
         assert_eq!(path("/bytes/5?a=/b"), Ok("/bytes/5?a=/b".to_owned()));
         assert_eq!(path("http://a:80/bytes/5"), Ok("/bytes/5".to_owned()));

@@ -11,7 +11,7 @@ use super::route::{self, Route};
 use super::stats::Stats;
 use super::timed_stream::TimedStream;
 use crate::{dscp, station_label};
-use head::{After, Framing, Head, Refusal};
+use head::{After, Framing, Head, Rejection};
 use netburn_units::{Duration, Instant};
 use std::io;
 
@@ -21,7 +21,7 @@ pub(crate) const INITIAL_HEAD_BUFFER: usize = 1024;
 const INLINE_BODY_MAX: u64 = 4 << 10;
 /// Content sent without waiting before other tasks run.
 const YIELD_EVERY: u64 = 1 << 20;
-/// Time for which data of the client is discarded before the connection is closed, so that the client can read the last
+/// Time for which data of the client is discarded before the connection is closed. The client can then read the last
 /// response before a reset (RFC 9112 §9.6).
 pub(crate) const LINGER: Duration = Duration::from_secs(2);
 
@@ -66,13 +66,13 @@ impl Http1 {
         loop {
             let length = match self.receive_head().await? {
                 Some(Ok(length)) => length,
-                Some(Err(refusal)) => return self.refuse(refusal).await,
+                Some(Err(rejection)) => return self.reject(rejection).await,
                 None => return Ok(()),
             };
             let asked = clock();
             let (request, station) = match head::parse(&self.buffer[..length]) {
                 Ok(head) => (self.read(&head), station_label::station(head.request.path)),
-                Err(refusal) => return self.refuse(refusal).await,
+                Err(rejection) => return self.reject(rejection).await,
             };
             self.station = station;
             self.buffer.drain(..length);
@@ -105,7 +105,7 @@ impl Http1 {
     }
 
     /// Receives until the buffer starts with a whole head. Returns its length; `None` if the connection ended before.
-    async fn receive_head(&mut self) -> io::Result<Option<Result<usize, Refusal>>> {
+    async fn receive_head(&mut self) -> io::Result<Option<Result<usize, Rejection>>> {
         let limits = &self.context.worker.shared.limits;
         let (most, head_time) = (
             limits.head.as_bytes().max(INITIAL_HEAD_BUFFER as u64) as usize,
@@ -123,7 +123,7 @@ impl Http1 {
             match head::find_end(&self.buffer, &mut searched, most) {
                 Ok(None) => {}
                 Ok(Some(length)) => return Ok(Some(Ok(length))),
-                Err(refusal) => return Ok(Some(Err(refusal))),
+                Err(rejection) => return Ok(Some(Err(rejection))),
             }
             if !begun && !self.buffer.is_empty() {
                 begun = true;
@@ -137,7 +137,7 @@ impl Http1 {
                 Ok(0) => return Ok(None),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut && begun => {
-                    return Ok(Some(Err(Refusal(408, "timeout of the request"))));
+                    return Ok(Some(Err(Rejection(408, "timeout of the request"))));
                 }
                 // Without a request there is no response.
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => return Ok(None),
@@ -156,7 +156,7 @@ impl Http1 {
             },
             Route::Sink => match self.take_body(request.framing, request.expects_continue).await? {
                 Ok(count) => (Response::text(200, count.to_string()), request.after, clock()),
-                Err(refusal) => (refusal.into(), After::Close, clock()),
+                Err(rejection) => (rejection.into(), After::Close, clock()),
             },
         };
         self.send(&response, after, asked).await?;
@@ -237,8 +237,8 @@ impl Http1 {
         Ok(())
     }
 
-    async fn refuse(mut self, refusal: Refusal) -> io::Result<()> {
-        self.send(&refusal.into(), After::Close, clock()).await?;
+    async fn reject(mut self, rejection: Rejection) -> io::Result<()> {
+        self.send(&rejection.into(), After::Close, clock()).await?;
         self.finish().await
     }
 

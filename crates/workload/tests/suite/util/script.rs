@@ -10,10 +10,10 @@ pub(crate) type Step<'a> = (&'a str, i64, &'a str, &'a str);
 /// Runs a workload whose end is `run` and whose settling is `run + drain` ms after its first due
 /// time.
 ///
-/// In: `wake`, `connected 0.1`, `bytes 0.1 500`, `finished 0.1`, `failed 0.1`, `reply 0`. Out,
-/// joined by `, `: `begin 0.1 new`, `begin 0.1 on 3`, `send 0`, `cancel 0.1`, `0 finished in 120
-/// ms`, `0 failed`, `1 timed out`, `1 missed`, `2 unfinished`, `3 cut`, `stall at 1000 for 500 ms`;
-/// nothing: empty.
+/// In: `wake`, `connected 0.1`, `bytes 0.1 500`, `finished 0.1`, `failed 0.1`, `reply 0`. Out
+/// (joined by `, `; empty for nothing): `begin 0.1 new`, `begin 0.1 on 3`, `send 0`, `cancel 0.1`,
+/// `0 finished in 120 ms`, `0 failed`, `1 timed out`, `1 missed`, `2 unfinished`, `3 cut`, `stall
+/// at 1000 for 500 ms`.
 pub(crate) fn play(config: &Config, run: u64, drain: u64, steps: &[Step<'_>]) -> Vec<Operation> {
     let seed = Seed(7);
     let far = Instant::from_secs(1_000_000);

@@ -50,7 +50,7 @@ fn a_clock_jump_during_the_run_is_recorded_and_changes_no_start() {
                 assert_eq!(clock(&rig, other).jump_ns, None);
             }
             assert_eq!(rig.now, ended, "the round ends when it would have");
-            assert_eq!((rig.events(EventKind::Lost), &rig.refused), (vec![], &vec![]));
+            assert_eq!((rig.events(EventKind::Lost), &rig.rejected), (vec![], &vec![]));
             assert_eq!(rig.finish().unwrap().health.len(), 3);
         }
     }

@@ -1,7 +1,7 @@
 //! Agents that send too many rows, or impossible values.
 
 use super::*;
-use netburn_record::allowance::Rejection;
+use netburn_record::rejected_rows::Rejection;
 use netburn_record::{EventRow, Moved, OperationRow};
 use netburn_workload::{Operation, Outcome};
 
@@ -71,7 +71,7 @@ fn a_flood_of_events_is_bounded_and_reported_once() {
         rig.sync();
         rig.drain();
     }
-    assert_eq!(rig.refused, []);
+    assert_eq!(rig.rejected, []);
     // 64 KiB, and 3 KiB a second for the call, the idle latency probe and the station, over 10 s of
     // possible clock difference.
     let (events, text) = recorded(&rig);
@@ -178,13 +178,7 @@ fn rejected_rows_of_the_server_affect_the_whole_run() {
             side: netburn_record::Side::Server,
             port: 1,
             at: Instant::from_nanos(at),
-            rtt_us: 0,
-            rtt_var_us: 0,
-            cwnd: 0,
-            retransmits: 0,
-            delivery_rate_bps: 0,
-            bytes_acked: 0,
-            bytes_received: 0,
+            ..netburn_record::ConnectionRow::default()
         })
     };
     rig.say(SERVER, batch_of(1, [look(0), look(i64::MAX)]));
@@ -198,18 +192,7 @@ fn rejected_rows_of_the_server_affect_the_whole_run() {
 /// Only the server's own count is recorded, and only for the stations that measure against it.
 #[test]
 fn served_bytes_are_reported_by_the_server_for_its_own_stations() {
-    let mut rig = Rig::new();
-    rig.join(SERVER, Role::Server, "server");
-    rig.join(LAPTOP, Role::Agent, "laptop");
-    rig.join(TV, Role::Agent, "tv");
-    for id in [SERVER, LAPTOP, TV] {
-        let ready = Ready {
-            server: (id == SERVER).then(address),
-            own_server: id == TV,
-            ..Ready::default()
-        };
-        rig.say(id, ToController::Ready(ready));
-    }
+    let mut rig = Rig::with_another_server();
     rig.pass(29 * SECOND);
     let moved = Moved {
         bytes_down: 7,
@@ -246,18 +229,7 @@ fn served_bytes_are_reported_by_the_server_for_its_own_stations() {
 /// The controller notes that nothing can confirm a station's report, independent of the agent's own notes.
 #[test]
 fn a_station_with_another_server_is_noted() {
-    let mut rig = Rig::new();
-    rig.join(SERVER, Role::Server, "server");
-    rig.join(LAPTOP, Role::Agent, "laptop");
-    rig.join(TV, Role::Agent, "tv");
-    for id in [SERVER, LAPTOP, TV] {
-        let ready = Ready {
-            server: (id == SERVER).then(address),
-            own_server: id == TV,
-            ..Ready::default()
-        };
-        rig.say(id, ToController::Ready(ready));
-    }
+    let mut rig = Rig::with_another_server();
     rig.pass(3 * SECOND);
     let noted = rig.events(EventKind::Warning);
     assert_eq!(noted.len(), 1);
@@ -291,16 +263,16 @@ fn an_agent_cannot_join_under_another_name() {
     ] {
         rig.connect(UNAUTHENTICATED);
         rig.say(UNAUTHENTICATED, said(name, role, token));
-        assert_eq!(rig.refused.pop(), Some(super::Rejection::Token), "{name}");
+        assert_eq!(rig.rejected.pop(), Some(super::Rejection::Token), "{name}");
     }
     rig.connect(UNAUTHENTICATED);
     rig.say(UNAUTHENTICATED, said("fridge", Role::Agent, "of laptop"));
     assert_eq!(
-        rig.refused.pop(),
+        rig.rejected.pop(),
         Some(super::Rejection::Unexpected("fridge".to_owned()))
     );
     rig.connect(LAPTOP);
     rig.say(LAPTOP, said("laptop", Role::Agent, "of laptop"));
-    assert_eq!(rig.refused, []);
+    assert_eq!(rig.rejected, []);
     assert!(rig.told(LAPTOP, |m| matches!(m, ToAgent::Welcome(_))));
 }

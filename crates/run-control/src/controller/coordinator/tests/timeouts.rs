@@ -68,7 +68,7 @@ fn a_reconnected_agent_continues() {
     // The agent can't know what arrived.
     rig.say(LAPTOP_AGAIN, rows(3, 0));
     rig.say(LAPTOP_AGAIN, rows(4, 0));
-    assert_eq!(rig.refused, []);
+    assert_eq!(rig.rejected, []);
     assert_eq!(rig.intervals(), [1, 2, 3, 4]);
     rig.sync();
     rig.drain();
@@ -126,13 +126,13 @@ fn a_newer_connection_takes_the_place_of_a_silent_one_only() {
     rig.say(TV, ToController::Progress(Progress { at: 0, pending: 0 }));
     rig.connect(TV_AGAIN);
     rig.say(TV_AGAIN, again(Role::Agent, "tv"));
-    assert_eq!(rig.refused.pop(), Some(Rejection::Duplicate("tv".to_owned())));
+    assert_eq!(rig.rejected.pop(), Some(Rejection::Duplicate("tv".to_owned())));
     rig.alive.retain(|id| *id != TV);
     rig.pass(SECOND);
     // Without an earlier connection it is never admitted.
     rig.connect(UNAUTHENTICATED);
     rig.say(UNAUTHENTICATED, hello(Role::Agent, "tv"));
-    assert_eq!(rig.refused.pop(), Some(Rejection::Duplicate("tv".to_owned())));
+    assert_eq!(rig.rejected.pop(), Some(Rejection::Duplicate("tv".to_owned())));
     rig.come_back(TV_AGAIN, Role::Agent, "tv");
     assert_eq!(rig.last_sequence(TV_AGAIN), Some(0));
     assert_eq!(rig.closed.last(), Some(&TV));
@@ -147,7 +147,7 @@ fn a_newer_connection_takes_the_place_of_a_silent_one_only() {
     local.pass(2 * SECOND);
     local.connect(TV_AGAIN);
     local.say(TV_AGAIN, again(Role::Agent, "tv"));
-    assert_eq!(local.refused.pop(), Some(Rejection::Duplicate("tv".to_owned())));
+    assert_eq!(local.rejected.pop(), Some(Rejection::Duplicate("tv".to_owned())));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn a_reconnect_before_the_start_repeats_the_start_time() {
     rig.vanish(TV);
     rig.connect(TV_AGAIN);
     rig.say(TV_AGAIN, hello(Role::Agent, "tv"));
-    assert_eq!(rig.refused.pop(), Some(Rejection::Late("tv".to_owned())));
+    assert_eq!(rig.rejected.pop(), Some(Rejection::Late("tv".to_owned())));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn a_finished_agent_may_reconnect_to_confirm() {
     assert!(rig.told(LAPTOP_AGAIN, acked));
     rig.say(LAPTOP_AGAIN, health("x"));
     rig.say(LAPTOP_AGAIN, done());
-    assert_eq!(rig.refused, []);
+    assert_eq!(rig.rejected, []);
     assert_eq!(rig.events(EventKind::Health).len(), 1);
     rig.pass(17 * SECOND);
     rig.report();

@@ -1,4 +1,4 @@
-//! Dashboard server: `cargo run -p netburn-dashboard --example page -- DIR [ADDRESS:PORT]`.
+//! Dashboard server: `cargo run -p netburn-dashboard --example dashboard-page -- DIR [ADDRESS:PORT]`.
 
 use netburn_dashboard::{Config, Server};
 

@@ -1,52 +1,76 @@
-//! Sender and receiver of a flow of UDP datagrams. Each is a process inside the lab and prints its counters at its end.
+//! Sender and receiver of a flow of UDP datagrams.
 
-use crate::args::FlowEnd;
-use crate::exit::{CliError, ExitStatus};
+use super::CONTENT;
 use netburn_linux::socket::{arrived, set_receive_buffer, set_send_buffer};
-use netburn_study::conformance::datagrams::CONTENT;
+use std::fmt;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
+use std::str::FromStr;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Maximum share of its datagrams that a sender may fail to send: a fifth of the tolerance of the comparison.
-const MAX_UNSENT: f64 = 0.002;
 /// Size of the socket buffers in bytes, for packets while a process waits for a processor. Kernels may limit it.
 const BUFFER: usize = 64 << 20;
 
-/// `netburn flow`: runs an endpoint of a flow.
-pub(crate) fn flow(end: &FlowEnd) -> Result<ExitStatus, CliError> {
-    let done = match *end {
-        FlowEnd::Send { to, rate, milliseconds } => send(to, rate, Duration::from_millis(milliseconds)),
-        FlowEnd::Receive {
-            port,
-            warmup,
-            milliseconds,
-        } => receive(port, Duration::from_millis(warmup), Duration::from_millis(milliseconds)),
-    };
-    done.map_err(|error| CliError::Failed(error.to_string()))?;
-    Ok(ExitStatus::Success)
+/// Counters of a sender. Their text is the line that the endpoint prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sent {
+    /// Datagrams that were skipped after a delay of the sender.
+    pub skipped: u64,
+    /// Datagrams that the sender's kernel rejected.
+    pub rejected: u64,
+    /// Datagrams that were due.
+    pub due: u64,
 }
 
-/// Quality issue if a delayed sender skipped more than the limit of its datagrams.
-pub(super) fn skipped_too_many(skipped: u64, due: u64) -> Option<String> {
-    unsent("a sender was delayed and skipped", skipped, due)
+/// Counters of a receiver. Their text is the line that the endpoint prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Received {
+    /// Payload that arrived in the measured time, in bytes.
+    pub bytes: u64,
+    /// Datagrams that full socket buffers dropped.
+    pub dropped: u64,
 }
 
-/// Quality issue if a sender's kernel refused more than the limit of its datagrams.
-pub(super) fn refused(refused: u64, due: u64) -> Option<String> {
-    unsent("a server's kernel refused", refused, due)
+/// A line has another form than the counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("expected one number for each counter")]
+pub struct ParseCountersError;
+
+impl fmt::Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.skipped, self.rejected, self.due)
+    }
 }
 
-fn unsent(what: &str, unsent: u64, due: u64) -> Option<String> {
-    let share = unsent as f64 / due.max(1) as f64;
-    let (percent, limit) = (share * 100.0, MAX_UNSENT * 100.0);
-    (share > MAX_UNSENT).then(|| format!("{what} {percent:.2} % of its datagrams; the limit is {limit:.1} %"))
+impl FromStr for Sent {
+    type Err = ParseCountersError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let [skipped, rejected, due] = numbers(text)?;
+        Ok(Sent { skipped, rejected, due })
+    }
 }
 
-/// Quality issue if a receiver's kernel dropped datagrams before the receiver read them.
-pub(super) fn unread(dropped: u64) -> Option<String> {
-    (dropped > 0)
-        .then(|| format!("a receiver's kernel dropped {dropped} datagrams before they were read; the limit is 0"))
+impl fmt::Display for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.bytes, self.dropped)
+    }
+}
+
+impl FromStr for Received {
+    type Err = ParseCountersError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let [bytes, dropped] = numbers(text)?;
+        Ok(Received { bytes, dropped })
+    }
+}
+
+fn numbers<const N: usize>(text: &str) -> Result<[u64; N], ParseCountersError> {
+    let numbers: Option<Vec<u64>> = text.split(' ').map(|word| word.parse().ok()).collect();
+    numbers
+        .and_then(|numbers| numbers.try_into().ok())
+        .ok_or(ParseCountersError)
 }
 
 /// Schedule of a sender.
@@ -71,8 +95,11 @@ impl Pace {
     }
 }
 
-/// Sends, and then prints the numbers of skipped, refused and due datagrams.
-fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
+/// Sends `rate` datagrams per second to `to` for `span`. Blocks.
+///
+/// # Errors
+/// The system does not permit the socket.
+pub fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<Sent> {
     let socket = UdpSocket::bind(("0.0.0.0", 0))?;
     socket.connect(to)?;
     // Blocking on a full queue would be counted as a delay of the sender.
@@ -85,30 +112,37 @@ fn send(to: SocketAddr, rate: u64, span: Duration) -> io::Result<()> {
         skipped: 0,
     };
     let began = Instant::now();
-    let mut refused = 0;
+    let mut rejected = 0;
     loop {
         let elapsed = began.elapsed();
         if elapsed >= span {
             break;
         }
         for _ in 0..pace.due(elapsed) {
-            // A datagram that a full queue refuses is lost, as on any host.
-            refused += u64::from(socket.send(&content).is_err());
+            // A datagram that a full queue rejects is lost, as on any host.
+            rejected += u64::from(socket.send(&content).is_err());
         }
         std::thread::sleep(Duration::from_micros(200));
     }
-    println!("{} {refused} {}", pace.skipped, pace.sent + pace.skipped);
-    Ok(())
+    Ok(Sent {
+        skipped: pace.skipped,
+        rejected,
+        due: pace.sent + pace.skipped,
+    })
 }
 
-/// Counts received payload, and then prints its bytes and the number of datagrams that the kernel dropped.
-fn receive(port: u16, warmup: Duration, span: Duration) -> io::Result<()> {
+/// Counts the datagrams that arrive at UDP port `port` in `span`, which begins `warmup` after the first datagram. Calls
+/// `ready` when the port is open. Blocks.
+///
+/// # Errors
+/// The system does not permit the socket, or does not count dropped datagrams.
+pub fn receive(port: u16, warmup: Duration, span: Duration, ready: impl FnOnce()) -> io::Result<Received> {
     let socket = UdpSocket::bind(("0.0.0.0", port))?;
     socket.set_read_timeout(Some(Duration::from_secs(5)))?;
     set_receive_buffer(&socket, BUFFER)?;
     // From now on the kernel timestamps each datagram, so the time of the read does not matter.
     let _ = arrived(&socket);
-    println!("ready");
+    ready();
     let mut buffer = [0_u8; 2_048];
     let mut begins = None;
     let mut bytes = 0;
@@ -126,8 +160,10 @@ fn receive(port: u16, warmup: Duration, span: Duration) -> io::Result<()> {
             bytes += length as u64;
         }
     }
-    println!("{bytes} {}", dropped()?);
-    Ok(())
+    Ok(Received {
+        bytes,
+        dropped: dropped()?,
+    })
 }
 
 /// Number of datagrams that full socket buffers of this network namespace dropped.
@@ -160,18 +196,6 @@ mod tests {
         assert_eq!((due(14), due(15)), (10, 1));
         assert_eq!((due(45), due(46)), (10, 1));
         assert_eq!((pace.sent, pace.skipped), (26, 20));
-    }
-
-    #[test]
-    fn up_to_0_2_percent_unsent_is_no_quality_issue() {
-        assert_eq!(skipped_too_many(0, 0), None);
-        assert_eq!(skipped_too_many(20, 10_000), None);
-        let issue = skipped_too_many(21, 10_000).unwrap();
-        assert!(issue.contains("0.21 % of its datagrams"), "{issue}");
-        assert_eq!(refused(20, 10_000), None);
-        assert!(refused(21, 10_000).unwrap().contains("refused 0.21 %"));
-        assert_eq!(unread(0), None);
-        assert!(unread(3).unwrap().contains("dropped 3 datagrams"));
     }
 
     #[test]

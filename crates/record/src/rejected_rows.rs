@@ -1,11 +1,12 @@
 //! Rejected rows, counted by reason.
 
-use crate::quality_issue::QualityIssue;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Reason for rejecting a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rejection {
     /// Outside the run's time, or an interval that does not begin at a multiple of 100 ms.
     Time,
@@ -48,9 +49,9 @@ impl Rejection {
     }
 }
 
-/// Number of rows were rejected for which reason. Its text is a list: `12 events more than a
-/// station can have, 1 outside of the run's time`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Numbers of rejected rows by reason. Its text is a list: `12 above the limit for events, 1 outside the run's
+/// time`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected(BTreeMap<Rejection, u64>);
 
 impl Rejected {
@@ -63,16 +64,6 @@ impl Rejected {
     pub fn total(&self) -> u64 {
         self.0.values().sum()
     }
-
-    /// Quality issue of the rejected rows of `sender`: `agent laptop`, `the server`.
-    #[must_use]
-    pub fn issue(&self, sender: &str) -> QualityIssue {
-        QualityIssue::RowsRejected {
-            sender: sender.to_owned(),
-            rows: self.total(),
-            reasons: self.to_string(),
-        }
-    }
 }
 
 impl fmt::Display for Rejected {
@@ -84,5 +75,34 @@ impl fmt::Display for Rejected {
             write!(f, "{comma}{count} {}", rejection.name())?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_reason_has_a_code() {
+        let codes = [
+            (Rejection::Time, "time"),
+            (Rejection::Order, "order"),
+            (Rejection::Bytes, "bytes"),
+            (Rejection::Workload, "workload"),
+            (Rejection::Operations, "operations"),
+            (Rejection::Intervals, "intervals"),
+            (Rejection::Connections, "connections"),
+            (Rejection::Links, "links"),
+            (Rejection::Events, "events"),
+            (Rejection::Text, "text"),
+        ];
+        for (rejection, code) in codes {
+            let mut rejected = Rejected::default();
+            rejected.count(rejection);
+            let document = json!({ code: 1 });
+            assert_eq!(serde_json::to_value(&rejected).unwrap(), document);
+            assert_eq!(serde_json::from_value::<Rejected>(document).unwrap(), rejected);
+        }
     }
 }

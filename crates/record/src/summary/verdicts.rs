@@ -1,4 +1,5 @@
-//! Computes the summary from the evidence.
+//! Computes the summary from the evidence: the verdicts of workloads, stations and the run, and their values. Those of
+//! goals come from [`netburn_workload::verdict`].
 
 use super::document::{
     GoalSummary, LatencyMs, PlayerSummary, ProbeSummary, SCHEMA, StationSummary, Summary, Totals, WorkloadSummary,
@@ -12,7 +13,7 @@ use netburn_scenario::{Plan, Station};
 use netburn_stats::{Distribution, P50, jain};
 use netburn_units::Duration;
 use netburn_workload::config::BIN;
-use netburn_workload::judge::{judge, worst};
+use netburn_workload::verdict::{judge, worst};
 use netburn_workload::{Config, Goal, Kind, Verdict};
 use std::collections::BTreeMap;
 
@@ -263,8 +264,8 @@ fn judge_workload(name: String, config: &Config, of: WorkloadEvidence, judged: D
     }
 }
 
-/// Returns true if a verdict may change with more samples. One firm fail makes a fail firm; a pass
-/// or a marginal needs every part to be firm, for any of them may turn out worse.
+/// Returns true if a verdict may change with more samples. One firm fail makes a fail firm. A pass
+/// or a marginal needs every part to be firm, because each part may turn out worse.
 pub(crate) fn provisional(verdict: Verdict, parts: impl Iterator<Item = (Verdict, bool)>) -> bool {
     let mut judged_parts = parts.filter(|(part, _)| *part != Verdict::None).peekable();
     match verdict {

@@ -1,6 +1,6 @@
 //! Writes the corpus of the fuzz target: endpoints with random operations, from fixed seeds.
 //!
-//! `cargo run -p netburn-tcp --example write-corpus`
+//! `cargo run -p netburn-tcp --example write-tcp-corpus`
 
 use netburn_units::Seed;
 use std::fs;

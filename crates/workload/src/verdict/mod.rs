@@ -6,6 +6,15 @@ pub use tally::{Tally, windows};
 
 use crate::config::{BIN, Goal};
 
+/// Share of the samples that must meet a goal for a pass, in percent.
+pub const PASS_PERCENT: u64 = 99;
+/// Share of the samples that must meet a goal for a marginal verdict, in percent.
+pub const MARGINAL_PERCENT: u64 = 95;
+/// Largest ratio of the worst sample to the goal's limit for a pass.
+pub const MAX_EXCESS: f64 = 2.0;
+/// Largest share of the observed time in which a player may stall for a marginal verdict, in percent.
+pub const MAX_STALL_PERCENT: u64 = 1;
+
 /// Verdict, ordered from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
@@ -30,6 +39,17 @@ impl Verdict {
         Verdict::Inconclusive,
         Verdict::Fail,
     ];
+
+    /// Number of samples below which the verdict is provisional: 3/(1 − share) for the share that the verdict claims or
+    /// denies. 0 without a measurement.
+    #[must_use]
+    pub const fn samples_needed(self) -> u64 {
+        match self {
+            Verdict::Pass => 300 / (100 - PASS_PERCENT),
+            Verdict::Marginal | Verdict::Fail => 300 / (100 - MARGINAL_PERCENT),
+            Verdict::None | Verdict::Inconclusive => 0,
+        }
+    }
 }
 
 /// Result for one goal.
@@ -51,7 +71,7 @@ pub struct GoalResult {
 /// Judges one goal from its tally.
 ///
 /// - Latency and rate: pass if at least 99 % are met and the worst sample is within twice the
-///   limit; marginal if at least 95 % are met; otherwise fail. Inconclusive without samples.
+///   limit. Marginal if at least 95 % are met; otherwise fail. Inconclusive without samples.
 /// - No stall: pass without a stall, marginal if at most 1 % of the observed time was stalled,
 ///   otherwise fail. `met` is the share of time without a stall. Inconclusive if the player was not
 ///   observed.
@@ -78,21 +98,17 @@ pub fn judge(goal: Goal, tally: &Tally) -> GoalResult {
         met,
         excess: tally.worst.filter(|_| goal != Goal::NoStall),
         verdict,
-        provisional: match verdict {
-            Verdict::Pass => samples < 300,
-            Verdict::Marginal | Verdict::Fail => samples < 60,
-            Verdict::None | Verdict::Inconclusive => false,
-        },
+        provisional: samples < verdict.samples_needed(),
     }
 }
 
 fn judge_samples(tally: &Tally) -> Verdict {
-    let met_at_least = |percent: u128| u128::from(tally.met) * 100 >= u128::from(tally.samples) * percent;
+    let met_at_least = |percent: u64| u128::from(tally.met) * 100 >= u128::from(tally.samples) * u128::from(percent);
     if tally.samples == 0 {
         Verdict::Inconclusive
-    } else if met_at_least(99) && tally.worst.is_none_or(|excess| excess <= 2.0) {
+    } else if met_at_least(PASS_PERCENT) && tally.worst.is_none_or(|excess| excess <= MAX_EXCESS) {
         Verdict::Pass
-    } else if met_at_least(95) {
+    } else if met_at_least(MARGINAL_PERCENT) {
         Verdict::Marginal
     } else {
         Verdict::Fail
@@ -102,7 +118,9 @@ fn judge_samples(tally: &Tally) -> Verdict {
 fn judge_stalls(tally: &Tally) -> Verdict {
     if tally.watched.is_zero() {
         Verdict::Inconclusive
-    } else if u128::from(tally.stalled.as_nanos()) * 100 > u128::from(tally.watched.as_nanos()) {
+    } else if u128::from(tally.stalled.as_nanos()) * 100
+        > u128::from(tally.watched.as_nanos()) * u128::from(MAX_STALL_PERCENT)
+    {
         Verdict::Fail
     } else if tally.stalls > 0 {
         Verdict::Marginal

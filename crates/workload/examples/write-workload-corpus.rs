@@ -1,6 +1,5 @@
-//! Writes the fuzz corpus: each kind under several driver behaviours, and the shortest inputs. To
-//! be run when the decoder of `fuzz::check` changes, because that changes the meaning of an old
-//! corpus.
+//! Writes the fuzz corpus: each kind under several driver behaviours, and the shortest inputs. Run
+//! it when the decoder of `fuzz::check` changes, because that changes the meaning of an old corpus.
 
 use std::path::Path;
 
@@ -31,8 +30,8 @@ fn main() -> std::io::Result<()> {
         ("late", late),
         ("astray", astray),
     ];
-    // Every 120 ms, jitter 15 ms, 3 objects of 1064 B, 3 outstanding, time-out 510 ms, goal 41 ms, kept connections, a
-    // player of 99.7 kbit/s that starts with 31 ms and holds 1.256 s; from −200 ms on for 4.4 s, 1 s of drain.
+    // Every 120 ms, jitter 15 ms, 3 objects of 1064 B, 3 outstanding, time-out 510 ms, goal 41 ms, kept connections. A
+    // player of 99.7 kbit/s that starts with 31 ms and holds 1.256 s. From −200 ms on for 4.4 s, 1 s of drain.
     let settings = [25, 1, 2, 200, 2, 50, 10, 1, 100, 30, 100, 236, 220, 25, 1];
     for (kind, name) in (0_u8..).zip(netburn_workload::Kind::NAMES) {
         for (character, steps) in &characters {
