@@ -3,6 +3,7 @@
 mod compare;
 mod crosscheck;
 mod decode;
+mod demo;
 mod explain;
 mod export;
 mod fetch;
@@ -10,6 +11,7 @@ mod fleet;
 mod groups;
 mod lab;
 mod run;
+mod scenarios;
 mod serve;
 mod sweep;
 mod ui;
@@ -18,6 +20,7 @@ mod validate;
 pub(crate) use compare::{CompareArgs, CompareFormat};
 pub(crate) use crosscheck::{Against, CrosscheckArgs, CrosscheckFormat, FlowArgs, FlowEnd};
 pub(crate) use decode::DecodeArgs;
+pub(crate) use demo::DemoArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use export::{ExportArgs, ExportFormat, FlentTest, ImportArgs};
 pub(crate) use fetch::{FetchArgs, Version};
@@ -27,6 +30,7 @@ pub(crate) use fleet::{
 };
 pub(crate) use lab::{CommandArgs, DoctorArgs, LabArgs};
 pub(crate) use run::{Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
+pub(crate) use scenarios::{ScenariosArgs, ScenariosCommand};
 pub(crate) use serve::{LimitArgs, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};
 pub(crate) use ui::UiArgs;
@@ -73,8 +77,10 @@ Data goes to standard output, everything else to standard error. -v also logs to
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Demo(DemoArgs),
     Run(RunArgs),
     Plan(PlanArgs),
+    Scenarios(ScenariosArgs),
     Serve(Box<ServeArgs>),
     Fetch(Box<FetchArgs>),
     Report(ReportArgs),

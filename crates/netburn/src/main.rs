@@ -13,6 +13,7 @@ mod args;
 mod compare;
 mod crosscheck;
 mod decode;
+mod demo;
 mod doctor;
 mod errors;
 mod exit;
@@ -30,6 +31,7 @@ mod program;
 mod record;
 mod run;
 mod runtime;
+mod scenarios;
 mod serve;
 mod signals;
 mod sweep;
@@ -44,7 +46,20 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+/// Printed for `netburn` without arguments.
+const FIRST_STEPS: &str = "\
+netburn tests and models networks with several simultaneous clients. Start with one of these:
+
+  netburn demo          see a slow network, its cause and what helps; takes about a minute
+  netburn fleet serve   test your own Wi-Fi with your own devices
+  netburn scenarios     list the networks that netburn can run, to change and run one
+
+`netburn --help` lists all commands.";
+
 fn main() -> ExitCode {
+    if std::env::args_os().len() <= 1 {
+        return failed(&CliError::Usage(FIRST_STEPS.to_owned()));
+    }
     let cli = match Cli::from_command_line() {
         Ok(cli) => cli,
         Err(error) => {
@@ -71,8 +86,10 @@ fn failed(stop: &CliError) -> ExitCode {
 
 fn perform(command: Command) -> Result<ExitStatus, CliError> {
     match command {
+        Command::Demo(args) => demo::demo(&args),
         Command::Run(args) => run::run(&args),
         Command::Plan(args) => plan::plan(&args),
+        Command::Scenarios(args) => scenarios::scenarios(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Fetch(args) => fetch::fetch(&args),
         Command::Report(args) => record::report(&args),

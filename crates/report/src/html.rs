@@ -15,7 +15,7 @@ mod runs;
 mod scenario;
 
 pub use crate::chart::svg::escaped;
-pub(crate) use head::with_code;
+pub(crate) use head::{badge, with_code};
 pub use runs::MAX_PAGES;
 
 use crate::chart::{Chart, Theme, json, svg, table};

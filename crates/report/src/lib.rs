@@ -8,11 +8,13 @@
 //! - [`causes`] – likely causes as text.
 //! - [`live`] – current values of every station: a pure model, and a thin shell that draws it.
 //! - [`runs`] – a list of runs.
+//! - [`before_after`] – two runs of one scenario side by side.
 //! - [`compare`] – comparisons of runs as text, JSON and pages.
 //! - [`environment`] – the sentence about the environment with which every output begins.
 //! - [`charts`](mod@charts): the charts of a run. [`chart`]: one chart as plain data, drawn as SVG, PNG and tables.
 //! - [`table`] – columns that fit a width. [`style`]: colours. [`sanitise`]: text without control characters.
 
+pub mod before_after;
 pub mod causes;
 pub mod chart;
 pub mod charts;

@@ -5,9 +5,12 @@ use std::fmt::Write as _;
 
 /// Headings and their commands, in the order of the help text.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Measure", &["run", "fleet", "lab", "fetch", "serve"]),
+    ("Measure", &["demo", "run", "fleet", "lab", "fetch", "serve"]),
     ("Understand", &["report", "explain", "compare", "runs", "ui"]),
-    ("Model", &["plan", "sweep", "validate", "crosscheck", "decode"]),
+    (
+        "Model",
+        &["scenarios", "plan", "sweep", "validate", "crosscheck", "decode"],
+    ),
     ("Exchange", &["export", "import"]),
     ("System", &["doctor", "schema"]),
 ];

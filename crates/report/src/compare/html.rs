@@ -2,9 +2,11 @@
 //!
 //! Foreign text enters markup only through [`escaped`].
 
+mod before_after;
 mod matrix;
 mod ranking;
 
+pub use before_after::{BeforeAfter, Change, before_after};
 pub use matrix::matrix;
 pub use ranking::ranking;
 

@@ -2,15 +2,18 @@
 //!
 //! 1. [`what_ifs()`] proposes changes to a plan, each as keys and values for `--set`.
 //! 2. [`answer()`] simulates the plan without and with each change, with the same seeds, and compares every station's workloads.
+//! 3. [`best()`] chooses the change that helps most.
 //! 4. [`text()`] and [`json()`] format the results.
 //!
 //! Both sides of a comparison are simulations, also for a run that was measured in another environment. Its measured values are
 //! not compared with simulated ones.
 
 mod answer;
+mod best;
 mod changes;
 mod text;
 
 pub use answer::{Answer, AnswerError, Answers, answer};
+pub use best::best;
 pub use changes::{Interventions, WhatIf, what_ifs};
 pub use text::{json, text};

@@ -1,0 +1,297 @@
+//! Two runs of one scenario side by side: before and after a change.
+//!
+//! The values are those of one run each. No statistics decide between them.
+
+use crate::html::{badge, escaped};
+use crate::sanitise::sanitise;
+use crate::style::Tone;
+use crate::table::{Cell, left, render, right};
+use crate::text::verdict;
+use netburn_analysis::format::{mbps, span};
+use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
+use netburn_record::{GoalKind, Summary};
+use netburn_workload::{Config, Goal, Verdict};
+use std::cmp::Reverse;
+use std::fmt::Write as _;
+
+/// A quantity of a station in both runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The station.
+    pub station: String,
+    /// The quantity.
+    pub quantity: String,
+    /// Its value before and after.
+    pub values: [Value; 2],
+}
+
+/// A value of a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// Verdict of a station, and whether it is provisional.
+    Verdict(Verdict, bool),
+    /// Text with its unit, and the verdict that it leads to; `Verdict::None` without a goal.
+    Text(String, Verdict),
+}
+
+/// Quantities that both runs have: for each station its verdict, the samples that met each goal, the slowest operation, the round
+/// trips of a probe, and the throughput of a transfer. Stations with the worst verdict before the change come first.
+#[must_use]
+pub fn rows(before: &Summary, after: &Summary) -> Vec<Row> {
+    let mut stations: Vec<[&StationSummary; 2]> = before
+        .stations
+        .iter()
+        .filter_map(|station| {
+            let same = after.stations.iter().find(|other| other.name == station.name)?;
+            Some([station, same])
+        })
+        .collect();
+    stations.sort_by_key(|[before, _]| Reverse(before.verdict));
+    stations.into_iter().flat_map(station_rows).collect()
+}
+
+fn station_rows(runs: [&StationSummary; 2]) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut add = |quantity: String, values| {
+        rows.push(Row {
+            station: runs[0].name.clone(),
+            quantity,
+            values,
+        });
+    };
+    if runs.iter().any(|station| station.verdict != Verdict::None) {
+        let values = runs.map(|station| Value::Verdict(station.verdict, station.provisional));
+        add("verdict".to_owned(), values);
+    }
+    for workload in &runs[0].workloads {
+        let Some(same) = runs[1].workloads.iter().find(|other| other.name == workload.name) else {
+            continue;
+        };
+        let (pair, name) = ([workload, same], &workload.name);
+        for (goal, same) in workload.goals.iter().zip(&same.goals) {
+            let met = [(workload, goal), (pair[1], same)].map(|(workload, goal)| met(workload, goal));
+            add(format!("{name}: {}", goal.goal), met);
+        }
+        if workload.goals.iter().any(|goal| goal.kind == GoalKind::Latency) {
+            add(format!("{name}: slowest"), pair.map(slowest));
+        }
+        match workload.kind.as_str() {
+            "probe" => {
+                add("round trip, median".to_owned(), pair.map(|of| time(of.latency_ms.p50)));
+                add("round trip, p95".to_owned(), pair.map(|of| time(of.latency_ms.p95)));
+            }
+            "download" | "upload" => {
+                let rate = |of: &WorkloadSummary| plain(format!("{} Mbit/s", mbps(of.throughput_mbps)));
+                add(name.clone(), pair.map(rate));
+            }
+            _ => {}
+        }
+    }
+    rows
+}
+
+/// Goal of the built-in workload `voip`, in ms: a longer round trip disturbs calls.
+#[must_use]
+pub fn call_goal_ms() -> f64 {
+    let limits = Config::voip().goals.into_iter().filter_map(|goal| match goal {
+        Goal::Latency { limit } => Some(limit.as_millis() as f64),
+        _ => None,
+    });
+    limits.fold(f64::INFINITY, f64::min)
+}
+
+/// Number of samples that met a goal: `2 of 9`; `None` without samples.
+#[must_use]
+pub fn samples_met(goal: &GoalSummary) -> Option<String> {
+    let met = goal.met? * goal.samples as f64;
+    Some(format!("{met:.0} of {}", goal.samples))
+}
+
+fn met(workload: &WorkloadSummary, goal: &GoalSummary) -> Value {
+    let text = match (&workload.player, goal.kind) {
+        (Some(player), GoalKind::NoStall) => match player.stalls {
+            1 => "1 stall".to_owned(),
+            stalls => format!("{stalls} stalls"),
+        },
+        _ => samples_met(goal).unwrap_or_else(|| "–".to_owned()),
+    };
+    Value::Text(text, goal.verdict)
+}
+
+fn slowest(workload: &WorkloadSummary) -> Value {
+    match workload.latency_ms.unbounded {
+        0 => time(workload.latency_ms.max),
+        _ => plain("never ended".to_owned()),
+    }
+}
+
+fn time(ms: Option<f64>) -> Value {
+    plain(ms.map_or_else(|| "–".to_owned(), span))
+}
+
+fn plain(text: String) -> Value {
+    Value::Text(text, Verdict::None)
+}
+
+/// Lines of a table of at most `width` columns, with ANSI colours if `colour`.
+#[must_use]
+pub fn lines(rows: &[Row], width: usize, colour: bool) -> Vec<String> {
+    let columns = [left("STATION"), left("QUANTITY"), right("BEFORE"), right("AFTER")];
+    let cells: Vec<Vec<Cell>> = with_station_once(rows)
+        .map(|(station, row)| {
+            let [before, after] = row.values.each_ref().map(cell);
+            vec![sanitise(station).into(), sanitise(&row.quantity).into(), before, after]
+        })
+        .collect();
+    render(&columns, &cells, 2, width, colour)
+}
+
+/// The rows, each with the name of its station if the row above is of another one.
+fn with_station_once(rows: &[Row]) -> impl Iterator<Item = (&str, &Row)> {
+    rows.iter().enumerate().map(|(place, row)| {
+        let above = place.checked_sub(1).map(|above| &rows[above].station);
+        let name = if above == Some(&row.station) { "" } else { &row.station };
+        (name, row)
+    })
+}
+
+fn cell(value: &Value) -> Cell {
+    match value {
+        Value::Verdict(of, provisional) => verdict(*of, *provisional),
+        Value::Text(text, Verdict::None) => Cell::new(text, Tone::Plain),
+        Value::Text(text, of) => Cell::new(text, verdict(*of, false).tone),
+    }
+}
+
+/// The same table for a page.
+#[must_use]
+pub fn markup(rows: &[Row]) -> String {
+    let mut out = String::from(
+        "<div class=\"wide\" style=\"margin-bottom: 1.2rem\"><table style=\"font-size: 1rem\"><caption>One run before the change and one after it</caption>\
+         <thead><tr><th scope=\"col\">Station</th><th scope=\"col\">Quantity</th><th scope=\"col\">Before</th>\
+         <th scope=\"col\">After</th></tr></thead><tbody>\n",
+    );
+    for (station, row) in with_station_once(rows) {
+        let _ = write!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td>{}</td>",
+            escaped(station),
+            escaped(&row.quantity)
+        );
+        for value in &row.values {
+            let _ = match value {
+                Value::Verdict(of, provisional) => write!(out, "<td>{}</td>", badge(*of, *provisional)),
+                Value::Text(text, _) => write!(out, "<td>{}</td>", escaped(text)),
+            };
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table>\n");
+    let provisional = |value: &Value| matches!(value, Value::Verdict(_, true));
+    if rows.iter().any(|row| row.values.iter().any(provisional)) {
+        out.push_str("<p class=\"note\">* provisional: a verdict from few samples.</p>\n");
+    }
+    out.push_str("</div>\n");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A laptop whose pages met their goal `met` times of 9, and a tablet that downloads.
+    fn summary(verdict: &str, met: u64, slowest: f64, round_trip: f64) -> Summary {
+        let latency = |p50: Option<f64>, max: f64| {
+            json!({ "count": 9, "min": 0.1, "p50": p50, "p75": null, "p90": null, "p95": p50.map(|ms| 2.0 * ms), "p99": null,
+                    "max": max, "unbounded": 0 })
+        };
+        let workload = |name: &str, kind: &str, mbps: f64, latency: serde_json::Value, goals: serde_json::Value| {
+            json!({ "name": name, "kind": kind, "verdict": "none", "provisional": false, "operations": 9, "goal_misses": 0,
+                    "failures": 0, "unfinished": 0, "throughput_mbps": mbps, "latency_ms": latency, "goals": goals })
+        };
+        let goal = json!([{ "goal": "page load ≤ 500 ms", "kind": "latency", "met": met as f64 / 9.0, "excess": 2.0,
+                            "verdict": verdict, "samples": 9 }]);
+        let station = |name: &str, verdict: &str, workloads: serde_json::Value| {
+            json!({ "name": name, "verdict": verdict, "provisional": true, "throughput_mbps": 1.0, "airtime_share": null,
+                    "idle_latency_ms": null, "workloads": workloads })
+        };
+        serde_json::from_value(json!({
+            "schema": "netburn.summary/1", "run": "r", "scenario": "s", "environment": "simulate", "seed": 1, "duration_s": 27.0,
+            "verdict": verdict, "provisional": true,
+            "self_check": { "ok": true, "timer_lateness_us": { "p99": 0.0 }, "reasons": [] },
+            "totals": { "throughput_mbps": 3.5, "airtime_jain": null },
+            "stations": [
+                station("tablet", "none", json!([workload("download", "download", 19.84, latency(None, 0.0), json!([]))])),
+                station("laptop", verdict, json!([
+                    workload("browsing", "pages", 3.5, latency(None, slowest), goal),
+                    workload("probe", "probe", 0.0, latency(Some(round_trip), 500.0), json!([])),
+                ])),
+            ],
+            "repeats": [], "intervals": {} }))
+        .unwrap()
+    }
+
+    #[test]
+    fn the_table_begins_with_the_station_that_fails() {
+        let rows = rows(&summary("fail", 2, 4_670.0, 312.0), &summary("pass", 9, 270.0, 12.0));
+        assert_eq!(
+            lines(&rows, 90, false),
+            [
+                "STATION  QUANTITY                           BEFORE        AFTER",
+                "laptop   verdict                             fail*        pass*",
+                "         browsing: page load ≤ 500 ms       2 of 9       9 of 9",
+                "         browsing: slowest                  4.67 s       270 ms",
+                "         round trip, median                 312 ms      12.0 ms",
+                "         round trip, p95                    624 ms      24.0 ms",
+                "tablet   download                      19.8 Mbit/s  19.8 Mbit/s",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_verdict_and_its_goal_have_a_colour_and_other_values_none() {
+        let rows = rows(&summary("fail", 2, 4_670.0, 312.0), &summary("pass", 9, 270.0, 12.0));
+        let lines = lines(&rows, 90, true);
+        for (line, coloured) in lines[1..].iter().zip([true, true, false, false, false, false]) {
+            assert_eq!(
+                line.contains("\x1b[1;31m") && line.contains("\x1b[32m"),
+                coloured,
+                "{line:?}"
+            );
+        }
+        let page = markup(&rows);
+        assert_eq!(page.matches("badge fail").count(), 1, "{page}");
+        assert_eq!(page.matches("badge pass").count(), 1, "{page}");
+    }
+
+    #[test]
+    fn operations_that_never_end_and_unsupported_percentiles_are_shown() {
+        let mut before = summary("fail", 2, 4_670.0, 312.0);
+        before.stations[1].workloads[0].latency_ms.unbounded = 1;
+        before.stations[1].workloads[1].latency_ms.p95 = None;
+        let rows = rows(&before, &before);
+        let of = |quantity: &str| &rows.iter().find(|row| row.quantity == quantity).unwrap().values[0];
+        assert_eq!(*of("browsing: slowest"), plain("never ended".to_owned()));
+        assert_eq!(*of("round trip, p95"), plain("–".to_owned()));
+    }
+
+    #[test]
+    fn a_station_of_one_run_only_is_left_out() {
+        let before = summary("fail", 2, 4_670.0, 312.0);
+        let mut after = before.clone();
+        after.stations.remove(0);
+        let rows = rows(&before, &after);
+        assert!(rows.iter().all(|row| row.station == "laptop"), "{rows:?}");
+    }
+
+    #[test]
+    fn names_are_neither_control_characters_nor_markup() {
+        let mut before = summary("fail", 2, 4_670.0, 312.0);
+        before.stations[1].name = "<b>\u{1b}[2J".to_owned();
+        let rows = rows(&before, &before);
+        assert!(lines(&rows, 90, false).iter().all(|line| !line.contains('\u{1b}')));
+        let page = markup(&rows);
+        assert!(page.contains("&lt;b&gt;"), "{page}");
+    }
+}
