@@ -3,8 +3,9 @@
 What counts:
 
 - A module is a file or an inline `mod name { … }` that is reachable from src/lib.rs or src/main.rs.
-- A module refers to another one with a `use` or with a path that begins with `crate`, `self` or `super`. A name that a
-  module imports or re-exports refers to the module that defines it: if lib.rs has `pub use a::A`, then `crate::A` refers to `a`.
+- A module refers to another one with a `use` or with a path that begins with `crate`, `self` or `super`. A
+  name that a module imports or re-exports refers to the module that defines it. If lib.rs has `pub use
+  a::A`, then `crate::A` refers to `a`.
 - A module and its descendants are one unit: references between them don't count, in neither direction. A reference
   between two other modules counts for the two siblings that contain them, below their nearest common parent.
 - Code behind `#[cfg(test)]` or `#[cfg(feature = …)]` doesn't count: the only feature is `fuzz`.

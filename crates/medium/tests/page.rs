@@ -1,4 +1,4 @@
-//! Example of docs/AIR.md: the model's instants are those of the page.
+//! Example of docs/contributing/one-ampdu.md: the model's instants are those of the page.
 
 mod util;
 
@@ -10,7 +10,7 @@ use netburn_medium::packet::NodeId;
 use netburn_units::Instant;
 use util::{Cell, ampdu, fifo, ht20, packet};
 
-const PAGE: &str = include_str!("../../../docs/AIR.md");
+const PAGE: &str = include_str!("../../../docs/contributing/one-ampdu.md");
 
 #[test]
 fn one_ampdu() {

@@ -129,7 +129,7 @@ fn errors_of_a_whole_file() {
 /// The example in docs/reference/validation-cases.md.
 #[test]
 fn the_example_of_the_page_is_valid() {
-    let page = include_str!("../../../docs/VALIDATION.md");
+    let page = include_str!("../../../docs/reference/validation-cases.md");
     let (_, example) = page.split_once("```toml\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
     let file = parse(example).unwrap();

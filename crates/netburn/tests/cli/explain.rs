@@ -1,0 +1,84 @@
+//! Causes of a run's results: at the end of its report, on its page, and with simulated remedies.
+
+use crate::support::{Bench, finish};
+use serde_json::Value;
+use std::fs;
+
+/// A slow neighbour behind one FIFO.
+const HOUSE: &str = r#"
+duration = "15 s"
+baseline = "1 s"
+[ap.home]
+queue = "fifo"
+[ap.home.radio.5g]
+standard = "802.11n"
+width = "20 MHz"
+streams = 2
+[station.laptop]
+joins = "home.5g"
+signal = "-45 dBm"
+workload = ["browsing", "probe"]
+[station.tablet]
+joins = "home.5g"
+signal = "-86 dBm"
+workload = "download"
+"#;
+
+#[test]
+fn a_report_ends_with_causes_and_explain_lists_remedies() {
+    let bench = Bench::new();
+    bench.write("house.toml", HOUSE);
+    let printed = bench.simulate("house.toml", "run", &[]).out();
+    let (_, causes) = printed.split_once("Likely causes:\n").expect("causes at the end");
+    assert!(
+        causes.starts_with("1. tablet is slow and uses too much airtime, which delays laptop\n"),
+        "{causes}"
+    );
+    let again = finish(bench.netburn(["report", "run"])).expect(0).out();
+    assert!(again.ends_with(causes), "{again}");
+    let page = fs::read_to_string(bench.path("run").join("report.html")).unwrap();
+    assert!(
+        page.contains("Likely causes")
+            && page.contains("tablet is slow and uses too much airtime, which delays laptop")
+    );
+
+    let explained = finish(bench.netburn(["explain", "run", "--runs", "8", "--format", "json"])).expect(0);
+    let explained: Value = explained.json();
+    assert_eq!(explained["schema"], "netburn.explain/1");
+    assert_eq!(explained["causes"][0]["kind"], "slow-neighbour");
+    assert_eq!(explained["causes"][0]["by"], serde_json::json!(["tablet"]));
+    let fair = &explained["what_ifs"][0];
+    assert_eq!(fair["set"], serde_json::json!({ "ap.home.queue": "airtime" }));
+    let metrics = fair["metrics"].as_array().unwrap();
+    let probe = metrics
+        .iter()
+        .find(|f| f["metric"] == "stations.laptop.workloads.probe.latency_ms.p95")
+        .unwrap();
+    assert_eq!(probe["judgement"], "better");
+    assert!(probe["value"].as_f64() < probe["baseline"].as_f64());
+
+    // The change in the output is valid as it is printed.
+    let text = finish(bench.netburn(["explain", "run", "--runs", "3", "--duration", "5s"]))
+        .expect(0)
+        .out();
+    assert!(text.contains("  --set 'ap.home.queue=airtime'\n"), "{text}");
+    assert!(text.contains("Too few runs to decide"), "{text}");
+    let fixed = bench.simulate("house.toml", "fixed", &["--set", "ap.home.queue=airtime"]);
+    let printed = fixed.out();
+    assert!(!printed.contains("Likely causes"), "{printed}");
+    let nothing = finish(bench.netburn(["explain", "fixed"])).expect(0).out();
+    assert!(nothing.contains("No cause found"), "{nothing}");
+}
+
+#[test]
+fn runs_that_cannot_be_explained_are_an_error() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("empty")).unwrap();
+    let wrong = finish(bench.netburn(["explain", "empty"])).expect(2);
+    assert!(wrong.stderr.contains("empty"), "{}", wrong.stderr);
+    finish(bench.netburn(["explain", "nowhere"])).expect(2);
+    bench.write("house.toml", HOUSE);
+    bench.simulate("house.toml", "run", &["--duration", "3s"]);
+    let wrong = finish(bench.netburn(["explain", "run", "--duration", "soon"]));
+    assert!(wrong.expect(2).stderr.contains("soon"));
+}

@@ -1,0 +1,10 @@
+//! The pages of the documentation: links resolve, commands run as shown, and generated parts are current.
+
+mod commands;
+mod console;
+mod links;
+mod numbers;
+mod page;
+mod scenarios;
+mod shell;
+mod workloads;

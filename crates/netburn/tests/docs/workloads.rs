@@ -1,0 +1,133 @@
+//! The page of the built-in workloads, from their configuration.
+
+use crate::page::{check_generated, replace};
+use netburn_workload::config::PRESETS;
+use netburn_workload::{Config, Connections, Kind, Priority};
+use std::fmt::Write as _;
+
+/// A row of the table: a property, and its text for each workload.
+type Property = (&'static str, fn(&Config) -> String);
+
+const PROPERTIES: [Property; 14] = [
+    ("traffic pattern", |config| format!("`{}`", config.kind)),
+    ("transport", |config| match config.kind {
+        Kind::Probe => "UDP".to_owned(),
+        _ => "HTTP over TCP".to_owned(),
+    }),
+    ("request", |config| {
+        let size = config.object_size.as_bytes();
+        match config.kind {
+            Kind::Probe => format!("a datagram of {size} B"),
+            Kind::Upload => format!("`POST /sink` with {size} B"),
+            _ => format!("`GET /bytes/{size}`"),
+        }
+    }),
+    ("response", |config| match config.kind {
+        Kind::Probe => format!("a datagram of {} B", config.object_size.as_bytes()),
+        Kind::Upload => "a receipt".to_owned(),
+        _ => config.object_size.to_string(),
+    }),
+    ("requests in an operation", |config| match config.objects {
+        1 => "1".to_owned(),
+        objects => format!("{objects}, in parallel"),
+    }),
+    ("interval", |config| {
+        config
+            .interval
+            .map_or("none: one after another".to_owned(), |interval| interval.to_string())
+    }),
+    ("jitter", |config| match config.jitter {
+        jitter if jitter.is_zero() => "none".to_owned(),
+        jitter => format!("± {jitter}"),
+    }),
+    ("content", |config| {
+        config
+            .mean_rate()
+            .map_or("as fast as possible".to_owned(), |rate| rate.to_string())
+    }),
+    ("operations in flight", |config| format!("up to {}", config.outstanding)),
+    ("connections", |config| match (config.kind, config.connections) {
+        (Kind::Probe, _) => "–".to_owned(),
+        (_, Connections::New) => "a new one for each request".to_owned(),
+        (_, Connections::Keep) => "kept open and reused".to_owned(),
+    }),
+    ("direction of the content", |config| match config.kind {
+        Kind::Upload => "to the server".to_owned(),
+        Kind::Probe => "both".to_owned(),
+        _ => "to the station".to_owned(),
+    }),
+    ("DSCP", |config| config.priority.dscp().to_string()),
+    ("goal", |config| {
+        let goals: Vec<String> = config.goals.iter().map(|goal| goal.describe(config.kind)).collect();
+        if goals.is_empty() {
+            "none".to_owned()
+        } else {
+            goals.join("; ")
+        }
+    }),
+    ("time-out without progress", |config| config.timeout.to_string()),
+];
+
+fn properties() -> String {
+    let workloads = PRESETS.map(|name| (name, Config::preset(name).unwrap()));
+    let mut table = "| |".to_owned();
+    for (name, _) in &workloads {
+        let _ = write!(table, " `{name}` |");
+    }
+    let _ = write!(table, "\n|{}\n", "---|".repeat(workloads.len() + 1));
+    for (property, text) in PROPERTIES {
+        let _ = write!(table, "| {property} |");
+        for (_, config) in &workloads {
+            let _ = write!(table, " {} |", text(config));
+        }
+        table.push('\n');
+    }
+    table
+}
+
+fn player() -> String {
+    let config = Config::stream_4k();
+    let player = config.player.unwrap();
+    format!(
+        "The player of `4kstream` starts with {} of media, plays at {} and buffers up to {}.",
+        player.start, player.rate, player.max_buffer
+    )
+}
+
+fn voip() -> String {
+    let config = Config::voip();
+    format!(
+        "`voip` requests {} over HTTP every {}. It sends no RTP.",
+        config.object_size,
+        config.interval.unwrap()
+    )
+}
+
+fn priorities() -> String {
+    let mut table = "| `priority` | DSCP | TID | access category |\n|---|---|---|---|\n".to_owned();
+    for priority in Priority::ALL {
+        let category = match priority {
+            Priority::Background => "AC_BK",
+            Priority::BestEffort => "AC_BE",
+            Priority::Video => "AC_VI",
+            Priority::Voice => "AC_VO",
+        };
+        let _ = writeln!(
+            table,
+            "| `{priority}` | {} | {} | {category} |",
+            priority.dscp(),
+            priority.tid()
+        );
+    }
+    table
+}
+
+#[test]
+fn the_page_of_the_workloads_is_current() {
+    check_generated("workloads.md", |page| {
+        let page = replace(page, "properties", &properties());
+        let page = replace(&page, "voip", &voip());
+        let page = replace(&page, "player", &player());
+        replace(&page, "priorities", &priorities())
+    });
+}

@@ -1,0 +1,203 @@
+//! A fleet on several machines: network namespaces that Ethernet pairs connect, one for a desktop and one for a laptop.
+
+use crate::support::fleet::{end, on_fleet, operations, summary};
+use crate::support::namespaces::Namespaces;
+use crate::support::{Bench, Running, finish, start, station};
+use serde_json::Value;
+use std::process::Command;
+
+/// Two machines and the connection between them.
+struct Machines {
+    bench: Bench,
+    desk: Namespaces,
+    laptop: Namespaces,
+}
+
+impl Machines {
+    /// `wires` runs on the desktop and may use the laptop's name `$laptop`. Then `there` runs on the laptop.
+    fn new(wires: &str, there: &str) -> Machines {
+        let bench = Bench::new();
+        let desk = Namespaces::new(&bench, &["--net"], "ip link set lo up");
+        let laptop = desk.within(&bench, &["--net"], "ip link set lo up");
+        desk.run(&bench, &format!("laptop={}\n{wires}", laptop.id()));
+        laptop.run(&bench, there);
+        Machines { bench, desk, laptop }
+    }
+
+    fn at(&self, place: &Namespaces, state: &str, args: &[&str]) -> Command {
+        let mut command = place.netburn(&self.bench, args);
+        command.env("NETBURN_STATE", self.bench.path(state));
+        command
+    }
+
+    /// A controller with default settings, and its join URLs.
+    fn serve(&self) -> (Running, Vec<String>) {
+        let mut serve = start(self.at(&self.desk, "desk", &["fleet", "serve", "--name", "home"]));
+        serve.wait_for("the address", |serve| {
+            serve.stderr_so_far().contains("runs (keep this address private)") && serve.stdout_so_far().ends_with('\n')
+        });
+        let urls = serve.stdout_so_far().lines().map(str::to_owned).collect();
+        (serve, urls)
+    }
+
+    /// An agent on the laptop that has joined.
+    fn agent(&self, args: &[&str]) -> Running {
+        let join = [&["fleet", "join", "--name", "laptop"], args].concat();
+        let mut agent = start(self.at(&self.laptop, "laptop", &join));
+        agent.wait_for("the agent to join", |agent| {
+            agent.stderr_so_far().contains("is in the fleet `home`")
+        });
+        agent
+    }
+
+    fn run(&self, scenario: &str) -> Value {
+        self.bench.write("house.toml", scenario);
+        let run = on_fleet("house.toml", "saved");
+        summary(&finish(self.at(&self.desk, "desk", &run)))
+    }
+
+    /// Bytes received and sent by an interface of the laptop.
+    fn moved(&self, interface: &str) -> u64 {
+        let table = self.laptop.run(&self.bench, "cat /proc/net/dev");
+        let row = table
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(interface)?.strip_prefix(':'));
+        let counters: Vec<u64> = row
+            .unwrap()
+            .split_whitespace()
+            .map(|counter| counter.parse().unwrap())
+            .collect();
+        counters[0] + counters[8]
+    }
+}
+
+/// The desktop is also in another network. The address there comes first, and the laptop can't reach it.
+#[test]
+fn a_laptop_finds_a_fleet_on_another_machine_by_its_name() {
+    let machines = Machines::new(
+        "ip link add a0 type veth peer name b0 netns $laptop
+         ip link add a1 type veth peer name unused
+         ip addr add 10.77.0.1/24 dev a0
+         ip addr add 10.5.0.1/24 dev a1
+         ip link set a0 up
+         ip link set a1 up
+         ip link set unused up",
+        "ip addr add 10.77.0.2/24 dev b0
+         ip link set b0 up",
+    );
+    let fields = ["ip.src", "dns.qry.name", "dns.srv.port", "dns.a", "dns.txt"];
+    let fields: Vec<&str> = fields.iter().flat_map(|field| ["-e", field]).collect();
+    let listening = [
+        "-i",
+        "b0",
+        "-l",
+        "-f",
+        "udp port 5353",
+        "-T",
+        "fields",
+        "-E",
+        "separator=|",
+    ];
+    let mut tshark = machines
+        .laptop
+        .command(&machines.bench, "tshark", &[&listening[..], &fields].concat());
+    tshark.env("TMPDIR", machines.bench.path("."));
+    let mut tshark = start(tshark);
+    // tshark prints "Capturing on" before the interface is open.
+    tshark.wait_for("tshark", |tshark| tshark.stderr_so_far().contains("Capture started"));
+    let (serve, urls) = machines.serve();
+    let secrets = urls[0].split_once('#').unwrap().1;
+    let agent = machines.agent(&["--token", secrets]);
+    assert!(
+        agent
+            .stderr_so_far()
+            .contains("looking for a fleet on the local network")
+    );
+    let found = machines
+        .run("duration = \"2 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[station.laptop]\nworkload = \"voip\"\n");
+    // A call every 131 ms.
+    assert!((13..=16).contains(&operations(&found, "laptop")), "{found:#}");
+    end(agent);
+    end(serve);
+    // The packets on the wire, decoded by another program.
+    let read = |tshark: &Running| -> Vec<Vec<String>> {
+        let text = tshark.stdout_so_far();
+        text.lines()
+            .map(|line| line.split('|').map(str::to_owned).collect())
+            .collect()
+    };
+    let is_question = |row: &Vec<String>| row[0] == "10.77.0.2" && row[1].contains("_netburn._tcp.local");
+    let is_answer = |row: &Vec<String>| {
+        row[0] == "10.77.0.1" && row[2].contains("4484") && row[3].contains("10.77.0.1") && row[4].contains("v=1")
+    };
+    tshark.wait_for("question and answer", |tshark| {
+        let rows = read(tshark);
+        rows.iter().any(is_question) && rows.iter().any(is_answer)
+    });
+    for secret in secrets.split('.') {
+        assert!(!tshark.stdout_so_far().contains(secret), "nothing secret is announced");
+    }
+    tshark.signal("INT");
+    tshark.finish();
+    // A controller that printed goodbye over mDNS is not found again.
+    let join = ["fleet", "join", "--token", secrets, "--name", "laptop"];
+    let printed = finish(machines.at(&machines.laptop, "laptop", &join)).expect(3).stderr;
+    assert!(printed.contains("no fleet found on the local network"), "{printed}");
+}
+
+/// One network: the laptop is connected by a cable and, with a worse route, by an interface that represents its Wi-Fi.
+#[test]
+fn load_and_control_messages_use_different_interfaces() {
+    let machines = Machines::new(
+        "ip link add br0 type bridge
+         ip addr add 10.78.0.1/24 dev br0
+         for end in eth0 wifi0; do
+             ip link add at-$end type veth peer name $end netns $laptop
+             ip link set at-$end master br0
+             ip link set at-$end up
+         done
+         ip link set br0 up",
+        "ip link set eth0 up
+         ip link set wifi0 up
+         ip addr add 10.78.0.2/24 dev eth0
+         ip addr add 10.78.0.3/24 dev wifi0 metric 600",
+    );
+    let (serve, urls) = machines.serve();
+    assert!(urls[0].starts_with("http://10.78.0.1:4484/#"), "{urls:?}");
+    let before = (machines.moved("eth0"), machines.moved("wifi0"));
+    let agent = machines.agent(&[&urls[0], "--interface", "wifi0"]);
+    let joined = (machines.moved("eth0"), machines.moved("wifi0"));
+    assert!(joined.0 - before.0 > 2_000, "TLS, and who it is, by the cable");
+    assert!(
+        joined.1 - before.1 < 2_000,
+        "nothing is measured yet: {} B",
+        joined.1 - before.1
+    );
+    let found = machines.run(
+        "duration = \"3 s\"\nbaseline = \"500 ms\"\ndrain = \"1 s\"\n[server]\nlink = { rate = \"20 Mbit/s\" }\n\
+         [station.laptop]\nworkload = [\"download\", \"probe\"]\n",
+    );
+    let after = (machines.moved("eth0"), machines.moved("wifi0"));
+    let (printed, measured) = (after.0 - joined.0, after.1 - joined.1);
+    let content = station(&found, "laptop")["throughput_mbps"].as_f64().unwrap() * 3e6 / 8.0;
+    assert!(content > 2e6, "{found:#}");
+    assert!(
+        measured as f64 > content,
+        "{measured} B by Wi-Fi, {content} B of content"
+    );
+    assert!((5_000..500_000).contains(&printed), "{printed} B by the cable");
+    end(agent);
+    end(serve);
+    let texts = machines.bench.events("saved");
+    assert!(
+        texts.iter().any(|text| text == "measured through wifi0 only"),
+        "{texts:?}"
+    );
+    // The datagrams arrived, too: none was lost.
+    let probes = &station(&found, "laptop")["workloads"][1];
+    assert_eq!(
+        (&probes["name"], &probes["failures"]),
+        (&"probe".into(), &0.into()),
+        "{found:#}"
+    );
+}

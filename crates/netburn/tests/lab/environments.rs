@@ -1,0 +1,175 @@
+//! The default environment, timed changes in the lab, and the agreement of lab and simulator. Needs namespaces.
+
+use crate::support::{Bench, SMALL, finish, station};
+use netburn_record::{EventKind, Row, Run};
+use netburn_workload::Outcome;
+
+#[test]
+fn the_default_environment_is_the_lab() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let ended = finish(bench.netburn(["run", "small.toml"]));
+    assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
+    assert!(ended.stderr.contains("no --on: running in the lab"), "{}", ended.stderr);
+    assert!(
+        ended.out().starts_with("lab: a model of an access point"),
+        "{}",
+        ended.out()
+    );
+}
+
+#[test]
+fn a_plan_opens_no_lab() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    // No lab could be opened here, so the plan comes from the scenario alone.
+    let script = "echo 0 > /proc/sys/user/max_net_namespaces; exec \"$@\"";
+    let flags = ["--user", "--map-root-user"];
+    let ended = finish(bench.inside(&flags, script, ["plan", "small.toml"])).expect(0);
+    assert!(ended.out().contains("On lab, this would be"), "{}", ended.out());
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn without_a_lab_the_run_is_simulated_and_the_reason_is_printed() {
+    let bench = Bench::new();
+    bench.write("small.toml", SMALL);
+    let script = "echo 0 > /proc/sys/user/max_net_namespaces; exec \"$@\"";
+    // A user namespace in which no network namespace can be created.
+    let flags = ["--user", "--map-root-user"];
+    let ended = finish(bench.inside(&flags, script, ["run", "small.toml"])).expect(0);
+    let printed: Vec<&str> = ended
+        .stderr
+        .lines()
+        .filter(|line| line.contains("no lab here"))
+        .collect();
+    assert_eq!(printed.len(), 1, "{}", ended.stderr);
+    assert!(printed[0].contains("namespaces"), "{}", printed[0]);
+    assert!(
+        ended.out().starts_with("simulate: a model of Wi-Fi and TCP"),
+        "{}",
+        ended.out()
+    );
+    // With `--on lab` nothing else is used instead.
+    let ended = finish(bench.inside(&flags, script, ["run", "small.toml", "--on", "lab"])).expect(2);
+    assert!(
+        ended.stderr.contains("no lab") && ended.stderr.contains("--on simulate"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stdout.is_empty());
+}
+
+/// A station moves out of range and returns. The rate of another is fixed, and its access point's queue is replaced.
+const CHANGES: &str = r#"
+duration = "7 s"
+baseline = "1 s"
+drain = "4 s"
+[ap.home]
+[ap.home.radio.5g]
+standard = "802.11n"
+[station.walker]
+joins = "home.5g"
+signal = "-55 dBm"
+workload = "probe"
+[station.loader]
+joins = "home.5g"
+signal = "-50 dBm"
+workload = "download"
+[[at]]
+time = "2 s"
+set = { "station.walker.signal" = "-110 dBm" }
+[[at]]
+time = "4 s"
+set = { "station.walker.signal" = "-55 dBm", "ap.home.queue" = "airtime" }
+[[at]]
+time = "5 s"
+set = { "station.loader.mcs" = 0 }
+"#;
+
+#[test]
+fn timed_changes_take_effect_in_the_lab() {
+    let bench = Bench::new();
+    bench.write("changes.toml", CHANGES);
+    let ended = finish(bench.netburn([
+        "run",
+        "changes.toml",
+        "--on",
+        "lab",
+        "--out",
+        "saved",
+        "--format",
+        "json",
+    ]));
+    assert!(matches!(ended.code(), 0 | 3), "{}", ended.stderr);
+    let mut rows = Vec::new();
+    let run = Run::open(&bench.path("saved")).unwrap();
+    run.rows(&mut |row| rows.push(row)).unwrap();
+    let changes: Vec<_> = rows
+        .iter()
+        .filter_map(|row| match row {
+            Row::Event(event) if event.kind == EventKind::Change => {
+                Some((event.at.as_secs_f64(), event.detail.text().into_owned()))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(changes.len(), 3, "{changes:?}");
+    assert!(changes[0].1.contains("walker.signal"), "{changes:?}");
+    // Probes of the moving station: answered; lost while it is away, although queued ones may arrive later; answered.
+    // The times around each change are left out.
+    let came_back = |from: f64, until: f64, by: f64| {
+        let due = rows.iter().filter_map(|row| match row {
+            Row::Operation(operation) if operation.station == 0 => {
+                let at = operation.operation.due.as_secs_f64();
+                let back = operation.operation.outcome == Outcome::Finished
+                    && operation.operation.finished.is_some_and(|at| at.as_secs_f64() < by);
+                (at >= from && at < until).then_some(back)
+            }
+            _ => None,
+        });
+        let all: Vec<bool> = due.collect();
+        assert!(all.len() >= 10, "{} probes between {from} and {until}", all.len());
+        all.iter().filter(|back| **back).count() as f64 / all.len() as f64
+    };
+    assert!(came_back(0.3, 1.5, 2.0) > 0.9);
+    assert!(came_back(2.5, 3.5, 4.0) < 0.1);
+    assert!(came_back(5.0, 6.5, 7.5) > 0.9);
+    // MCS 0 on two streams at 40 MHz is 30 Mbit/s with the short guard interval (802.11-2020 table 19-35: HT MCS 8).
+    // The link had 300 Mbit/s before.
+    let moved = |from: f64, until: f64| {
+        let bytes = rows.iter().filter_map(|row| match row {
+            Row::Interval(interval) if interval.station == 1 => {
+                let at = interval.at.as_secs_f64();
+                (at >= from && at < until).then_some(interval.bytes_down)
+            }
+            _ => None,
+        });
+        bytes.sum::<u64>() as f64 * 8.0 / (until - from) / 1e6
+    };
+    let (before, after) = (moved(0.5, 2.0), moved(6.0, 7.0));
+    assert!(after < 30.0 && before > after, "{before}, then {after} Mbit/s");
+    // A machine that is too busy moves less, and the self-check reports it.
+    if ended.code() == 0 {
+        assert!(before > 40.0 && after > 4.0, "{before}, then {after} Mbit/s");
+        assert!(station(&ended.json(), "loader")["throughput_mbps"].as_f64().unwrap() > 10.0);
+    }
+}
+
+#[test]
+fn lab_and_simulator_agree() {
+    let bench = Bench::new();
+    let ended = finish(bench.netburn(["crosscheck", "--against", "lab", "--quick", "--format", "json"]));
+    // A case with repeated quality issues is inconclusive. That is no failure here.
+    assert!(matches!(ended.code(), 0 | 3), "{}{}", ended.out(), ended.stderr);
+    let cases = ended.json();
+    let cases = cases.as_array().unwrap();
+    assert!(cases.len() >= 3, "{cases:#?}");
+    for case in cases {
+        let unreliable = !case["quality_issues"].as_array().unwrap().is_empty();
+        for metric in case["metrics"].as_array().unwrap() {
+            assert_ne!(metric["outcome"], "differs", "{case:#}");
+            assert_eq!(metric["outcome"] == "unreliable", unreliable, "{case:#}");
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The command with servers and readers of other projects: nginx, iperf3, tshark, flent, DuckDB, sshd, systemd.
+//!
+//! Each test has its own directory and leaves no process. Tests take seconds and use low rates, so that concurrent ones
+//! don't disturb each other. Assertions concern the data, not the speed of the machine.
+
+mod captures;
+mod exporting;
+mod fetching;
+mod iperf3;
+mod machine;
+mod recording;
+mod service;
+mod ssh;
+#[path = "../support/mod.rs"]
+mod support;
+mod terminal;
