@@ -29,7 +29,7 @@ use netburn_protocol::transport::{Channel, ChannelError, Receiver, Sender};
 use netburn_record::Role;
 use netburn_run_control::agent::{self, AgentOptions, PartEnd, ShutdownSignal};
 use netburn_run_control::controller_session::dial::Dial;
-use netburn_run_control::disk_queue::disk_queue;
+use netburn_run_control::disk_queue::{Slot, Slots, disk_queue};
 use netburn_run_control::join::Join;
 use netburn_run_control::server;
 use netburn_run_control::spool::{self, SpoolFolder};
@@ -118,6 +118,10 @@ pub enum MemberError {
     #[error("the controller rejected this device: {}", .0.reason)]
     Rejected(Rejected),
 }
+
+/// A received message, or the reason for the end of the connection. Messages for the thread that delivers late results
+/// have a slot in its queue.
+type Incoming = (Result<ToMember, ConnectionError>, Option<Slot>);
 
 /// Reason for the end of a connection.
 enum Closed {
@@ -283,16 +287,14 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         }
         // A separate task receives messages, because cancellation could lose part of a message.
         let (tell, mut incoming) = mpsc::channel(16);
-        let _reader = AbortOnDrop(tokio::spawn(read_loop(receiver, tell)));
-        match timeout(to_std(WELCOME_TIMEOUT), incoming.recv()).await {
+        let _reader = AbortOnDrop(tokio::spawn(read_loop(receiver, late.slots(), tell)));
+        let first = timeout(to_std(WELCOME_TIMEOUT), incoming.recv()).await;
+        match first.map(|first| first.map(|(message, _)| message)) {
             Ok(Some(Ok(ToMember::Welcome(Registered { fleet, .. })))) => {
                 (*joined, self.registered) = (true, true);
                 (self.on_event)(MemberEvent::Joined(&fleet));
             }
-            Ok(Some(Ok(ToMember::Rejected(rejected))))
-                if self.registered && rejected.code == RejectReason::NameTaken =>
-            {
-                // The controller has not noticed the end of the old connection.
+            Ok(Some(Ok(ToMember::Rejected(rejected)))) if self.registered && is_temporary(rejected.code) => {
                 return Closed::Retry(ConnectionError::Rejected(rejected));
             }
             Ok(Some(Ok(ToMember::Rejected(rejected)))) => return Closed::Failed(MemberError::Rejected(rejected)),
@@ -321,15 +323,16 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
             if wake && !reading {
                 let busy = self.current.as_ref().map(|current| current.run.clone());
                 (wake, reading) = (false, true);
-                request(late, Request::Next(busy)).await;
+                // At most one at a time, so it needs no slot.
+                request(late, None, Request::Next(busy));
             }
             let due = leaving.map_or(last_heartbeat + to_std(HEARTBEAT_INTERVAL), |since| {
                 since + to_std(SHUTDOWN_GRACE)
             });
             tokio::select! {
                 message = incoming.recv() => match message {
-                    Some(Ok(message)) => if let Some(lost) = self.handle_message(message, connection_addresses, late).await { return lost },
-                    Some(Err(error)) => return Closed::Retry(error),
+                    Some((Ok(message), slot)) => if let Some(lost) = self.handle_message(message, slot, connection_addresses, late) { return lost },
+                    Some((Err(error), _)) => return Closed::Retry(error),
                     None => return Closed::Retry(ChannelError::Closed.into()),
                 },
                 reply = reply(late) => match reply {
@@ -363,9 +366,10 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         }
     }
 
-    async fn handle_message(
+    fn handle_message(
         &mut self,
         message: ToMember,
+        slot: Option<Slot>,
         connection_addresses: SocketAddrs,
         late: &LateQueue,
     ) -> Option<Closed> {
@@ -379,12 +383,12 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
                     }
                 }
             }
-            ToMember::RequestResults(results) => request(late, Request::Results(results.run)).await,
-            ToMember::Ack(ack) => request(late, Request::Acked(ack.run, ack.sequence)).await,
-            ToMember::Discard(discard) => request(late, Request::Discard(discard.run)).await,
+            ToMember::RequestResults(results) => request(late, slot, Request::Results(results.run)),
+            ToMember::Ack(ack) => request(late, slot, Request::Acked(ack.run, ack.sequence)),
+            ToMember::Discard(discard) => request(late, slot, Request::Discard(discard.run)),
             ToMember::Rejected(rejected) => {
                 tracing::warn!(rejected.reason, "rejected");
-                request(late, Request::Rejected).await;
+                request(late, slot, Request::Rejected);
             }
             ToMember::Bye(Bye {
                 code: Some(code @ RejectReason::TokenRevoked),
@@ -405,7 +409,8 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
     /// only once per connection, and a restarted controller does not know that run. They are delivered after the end
     /// of the part.
     async fn pending_results(&mut self, late: &mut LateQueue) -> Vec<PendingResults> {
-        request(late, Request::Connected).await;
+        // Fails only if the thread has panicked. The end of its replies shows that.
+        let _ = late.put(Request::Connected).await;
         let before = loop {
             match reply(late).await {
                 Reply::Pending(pending) => break pending,
@@ -433,10 +438,22 @@ impl<N> Drop for Member<N> {
     }
 }
 
-/// Adds a request to the thread.
-async fn request(late: &LateQueue, request: Request) {
+/// Adds a request to the thread. Does not block.
+fn request(late: &LateQueue, slot: Option<Slot>, request: Request) {
     // Fails only if the thread has panicked. The end of its replies shows that.
-    let _ = late.put(request).await;
+    let _ = match slot {
+        Some(slot) => late.put_reserved(slot, request),
+        None => late.put_unlimited(request),
+    };
+}
+
+/// Returns whether a controller that rejects a registration for this reason may accept the next one. It may not have
+/// noticed the end of the old connection, it may restart, or many devices reconnect at the same time.
+const fn is_temporary(code: RejectReason) -> bool {
+    matches!(
+        code,
+        RejectReason::NameTaken | RejectReason::LimitReached | RejectReason::Timeout | RejectReason::ShuttingDown
+    )
 }
 
 /// Waits for a reply of the thread. Cancellation safe.
@@ -453,11 +470,17 @@ async fn send(sender: &mut Sender, message: &FromMember) -> Result<(), Connectio
 }
 
 /// Forwards received messages, and at the end the reason.
-async fn read_loop(mut receiver: Receiver, tell: mpsc::Sender<Result<ToMember, ConnectionError>>) {
+async fn read_loop(mut receiver: Receiver, slots: Slots, tell: mpsc::Sender<Incoming>) {
     loop {
         let received = receive(&mut receiver).await;
         let last = received.is_err();
-        if tell.send(received).await.is_err() || last {
+        let is_request = matches!(
+            received,
+            Ok(ToMember::RequestResults(_) | ToMember::Ack(_) | ToMember::Discard(_) | ToMember::Rejected(_))
+        );
+        // A slow disk delays the reading of this connection, but not the heartbeats.
+        let slot = if is_request { slots.reserve().await.ok() } else { None };
+        if tell.send((received, slot)).await.is_err() || last {
             return;
         }
     }

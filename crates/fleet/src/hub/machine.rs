@@ -342,7 +342,7 @@ impl Hub {
         }
     }
 
-    /// Reports to the operator that it has acquired the run, whose registration is stored.
+    /// Reports to the operator that it has acquired the run. The registration is stored, or an error was logged.
     pub fn handle_registered(&mut self, operator: ConnectionId, run: String) {
         if self.connections.contains_key(&operator) {
             let acquired = ControlReply::Acquired(RunAcquired { run });

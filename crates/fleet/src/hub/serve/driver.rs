@@ -137,7 +137,8 @@ impl HubDriver {
         }
     }
 
-    /// Adds a request without rows. Their number is limited by the connections: see the hub's limits.
+    /// Adds a request without rows. These are short and few: connects, disconnects, requests of operators, and at most
+    /// one sync and one job.
     fn request(&self, request: Request) {
         // Fails only if the thread has panicked. The end of its replies shows that.
         let _ = self.storage.put_unlimited(request);
@@ -165,11 +166,11 @@ impl HubDriver {
 
     /// Disconnects all peers before the end of the controller.
     pub(super) async fn disconnect_all(&mut self, events: &mut mpsc::Receiver<Event>) {
+        let mut left = self.outgoing.len();
         self.hub.end();
         while let Some(output) = self.hub.poll_output() {
             self.apply(output);
         }
-        let mut left = self.outgoing.len();
         self.outgoing.clear();
         let all = async {
             while left > 0 {
