@@ -5,6 +5,7 @@ use crate::runtime;
 use crate::terminal::eprint_message;
 use netburn_runner::Cancel;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -72,9 +73,12 @@ impl Asked {
     }
 }
 
-/// Calls `handler` on each signal from now on, on a thread of its own, instead of the handler before.
-pub(crate) fn handle(handler: impl FnMut() + Send + 'static) -> Result<(), CliError> {
+/// Calls `handler` on each signal from now on, on a thread of its own, instead of the handler before. After a signal to an
+/// earlier handler, it is also called at once. So a signal between two runs of a command is not lost.
+pub(crate) fn handle(mut handler: impl FnMut() + Send + 'static) -> Result<(), CliError> {
     static HANDLER: Mutex<Option<Box<dyn FnMut() + Send>>> = Mutex::new(None);
+    /// True if a signal has arrived. Read and written while `HANDLER` is locked.
+    static RECEIVED: AtomicBool = AtomicBool::new(false);
     let mut current = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
     if current.is_none() {
         let runtime = runtime::here()?;
@@ -86,12 +90,17 @@ pub(crate) fn handle(handler: impl FnMut() + Send + 'static) -> Result<(), CliEr
             runtime.block_on(async {
                 loop {
                     signals.next().await;
-                    if let Some(handler) = &mut *HANDLER.lock().unwrap_or_else(PoisonError::into_inner) {
+                    let mut handler = HANDLER.lock().unwrap_or_else(PoisonError::into_inner);
+                    RECEIVED.store(true, Ordering::Relaxed);
+                    if let Some(handler) = &mut *handler {
                         handler();
                     }
                 }
             });
         });
+    }
+    if RECEIVED.load(Ordering::Relaxed) {
+        handler();
     }
     *current = Some(Box::new(handler));
     Ok(())
@@ -109,4 +118,25 @@ pub(crate) fn cancel_or_exit() -> Result<Cancel, CliError> {
         eprint_message("stopping and saving the results; a second signal aborts");
     })?;
     Ok(cancel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_signal_stops_the_next_run_too() {
+        let first = cancel_or_exit().unwrap();
+        assert!(!first.is_stopped());
+        let kill = format!("kill -INT {}", std::process::id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        let until = Instant::now() + Duration::from_secs(60);
+        while !first.is_stopped() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert!(first.is_stopped());
+        assert!(cancel_or_exit().unwrap().is_stopped());
+    }
 }
