@@ -1,4 +1,4 @@
-//! Replays the corpus, and as many random inputs.
+//! Replays each corpus, and pseudo-random changes of its files.
 
 mod util;
 

@@ -213,6 +213,26 @@ fn stalls_are_counted_and_timed() {
     assert_eq!((player.startup_ms, player.stalled_share), (Some(700.0), 0.015));
 }
 
+/// After a warm-up of 10 s, 1.5 s of the second stall count and nothing of the first.
+#[test]
+fn stalls_count_in_the_evaluated_time_only() {
+    let rows = [
+        operation(0, 0, 0, ms(0), Outcome::Finished, took(300)),
+        event(Some(0), Some(0), 3_000, took(4_000), EventKind::Stall),
+        event(Some(0), Some(0), 8_000, took(3_500), EventKind::Stall),
+    ];
+    let plan = Plan {
+        warmup: SECOND * 10,
+        ..plan("4kstream", Config::stream_4k(), 20)
+    };
+    let summary = summary(plan, &rows, &RunStatus::Complete);
+    let player = summary.stations[0].workloads[0].player.unwrap();
+    assert_eq!(
+        (player.stalls, player.stalled_ms, player.longest_stall_ms),
+        (1, 1_500.0, 1_500.0)
+    );
+}
+
 #[test]
 fn a_probe_measures_loss_reordering_and_queueing() {
     let probe = |sequence: u64, up: i64, down: i64| {

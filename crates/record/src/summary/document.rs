@@ -210,11 +210,11 @@ pub struct PlayerSummary {
     /// played.
     #[serde(default)]
     pub startup_ms: Option<f64>,
-    /// Number of stalls.
+    /// Number of stalls in the observed time.
     pub stalls: u64,
-    /// Total duration of stalls.
+    /// Total duration of stalls, within the observed time.
     pub stalled_ms: f64,
-    /// Duration of the longest stall.
+    /// Duration of the longest stall, within the observed time.
     pub longest_stall_ms: f64,
     /// Time stalled as a share of the observed time; 0 if the player was not observed.
     pub stalled_share: f64,

@@ -76,7 +76,7 @@ pub(crate) struct WorkloadEvidence {
     pub(crate) moved: u128,
     /// The player's stalls, against the time watched.
     pub(crate) watched: Tally,
-    /// The longest stall in ns.
+    /// The longest stall in the evaluated time, in ns.
     pub(crate) longest_stall: u64,
     /// Times from the start of players to their playback, in ns.
     pub(crate) startup: Vec<u64>,

@@ -158,12 +158,11 @@ impl WorkloadCounter {
             }
         }
         evidence.watched = watched;
-        evidence.longest_stall = self
-            .stalls
-            .iter()
-            .map(|stall| stall.length.as_nanos())
-            .max()
-            .unwrap_or(0);
+        // Of the same time as `watched`.
+        evidence.longest_stall = first.map_or(0, |first| {
+            let stalls = self.stalls.iter().map(|stall| stall.within(first, to).as_nanos());
+            stalls.max().unwrap_or(0)
+        });
         let delays = self.one_way.iter().filter_map(|one| clocks.delays(one));
         let (mut up, mut down): (Vec<i64>, Vec<i64>) = delays.unzip();
         (evidence.up, evidence.down) = (above_least(&mut up), above_least(&mut down));
