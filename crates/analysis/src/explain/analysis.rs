@@ -35,6 +35,15 @@ const WINDOW: f64 = 64.0;
 /// Share of a link's rate above which it is full: headers take about 6 %, and TCP's sawtooth its
 /// share.
 pub(super) const FULL: f64 = 0.8;
+/// Minimum share of the time in use in which a bottleneck is full. Pages and video segments are transferred in bursts, so a
+/// bottleneck is not always full.
+pub(super) const FULL_SHARE: f64 = 0.3;
+/// Channel utilisation above which stations wait for the channel and packets are queued. The utilisation includes an
+/// estimate of the overhead ([`AROUND`]), so that of a full channel can be less than 1.
+pub(super) const BUSY_CHANNEL: f64 = 0.85;
+/// Minimum ratio of the content per second of airtime of an affected station to that of the slow one. It exceeds 2, the
+/// ratio of the rates with two spatial streams and with one.
+pub(super) const SLOWER: f64 = 3.0;
 
 /// Input of the rules.
 #[derive(Debug)]

@@ -1,14 +1,12 @@
 //! Adapter bottleneck: a station moves what its adapter can, although more airtime is available.
 
 use super::{is_named, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction, FULL};
+use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
 use netburn_scenario::Environment;
 use netburn_workload::Kind as WorkloadKind;
 
-/// An adapter that is full for this share of the time in which it moves anything is the limit.
-const FULL_SHARE: f64 = 0.3;
 /// Maximum relative difference between the median and the 90th percentile of a flat rate.
 const FLAT: f64 = 0.06;
 /// Minimum ratio of the link rate to a flat rate.

@@ -1,16 +1,11 @@
 //! Download bufferbloat: a download fills a queue that other stations share.
 
 use super::{is_named, list, severity, share, worst_symptom};
-use crate::explain::analysis::{Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, Group};
+use crate::explain::analysis::{Analysis, BLOATED_FACTOR, BLOATED_MS, BUSY_CHANNEL, Direction, FULL_SHARE, Group};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
 use netburn_medium::config::QueueKind;
 use netburn_workload::Kind as WorkloadKind;
-
-/// Channel utilisation above which packets are queued.
-const BUSY_CHANNEL: f64 = 0.85;
-/// Share of the time in use above which a link is a bottleneck.
-const FULL_SHARE: f64 = 0.3;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
@@ -110,19 +105,44 @@ fn place(analysis: &Analysis<'_>, group: &Group, affected: &[usize]) -> Option<P
     let airtime = analysis
         .airtime(group, &analysis.bad_bins(affected))
         .filter(|airtime| airtime.used() >= BUSY_CHANNEL)?;
-    let advice = match ap.map(|ap| ap.queue) {
-        Some(queue @ (QueueKind::Fifo | QueueKind::PfifoFast)) => format!(
-            "The access point has one queue for all flows (`{}`). Use a queue for each flow (`queue = \"airtime\"` or `fq-codel`).",
-            queue.name()
-        ),
-        Some(_) => "The access point already has a queue for each flow. The remaining delay is in its hardware queue: limit it (AQL).".to_owned(),
-        None => "Use an access point with a queue for each flow (FQ-CoDel, as in mac80211), or limit the download's rate.".to_owned(),
-    };
     Some(Place {
         evidence: format!(
             "The channel was busy for {} of the time.",
             percent(airtime.used().min(1.0))
         ),
-        advice,
+        advice: advice(ap.map(|ap| ap.queue)),
     })
+}
+
+/// Advice if the queue is in the access point. `queue` is its discipline; `None` if it is unknown.
+fn advice(queue: Option<QueueKind>) -> String {
+    match queue {
+        Some(queue @ (QueueKind::Fifo | QueueKind::PfifoFast)) => format!(
+            "The access point has one queue for all flows (`{}`). Use a queue for each flow (`queue = \"airtime\"` or `fq-codel`).",
+            queue.name()
+        ),
+        Some(QueueKind::StationRr) => "The access point has one queue for all flows of a station (`station-rr`). Use a queue for each flow (`queue = \"airtime\"` or `fq-codel`).".to_owned(),
+        Some(QueueKind::FqCodel | QueueKind::FqMac) => "The access point already has a queue for each flow. The remaining delay is in its hardware queue: limit it (`queue = \"airtime\"` with `aql`).".to_owned(),
+        Some(QueueKind::Airtime) => "The access point already has a queue for each flow. The remaining delay is in its hardware queue: limit it (`aql`).".to_owned(),
+        None => "Use an access point with a queue for each flow (FQ-CoDel, as in mac80211), or limit the download's rate.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_advice_matches_the_queue_discipline() {
+        for queue in QueueKind::ALL {
+            let shared = matches!(queue, QueueKind::Fifo | QueueKind::PfifoFast | QueueKind::StationRr);
+            let advice = advice(Some(queue));
+            assert_eq!(advice.contains("Use a queue for each flow"), shared, "{advice}");
+            assert_eq!(
+                advice.contains("already has a queue for each flow"),
+                !shared,
+                "{advice}"
+            );
+        }
+    }
 }

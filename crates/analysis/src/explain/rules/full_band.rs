@@ -9,7 +9,7 @@ use netburn_scenario::Environment;
 /// Minimum share of other networks.
 const OTHERS: f64 = 0.3;
 /// A channel that is busy for this share of the time has no room left.
-const BUSY_CHANNEL: f64 = 0.9;
+const CROWDED: f64 = 0.9;
 /// The same for a driver's survey, which does not include interframe spaces and backoff.
 const SURVEYED: f64 = 0.8;
 
@@ -19,7 +19,7 @@ pub(super) fn criterion() -> String {
         "Other networks used {} of the channel or more. With the stations' own traffic, the channel was busy for {} of \
          the time or more; on a fleet, for {} by the drivers' surveys. `slow-cochannel` does not explain it.",
         percent(OTHERS),
-        percent(BUSY_CHANNEL),
+        percent(CROWDED),
         percent(SURVEYED)
     )
 }
@@ -45,7 +45,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group, found: &[Cause]) -> Opt
         Environment::Fleet => surveyed(analysis, group)?,
         _ => {
             let airtime = analysis.airtime(group, &mask)?;
-            if airtime.used() < BUSY_CHANNEL {
+            if airtime.used() < CROWDED {
                 return None;
             }
             let own = match &group.members[..] {

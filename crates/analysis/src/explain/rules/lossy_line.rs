@@ -1,7 +1,7 @@
 //! Lossy link: segments are retransmitted although no queue is full.
 
 use super::{is_named, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction};
+use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Direction, FULL_SHARE};
 use crate::explain::evidence::MIN_SEGMENTS;
 use crate::explain::{Cause, Kind};
 use crate::format::{percent, span};
@@ -13,10 +13,6 @@ use netburn_units::BitRate;
 const LOST: f64 = 0.003;
 /// Minimum number of retransmissions; fewer may be chance.
 const MIN_RETRANSMISSIONS: u64 = 10;
-/// Channel utilisation above which packets are queued and dropped.
-const BUSY_CHANNEL: f64 = 0.85;
-/// Share of the time in use above which a link is a bottleneck.
-const FULL_SHARE: f64 = 0.3;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {

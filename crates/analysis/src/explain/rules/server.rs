@@ -1,16 +1,13 @@
 //! Server bottleneck: its processor, its errors, or its link.
 
 use super::{list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction, FULL, LinkLoad};
+use crate::explain::analysis::{Analysis, Direction, FULL, FULL_SHARE, LinkLoad};
 use crate::explain::{Cause, Kind, Severity};
 use crate::format::{mbps, percent, span_us};
 use netburn_record::health::Role;
 use netburn_record::self_check::{CPU, SERVICE_US};
 use netburn_scenario::Environment;
 use netburn_units::BitRate;
-
-/// A hop that is full for this share of the time in which anything moves is the limit.
-const FULL_SHARE: f64 = 0.3;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {

@@ -2,17 +2,12 @@
 //! transmissions use much airtime.
 
 use super::{list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Group, Share};
+use crate::explain::analysis::{Analysis, BUSY_CHANNEL, Group, SLOWER, Share};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
 
-/// Minimum ratio of the content per second of airtime of an affected station to that of the slow
-/// one.
-const SLOWER: f64 = 3.0;
-/// Minimum share of the time that it uses.
+/// Minimum share of the time that the slow station uses.
 const MIN_AIRTIME: f64 = 0.3;
-/// Minimum channel utilisation; below it no station waits for the channel.
-const BUSY_CHANNEL: f64 = 0.85;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {

@@ -1,7 +1,7 @@
 //! Slow link: its workloads need more than its rate, even without greedy transfers.
 
 use super::{is_named, list, severity, worst_symptom};
-use crate::explain::analysis::{Analysis, Direction};
+use crate::explain::analysis::{Analysis, Direction, FULL_SHARE};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
 use netburn_scenario::Environment;
@@ -9,8 +9,6 @@ use netburn_units::BitRate;
 
 /// Content as a share of a link's rate: 1448 of 1538 bytes of each full Ethernet frame.
 const CONTENT: f64 = 0.94;
-/// Share of the time in use above which a link is a bottleneck.
-const FULL_SHARE: f64 = 0.3;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {

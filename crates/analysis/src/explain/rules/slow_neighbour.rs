@@ -1,20 +1,15 @@
 //! Slow neighbour: a station that uses much airtime for little data, which delays others.
 
 use super::{list, severity, worst_symptom};
-use crate::explain::analysis::{AirtimeBreakdown, Analysis, Group, Share};
+use crate::explain::analysis::{AirtimeBreakdown, Analysis, BUSY_CHANNEL, Group, SLOWER, Share};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent};
 use netburn_medium::config::QueueKind;
 
-/// Minimum ratio of the content per second of airtime of an affected station to that of the slow
-/// one.
-const SLOWER: f64 = 3.0;
 /// Minimum airtime share of the slow station, in equal shares.
 const MORE: f64 = 1.4;
 /// A greedy station is affected below this part of an equal share of the remaining airtime.
 const LITTLE: f64 = 0.7;
-/// Minimum channel utilisation; below it no station waits for the channel.
-const BUSY_CHANNEL: f64 = 0.85;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
@@ -43,8 +38,7 @@ fn find_in_group(analysis: &Analysis<'_>, group: &Group) -> Option<Cause> {
         .filter(|airtime| airtime.shares.len() >= 2 && airtime.used() >= BUSY_CHANNEL)?;
     let equal = 1.0 / airtime.shares.len() as f64;
     let slow = airtime.shares.iter().max_by(|a, b| a.air.total_cmp(&b.air))?;
-    let large = (MORE * equal).min((1.0 + equal) / 2.0);
-    if slow.air < large || slow.bytes > slow.air {
+    if slow.air < MORE * equal || slow.bytes > slow.air {
         return None;
     }
     // Greedy stations could share the airtime that the others leave.

@@ -9,8 +9,10 @@ use netburn_workload::Kind as WorkloadKind;
 
 /// Aggregates are small below this part of what would fit.
 const SMALL: f64 = 0.34;
-/// Maximum queue length for this cause, in full aggregates.
+/// Maximum queue length for this cause, in full aggregates of at most [`MAX_FRAMES`] frames.
 const WAITING: f64 = 2.0;
+/// Maximum number of frames of a full aggregate in the limit of the queue length.
+const MAX_FRAMES: f64 = 32.0;
 /// Bits of a packet on the channel: 1500 bytes, MAC header, CCMP and delimiter.
 const FRAME_BITS: f64 = 1_546.0 * 8.0;
 /// Minimum number of transmissions.
@@ -22,9 +24,10 @@ const ALONE: f64 = 0.8;
 pub(super) fn criterion() -> String {
     format!(
         "A station uploaded and used {} of the data airtime or more. Its aggregates had {} or less of the frames that fit. \
-         At most {WAITING} times as many packets were queued.",
+         On average, at most {WAITING} times the frames that fit were queued, and at most {} packets.",
         percent(ALONE),
-        percent(SMALL)
+        percent(SMALL),
+        WAITING * MAX_FRAMES
     )
 }
 
@@ -56,7 +59,7 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize, found: &[Cause]) ->
     let fits = analysis.fits(group, rate / FRAME_BITS)?;
     let (mean, waiting) = (air.mean_aggregate()?, air.mean_backlog()?);
     let alone = airtime.share(station)?.air >= ALONE;
-    if !alone || mean > SMALL * fits || waiting > WAITING * fits.min(32.0) {
+    if !alone || mean > SMALL * fits || waiting > WAITING * fits.min(MAX_FRAMES) {
         return None;
     }
     Some(Cause {

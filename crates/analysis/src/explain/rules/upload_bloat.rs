@@ -1,14 +1,11 @@
 //! Upload bufferbloat: an upload fills a queue that other stations share.
 
 use super::{is_named, list, severity, share, worst_symptom};
-use crate::explain::analysis::{Analysis, BLOATED_FACTOR, BLOATED_MS, Direction};
+use crate::explain::analysis::{Analysis, BLOATED_FACTOR, BLOATED_MS, Direction, FULL_SHARE};
 use crate::explain::{Cause, Kind};
 use crate::format::{mbps, percent, span};
 use netburn_record::aggregate::ByteSum;
 use netburn_workload::Kind as WorkloadKind;
-
-/// Share of the time in use above which a link is a bottleneck.
-const FULL_SHARE: f64 = 0.3;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
