@@ -50,10 +50,10 @@ pub enum InstallEvent<'a> {
     WroteUnit(&'a Path),
     /// Nothing is started below another root.
     NotStarted,
-    /// The service starts when its user logs in, not with the machine.
-    StartsAtLogin,
-    /// The service runs. This command prints its state.
-    Started(&'a str),
+    /// The service runs, and starts when its user logs in. This command prints its state.
+    StartsAtLogin(&'a str),
+    /// The service runs, and starts with the machine. This command prints its state.
+    StartsAtBoot(&'a str),
     /// The service could not be stopped, with the reason.
     NotStopped(&'a str),
     /// A file was removed.
@@ -117,11 +117,13 @@ impl fmt::Display for InstallEvent<'_> {
             ),
             InstallEvent::WroteUnit(path) => write!(f, "wrote {}", path.display()),
             InstallEvent::NotStarted => f.write_str("started nothing: all of it is below another root"),
-            InstallEvent::StartsAtLogin => f.write_str(
-                "it starts when you log in; to have it start with the device: sudo loginctl enable-linger $USER",
+            InstallEvent::StartsAtLogin(command) => write!(
+                f,
+                "it runs, and starts when you log in; to have it start with the device: sudo loginctl enable-linger \
+                 $USER; `{command}` prints its state"
             ),
-            InstallEvent::Started(command) => {
-                write!(f, "it runs, and starts with the device; `{command}` says how it is")
+            InstallEvent::StartsAtBoot(command) => {
+                write!(f, "it runs, and starts with the device; `{command}` prints its state")
             }
             InstallEvent::NotStopped(why) => f.write_str(why),
             InstallEvent::Removed(path) => write!(f, "removed {}", path.display()),
@@ -223,10 +225,14 @@ impl Installation {
                 remedy: self.kind.unstarted(),
             })?;
         }
-        if self.kind == Kind::SystemdUser && self.run(&["loginctl", "--no-ask-password", "enable-linger"]).is_err() {
-            on_event(InstallEvent::StartsAtLogin);
-        }
-        on_event(InstallEvent::Started(self.kind.to_look()));
+        let state = self.kind.to_look();
+        let lingers =
+            self.kind != Kind::SystemdUser || self.run(&["loginctl", "--no-ask-password", "enable-linger"]).is_ok();
+        on_event(if lingers {
+            InstallEvent::StartsAtBoot(state)
+        } else {
+            InstallEvent::StartsAtLogin(state)
+        });
         Ok(())
     }
 

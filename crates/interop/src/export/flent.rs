@@ -5,8 +5,8 @@
 //! - `rtt_fair_var_down`: downloads and a ping for every station. `rtt_fair_var`: uploads, too.
 //! - `tcp_ndown`: downloads as N streams, all pings as one series, page loads as HTTP latency.
 //!
-//! The ping of a station is its probe; without a probe, the operations of its calls, pages or
-//! stream, in this order. Before the load it is always the idle probe. `NOTE` names the choice. As
+//! The ping of a station is its probe or, without a probe, the operations of its calls. A station
+//! with neither has no ping. Before the load it is always the idle probe. `NOTE` names the choice. As
 //! in flent, `DELAY` seconds (the baseline) pass before and after the load. flent omits host names
 //! with a colon from its plots; netburn's names have none.
 

@@ -120,7 +120,7 @@ pub(super) fn controls() -> Finding {
     Finding {
         name: "congestion controls",
         ok: missing.is_empty(),
-        found: format!("{there}; unless a scenario says otherwise the lab takes cubic, and everything else {used}"),
+        found: format!("{there}; unless a scenario sets `cc`, the lab uses cubic, and local and fleet use {used}"),
         remedy: (!load.is_empty()).then(|| load.join("; ")),
     }
 }
