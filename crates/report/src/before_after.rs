@@ -10,7 +10,7 @@ use crate::text::verdict;
 use netburn_analysis::format::{mbps, span};
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{GoalKind, Summary};
-use netburn_workload::{Config, Goal, Verdict};
+use netburn_workload::{Config, Goal, Kind, Verdict};
 use std::cmp::Reverse;
 use std::fmt::Write as _;
 
@@ -68,19 +68,22 @@ fn station_rows(runs: [&StationSummary; 2]) -> Vec<Row> {
             continue;
         };
         let (pair, name) = ([workload, same], &workload.name);
-        for (goal, same) in workload.goals.iter().zip(&same.goals) {
-            let met = [(workload, goal), (pair[1], same)].map(|(workload, goal)| met(workload, goal));
-            add(format!("{name}: {}", goal.goal), met);
+        for goal in &workload.goals {
+            let Some(same_goal) = same.goals.iter().find(|other| other.goal == goal.goal) else {
+                continue;
+            };
+            let values = [met(workload, goal), met(same, same_goal)];
+            add(format!("{name}: {}", goal.goal), values);
         }
         if workload.goals.iter().any(|goal| goal.kind == GoalKind::Latency) {
             add(format!("{name}: slowest"), pair.map(slowest));
         }
-        match workload.kind.as_str() {
-            "probe" => {
+        match workload.kind.parse::<Kind>() {
+            Ok(Kind::Probe) => {
                 add("round trip, median".to_owned(), pair.map(|of| time(of.latency_ms.p50)));
                 add("round trip, p95".to_owned(), pair.map(|of| time(of.latency_ms.p95)));
             }
-            "download" | "upload" => {
+            Ok(Kind::Download | Kind::Upload) => {
                 let rate = |of: &WorkloadSummary| plain(format!("{} Mbit/s", mbps(of.throughput_mbps)));
                 add(name.clone(), pair.map(rate));
             }
@@ -107,15 +110,21 @@ pub fn samples_met(goal: &GoalSummary) -> Option<String> {
     Some(format!("{met:.0} of {}", goal.samples))
 }
 
-fn met(workload: &WorkloadSummary, goal: &GoalSummary) -> Value {
-    let text = match (&workload.player, goal.kind) {
-        (Some(player), GoalKind::NoStall) => match player.stalls {
+/// Number of stalls of a player: `2 stalls`; `None` for another goal than `no stall`.
+#[must_use]
+pub fn stalls(workload: &WorkloadSummary, goal: &GoalSummary) -> Option<String> {
+    match (&workload.player, goal.kind) {
+        (Some(player), GoalKind::NoStall) => Some(match player.stalls {
             1 => "1 stall".to_owned(),
             stalls => format!("{stalls} stalls"),
-        },
-        _ => samples_met(goal).unwrap_or_else(|| "–".to_owned()),
-    };
-    Value::Text(text, goal.verdict)
+        }),
+        _ => None,
+    }
+}
+
+fn met(workload: &WorkloadSummary, goal: &GoalSummary) -> Value {
+    let text = stalls(workload, goal).or_else(|| samples_met(goal));
+    Value::Text(text.unwrap_or_else(|| "–".to_owned()), goal.verdict)
 }
 
 fn slowest(workload: &WorkloadSummary) -> Value {
@@ -277,6 +286,21 @@ mod tests {
     }
 
     #[test]
+    fn goals_are_paired_by_their_text() {
+        let before = summary("fail", 2, 4_670.0, 312.0);
+        let mut after = summary("pass", 9, 270.0, 12.0);
+        let goals = &mut after.stations[1].workloads[0].goals;
+        let mut other = goals[0].clone();
+        other.goal = "page load ≤ 9 s".to_owned();
+        goals.insert(0, other);
+        goals[0].met = Some(0.0);
+        let rows = rows(&before, &after);
+        let goals: Vec<&Row> = rows.iter().filter(|row| row.quantity.contains('≤')).collect();
+        assert_eq!(goals.len(), 1, "{goals:?}");
+        assert_eq!(goals[0].values[1], Value::Text("9 of 9".to_owned(), Verdict::Pass));
+    }
+
+    #[test]
     fn a_station_of_one_run_only_is_left_out() {
         let before = summary("fail", 2, 4_670.0, 312.0);
         let mut after = before.clone();
@@ -292,6 +316,6 @@ mod tests {
         let rows = rows(&before, &before);
         assert!(lines(&rows, 90, false).iter().all(|line| !line.contains('\u{1b}')));
         let page = markup(&rows);
-        assert!(page.contains("&lt;b&gt;"), "{page}");
+        assert!(page.contains("&lt;b&gt;") && !page.contains('\u{1b}'), "{page}");
     }
 }

@@ -14,6 +14,7 @@ use netburn_record::QualityIssue;
 use netburn_record::self_check::{DEFAULT_STANDSTILL_LIMIT, lab_reasons};
 use netburn_scenario::Plan;
 use netburn_units::Duration;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -33,7 +34,8 @@ pub const WARMUP: Duration = Duration::from_secs(1);
 pub const READY: &str = "ready";
 /// UDP port of the first station.
 const PORT: u16 = 5_000;
-/// Maximum share of its datagrams that a sender may fail to send: a fifth of the tolerance of the comparison.
+/// Maximum share of its datagrams that a sender may fail to send. It is a fifth of 1 %, the smallest tolerance with which
+/// `netburn crosscheck --against lab` compares the goodput.
 const MAX_UNSENT: f64 = 0.002;
 
 /// A flow to or from each station; all run at once, each with `rate` packets per second.
@@ -71,7 +73,7 @@ impl Flows {
 pub struct LabFlows {
     /// Goodput of each flow in Mbit/s.
     pub goodput_mbps: Vec<f64>,
-    /// Problems of the flows themselves, without duplicates in a row.
+    /// Problems of the flows themselves. Their texts are distinct.
     pub flow_issues: Vec<FlowIssue>,
     /// Problems of the lab.
     pub lab_issues: Vec<QualityIssue>,
@@ -176,10 +178,9 @@ pub fn in_lab(lab: &Lab, program: &Path, plan: &Plan, flows: Flows) -> Result<La
         // The queue of a station is bounded, so rejected datagrams are expected in the uplink.
         flow_issues.extend(rejected(&sent).filter(|_| !flows.up));
     }
-    flow_issues.dedup();
     Ok(LabFlows {
         goodput_mbps,
-        flow_issues,
+        flow_issues: distinct(flow_issues),
         lab_issues: lab_reasons(&lab.health(), DEFAULT_STANDSTILL_LIMIT),
     })
 }
@@ -249,6 +250,15 @@ fn unread(received: &Received) -> Option<FlowIssue> {
     (datagrams > 0).then_some(FlowIssue::Unread { datagrams })
 }
 
+/// The issues without those that have the same text as an earlier one. Shares that differ can have the same text.
+fn distinct(issues: Vec<FlowIssue>) -> Vec<FlowIssue> {
+    let mut texts = BTreeSet::new();
+    issues
+        .into_iter()
+        .filter(|issue| texts.insert(issue.to_string()))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,6 +282,14 @@ mod tests {
         let received = |dropped| Received { bytes: 1, dropped };
         assert_eq!(unread(&received(0)), None);
         assert_eq!(unread(&received(3)), Some(FlowIssue::Unread { datagrams: 3 }));
+    }
+
+    #[test]
+    fn issues_with_the_same_text_are_reported_once() {
+        let [one, same, other] = [0.00501, 0.00502, 0.006].map(|share| FlowIssue::Skipped { share });
+        let rejected = FlowIssue::Rejected { share: 0.00501 };
+        assert_eq!(one.to_string(), same.to_string());
+        assert_eq!(distinct(vec![one, rejected, same, other]), [one, rejected, other]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Charts with the curves of several variants.
 
 use crate::chart::{Axis, Chart, Datum, Level, Scale, Series, Unit};
+use netburn_analysis::format::short;
 use netburn_analysis::view::{Curve, StationView, View, WorkloadView};
 
 /// A variant's curves: its name, and a view of each of its folders.
@@ -15,7 +16,7 @@ pub struct Variant<'a> {
 /// Maximum number of charts of either kind.
 const MAX_VARIANTS: usize = 24;
 
-/// Least width of a step in [`latency_over_time`], in s.
+/// Width of a step in [`latency_over_time`], in s. A step has at least one bin, also if bins are wider.
 const STEP_S: f64 = 0.5;
 
 /// Maximum number of views of one variant that are drawn.
@@ -160,10 +161,10 @@ fn latency(variants: &[Variant<'_>], number: usize, station: &str, workload: &st
     }
 }
 
-/// The slowest operation of a workload in each half second, for every variant.
+/// The slowest operation of a workload in each step of half a second or more, for every variant.
 #[must_use]
 pub fn latency_over_time(variants: &[Variant<'_>], station: &str, workload: &str) -> Chart {
-    let mut longest = 0.0_f64;
+    let (mut longest, mut step_s) = (0.0_f64, STEP_S);
     let mut levels = Vec::new();
     let mut series = Vec::new();
     let mut parts = Vec::new();
@@ -173,6 +174,7 @@ pub fn latency_over_time(variants: &[Variant<'_>], station: &str, workload: &str
         };
         longest = longest.max(view.bins as f64 * view.bin_s);
         let bins = ((STEP_S / view.bin_s).round() as usize).max(1);
+        step_s = step_s.max(bins as f64 * view.bin_s);
         let steps = of.over_time.chunks(bins).zip(view.times().step_by(bins));
         let points: Vec<Datum> = steps
             .map(|(bins, x)| {
@@ -197,7 +199,8 @@ pub fn latency_over_time(variants: &[Variant<'_>], station: &str, workload: &str
         title: format!("{station}, {workload}: latency over time"),
         description: format!("{}.", parts.join("; ")),
         note: format!(
-            "The slowest operation that was due in each {STEP_S} s. Operations that never finished are omitted."
+            "The slowest operation that was due in each {} s. Operations that never finished are omitted.",
+            short(step_s)
         ),
         x: Axis::new("time since the load began", Unit::Seconds, Scale::Linear).within(Some(0.0), Some(longest)),
         y: Axis::new("latency", Unit::Ms, Scale::Linear).within(Some(0.0), None),

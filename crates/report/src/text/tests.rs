@@ -322,6 +322,20 @@ fn a_goal_without_samples_is_reported_once() {
 }
 
 #[test]
+fn a_failed_station_is_not_called_inconclusive() {
+    let mut whole = four();
+    let goal = &mut whole.stations[1].workloads[0].goals[1];
+    (goal.met, goal.verdict) = (None, Verdict::Inconclusive);
+    let text = text(&whole, 200, false);
+    assert!(
+        text.contains("tv has an inconclusive goal: 4kstream has no samples for `no stall`."),
+        "{text}"
+    );
+    assert!(text.contains("tv fails: 43 % of 581 4kstream"), "{text}");
+    assert!(!text.contains("tv is inconclusive"), "{text}");
+}
+
+#[test]
 fn an_inconclusive_station_has_not_failed() {
     let mut whole = four();
     whole.stations[0].verdict = Verdict::Inconclusive;

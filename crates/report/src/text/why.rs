@@ -91,7 +91,9 @@ fn sentences(station: &StationSummary, known: &[QualityIssue]) -> Vec<(Tone, Str
                 Verdict::Marginal => (Tone::Unreliable, "is marginal"),
                 // The station's reasons already contain it.
                 Verdict::Inconclusive if station.reasons.iter().any(|why| is_about(why, workload, index)) => continue,
-                Verdict::Inconclusive => (Tone::Unreliable, "is inconclusive"),
+                Verdict::Inconclusive if inconclusive => (Tone::Unreliable, "is inconclusive"),
+                // Another goal of the station failed.
+                Verdict::Inconclusive => (Tone::Unreliable, "has an inconclusive goal"),
                 Verdict::Pass | Verdict::None => continue,
             };
             out.push((tone, format!("{verb}: {}.", goal_sentence(workload, goal))));

@@ -166,9 +166,10 @@ const HEAD: &str = "# netburn and ns-3, compared
 
 <!-- Generated from validation/crosscheck/ns-3.jsonl: NETBURN_REGENERATE=1 cargo test -p netburn-study --test crosscheck -->
 
-Random plans run in [ns-3](https://www.nsnam.org/) (2008) and in netburn's simulator. [Comparison with independent
-programs](../reference/crosscheck.md) describes the plans, the settings, the tolerances, and what is not compared. A value is the median over the seeds; a range is its least and
-largest value.
+Random plans run in [ns-3](https://www.nsnam.org/) (2008) and in netburn's simulator. [Comparison
+with independent programs](../reference/crosscheck.md) describes the plans, the settings, the
+tolerances, and what is not compared. A value is the median over the seeds. A range is its smallest
+and largest value.
 
 ";
 

@@ -1,12 +1,13 @@
 //! The scenario, and the texts of results written by hand.
 
-use super::text::{Style, changes, lead, problem, result};
+use super::text::{SCENE, Style, changes, lead, problem, result};
 use super::{SETTINGS, changed, document};
 use crate::whatif::{Answer, Answers, WhatIf};
 use netburn_analysis::compare::{Comparison, Options, Side};
 use netburn_analysis::explain::{Cause, Explanation, Kind, Severity};
 use netburn_medium::config::QueueKind;
-use netburn_record::Summary;
+use netburn_record::summary::PlayerSummary;
+use netburn_record::{GoalKind, Summary};
 use netburn_scenario::{Environment, load};
 use netburn_workload::Verdict;
 use serde_json::json;
@@ -60,6 +61,12 @@ fn the_scenario_is_the_built_in_one_with_the_settings() {
     let ours = document(Some(7)).unwrap().resolve().unwrap();
     assert_eq!(ours, built_in.resolve().unwrap());
     assert_ne!(ours, document(Some(8)).unwrap().resolve().unwrap());
+}
+
+#[test]
+fn the_description_has_the_start_of_the_download() {
+    let (_, start) = SETTINGS.iter().find(|(key, _)| *key == "station.tablet.start").unwrap();
+    assert!(SCENE.contains(&format!("After {start} ")), "{SCENE}");
 }
 
 /// Another queue of the access point.
@@ -177,6 +184,48 @@ fn the_problem_has_its_goal_its_round_trips_and_its_cause() {
         assert!(unwrapped.contains(part), "`{part}` is not in:\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= STYLE.width), "{text}");
+}
+
+/// The run with a stream instead of pages, whose player had this number of stalls.
+fn with_stalls(mut summary: Summary, stalls: u64) -> Summary {
+    let stream = &mut summary.stations[0].workloads[0];
+    stream.kind = "stream".to_owned();
+    stream.player = Some(PlayerSummary {
+        stalls,
+        ..PlayerSummary::default()
+    });
+    (stream.goals[0].goal, stream.goals[0].kind) = ("no stall".to_owned(), GoalKind::NoStall);
+    summary
+}
+
+#[test]
+fn stalls_are_counted_instead_of_samples() {
+    let (before, after) = (with_stalls(summary("fail", 2), 3), with_stalls(summary("pass", 9), 0));
+    let text = problem(&before, &Explanation::default(), STYLE);
+    assert!(text.contains("laptop: 3 stalls; the goal is `no stall`.\n"), "{text}");
+    let lead = lead(&before, &after, "home is fair");
+    assert!(
+        lead.ends_with(
+            "A goal of the laptop is `no stall`. Before the change, it had 3 stalls. After the change, it had 0 \
+             stalls."
+        ),
+        "{lead}"
+    );
+}
+
+#[test]
+fn the_first_of_equally_bad_stations_is_described() {
+    let mut runs = [summary("fail", 2), summary("pass", 9)];
+    for run in &mut runs {
+        let mut other = run.stations[0].clone();
+        other.name = "desktop".to_owned();
+        run.stations.push(other);
+    }
+    let lead = lead(&runs[0], &runs[1], "home is fair");
+    assert!(
+        lead.contains("pages of the laptop") && !lead.contains("desktop"),
+        "{lead}"
+    );
 }
 
 #[test]

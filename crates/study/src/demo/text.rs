@@ -5,14 +5,15 @@ use netburn_analysis::explain::{Explanation, Kind};
 use netburn_analysis::format::span;
 use netburn_record::summary::{GoalSummary, StationSummary, WorkloadSummary};
 use netburn_record::{GoalKind, Summary};
-use netburn_report::before_after::{call_goal_ms, lines, rows, samples_met};
+use netburn_report::before_after::{call_goal_ms, lines, rows, samples_met, stalls};
 use netburn_report::environment::sentence;
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_report::style::{Tone, paint};
 use netburn_report::table::{Cell, left, render, right};
 use netburn_report::text::verdict;
 use netburn_stats::metric_change::Judgement;
-use netburn_workload::Verdict;
+use netburn_workload::{Kind as WorkloadKind, Verdict};
+use std::cmp::Reverse;
 
 /// Description of the scenario.
 pub(super) const SCENE: &str = "A laptop browses near the access point. After 6 s a distant tablet starts a download.";
@@ -125,11 +126,19 @@ pub fn result(before: &Summary, after: &Summary, applied: &Answer, explanation: 
 /// The scenario, the change, and its effect on the first missed goal of the worst station, in plain sentences.
 #[must_use]
 pub(super) fn lead(before: &Summary, after: &Summary, change: &str) -> String {
-    let worst = before.stations.iter().max_by_key(|station| station.verdict);
+    // The first of several, as in the table.
+    let worst = before.stations.iter().min_by_key(|station| Reverse(station.verdict));
     let effect = worst.and_then(|station| {
         let (workload, goal) = missed(station).next()?;
         let same = after.stations.iter().find(|same| same.name == station.name)?;
-        let (_, same) = goals(same).find(|(of, same)| of.name == workload.name && same.goal == goal.goal)?;
+        let (same_workload, same) =
+            goals(same).find(|(of, same)| of.name == workload.name && same.goal == goal.goal)?;
+        if let Some((first, second)) = stalls(workload, goal).zip(stalls(same_workload, same)) {
+            return Some(format!(
+                " A goal of the {} is `{}`. Before the change, it had {first}. After the change, it had {second}.",
+                station.name, goal.goal
+            ));
+        }
         Some(format!(
             " Before the change, {} {} of the {} met the goal `{}`. After the change, {} did.",
             samples_met(goal)?,
@@ -179,15 +188,18 @@ fn missed(station: &StationSummary) -> impl Iterator<Item = (&WorkloadSummary, &
 
 /// Plural of the operations of a workload.
 fn noun(workload: &WorkloadSummary) -> &'static str {
-    match workload.kind.as_str() {
-        "pages" => "pages",
-        "calls" => "calls",
+    match workload.kind.parse::<WorkloadKind>() {
+        Ok(WorkloadKind::Pages) => "pages",
+        Ok(WorkloadKind::Calls) => "calls",
         _ => "samples",
     }
 }
 
 fn missed_goal(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
     let text = sanitise(&goal.goal);
+    if let Some(stalls) = stalls(workload, goal) {
+        return format!("{stalls}; the goal is `{text}`.");
+    }
     let met = match samples_met(goal) {
         Some(met) => format!("{met} {} met the goal `{text}`", noun(workload)),
         None => format!("no samples for the goal `{text}`"),
@@ -201,7 +213,10 @@ fn missed_goal(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
 
 /// Round trips of a station with a probe, idle and under load.
 fn round_trips(station: &StationSummary) -> Option<String> {
-    let probe = station.workloads.iter().find(|workload| workload.kind == "probe")?;
+    let probe = station
+        .workloads
+        .iter()
+        .find(|workload| workload.kind == WorkloadKind::Probe.as_str())?;
     let (loaded, idle) = (probe.latency_ms.p50?, station.idle_latency_ms?);
     let call = if loaded > call_goal_ms() {
         format!(" The goal for a call is {}.", span(call_goal_ms()))

@@ -103,9 +103,15 @@ fn number(value: &str) -> Option<(f64, &str)> {
     let unit = value[end..].trim();
     let number: f64 = value[..end].replace('−', "-").parse().ok()?;
     // `20 MHz` and `20ms` are numbers; `5g` and `802.11n` are names.
-    let is_quantity = unit.is_empty() || value[end..].starts_with(char::is_whitespace) || has_known_unit(value);
+    let is_quantity = unit.is_empty()
+        || value[end..].starts_with(char::is_whitespace)
+        || UNITS_WITHOUT_TYPE.contains(&unit)
+        || has_known_unit(value);
     (number.is_finite() && is_quantity).then_some((number, unit))
 }
+
+/// Units of channel widths, queue limits and hardware queues, which have no type of their own.
+const UNITS_WITHOUT_TYPE: [&str; 4] = ["MHz", "packets", "frames", "aggregates"];
 
 fn has_known_unit(value: &str) -> bool {
     value.parse::<Dbm>().is_ok()
@@ -129,6 +135,7 @@ mod tests {
         let dbm = |numbers: [f64; 2]| Some((numbers.to_vec(), "dBm".to_owned()));
         assert_eq!(scale(&["-80dBm", "-70 dBm"]), dbm([-80.0, -70.0]));
         assert_eq!(scale(&["20ms", "5 ms"]), Some((vec![20.0, 5.0], "ms".to_owned())));
+        assert_eq!(scale(&["20MHz", "40 MHz"]), Some((vec![20.0, 40.0], "MHz".to_owned())));
         assert_eq!(scale(&["1", "2.5", "10"]), Some((vec![1.0, 2.5, 10.0], String::new())));
         // A hyphen, and the minus sign that netburn prints.
         assert_eq!(scale(&["-86 dBm", "−40.5 dBm"]), dbm([-86.0, -40.5]));
