@@ -17,7 +17,15 @@ use netburn_units::Duration;
 /// The rate of MCS 0 is a tenth of that of MCS 7: 26 bits in a symbol, 2851 symbols, 11 404 µs. Its BlockAck is sent at
 /// 6 Mbit/s: 20 + 4 · ⌈(22 + 256) / 24⌉ = 68 µs. (A sender splits such an aggregate, because a PPDU lasts at most 5484 µs.)
 ///
+/// MCS 1 and 2 have a BlockAck at 12 Mbit/s: 20 + 4 · ⌈278 / 48⌉ = 44 µs. It is the highest mandatory rate that is not
+/// faster than the PPDU (10.6.6.5.2).
+///
 /// HE MCS 7: 234 subcarriers with 5 bits each are 1170 bits in a symbol of 13.6 µs. The same bits are 64 symbols, 870.4 µs.
+///
+/// EHT-SIG has 52 bits, in symbols of 4 µs with 26 bits at MCS 0 and 52 bits above. So the preamble of MCS 0 is 4 µs
+/// longer: L-STF, L-LTF, L-SIG, RL-SIG, U-SIG and EHT-STF take 36 µs, EHT-SIG 8 or 4, and the EHT-LTF 7.2.
+///
+/// There is no extension: the signal extension exists in 2.4 GHz only, and the packet extension of HE and EHT is 0.
 const EXPECTED: &str = "\
 HT 0: 36 + 11404 + 0, BlockAck 68
 HT 1: 36 + 5704 + 0, BlockAck 44

@@ -15,7 +15,7 @@ pub(crate) struct Fingerprint {
     pub(crate) rows: u64,
     pub(crate) packets: u64,
     pub(crate) operations: u64,
-    /// Airtime rows of the load: one each 100 ms and station with a radio.
+    /// Airtime rows of the load: one for each station and 100 ms. Those of wired stations have no airtime.
     pub(crate) air: u64,
 }
 

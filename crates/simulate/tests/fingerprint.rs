@@ -12,7 +12,8 @@ use netburn_scenario::{built_in_scenarios, load};
 /// Ten seconds of each built-in scenario: operations, airtime rows of the load, packets sent, rows, and the
 /// digest of the rows. By hand:
 ///
-/// - Airtime rows: one for each station and 100 ms. That is 100 for each station: 400 for the four of `four-uses`.
+/// - Airtime rows: one for each station and 100 ms, also for wired stations and before their start. That is 100 for each
+///   station: 400 for the four of `four-uses`.
 /// - Operations of `small-queues-pci`: one upload, and a probe every 50 ms. There are 60 probes in the `baseline` of 3 s
 ///   and 200 in the load.
 const EXPECTED: &str = "\
@@ -36,6 +37,7 @@ fn runs_of_the_built_in_scenarios_are_unchanged() {
     for (name, _) in built_in_scenarios() {
         let mut document = load(name).unwrap();
         document.set("duration", "10 s").unwrap();
+        // By default the tablet starts after the ten seconds.
         if *name == "slow-neighbour" {
             document.set("station.tablet.start", "3 s").unwrap();
         }

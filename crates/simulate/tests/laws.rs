@@ -1,5 +1,6 @@
 //! Laws of all plans, checked on random small ones.
 
+use netburn_medium::config::QueueKind;
 use netburn_record::Row;
 use netburn_scenario::{Document, Environment, Plan};
 use netburn_units::Duration;
@@ -89,7 +90,6 @@ fn station(workloads: &'static [&'static str]) -> impl Strategy<Value = OnAir> {
 }
 
 const WORKLOADS: &[&str] = &["browsing", "4kstream", "voip", "download", "upload", "probe"];
-const QUEUES: &[&str] = &["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"];
 
 fn small(
     stations: std::ops::Range<usize>,
@@ -99,7 +99,7 @@ fn small(
     (
         any::<u32>(),
         prop::sample::select(&["20 MHz", "40 MHz", "80 MHz"][..]),
-        prop::sample::select(QUEUES),
+        prop::sample::select(QueueKind::ALL.map(QueueKind::name).to_vec()),
         busy,
         0_u64..40,
         prop::collection::vec(station(workloads), stations),

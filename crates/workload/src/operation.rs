@@ -77,6 +77,15 @@ pub struct Stall {
     pub length: Duration,
 }
 
+impl Stall {
+    /// Duration of its part from `from` to `to`.
+    #[must_use]
+    pub fn within(&self, from: Instant, to: Instant) -> Duration {
+        let ended = self.began.checked_add(self.length).unwrap_or(to);
+        ended.min(to).checked_since(self.began.max(from)).unwrap_or_default()
+    }
+}
+
 impl Operation {
     /// Time from the due time to the end, for a finished operation.
     #[must_use]

@@ -86,6 +86,8 @@ fn cubic_follows_its_function_after_a_loss() {
 /// - It grows by one for each acknowledged segment. When the loss is detected, 500 segments are acknowledged, and the
 ///   window is 510. Reno halves it to 255 and grows by one in each round trip: 324 after 69 more, in round trip 76.
 /// - CUBIC reduces it to 0.7 · 510 = 357, and is at 510 again after K = ∛(510 · 0.3 / 0.4) = 7.3 s (RFC 9438, 4.2).
+/// - Round trip 6 is in the recovery. 129 segments after the lost one have arrived (501 to 629). PRR reduces the window in
+///   proportion to them (RFC 6937): about 510 − 129 / 2 = 446 for Reno, 510 − 0.3 · 129 = 471 for CUBIC.
 const WINDOWS: &str = "\
 0: 10 10
 1: 20 20

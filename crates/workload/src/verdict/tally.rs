@@ -52,8 +52,7 @@ impl Tally {
             ..Tally::default()
         };
         for stall in stalls {
-            let ended = stall.began.checked_add(stall.length).unwrap_or(to);
-            let inside = ended.min(to).checked_since(stall.began.max(from)).unwrap_or_default();
+            let inside = stall.within(from, to);
             if !inside.is_zero() {
                 tally.stalls += 1;
                 tally.stalled += inside;
