@@ -1,4 +1,5 @@
-//! The command with namespaces: labs, and runs whose network or disk a test limits. Needs namespaces, iproute2, ping, curl, Python and a C compiler.
+//! The command with namespaces: labs, and runs whose network or disk a test limits. Needs namespaces, iproute2, ping,
+//! curl, Python and a C compiler.
 //!
 //! Each test has its own directory and leaves no process. Tests take seconds and use low rates, so that concurrent ones
 //! don't disturb each other. Assertions concern the data, not the speed of the machine.

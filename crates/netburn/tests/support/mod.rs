@@ -261,7 +261,7 @@ impl Running {
     /// Sends a signal to the process and its children, as a terminal does after Ctrl-C.
     pub(crate) fn signal_group(&self, name: &str) {
         let group = format!("-{}", self.id());
-        let status = Command::new("kill").args(["-s", name, "--", &group]).status().unwrap();
+        let status = kill(name, &group).status().unwrap();
         assert!(status.success(), "kill -s {name} -- {group}");
     }
 
@@ -400,12 +400,16 @@ impl Ended {
     }
 }
 
+/// The shell's `kill` of a process or a group. Not every system has a program of this name.
+fn kill(name: &str, target: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "kill -s \"$0\" -- \"$1\"", name, target]);
+    command
+}
+
 /// Sends a signal to a process of the test.
 pub(crate) fn signal(pid: u32, name: &str) {
-    let status = Command::new("kill")
-        .args(["-s", name, &pid.to_string()])
-        .status()
-        .unwrap();
+    let status = kill(name, &pid.to_string()).status().unwrap();
     assert!(status.success(), "kill -s {name} {pid}");
 }
 
@@ -508,9 +512,6 @@ fn arguments(pid: u32) -> Vec<String> {
 
 fn kill_all(mark: &str) {
     for pid in marked(mark) {
-        let _ = Command::new("kill")
-            .args(["-s", "KILL", &pid.to_string()])
-            .stderr(Stdio::null())
-            .status();
+        let _ = kill("KILL", &pid.to_string()).stderr(Stdio::null()).status();
     }
 }
