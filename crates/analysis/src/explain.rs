@@ -33,7 +33,8 @@ pub fn explain(run: &Run) -> Result<Explanation, Error> {
 pub fn likely_causes(evidence: &Evidence, summary: &Summary, health: &[Health]) -> Explanation {
     let analysis = Analysis::new(evidence, summary, health);
     let causes = rules::causes(&analysis);
-    let explained = |name: &String| causes.iter().any(|cause| cause.stations.contains(name));
+    let named = |cause: &Cause, name: &String| cause.stations.contains(name) || cause.by.contains(name);
+    let explained = |name: &String| causes.iter().any(|cause| named(cause, name));
     let each = analysis.degraded.iter().map(|degraded_station| Unexplained {
         station: analysis.name(degraded_station.station),
         what: degraded_station.all.clone(),

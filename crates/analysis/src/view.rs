@@ -167,9 +167,9 @@ pub struct BufferView {
 /// A station's part of the modelled channel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AirView {
-    /// Share of the airtime of all stations, in the evaluated time.
+    /// Share of the airtime of all stations, in the run's evaluated time.
     pub airtime_share: Option<f64>,
-    /// Share of the content that all stations moved, in the evaluated time.
+    /// Share of the content of all stations, in the run's evaluated time; `None` without content.
     pub bytes_share: Option<f64>,
     /// MPDUs in a data PPDU on average; `None` without any.
     pub mean_aggregate: Option<f64>,

@@ -4,8 +4,8 @@
 //! `d₂` back, its offset has the error `(d₁ − d₂)/2`, which is at most half its round trip. Of many
 //! exchanges, the third with the shortest round trips is used. The error of the mean of their offsets is at
 //! most half the mean of their round trips. This also holds with a steady drift of the clocks. (Half the
-//! best round trip is the minimum error; the others add the spread.) A clock that was set, or whose machine
-//! slept, between two exchanges counts as another clock. Only exchanges after that are used.
+//! best round trip is the minimum error; the others add the spread.) A clock whose machine slept between two
+//! exchanges counts as another clock. Only exchanges after that are used.
 //!
 //! Pure: stamps are arguments.
 

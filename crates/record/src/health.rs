@@ -155,7 +155,7 @@ pub struct Clock {
     #[serde(default)]
     pub compared_ns: i64,
     /// Jump against the controller's clock during the run, in nanoseconds, if it exceeds any drift:
-    /// the clock was set, or the device slept.
+    /// negative if the device slept.
     #[serde(default)]
     pub jump_ns: Option<i64>,
 }

@@ -250,6 +250,7 @@ fn exceeds(value: f64, limit: f64) -> bool {
     value.is_nan() || value > limit
 }
 
+/// Returns true if `value` reaches `limit` or is not a number.
 fn at_least(value: f64, limit: f64) -> bool {
     value.is_nan() || value >= limit
 }
@@ -602,7 +603,7 @@ mod tests {
         let checked = check(Environment::Fleet, &[agent()], &[jumped(Some(-3_250_000_000))], false);
         assert_eq!(
             sentences(&checked.self_check.reasons),
-            ["the clock of a1 jumped back by 3250 ms during the run: it was set, or the device slept"]
+            ["the clock of a1 jumped back by 3250 ms during the run; probably the device slept"]
         );
         assert_eq!(checked.quality_issues.keys().collect::<Vec<_>>(), ["laptop"]);
     }

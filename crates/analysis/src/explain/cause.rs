@@ -26,11 +26,11 @@ pub struct Cause {
 pub struct Explanation {
     /// The causes, the most severe first.
     pub causes: Vec<Cause>,
-    /// Problems of stations for which no known cause matches, in the plan's order.
+    /// Problems of stations that no cause names, neither as affected nor as its origin, in the plan's order.
     pub unexplained: Vec<Unexplained>,
 }
 
-/// A station that misses a goal or is slow without a known cause.
+/// A station that misses a goal or is slow, and that no cause names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unexplained {
     /// The station.

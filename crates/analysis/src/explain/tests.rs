@@ -21,33 +21,44 @@ workload = "voip"
 workload = "download"
 "#;
 
-fn plan() -> Plan {
-    let document = Document::from_toml("house", PLAN).unwrap();
-    document.resolve_for(Environment::Fleet).unwrap().0
+/// Explanation of a fleet run of that plan with these rows.
+fn explained(plan: &str, rows: &[Row], health: &[Health]) -> Explanation {
+    explained_on(Environment::Fleet, plan, rows, health)
 }
 
-/// Causes found in a fleet run with these rows.
-fn causes_of(rows: &[Row], health: &[Health]) -> Vec<Cause> {
-    let plan = plan();
+/// Explanation of a run in that environment.
+fn explained_on(environment: Environment, plan: &str, rows: &[Row], health: &[Health]) -> Explanation {
+    let document = Document::from_toml("house", plan).unwrap();
+    let plan: Plan = document.resolve_for(Environment::Fleet).unwrap().0;
     let header = Header {
-        environment: Environment::Fleet,
+        environment,
         ..Header::simulated(plan.clone())
     };
-    let mut evidence = Evidence::new(&plan, Environment::Fleet);
+    let mut evidence = Evidence::new(&plan, environment);
     let mut summariser = Summariser::new(header);
     for row in rows {
         evidence.row(row);
         summariser.put(row).unwrap();
     }
-    likely_causes(&evidence, &summariser.finish("run", &RunStatus::Complete), health).causes
+    likely_causes(&evidence, &summariser.finish("run", &RunStatus::Complete), health)
+}
+
+/// Causes found in a fleet run with these rows.
+fn causes_of(rows: &[Row], health: &[Health]) -> Vec<Cause> {
+    explained(PLAN, rows, health).causes
 }
 
 /// A voice frame of the laptop, which was due at `ms` and took `took` ms.
 fn frame(ms: i64, took: u64) -> Row {
+    operation(0, 0, ms, took)
+}
+
+/// An operation that was due at `ms` and took `took` ms.
+fn operation(station: u16, workload: u16, ms: i64, took: u64) -> Row {
     let due = Instant::from_millis(ms);
     Row::Operation(OperationRow {
-        station: 0,
-        workload: 0,
+        station,
+        workload,
         operation: Operation {
             sequence: (ms / 100) as u64,
             due,
@@ -151,6 +162,34 @@ fn an_overloaded_generator_or_server_has_severity_measurement() {
     );
 }
 
+#[test]
+fn a_machine_of_several_agents_is_named_once() {
+    let busy = |name: &str, station: &str, machine_busy| Health {
+        machine_busy,
+        ..agent(name, station)
+    };
+    let agents = [busy("laptop", "laptop", 0.99), busy("tablet", "tablet", 0.985)];
+    let causes = explained_on(Environment::Local, PLAN, &[], &agents).causes;
+    assert_eq!(kinds(&causes), [Kind::Generator], "{causes:#?}");
+    assert_eq!(
+        (causes[0].evidence.as_str(), &causes[0].stations[..]),
+        (
+            "The machine was 99 % busy (limit: 98 %).",
+            &["laptop".to_owned(), "tablet".to_owned()][..]
+        )
+    );
+    // Each device of a fleet is a machine of its own.
+    let causes = causes_of(&[], &agents);
+    let evidence: Vec<&str> = causes.iter().map(|cause| cause.evidence.as_str()).collect();
+    assert_eq!(
+        evidence,
+        [
+            "Agent laptop ran on a machine that was 99 % busy (limit: 98 %).",
+            "Agent tablet ran on a machine that was 98.5 % busy (limit: 98 %)."
+        ]
+    );
+}
+
 /// The strictest goal is 150 ms for calls, so the limit is 15 ms.
 #[test]
 fn a_standstill_has_severity_measurement() {
@@ -223,6 +262,84 @@ fn a_slow_neighbour_in_a_fleet_is_found_by_link_rates() {
         .chain(link(1, 866, 0, 900_000))
         .collect();
     assert_eq!(causes_of(&rows, &[]), []);
+}
+
+/// The tablet's own round trips are slow as well, because it fills the channel. The cause names it, so it has no further line.
+#[test]
+fn the_station_that_causes_a_problem_is_explained() {
+    let plan = PLAN.replace("\"download\"", "[\"download\", \"probe\"]");
+    let late = (0..190).flat_map(|n| [frame(n * 100, 300), operation(1, 1, n * 100, 300)]);
+    let rows: Vec<Row> = late
+        .chain(moved(0, 1))
+        .chain(moved(1, 20))
+        .chain(link(0, 866, 0, 900_000))
+        .chain(link(1, 30, 0, 900_000))
+        .collect();
+    let explanation = explained(&plan, &rows, &[]);
+    assert_eq!(kinds(&explanation.causes), [Kind::SlowNeighbour]);
+    assert_eq!(explanation.unexplained, []);
+    // Without link rates there is no cause.
+    let rows: Vec<Row> = (0..190).map(|n| operation(1, 1, n * 100, 300)).collect();
+    let explanation = explained(&plan, &rows, &[]);
+    let stations: Vec<&str> = explanation.unexplained.iter().map(|one| one.station.as_str()).collect();
+    assert_eq!((explanation.causes.len(), &stations[..]), (0, &["tablet"][..]));
+}
+
+const TELEVISION: &str = r#"
+duration = "20 s"
+[station.tv]
+workload = "4kstream"
+[station.desktop]
+workload = "download"
+"#;
+
+/// Causes of a television that receives 17 of 20 Mbit/s, while a desktop downloads `download` Mbit/s on a link of 600 Mbit/s.
+fn television(rate_mbps: u64, signal_dbm: i32, download: u64) -> Vec<Cause> {
+    let link_of_tv = link(0, rate_mbps, 0, 0).map(|row| match row {
+        Row::Link(row) => Row::Link(LinkRow {
+            signal: Some(signal_dbm * 100),
+            ..row
+        }),
+        other => other,
+    });
+    let rows: Vec<Row> = [operation(0, 0, 0, 20)]
+        .into_iter()
+        .chain(link_of_tv)
+        .chain(link(1, 600, 0, 0))
+        .chain(moved(0, 17))
+        .chain(moved(1, download))
+        .collect();
+    explained(TELEVISION, &rows, &[]).causes
+}
+
+/// A link of 50 Mbit/s carries 50 × 0.7 = 35 Mbit/s, which is enough for a stream of 20. The television's 17 Mbit/s take 17 /
+/// 35 = 49 % of the time, and the desktop's 210 take 210 / (600 × 0.7) = 50 %. With half of the airtime, the link carries
+/// 17.5 Mbit/s, which is not enough.
+#[test]
+fn a_signal_that_needs_more_than_a_fair_share_is_too_weak() {
+    let causes = television(50, -82, 210);
+    assert_eq!(kinds(&causes), [Kind::WeakSignal], "{causes:#?}");
+    assert_eq!(
+        causes[0].evidence,
+        "At -82 dBm its mean link rate is 50.0 Mbit/s, which carries about 35.0 Mbit/s of content with all of the airtime, \
+         and 17.5 Mbit/s with a fair share (50 % of the time): 4kstream needs 20.0 Mbit/s. tv's 4kstream met `every 2 s ≥ 20 \
+         Mbit/s` for 0 %."
+    );
+    // With 60 Mbit/s, half of the airtime carries 21 Mbit/s.
+    assert_eq!(television(60, -82, 210), []);
+    // 42 Mbit/s of the desktop take 10 % of the time: the television could have the rest.
+    assert_eq!(television(50, -82, 42), []);
+    assert_eq!(television(50, -60, 210), [], "this signal is not weak");
+    // 25 × 0.7 = 17.5 Mbit/s, with all of the airtime.
+    let causes = television(25, -82, 42);
+    assert_eq!(kinds(&causes), [Kind::WeakSignal], "{causes:#?}");
+    assert!(
+        causes[0]
+            .evidence
+            .contains("carries about 17.5 Mbit/s of content: 4kstream"),
+        "{}",
+        causes[0].evidence
+    );
 }
 
 #[test]

@@ -191,6 +191,9 @@ impl<'a> ViewBuilder<'a> {
         if let Some(bytes) = workload.bytes.bucket(at) {
             bytes.put(row);
         }
+        // The run's evaluated time, for every station, as for the airtime: shares are of the same content.
+        let moved = self.evidence.counting().evaluated().weigh(row.bytes(), row.at);
+        station.moved = station.moved.saturating_add(moved);
     }
 
     fn air(&mut self, row: &AirRow) {
@@ -309,6 +312,8 @@ impl<'a> ViewBuilder<'a> {
         let bins = if whole { last.max(planned) } else { last } + 1;
         let (runs, width) = (f64::from(self.runs.max(1)), self.bins.width().as_secs_f64());
         let summary = run.summary();
+        let content = self.stations.iter().map(|station| station.moved);
+        let content = content.fold(0, u128::saturating_add);
         let mut stations = Vec::new();
         for ((station, plan), judged) in self
             .stations
@@ -327,8 +332,7 @@ impl<'a> ViewBuilder<'a> {
                 view
             });
             let workloads = workloads.collect();
-            let bytes_share =
-                (summary.totals.throughput_mbps > 0.0).then(|| judged.throughput_mbps / summary.totals.throughput_mbps);
+            let bytes_share = (content > 0).then(|| station.moved as f64 / content as f64);
             let link = station.link.values().iter().take(bins).cloned().collect();
             stations.push(StationView {
                 name: judged.name.clone(),

@@ -104,12 +104,18 @@ impl fmt::Display for QualityIssue {
                 ms(*error_ns as f64 / 1e6),
                 ms(*limit as f64 / 1e6)
             ),
-            QualityIssue::ClockJumped { name, jump_ns } => write!(
-                f,
-                "the clock of {name} jumped {} by {} during the run: it was set, or the device slept",
-                if *jump_ns < 0 { "back" } else { "ahead" },
-                ms(jump_ns.unsigned_abs() as f64 / 1e6)
-            ),
+            // A monotonic clock stops while its machine sleeps.
+            QualityIssue::ClockJumped { name, jump_ns } => {
+                let (direction, asleep) = match *jump_ns {
+                    ..0 => ("back", "the device"),
+                    0.. => ("ahead", "the controller's machine"),
+                };
+                let by = ms(jump_ns.unsigned_abs() as f64 / 1e6);
+                write!(
+                    f,
+                    "the clock of {name} jumped {direction} by {by} during the run; probably {asleep} slept"
+                )
+            }
             QualityIssue::NoHealthReports => f.write_str("the run ended before any agent sent a health report"),
             QualityIssue::NoAgentReport { stations } => {
                 f.write_str("no health report from the agent of ")?;

@@ -1,6 +1,6 @@
 //! Limits of the lab's health report.
 
-use super::{CPU, MACHINE_BUSY, exceeds};
+use super::{CPU, MACHINE_BUSY, at_least, exceeds};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
 use netburn_scenario::Plan;
@@ -105,13 +105,13 @@ pub fn lab_reasons(health: &LabHealth, limit: Duration) -> Vec<QualityIssue> {
             limit: STEAL,
         });
     }
-    if exceeds(health.machine_busy, MACHINE_BUSY) {
+    if at_least(health.machine_busy, MACHINE_BUSY) {
         reasons.push(QualityIssue::LabMachineBusy {
             share: health.machine_busy,
             limit: MACHINE_BUSY,
         });
     }
-    if exceeds(health.cpu, CPU) {
+    if at_least(health.cpu, CPU) {
         reasons.push(QualityIssue::ProcessorBusy {
             who: "packet forwarding".to_owned(),
             share: health.cpu,
@@ -208,9 +208,19 @@ mod tests {
                 |h| h.steal = 0.03,
                 &["the hypervisor took 3 % of the machine's time; the limit is 2 %"],
             ),
+            (|h| h.machine_busy = 0.979, &[]),
+            (
+                |h| h.machine_busy = 0.98,
+                &["the machine was 98 % busy while the lab ran; the limit is 98 %"],
+            ),
             (
                 |h| h.machine_busy = 0.980_04,
                 &["the machine was 98.004 % busy while the lab ran; the limit is 98 %"],
+            ),
+            (|h| h.cpu = 0.949, &[]),
+            (
+                |h| h.cpu = 0.95,
+                &["packet forwarding used 95 % of one core; the limit is 95 %"],
             ),
             (
                 |h| h.cpu = f64::NAN,

@@ -7,6 +7,7 @@ use crate::format::{percent, span_us};
 use netburn_record::health::Role;
 use netburn_record::self_check::{CPU, LATENESS_US, MACHINE_BUSY, MISSED_SENDS, standstill_limit};
 use netburn_record::{Health, QualityIssue};
+use netburn_scenario::Environment;
 
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
@@ -26,24 +27,44 @@ pub(super) fn find(analysis: &Analysis<'_>, _: &[Cause]) -> Vec<Cause> {
         return Vec::new();
     }
     let limit_us = standstill_limit(analysis.plan).as_nanos() as f64 / 1e3;
+    let one_machine = matches!(analysis.environment, Environment::Local | Environment::Lab);
+    let mut causes = Vec::new();
+    let busiest = analysis.health.iter().map(|health| health.machine_busy);
+    if let Some(share) = busiest.max_by(f64::total_cmp)
+        && one_machine
+        && share >= MACHINE_BUSY
+    {
+        let evidence = format!(
+            "The machine was {} busy (limit: {}).",
+            percent(share),
+            percent(MACHINE_BUSY)
+        );
+        causes.push(test_machine(analysis, evidence));
+    }
     let agents = analysis.health.iter().filter(|health| health.role == Role::Agent);
-    let mut causes: Vec<Cause> = agents
-        .filter_map(|agent| Some((agent, agent_evidence(agent, limit_us)?)))
-        .map(cause)
-        .collect();
+    let agents = agents.filter_map(|agent| Some((agent, agent_evidence(agent, limit_us, one_machine)?)));
+    causes.extend(agents.map(cause));
     let quality_issues = &analysis.evidence.quality_issues;
     if causes.is_empty() && !quality_issues.is_empty() {
-        causes.push(Cause {
-            kind: Kind::Generator,
-            severity: Severity::Measurement,
-            title: "The test machine could not keep up".to_owned(),
-            evidence: format!("Self-check: {}.", list_issues(quality_issues)),
-            advice: "Run the test again with less load on the machine, with fewer stations, with a lower rate, or on simulate.".to_owned(),
-            stations: analysis.names(0..analysis.plan.stations.len()),
-            by: Vec::new(),
-        });
+        let evidence = format!("Self-check: {}.", list_issues(quality_issues));
+        causes.push(test_machine(analysis, evidence));
     }
     causes
+}
+
+/// Cause for all stations, which one machine drives.
+fn test_machine(analysis: &Analysis<'_>, evidence: String) -> Cause {
+    Cause {
+        kind: Kind::Generator,
+        severity: Severity::Measurement,
+        title: "The test machine could not keep up".to_owned(),
+        evidence,
+        advice:
+            "Run the test again with less load on the machine, with fewer stations, with a lower rate, or on simulate."
+                .to_owned(),
+        stations: analysis.names(0..analysis.plan.stations.len()),
+        by: Vec::new(),
+    }
 }
 
 fn list_issues(issues: &[QualityIssue]) -> String {
@@ -63,8 +84,9 @@ fn cause((agent, evidence): (&Health, String)) -> Cause {
     }
 }
 
-/// Exceeded limits of an agent's health report. `limit_us` is the limit of a standstill.
-fn agent_evidence(agent: &Health, limit_us: f64) -> Option<String> {
+/// Exceeded limits of an agent's health report. `limit_us` is the limit of a standstill. The load of a machine that all agents
+/// share, `one_machine`, is a cause of its own.
+fn agent_evidence(agent: &Health, limit_us: f64, one_machine: bool) -> Option<String> {
     let due = agent.operations_due();
     let mut facts = Vec::new();
     if agent.cpu >= CPU {
@@ -74,9 +96,9 @@ fn agent_evidence(agent: &Health, limit_us: f64) -> Option<String> {
             percent(CPU)
         ));
     }
-    if agent.machine_busy >= MACHINE_BUSY {
+    if !one_machine && agent.machine_busy >= MACHINE_BUSY {
         facts.push(format!(
-            "had a machine that was {} busy (limit: {})",
+            "ran on a machine that was {} busy (limit: {})",
             percent(agent.machine_busy),
             percent(MACHINE_BUSY)
         ));

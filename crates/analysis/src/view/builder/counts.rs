@@ -19,6 +19,8 @@ pub(super) struct StationBuilder {
     pub(super) idle: Histogram<7>,
     pub(super) loaded: Histogram<7>,
     pub(super) workloads: Vec<WorkloadBuilder>,
+    /// Content in the run's evaluated time, in bytes × 10⁸ (weighted by the nanoseconds of each 100 ms interval).
+    pub(super) moved: u128,
     /// `None` without airtime.
     pub(super) air: Option<AirGathering>,
     pub(super) link: Bucketed<LinkBin>,
@@ -47,6 +49,7 @@ impl StationBuilder {
             idle: Histogram::default(),
             loaded: Histogram::default(),
             workloads: workloads.map(|w| WorkloadBuilder::new(&w.config, plan, bins)).collect(),
+            moved: 0,
             air: None,
             link: Bucketed::new(bins),
         }
