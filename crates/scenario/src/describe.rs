@@ -1,9 +1,9 @@
 //! Readable summary of a plan.
 
 use crate::environment::Environment;
-use crate::plan::{Ap, Joins, Plan, Station, StationLink};
-use netburn_medium::config::LinkQuality;
-use netburn_units::{ByteSize, Duration};
+use crate::plan::{Ap, Joins, Plan, RadioName, Station, StationLink, Wan};
+use netburn_medium::config::{LinkQuality, RadioConfig};
+use netburn_units::{BitRate, ByteSize, Duration};
 use netburn_workload::{Config, Goal, Kind};
 
 impl Plan {
@@ -113,18 +113,42 @@ fn ap(ap: &Ap) -> Vec<String> {
         line.push_str(&format!(", forwards up to {rate}"));
     }
     let mut lines = vec![line];
-    for radio in &ap.radios {
-        let known = [
-            radio.standard.map(|standard| standard.name().to_owned()),
-            Some(format!("channel {}", radio.channel)),
-            radio.width.map(|width| format!("{} MHz", width.as_mhz())),
-            radio.streams.map(|streams| format!("{streams} streams")),
-            (radio.channel_busy.as_ppb() > 0).then(|| format!("{} used by other networks", radio.channel_busy)),
-        ];
-        let known: Vec<String> = known.into_iter().flatten().collect();
-        lines.push(format!("  radio {}: {}", radio.name, known.join(", ")));
+    match ap.all_radios() {
+        Ok(radios) => lines.extend(radios.iter().map(|(name, config)| radio(*name, config))),
+        Err(error) => lines.push(format!("  radios not known: {error}")),
     }
+    lines.extend(ap.wan.as_ref().map(wan));
     lines
+}
+
+fn radio(name: RadioName, config: &RadioConfig) -> String {
+    let mut text = format!(
+        "  radio {name}: {}, channel {}, {} MHz, {} stream{}",
+        config.standard.name(),
+        config.channel,
+        config.width.as_mhz(),
+        config.streams,
+        if config.streams == 1 { "" } else { "s" }
+    );
+    if config.channel_busy.as_ppb() > 0 {
+        text.push_str(&format!(", {} used by other networks", config.channel_busy));
+    }
+    text
+}
+
+fn wan(wan: &Wan) -> String {
+    let rate = |rate: Option<BitRate>| rate.map_or("unlimited".to_owned(), |rate| rate.to_string());
+    let mut text = format!("  WAN link: {} down, {} up", rate(wan.down), rate(wan.up));
+    if !wan.delay.is_zero() {
+        text.push_str(&format!(", {} one-way delay", wan.delay));
+    }
+    if wan.loss.as_ppb() > 0 {
+        text.push_str(&format!(", {} loss", wan.loss));
+    }
+    if let Some(queue) = wan.queue {
+        text.push_str(&format!(", queue of {queue}"));
+    }
+    text
 }
 
 fn station(station: &Station, environment: Environment) -> Vec<String> {

@@ -11,9 +11,11 @@ use netburn_workload::Config;
 use std::fmt;
 
 mod change;
+mod radios;
 mod wire;
 
 pub use change::{ApSetting, Change, LinkSetting, RadioSetting, Setting, StationSetting};
+pub use radios::RadiosError;
 pub use wire::StationLink;
 
 /// The resolved scenario.

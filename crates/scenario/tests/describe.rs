@@ -1,6 +1,6 @@
 //! Output of `netburn plan`.
 
-use netburn_scenario::{Environment, decimal, load};
+use netburn_scenario::{Document, Environment, decimal, load};
 use netburn_units::ByteSize;
 
 fn described(name: &str, environment: Environment) -> String {
@@ -39,8 +39,8 @@ fn the_split_bands_on_simulate() {
     5 min of load, after 3 s of idle latency measurement; then up to 5 s to finish; seed 1
     server: HTTP/1.1
     access point c7: AC1750 (radios from the rating), fifo queue
-      radio 2g: 802.11n, channel 6, 20 MHz, 25 % used by other networks
-      radio 5g: channel 36, 60 % used by other networks
+      radio 2g: 802.11n, channel 6, 20 MHz, 3 streams, 25 % used by other networks
+      radio 5g: 802.11ac, channel 36, 80 MHz, 3 streams, 60 % used by other networks
     network home-2g: c7.2g
     network home-5g: c7.5g
 
@@ -58,6 +58,53 @@ fn the_split_bands_on_simulate() {
     assumption: Signals as in archer-c7-one-ssid; 2.4 GHz reaches the desktop 3 dB stronger.
     assumption: The 2.4 GHz channel is 20 MHz wide, as routers set it when they detect other networks.
     ");
+}
+
+/// The lines from the access point to the stations.
+fn access_point(ap: &str) -> Vec<String> {
+    let text = format!(
+        "[ap.home]\nqueue = \"fifo\"\n{ap}\n[station.tv]\njoins = \"home.5g\"\nsignal = \"-50 dBm\"\nworkload = \"voip\"\n"
+    );
+    let plan = Document::from_toml("t.toml", &text).unwrap().resolve().unwrap();
+    let lines = plan.describe(Environment::Simulate).into_iter();
+    let from = lines.skip_while(|line| !line.starts_with("access point"));
+    from.take_while(|line| !line.is_empty()).collect()
+}
+
+/// AC1750 has three streams in both bands: 3 × 150 and 3 × 433 Mbit/s. A section overrides one radio.
+#[test]
+fn the_radios_of_a_rating_are_listed() {
+    let lines = access_point("rating = \"AC1750\"\nradio.2g = { width = \"20 MHz\", streams = 1 }");
+    assert_eq!(
+        lines,
+        [
+            "access point home: AC1750 (radios from the rating), fifo queue",
+            "  radio 2g: 802.11n, channel 6, 20 MHz, 1 stream",
+            "  radio 5g: 802.11ac, channel 36, 80 MHz, 3 streams",
+        ]
+    );
+    let lines = access_point("rating = \"AC101\"");
+    assert!(lines[1].starts_with("  radios not known: AC101"), "{lines:?}");
+}
+
+#[test]
+fn the_wan_link_is_listed() {
+    let radio = "radio.5g = {}";
+    assert_eq!(access_point(radio).len(), 2);
+    let lines = access_point(&format!(
+        "{radio}\nwan = {{ down = \"100 Mbit/s\", up = \"20 Mbit/s\", delay = \"10 ms\" }}"
+    ));
+    assert_eq!(
+        lines[2],
+        "  WAN link: 100 Mbit/s down, 20 Mbit/s up, 10 ms one-way delay"
+    );
+    let lines = access_point(&format!(
+        "{radio}\nwan = {{ up = \"2 Mbit/s\", loss = \"1 %\", queue = \"64 KiB\" }}"
+    ));
+    assert_eq!(
+        lines[2],
+        "  WAN link: unlimited down, 2 Mbit/s up, 1 % loss, queue of 64 KiB"
+    );
 }
 
 #[test]
