@@ -7,7 +7,7 @@ use crate::page;
 use crate::plan::{self, Chosen, wrong};
 use crate::record::unopened;
 use crate::run::{environment, is_interrupted, recorded};
-use crate::terminal::{TerminalStyle, eprint_message, print_stdout};
+use crate::terminal::{TerminalStyle, eprint_message, print_stdout, stderr_columns};
 use netburn_analysis::View;
 use netburn_record::{Summary, UnixTime, make_folder};
 use netburn_report::sanitise::{sanitise, wrap};
@@ -24,6 +24,8 @@ const MIN_WIDTH: usize = 40;
 /// Names of the two runs and their folders.
 const BEFORE: &str = "before";
 const AFTER: &str = "after";
+/// End of the name of a folder whose run was simulated instead of a run in the lab.
+const INSTEAD_OF_LAB: &str = "-simulated";
 /// Name of the page in the folder of the demonstration.
 const FILE: &str = "demo.html";
 
@@ -34,6 +36,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<ExitStatus, CliError> {
     announce(&chosen);
     let folder = make_folder(&args.out.clone().unwrap_or_else(default_folder)).map_err(RunError::Create)?;
     let mut stage = Stage {
+        first: chosen.environment,
         on: chosen.environment,
         folder: folder.clone(),
     };
@@ -83,7 +86,18 @@ fn announce(chosen: &Chosen) {
 
 /// Prints a message on standard error.
 fn note(text: &str) {
-    eprint_message(&wrap(&sanitise(text), WIDTH, "").join("\n"));
+    print_wrapped(text, "");
+}
+
+/// Prints an item of a list on standard error.
+fn note_item(text: &str) {
+    print_wrapped(&format!("- {text}"), "  ");
+}
+
+/// Prints lines on standard error. Those after the first are indented.
+fn print_wrapped(text: &str, indent: &str) {
+    let width = stderr_columns().map_or(WIDTH, |columns| columns.min(WIDTH));
+    eprint_message(&wrap(&sanitise(text), width, indent).join("\n"));
 }
 
 /// A run of the demonstration.
@@ -95,6 +109,9 @@ struct Shown {
 
 /// Environment and folder of the runs.
 struct Stage {
+    /// Environment of the first run.
+    first: Environment,
+    /// Environment of the next run.
     on: Environment,
     folder: PathBuf,
 }
@@ -109,11 +126,17 @@ impl Stage {
         }
         let reasons = reasons(&shown.view.summary);
         if !lab {
-            return Err(CliError::Failed(format!("the results are unreliable: {reasons}")));
+            let list = reasons.iter().map(|reason| format!("\n- {}", sanitise(reason)));
+            let list: String = list.collect();
+            return Err(CliError::Failed(format!("the results are unreliable:{list}")));
+        }
+        note("The results of the lab are unreliable:");
+        for reason in &reasons {
+            note_item(reason);
         }
         note(&format!(
-            "The results of the lab are unreliable: {reasons}. The demo continues in the simulator. For results of the lab, \
-             run it again on an idle machine."
+            "The demo continues in the simulator. The names of the folders of these runs end in `{INSTEAD_OF_LAB}`. For \
+             results of the lab, run the demo again on an idle machine."
         ));
         self.on = Environment::Simulate;
         self.recorded(document, Chosen::requested(self.on), name)
@@ -132,8 +155,14 @@ impl Stage {
     }
 
     fn recorded(&self, document: &Document, chosen: Chosen, name: &str) -> Result<Shown, CliError> {
+        let instead = self.first == Environment::Lab && chosen.environment == Environment::Simulate;
+        let folder = self.folder.join(if instead {
+            format!("{name}{INSTEAD_OF_LAB}")
+        } else {
+            name.to_owned()
+        });
         let (plan, _) = plan::resolved(document, chosen.environment)?;
-        let done = recorded(&plan, &*environment(chosen, None)?, &self.folder.join(name))?;
+        let done = recorded(&plan, &*environment(chosen, None)?, &folder)?;
         let path = done.run.path();
         if is_interrupted(&done) {
             return Err(CliError::Failed(format!(
@@ -153,7 +182,7 @@ fn is_reliable(view: &View) -> bool {
 }
 
 /// Reasons for which results are unreliable, each once.
-fn reasons(summary: &Summary) -> String {
+fn reasons(summary: &Summary) -> Vec<String> {
     let stations = summary.stations.iter().flat_map(|station| &station.reasons);
     let all = summary
         .reasons
@@ -163,7 +192,7 @@ fn reasons(summary: &Summary) -> String {
     let mut texts: Vec<String> = all.map(ToString::to_string).collect();
     texts.sort();
     texts.dedup();
-    texts.join("; ")
+    texts
 }
 
 /// Simulates the changes that could remove the causes of a run.

@@ -41,6 +41,11 @@ async fn found() -> Result<ControlClient, CliError> {
     ControlClient::connect(&state()?).await.map_err(unfound)
 }
 
+/// Checks that this user's controller is running and answers.
+pub(crate) fn check_controller() -> Result<(), CliError> {
+    runtime()?.block_on(async { found().await.map(drop) })
+}
+
 fn ssh_error(error: SshError) -> CliError {
     match error {
         SshError::InvalidHost(_) | SshError::NotInstalled => CliError::Usage(error.to_string()),

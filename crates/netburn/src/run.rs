@@ -138,7 +138,7 @@ pub(crate) fn run_plan(plan: &Plan, environment: Environment, folder: &Path) -> 
 
 /// Description of the run before it starts: environment and volume of traffic.
 fn beginning(plan: &Plan, environment: Environment) -> String {
-    let moves = |plan| format!("it may move up to {}, all of it within this machine", most(plan));
+    let volume = |plan| format!("it may send {}, all of it within this machine", most(plan));
     match environment {
         Environment::Simulate => {
             "simulated: a modelled access point and modelled TCP, nothing of your own Wi-Fi; nothing leaves this \
@@ -147,9 +147,9 @@ fn beginning(plan: &Plan, environment: Environment) -> String {
         }
         Environment::Lab => format!(
             "in the lab: a modelled access point in real time with this machine's TCP, nothing of your own Wi-Fi; {}",
-            moves(plan)
+            volume(plan)
         ),
-        Environment::Local => moves(plan),
+        Environment::Local => volume(plan),
         Environment::Fleet => fleet::beginning(plan),
         Environment::Imported => String::new(),
     }
@@ -158,7 +158,10 @@ fn beginning(plan: &Plan, environment: Environment) -> String {
 /// Upper bound of the volume of traffic, as text.
 fn most(plan: &Plan) -> String {
     let most = plan.bytes_expected(Environment::Local).max;
-    most.map_or_else(|| "whatever goes through".to_owned(), decimal)
+    most.map_or_else(
+        || "an unlimited volume".to_owned(),
+        |most| format!("up to {}", decimal(most)),
+    )
 }
 
 fn default_folder(plan: &Plan) -> PathBuf {

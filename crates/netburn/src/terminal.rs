@@ -1,6 +1,7 @@
 //! Output: data on standard output, everything else on standard error.
 
 use crate::exit::CliError;
+use netburn_report::sanitise::{painted_width, wrap};
 use std::io::{self, IsTerminal, Write};
 
 /// Text width in columns if standard output is not a terminal.
@@ -8,6 +9,9 @@ const WIDTH: usize = 100;
 
 /// Maximum text width in columns. Longer lines are hard to read.
 const WIDEST: usize = 140;
+
+/// Minimum width of a message in columns. A narrower terminal wraps the lines.
+const NARROWEST: usize = 40;
 
 /// Format of text for standard output.
 #[derive(Debug, Clone, Copy)]
@@ -59,9 +63,33 @@ pub(crate) fn unwritten(error: io::Error) -> CliError {
     }
 }
 
-/// Prints a line to standard error. Write errors are ignored.
+/// Prints a message to standard error, with lines that fit a terminal. Write errors are ignored.
 pub(crate) fn eprint_message(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", for_stderr(text));
+}
+
+/// Prints a question to standard error. The answer follows in the same line. Write errors are ignored.
+pub(crate) fn eprint_question(text: &str) {
+    let mut out = io::stderr().lock();
+    let _ = write!(out, "{} ", for_stderr(text)).and_then(|()| out.flush());
+}
+
+/// A message for standard error: lines that fit the terminal, if it is one.
+pub(crate) fn for_stderr(text: &str) -> String {
+    fitted(text, stderr_columns())
+}
+
+/// Width of messages on standard error in columns; `None` if it is no terminal.
+pub(crate) fn stderr_columns() -> Option<usize> {
+    netburn_report::columns_of_stderr().map(|columns| columns.clamp(NARROWEST, WIDEST))
+}
+
+/// A message of one line as lines of `columns`. A message of several lines has a format of its own and stays as it is.
+fn fitted(text: &str, columns: Option<usize>) -> String {
+    match columns {
+        Some(columns) if !text.contains('\n') && painted_width(text) > columns => wrap(text, columns, "  ").join("\n"),
+        _ => text.to_owned(),
+    }
 }
 
 /// Returns whether standard error is a terminal.
@@ -87,4 +115,26 @@ fn colour_wanted() -> bool {
 
 fn columns() -> Option<usize> {
     netburn_report::columns_of_stdout()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_fits_the_terminal() {
+        let message = "the run may send up to 18.8 GB at 10 Gbit/s, because the scenario sets no limit";
+        assert_eq!(fitted(message, None), message);
+        assert_eq!(fitted(message, Some(79)), message);
+        assert_eq!(
+            fitted(message, Some(40)),
+            "the run may send up to 18.8 GB at\n  10 Gbit/s, because the scenario sets\n  no limit"
+        );
+    }
+
+    #[test]
+    fn a_message_of_several_lines_keeps_its_format() {
+        let message = "error: unknown key\n  |\n3 | workloads = 1    # a long line of the file\n  | ^^^^^^^^^";
+        assert_eq!(fitted(message, Some(20)), message);
+    }
 }

@@ -49,6 +49,7 @@ pub fn report(view: &View) -> String {
     };
     let mut body = head::head(view);
     let parts = [
+        section("causes", "Likely causes", &causes::causes(view)),
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),
         section("happened", "Events", &events::event_table(view)),
@@ -71,7 +72,6 @@ pub fn report(view: &View) -> String {
         section("environment", "Environment", &facts::environment(view)),
     ];
     body.extend(parts);
-    body.push_str(&section("causes", "Likely causes", &causes::causes(view)));
     document(&head::title(view), &body, &charts)
 }
 

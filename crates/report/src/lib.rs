@@ -34,7 +34,16 @@ pub use text::text;
 /// Width of standard output in columns; `None` if it is no terminal.
 #[must_use]
 pub fn columns_of_stdout() -> Option<usize> {
-    let term = console::Term::stdout();
+    columns(&console::Term::stdout())
+}
+
+/// Width of standard error in columns; `None` if it is no terminal.
+#[must_use]
+pub fn columns_of_stderr() -> Option<usize> {
+    columns(&console::Term::stderr())
+}
+
+fn columns(term: &console::Term) -> Option<usize> {
     let (_, columns) = term.size_checked()?;
     term.is_term().then_some(usize::from(columns))
 }

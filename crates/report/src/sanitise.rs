@@ -51,24 +51,46 @@ pub fn truncate(text: &str, columns: usize) -> String {
 
 /// Wraps `text`, which may contain colours, at spaces into lines of at most `columns`; lines after
 /// the first begin with `indent`. A word longer than a line stays whole, so that addresses and
-/// paths can be copied. Leading spaces stay.
+/// paths can be copied. A number and its unit stay in one line. Leading spaces stay.
 #[must_use]
 pub fn wrap(text: &str, columns: usize, indent: &str) -> Vec<String> {
     let front = &text[..text.len() - text.trim_start_matches(' ').len()];
     let mut lines = vec![front.to_owned()];
-    for word in text.split(' ').filter(|w| !w.is_empty()) {
+    for word in words(text) {
         let line = lines.last_mut().expect("there is always a line");
         let empty = line.bytes().all(|b| b == b' ');
-        if !empty && painted_width(line) + 1 + painted_width(word) > columns {
+        if !empty && painted_width(line) + 1 + painted_width(&word) > columns {
             lines.push(format!("{indent}{word}"));
             continue;
         }
         if !empty {
             line.push(' ');
         }
-        line.push_str(word);
+        line.push_str(&word);
     }
     lines
+}
+
+/// Units of numbers in netburn's texts.
+const UNITS: [&str; 30] = [
+    "%", "ns", "µs", "us", "ms", "s", "min", "h", "d", "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Mbit", "B", "kB", "MB",
+    "GB", "TB", "KiB", "MiB", "GiB", "TiB", "dB", "dBm", "Hz", "kHz", "MHz", "GHz", "m",
+];
+
+/// The words of a text. A number and the unit after it are one word.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
+        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', '?', '!', ')', ']', '`', '"']));
+        match words.last_mut() {
+            Some(number) if is_unit && number.ends_with(|c: char| c.is_ascii_digit()) => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 fn harmful(c: char) -> bool {
@@ -100,6 +122,16 @@ mod tests {
         );
         assert_eq!(wrap("", 5, ""), [""]);
         assert_eq!(wrap("  one two", 6, "    "), ["  one", "    two"]);
+    }
+
+    #[test]
+    fn a_number_and_its_unit_stay_together() {
+        assert_eq!(wrap("goal ≤ 500 ms, met", 11, ""), ["goal ≤", "500 ms, met"]);
+        assert_eq!(wrap("for 95 % of", 6, ""), ["for", "95 %", "of"]);
+        assert_eq!(wrap("after 20 Mbit/s.", 9, "  "), ["after", "  20 Mbit/s."]);
+        // Without a number before it, a unit is a word.
+        assert_eq!(wrap("the letter s ends", 10, ""), ["the letter", "s ends"]);
+        assert_eq!(wrap("9 of 20 runs", 7, ""), ["9 of 20", "runs"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A summary as text.
 
+mod intervals;
 mod rows;
 pub(crate) mod why;
 pub(crate) mod wifi;
@@ -18,9 +19,6 @@ const MIN_WIDTH: usize = 40;
 
 /// Maximum number of reasons of the self-check that are listed.
 const MAX_REASONS: usize = 10;
-
-/// Maximum number of intervals that are listed.
-const MAX_INTERVALS: usize = 40;
 
 /// `summary` as lines of at most `width` columns (paths and single words may be longer), with ANSI
 /// colours if `colour`. The first line is about the environment; then follow verdicts, reasons and
@@ -195,50 +193,8 @@ fn run_tables(summary: &Summary, width: usize, colour: bool) -> Vec<String> {
         lines.push(String::new());
         lines.extend(render(&columns, &rows, 1, width, colour));
     }
-    let common: Vec<_> = summary
-        .intervals
-        .iter()
-        .filter(|(path, _)| is_common_metric(path))
-        .collect();
-    if !common.is_empty() {
-        let rows: Vec<Vec<Cell>> = common
-            .into_iter()
-            .take(MAX_INTERVALS)
-            .map(|(path, [low, high])| {
-                vec![
-                    sanitise(path).into(),
-                    format::short(*low).into(),
-                    format::short(*high).into(),
-                ]
-            })
-            .collect();
-        let columns = [left("METRIC, 95 % INTERVAL"), right("LOW"), right("HIGH")];
-        lines.push(String::new());
-        lines.extend(render(&columns, &rows, 1, width, colour));
-        let more = summary.intervals.len() - rows.len();
-        if more > 0 {
-            lines.push(format!("… and {more} more with --format json"));
-        }
-    }
+    lines.extend(intervals::lines(summary, width, colour));
     lines
-}
-
-/// Returns true if users compare this metric between runs: throughput, latency, share of met goals.
-fn is_common_metric(path: &str) -> bool {
-    let end = |suffix: &str| path.ends_with(suffix);
-    if path.contains(".workloads.") {
-        [
-            ".latency_ms.p50",
-            ".latency_ms.p95",
-            ".latency_ms.p99",
-            ".latency_ms.max",
-            ".met",
-        ]
-        .into_iter()
-        .any(end)
-    } else {
-        end(".throughput_mbps") || end(".idle_latency_ms")
-    }
 }
 
 #[cfg(test)]

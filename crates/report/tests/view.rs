@@ -1,6 +1,7 @@
 //! Views, charts and pages of runs whose rows are written by hand.
 
 use netburn_analysis::View;
+use netburn_analysis::explain::Unexplained;
 use netburn_analysis::view::MarkKind;
 use netburn_record::{
     AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, QualityIssue, Recorder, Row, Run,
@@ -8,6 +9,7 @@ use netburn_record::{
 };
 use netburn_report::chart::{Chart, Scale, Theme, png, svg, table};
 use netburn_report::charts::charts;
+use netburn_report::compare::{Variant, overlays};
 use netburn_report::html;
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
@@ -168,6 +170,60 @@ fn a_view_matches_its_rows() {
     assert!(view.missing.is_empty(), "{:?}", view.missing);
 }
 
+/// Of ten seconds, two are warm-up. `early` moves 250 kB in each tenth, 80 × 250 kB = 20 MB in the eight evaluated seconds.
+/// `late` starts at 6 s and moves 500 kB in each tenth, 40 × 500 kB = 20 MB. Its rate is 40 Mbit/s, as much as the mean rate
+/// of both over the run, because it is a mean over four seconds.
+#[test]
+fn a_station_that_starts_later_has_its_share_of_the_content() {
+    let mut late = station("late", "download", Config::download());
+    late.start = Duration::from_secs(6);
+    let plan = Plan {
+        duration: Duration::from_secs(10),
+        warmup: Duration::from_secs(2),
+        stations: vec![station("early", "download", Config::download()), late],
+        ..Plan::new("by-hand")
+    };
+    let bench = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::create(&bench.path().join("run"), Header::simulated(plan)).unwrap();
+    for (station, from, bytes_down) in [(0, 0, 250_000), (1, 60, 500_000)] {
+        for tenth in from..100 {
+            let at = ms(tenth * 100);
+            let bytes = IntervalRow {
+                station,
+                workload: 0,
+                at,
+                bytes_down,
+                bytes_up: 0,
+            };
+            recorder.put(&Row::Interval(bytes)).unwrap();
+            let air = AirRow {
+                station,
+                at,
+                airtime_down: Duration::from_millis(30),
+                ..AirRow::default()
+            };
+            recorder.put(&Row::Air(air)).unwrap();
+        }
+    }
+    let view = View::from_run(&recorder.finish(&RunStatus::Complete).unwrap());
+    for station in &view.stations {
+        let share = station.air.as_ref().unwrap().bytes_share;
+        assert!((share.unwrap() - 0.5).abs() < 1e-9, "{}: {share:?}", station.name);
+    }
+    let rates: Vec<f64> = view.judged().map(|(_, judged)| judged.throughput_mbps).collect();
+    assert_eq!((rates, view.summary.totals.throughput_mbps), (vec![20.0, 40.0], 40.0));
+    // A chart of two runs has the same mean as the tables.
+    let variants = ["before", "after"].map(|name| Variant {
+        name,
+        views: std::slice::from_ref(&view),
+    });
+    let charts = overlays(&variants);
+    assert_eq!(
+        chart(&charts, "throughput-1").description,
+        "before: 40.0 Mbit/s on average; after: 40.0 Mbit/s on average."
+    );
+}
+
 #[test]
 fn several_runs_are_pooled() {
     let bench = tempfile::tempdir().unwrap();
@@ -303,6 +359,22 @@ fn svg_titles(view: &View) -> usize {
         .iter()
         .map(|chart| svg(chart, Theme::Page).matches("</title>").count() - 1);
     titles.sum()
+}
+
+#[test]
+fn likely_causes_come_after_the_verdicts_and_before_the_charts() {
+    let mut view = view("");
+    view.explanation.unexplained = vec![Unexplained {
+        station: "tv".into(),
+        what: vec!["4kstream stalled once".into()],
+    }];
+    let page = html::report(&view);
+    let place = |id: &str| {
+        page.find(&format!("<section id=\"{id}\""))
+            .unwrap_or_else(|| panic!("no {id}"))
+    };
+    let places = ["stations", "part-causes", "part-latency", "part-metrics"].map(place);
+    assert!(places.is_sorted(), "{places:?}");
 }
 
 #[test]

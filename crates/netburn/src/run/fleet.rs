@@ -2,12 +2,13 @@
 
 use crate::args::RunArgs;
 use crate::exit::CliError;
-use crate::fleet::state;
+use crate::fleet::{check_controller, state};
+use crate::terminal::eprint_question;
 use netburn_fleet::fleet_run::Participants;
 use netburn_runner::Fleet;
 use netburn_scenario::{Environment, Plan, decimal};
 use netburn_units::{BitRate, ByteSize};
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
 
 /// Volume from which netburn asks for confirmation.
@@ -37,7 +38,7 @@ pub(super) fn members(plan: &Plan, participants: &Participants) -> String {
 /// Description of the run before it starts.
 pub(super) fn beginning(plan: &Plan) -> String {
     format!(
-        "on the fleet: real devices over the real air; over your network it may move {}",
+        "on the fleet: real devices and your own network; the run may send {}",
         most(plan)
     )
 }
@@ -47,7 +48,7 @@ fn most(plan: &Plan) -> String {
     match plan.bytes_expected(Environment::Fleet).max {
         Some(most) => format!("up to {}", decimal(most)),
         None => format!(
-            "whatever goes through: nothing in the scenario bounds it, at {WIRE} up to {}",
+            "up to {} at {WIRE}, because the scenario sets no limit",
             decimal(estimate(plan))
         ),
     }
@@ -64,24 +65,34 @@ fn estimate(plan: &Plan) -> ByteSize {
         .unwrap_or(ByteSize::from_bytes(u64::MAX))
 }
 
-/// Asks for confirmation of a large volume.
+/// Asks for confirmation of a large volume. Checks first that a controller is running, because there is no run without it.
 pub(super) fn confirm_volume(plan: &Plan, yes: bool) -> Result<(), CliError> {
     if yes || estimate(plan) <= CONFIRM_THRESHOLD {
         return Ok(());
     }
-    let much = format!("this may move {}", most(plan));
+    check_controller()?;
+    let volume = volume(plan);
     if !io::stdin().is_terminal() {
-        return Err(CliError::Usage(format!("{much}; with --yes it does")));
+        return Err(CliError::Usage(format!(
+            "{volume} To run it without a question, add --yes."
+        )));
     }
-    eprint!("{much}. Go on? [y/N] ");
-    let _ = io::stderr().flush();
+    eprint_question(&format!("{volume} Continue? [y/N]"));
     let mut answer = String::new();
     let read = io::stdin().lock().read_line(&mut answer);
     if read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes") {
         Ok(())
     } else {
-        Err(CliError::Usage("not run".to_owned()))
+        Err(CliError::Usage("not confirmed: nothing was sent".to_owned()))
     }
+}
+
+/// The volume, and the option that limits it.
+fn volume(plan: &Plan) -> String {
+    format!(
+        "The run may send {}. To limit its rate, add --set server.link.rate=\"200 Mbit/s\".",
+        most(plan)
+    )
 }
 
 #[cfg(test)]
@@ -99,11 +110,12 @@ mod tests {
         // 10 s and the drain of 5 s at 10 Gbit/s: 18.75 GB.
         let greedy = plan("duration = \"10 s\"\n[station.a]\nworkload = \"download\"\n");
         assert!(confirm_volume(&greedy, true).is_ok());
-        let said = beginning(&greedy);
+        let asked = volume(&greedy);
         assert!(
-            said.contains("nothing in the scenario bounds it, at 10 Gbit/s up to 18."),
-            "{said}"
+            asked.starts_with("The run may send up to 18.") && asked.contains(" GB at 10 Gbit/s, because the scenario"),
+            "{asked}"
         );
+        assert!(asked.contains("--set server.link.rate="), "{asked}");
         assert!(estimate(&greedy) > CONFIRM_THRESHOLD);
     }
 }

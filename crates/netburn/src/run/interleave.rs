@@ -30,7 +30,7 @@ pub(super) fn run(args: &RunArgs) -> Result<ExitStatus, CliError> {
     let parent = make_folder(&parent).map_err(RunError::Create)?;
     let folders: Vec<PathBuf> = names(&plans).iter().map(|name| parent.join(name)).collect();
     let done = if simulated {
-        eprint_message("in virtual time nothing drifts: the order of rounds changes nothing");
+        eprint_message("in simulated time nothing drifts: the order of the runs does not change the results");
         let all = plans
             .iter()
             .zip(&folders)

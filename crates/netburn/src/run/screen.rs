@@ -2,7 +2,7 @@
 
 use super::fleet;
 use crate::lab_opening;
-use crate::terminal::{eprint_message, stderr_colour};
+use crate::terminal::{eprint_message, for_stderr, stderr_colour};
 use netburn_record::Sink;
 use netburn_report::sanitise::sanitise;
 use netburn_report::{Live, live};
@@ -92,7 +92,7 @@ impl View {
     /// Prints a permanent line, above the live view if there is one.
     fn say(&mut self, text: &str) {
         match &mut self.live {
-            Some(live) => live.say(&sanitise(text)),
+            Some(live) => live.say(&for_stderr(&sanitise(text))),
             None => eprint_message(&sanitise(text)),
         }
     }

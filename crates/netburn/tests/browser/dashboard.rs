@@ -1,4 +1,4 @@
-//! The page of runs in a real browser: `netburn ui`, and the controller of a fleet.
+//! The dashboard in a real browser: `netburn ui`, and the controller of a fleet.
 
 use crate::support::browser::Browser;
 use crate::support::pictures;

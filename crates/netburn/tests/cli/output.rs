@@ -24,7 +24,7 @@ fn without_a_terminal_standard_output_has_only_plain_data() {
     );
     for printed in [
         "no --on, and the scenario describes no access point",
-        "may move up to",
+        "may send up to",
         "call: running",
         "\nsaved to runs/",
     ] {

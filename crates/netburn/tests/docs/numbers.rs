@@ -62,7 +62,7 @@ fn self_check() -> String {
         (
             "lab",
             "forwarding thread, of one core",
-            format!("more than {}", percent(CPU)),
+            format!("{} or more", percent(CPU)),
         ),
         ("machine", "busy", format!("{} or more", percent(MACHINE_BUSY))),
         (

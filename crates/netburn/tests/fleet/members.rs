@@ -36,7 +36,7 @@ fn two_agents_are_the_stations_of_a_run() {
     );
     assert!(
         ended.stderr.contains("on the fleet: real devices")
-            && ended.stderr.contains("over your network it may move up to")
+            && ended.stderr.contains("your own network; the run may send up to")
     );
     assert!(end(alpha).stderr.contains("its results are delivered"));
     end(beta);

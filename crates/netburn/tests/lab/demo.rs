@@ -48,6 +48,9 @@ fn the_demo_runs_in_the_lab() {
     // On a busy machine the values are simulated, and a message says so.
     let fell_back = ended.stderr.contains("The results of the lab are unreliable");
     assert_eq!(out.contains("(simulate)"), fell_back, "{out}{}", ended.stderr);
+    for folder in ["shown/before-simulated", "shown/after-simulated"] {
+        assert_eq!(bench.path(folder).exists(), fell_back, "{folder}: {}", ended.stderr);
+    }
     if !fell_back {
         assert!(out.starts_with("lab: a model of an access point"), "{out}");
         let [before, after] = ["shown/before", "shown/after"].map(|folder| {

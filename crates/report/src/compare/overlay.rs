@@ -217,10 +217,14 @@ fn throughput(variants: &[Variant<'_>], number: usize, station: &str) -> Chart {
     let series: Vec<Series> = each(variants, station)
         .map(|(name, colour_index, view, station)| {
             longest = longest.max(view.bins as f64 * view.bin_s);
-            let values: Vec<f64> = (0..view.bins).map(|bin| station.throughput_mbps(bin)).collect();
-            let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
-            means.push(format!("{name}: {} on average", Unit::Mbps.write(mean)));
-            let points = view.times().zip(values).map(|(x, y)| Datum::new(x, Some(y)));
+            // The mean of the summary, which tables show.
+            let mut judged = view.judged();
+            if let Some((_, judged)) = judged.find(|(one, _)| one.name == station.name) {
+                let mean = Unit::Mbps.write(judged.throughput_mbps);
+                means.push(format!("{name}: {mean} on average"));
+            }
+            let points = view.times().enumerate();
+            let points = points.map(|(bin, x)| Datum::new(x, Some(station.throughput_mbps(bin))));
             Series::steps(&name, colour_index, points)
         })
         .collect();
@@ -228,9 +232,11 @@ fn throughput(variants: &[Variant<'_>], number: usize, station: &str) -> Chart {
         id: format!("throughput-{number}"),
         title: format!("{station}: throughput over time"),
         description: format!("{}.", means.join("; ")),
-        note: "Content both ways; the mean of all runs of a side at each moment.".to_owned(),
+        note: "Content both ways; the mean of all runs of a side at each moment. An average is over the evaluated time of \
+               the station: without the warm-up, and without the time before its start and after its end."
+            .to_owned(),
         x: Axis::new("time since the load began", Unit::Seconds, Scale::Linear).within(Some(0.0), Some(longest)),
-        y: Axis::new("throughput", Unit::Mbps, Scale::Linear).within(Some(0.0), None),
+        y: Axis::new("throughput, Mbit/s", Unit::Mbps, Scale::Linear).within(Some(0.0), None),
         series,
         levels: Vec::new(),
         marks: Vec::new(),

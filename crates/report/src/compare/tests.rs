@@ -95,6 +95,13 @@ fn too_few_runs_report_the_required_number() {
     assert_eq!(judged(&three, "latency_ms.p50"), Judgement::CantTell);
     assert_eq!(judged(&three, "goals.0.met"), Judgement::Same);
     assert!(text::comparison(&three, 100, false).contains("With 3 runs of each side, none of the 2 varying metrics"));
+    // 2/35 × 2 > 0.05.
+    let unequal = Comparison::new(around("new", 400.0, 3), around("old", 100.0, 4), Options::default());
+    let text = text::comparison(&unequal, 100, false);
+    assert!(
+        text.contains("With 3 runs against 4, none of the 2 varying metrics"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -220,16 +220,24 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
     if !comparison.shares_a_station() {
         lines.push("The two sides have no station in common; only the totals are compared.".to_owned());
     }
-    let fewest = comparison.these.runs.len().min(comparison.against.runs.len());
+    let (these, against) = (comparison.these.runs.len(), comparison.against.runs.len());
+    let fewest = these.min(against);
     match comparison.too_few() {
         Some(_) if fewest < MIN_RUNS => lines.push(format!(
             "A comparison needs at least {MIN_RUNS} runs of each side: run both with --repeat {}.",
             comparison.too_few().unwrap_or(MIN_RUNS)
         )),
-        Some(needed) => lines.push(format!(
-            "With {fewest} runs of each side, none of the {} varying metrics can be better or worse; {needed} runs of each are needed (--repeat {needed}).",
-            comparison.judged_with
-        )),
+        Some(needed) => {
+            let made = if these == against {
+                format!("{} of each side", runs(these))
+            } else {
+                format!("{} against {against}", runs(these))
+            };
+            lines.push(format!(
+                "With {made}, none of the {} varying metrics can be better or worse; {needed} runs of each are needed (--repeat {needed}).",
+                comparison.judged_with
+            ));
+        }
         None => {}
     }
     lines

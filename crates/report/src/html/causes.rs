@@ -30,7 +30,7 @@ fn listed(causes: &[Cause]) -> String {
             out,
             "<li>{mark}<strong>{}</strong><p>{}</p><p>{}</p></li>",
             escaped(&cause.title),
-            escaped(&cause.evidence),
+            with_code(&cause.evidence),
             with_code(&cause.advice)
         );
     }

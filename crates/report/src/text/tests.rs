@@ -176,6 +176,29 @@ fn unbounded_percentiles_are_shown_as_never() {
 }
 
 #[test]
+fn a_single_failure_is_not_plural() {
+    for (failures, timeouts, operations, sentence) in [
+        (1, 0, 60, "phone had 1 failure in 60 voip operations."),
+        (1, 1, 1, "phone had 1 failure in 1 voip operation, a timeout."),
+        (
+            2,
+            1,
+            60,
+            "phone had 2 failures in 60 voip operations, 1 of them a timeout.",
+        ),
+    ] {
+        let mut voip = workload("voip", "calls", "none", latency(60, 0, [None; 5]), json!([]));
+        voip["failures"] = json!(failures);
+        voip["timeouts"] = json!(timeouts);
+        voip["operations"] = json!(operations);
+        let summary = summary("none", vec![station("phone", "none", vec![voip])]);
+        let summary: Summary = serde_json::from_value(summary).unwrap();
+        let text = text(&summary, 120, false);
+        assert!(text.contains(sentence), "{text}");
+    }
+}
+
+#[test]
 fn quality_issues_and_runs_are_listed() {
     let calls = |met: f64| {
         workload(
@@ -202,6 +225,7 @@ fn quality_issues_and_runs_are_listed() {
     whole.repeats = vec![one.clone(), Summary { seed: 99, ..one }];
     whole.intervals = [
         ("stations.phone.throughput_mbps".to_owned(), [0.9, 1.1]),
+        ("stations.phone.workloads.voip.goals.0.met".to_owned(), [0.98, 1.0]),
         ("stations.phone.workloads.voip.timeouts".to_owned(), [0.0, 0.0]),
     ]
     .into();
@@ -238,8 +262,9 @@ fn quality_issues_and_runs_are_listed() {
       1  pass      156.8     7  runs/x
       2  pass      156.8    99  runs/x
 
-    METRIC, 95 % INTERVAL           LOW  HIGH
-    stations.phone.throughput_mbps  0.9   1.1
+    STATION  METRIC, 95 % INTERVAL  LOW  HIGH
+    phone    Mbit/s                 0.9   1.1
+             voip met %              98   100
     … and 1 more with --format json
     ");
 }

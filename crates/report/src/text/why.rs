@@ -177,13 +177,18 @@ fn worst_operation(workload: &WorkloadSummary, goal: &GoalSummary) -> String {
 fn failures(workload: &WorkloadSummary) -> String {
     let timed_out = match workload.timeouts {
         0 => String::new(),
+        1 if workload.failures == 1 => ", a timeout".to_owned(),
+        1 => ", 1 of them a timeout".to_owned(),
         n => format!(", {n} of them timeouts"),
     };
+    let count = |n: u64, noun: &str| match n {
+        1 => format!("1 {noun}"),
+        n => format!("{n} {noun}s"),
+    };
     format!(
-        "had {} failures in {} {} operations{timed_out}.",
-        workload.failures,
-        workload.operations,
-        sanitise(&workload.name)
+        "had {} in {}{timed_out}.",
+        count(workload.failures, "failure"),
+        count(workload.operations, &format!("{} operation", sanitise(&workload.name)))
     )
 }
 

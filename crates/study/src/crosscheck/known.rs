@@ -20,28 +20,31 @@ pub const CAUSES: &[&Cause] = &[&TCP_OF_NS3, &STARVED_UPLOADS, &SLOW_UPLOADS];
 /// The TCP of ns-3 differs from that of a Linux kernel, with which netburn agrees.
 pub const TCP_OF_NS3: Cause = Cause {
     name: "TCP of ns-3",
-    why: "The plan also ran in the lab: netburn's model of the air, with the TCP of a Linux kernel at both ends of each connection. The \
-          kernel agrees with netburn and is nearer to it than to ns-3, so TCP in ns-3 differs from TCP in Linux. ns-3 has no tail loss \
-          probe (RFC 8985) and does not detect spurious timeouts (RFC 5682). In slow start its window grows by one segment for each \
-          ACK; that of Linux grows by the segments that an ACK acknowledges.",
+    why: "The plan also ran in the lab. The lab has netburn's model of the air, and the TCP of a Linux kernel at both \
+          ends of each connection. The kernel agrees with netburn, and is nearer to it than to ns-3. TCP in ns-3 \
+          therefore differs from TCP in Linux. ns-3 has no tail loss probe (RFC 8985) and does not detect spurious \
+          timeouts (RFC 5682). In slow start its window grows by one segment for each ACK. The window of Linux grows \
+          by the segments that an ACK acknowledges.",
 };
 
 /// Several uploads over TCP, some of which starve in ns-3.
 pub const STARVED_UPLOADS: Cause = Cause {
     name: "starved uploads",
-    why: "Several stations upload over TCP, and most of their ACKs are dropped at the access point, whose turns on the air are too \
-          few for them. In ns-3 a connection whose ACKs are lost for a while times out, backs off, and then sends one segment for \
-          each timeout; the few that are left share the air. netburn's TCP follows Linux, which has a tail loss probe (RFC 8985) and \
-          detects spurious timeouts (RFC 5682); ns-3 has neither. Evidence: in plan 2 the access point of ns-3 drops 65 % of what it \
-          has for the stations; with a queue of 1000 packets it drops nothing, and no station starves.",
+    why: "Several stations upload over TCP. The access point gets too few turns on the air for their ACKs, and drops \
+          most of them. A connection of ns-3 whose ACKs are lost for a while times out and backs off. Then it sends \
+          one segment for each timeout. The few connections that are left share the air. netburn's TCP follows Linux, \
+          which has a tail loss probe (RFC 8985) and detects spurious timeouts (RFC 5682). ns-3 has neither. Evidence: \
+          in plan 2 the access point of ns-3 drops 65 % of what it has for the stations. With a queue of 1000 packets \
+          it drops nothing, and no station starves.",
 };
 
 /// An upload over TCP whose start extends into the measured time.
 pub const SLOW_UPLOADS: Cause = Cause {
     name: "slow uploads",
-    why: "What the driver and the hardware of a station hold takes more than half a second to send, so the first losses of an upload and \
-          their repair come after the warm-up. Evidence: in plan 56 ns-3 delivers 1.46 Mbit/s until CoDel drops 56 packets at the end of \
-          slow start, nothing for a second, and 1.44 Mbit/s again from the third second on. The difference is then within the tolerance.",
+    why: "The driver and the hardware of a station hold more data than it can send in half a second. So the first \
+          losses of an upload and their repair come after the warm-up. Evidence: in plan 56 ns-3 delivers 1.46 Mbit/s \
+          until CoDel drops 56 packets at the end of slow start. Then it delivers nothing for a second, and 1.44 \
+          Mbit/s again from the third second on. The difference is then within the tolerance.",
 };
 
 /// Minimum time in ms to send the packets below a station's queue for a slow upload.

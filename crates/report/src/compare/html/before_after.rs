@@ -129,8 +129,8 @@ fn changes(page: &BeforeAfter<'_>) -> String {
     }
     let mut out = String::from(
         "<div class=\"wide\"><table><caption>Simulated changes</caption><thead><tr><th scope=\"col\">Verdict</th>\
-         <th scope=\"col\">Change</th><th scope=\"col\">Setting</th><th scope=\"col\">Better</th>\
-         <th scope=\"col\">Worse</th></tr></thead><tbody>\n",
+         <th scope=\"col\">Better</th><th scope=\"col\">Worse</th><th scope=\"col\">Change</th>\
+         <th scope=\"col\">Setting</th></tr></thead><tbody>\n",
     );
     for change in page.changes {
         let applied = if change.applied {
@@ -141,12 +141,12 @@ fn changes(page: &BeforeAfter<'_>) -> String {
         let set = change.set.iter().map(|(key, value)| format!("`{key}={value}`"));
         let _ = writeln!(
             out,
-            "<tr><td>{}</td><td>{}{applied}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}{applied}</td><td style=\"overflow-wrap: anywhere\">{}</td></tr>",
             badge(change.verdict, false),
-            escaped(change.label),
-            with_code(&set.collect::<Vec<_>>().join(" ")),
             change.comparison.count(Judgement::Better),
             change.comparison.count(Judgement::Worse),
+            escaped(change.label),
+            with_code(&set.collect::<Vec<_>>().join(" ")),
         );
     }
     let _ = writeln!(
