@@ -3,6 +3,7 @@
 use netburn_medium::phy::PhyError;
 use netburn_medium::rating::Unexplained;
 use netburn_medium::signal::TooWeak;
+use netburn_scenario::WIRED_QUEUES;
 
 /// Error of a plan's network: the section it concerns, the problem, and what is expected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -119,7 +120,8 @@ pub enum NetworkError {
     },
     /// A wired station with a queue for Wi-Fi stations.
     #[error(
-        "station.{station}: `{queue}` is a queue for Wi-Fi stations; expected `fifo`, `pfifo-fast` or `fq-codel` for a wired station"
+        "station.{station}: `{queue}` is a queue for Wi-Fi stations; expected {} for a wired station",
+        wired_queues()
     )]
     WiredQueue {
         /// Station.
@@ -133,4 +135,13 @@ pub enum NetworkError {
         /// Key of the section.
         what: String,
     },
+}
+
+/// The queue disciplines for wired stations, as text.
+fn wired_queues() -> String {
+    let names: Vec<String> = WIRED_QUEUES.iter().map(|queue| format!("`{}`", queue.name())).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
 }

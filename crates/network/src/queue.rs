@@ -133,3 +133,17 @@ impl QueueConfig {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_scenario::WIRED_QUEUES;
+
+    #[test]
+    fn wired_stations_have_the_disciplines_without_station_queues() {
+        for kind in QueueKind::ALL {
+            let discipline = QueueConfig::for_station(kind).discipline::<()>();
+            assert_eq!(discipline.is_some(), WIRED_QUEUES.contains(&kind), "{}", kind.name());
+        }
+    }
+}

@@ -106,7 +106,7 @@ words!(QueueKind, QUEUES, [
     QueueKind::FqMac.name() => QueueKind::FqMac, QueueKind::Airtime.name() => QueueKind::Airtime,
 ]);
 /// Queue disciplines for wired hosts: those that do not distinguish stations.
-pub(crate) const WIRED_QUEUES: &[QueueKind] = &[QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel];
+pub const WIRED_QUEUES: &[QueueKind] = &[QueueKind::Fifo, QueueKind::PfifoFast, QueueKind::FqCodel];
 words!(RateControl, RATE_CONTROLS, [
     "fixed" => RateControl::Fixed, "ideal" => RateControl::Ideal, "minstrel" => RateControl::Minstrel,
 ]);

@@ -63,6 +63,7 @@ mod value;
 pub use built_in::{MAX_FILE_SIZE, built_in_scenario, built_in_scenarios, load};
 pub use describe::decimal;
 pub use document::Document;
+pub use enums::WIRED_QUEUES;
 pub use environment::{Environment, ParseEnvironmentError};
 pub use estimate::ByteEstimate;
 pub use plan::{Plan, Station, StationWorkload};

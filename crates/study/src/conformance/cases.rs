@@ -1,5 +1,6 @@
 //! The cases: scenarios, changes to them for the comparison, and known differences.
 
+use netburn_medium::config::QueueKind;
 use netburn_runner::flows::Flows;
 use netburn_scenario::{Document, Environment, Plan, ScenarioError, load};
 use netburn_units::Duration;
@@ -189,8 +190,6 @@ const WIRED: &str = "2013";
 /// TCP Small Queues that Wi-Fi drivers request: shift 7.
 const WIFI: &str = "2025";
 
-const QUEUES: [&str; 6] = ["fifo", "pfifo-fast", "station-rr", "fq-codel", "fq-mac", "airtime"];
-
 /// All cases, in the page's order.
 #[must_use]
 pub fn all() -> Vec<Case> {
@@ -218,12 +217,14 @@ fn datagrams() -> Vec<Case> {
         one("800", "3", "7").datagrams(false, 75_000),
         one("up", "1", "3").datagrams(true, 11_000).quick(),
     ];
-    for queue in QUEUES {
-        let case = Case::new(format!("datagrams-anomaly-{queue}"), GROUP, "anomaly");
-        let case = case.set("ap.home.queue", queue).datagrams(false, 9_000);
+    for queue in QueueKind::ALL {
+        let case = Case::new(format!("datagrams-anomaly-{}", queue.name()), GROUP, "anomaly");
+        let case = case.set("ap.home.queue", queue.name()).datagrams(false, 9_000);
         // All flows share one queue that is always full. Microseconds decide which packet takes a free place.
         cases.push(match queue {
-            "fifo" | "pfifo-fast" => case.known(&[("", "chance decides which sender finds a place in a full queue")]),
+            QueueKind::Fifo | QueueKind::PfifoFast => {
+                case.known(&[("", "chance decides which sender finds a place in a full queue")])
+            }
             _ => case,
         });
     }
@@ -258,7 +259,7 @@ fn anomaly() -> Vec<Case> {
             .set("warmup", "5 s")
             .runs(5)
     };
-    QUEUES.map(case).to_vec()
+    QueueKind::ALL.map(|queue| case(queue.name())).to_vec()
 }
 
 fn uplinks() -> Vec<Case> {
