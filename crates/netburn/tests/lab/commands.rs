@@ -1,6 +1,6 @@
 //! Several commands in one lab: servers and the clients that wait for them, their output, and the end.
 
-use crate::support::{Bench, Running, finish, small_lab, start};
+use crate::support::{Bench, Running, finish, service_and_caller, small_lab, start};
 use serde_json::Value;
 use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
@@ -9,19 +9,8 @@ use std::time::{Duration, Instant};
 #[test]
 fn a_command_that_contains_80_does_not_replace_the_server() {
     let bench = Bench::small();
-    let both = [
-        "--at",
-        "server",
-        "--service",
-        "--",
-        "timeout",
-        "80",
-        "sleep",
-        "70",
-        "--and",
-        "--at",
-        "caller",
-        "--",
+    let service = ["timeout", "80", "sleep", "70"];
+    let fetch = [
         "curl",
         "-sS",
         "-o",
@@ -30,8 +19,9 @@ fn a_command_that_contains_80_does_not_replace_the_server() {
         "%{http_code}\\n",
         "http://server/bytes/1KiB",
     ];
+    let both = service_and_caller(&[], &service, &fetch);
     let began = Instant::now();
-    let ended = finish(bench.netburn(small_lab(&both))).expect(0);
+    let ended = finish(bench.netburn(both)).expect(0);
     assert_eq!(ended.out(), "caller| 200\n");
     assert!(
         began.elapsed() < Duration::from_secs(60),
@@ -45,27 +35,8 @@ fn commands_wait_for_the_port_of_the_previous_one() {
     let bench = Bench::small();
     let serve = "import socket, time\ntime.sleep(1)\ns = socket.create_server(('', 8080))\nwhile True: s.accept()[0].sendall(b'here')";
     let ask = "import socket\nprint(socket.create_connection(('server', 8080)).recv(9).decode())";
-    let both = [
-        "--at",
-        "server",
-        "--service",
-        "--ready=8080",
-        "--",
-        "python3",
-        "-c",
-        serve,
-        "--and",
-        "--at",
-        "caller",
-        "--",
-        "python3",
-        "-c",
-        ask,
-    ];
-    assert_eq!(
-        finish(bench.netburn(small_lab(&both))).expect(0).out(),
-        "caller| here\n"
-    );
+    let both = service_and_caller(&["--ready=8080"], &["python3", "-c", serve], &["python3", "-c", ask]);
+    assert_eq!(finish(bench.netburn(both)).expect(0).out(), "caller| here\n");
     let never = [
         "--at", "server", "--ready", "8080", "--", "sh", "-c", "exit 5", "--and", "--at", "caller", "--", "echo", "ran",
     ];
@@ -135,23 +106,9 @@ fn a_command_that_ignores_signals_is_killed_after_a_timeout_or_the_next_signal()
 #[test]
 fn a_service_that_ignores_signals_ends_with_the_other_commands() {
     let bench = Bench::small();
-    let both = [
-        "--at",
-        "server",
-        "--service",
-        "--",
-        "python3",
-        "-c",
-        IGNORES_SIGNALS,
-        "--and",
-        "--at",
-        "caller",
-        "--",
-        "sh",
-        "-c",
-        "sleep 1; exit 4",
-    ];
-    finish(bench.netburn(small_lab(&both))).expect(4);
+    let service = ["python3", "-c", IGNORES_SIGNALS];
+    let both = service_and_caller(&[], &service, &["sh", "-c", "sleep 1; exit 4"]);
+    finish(bench.netburn(both)).expect(4);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! iperf3 in a lab, with netburn's server and with its own.
 
-use crate::support::{Bench, finish, small_lab};
+use crate::support::{Bench, finish, service_and_caller, small_lab};
 
 /// An iperf3 client that sends 200 KiB.
 const IPERF3: &[&str] = &["iperf3", "-c", "server", "-n", "200K"];
@@ -64,25 +64,8 @@ fn without_built_in_servers_no_server_answers() {
     // The port is free.
     let serve =
         "import http.server\nhttp.server.HTTPServer(('', 80), http.server.SimpleHTTPRequestHandler).serve_forever()";
-    let both = [
-        "--no-servers",
-        "--at",
-        "server",
-        "--service",
-        "--ready",
-        "80",
-        "--",
-        "python3",
-        "-c",
-        serve,
-        "--and",
-        "--at",
-        "caller",
-        "--",
-        "curl",
-        "-sS",
-        "http://server/small.toml",
-    ];
-    let ended = finish(bench.netburn(small_lab(&both))).expect(0);
+    let fetch = ["curl", "-sS", "http://server/small.toml"];
+    let both = service_and_caller(&["--no-servers", "--ready", "80"], &["python3", "-c", serve], &fetch);
+    let ended = finish(bench.netburn(both)).expect(0);
     assert!(ended.out().contains("caller| duration = \"3 s\""), "{}", ended.out());
 }

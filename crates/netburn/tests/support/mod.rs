@@ -206,6 +206,12 @@ pub(crate) fn small_lab<'a>(words: &[&'a str]) -> Vec<&'a str> {
     [&["lab", "small.toml", "--quiet"], words].concat()
 }
 
+/// Arguments of `netburn lab` for [`Bench::small`]: a service at the server, with its options, and a command at the caller.
+pub(crate) fn service_and_caller<'a>(options: &[&'a str], service: &[&'a str], caller: &[&'a str]) -> Vec<&'a str> {
+    let at_server = [options, &["--at", "server", "--service", "--"], service].concat();
+    small_lab(&[&at_server[..], &["--and", "--at", "caller", "--"], caller].concat())
+}
+
 /// Enables loopback in a new network namespace, without tools that a small system may lack.
 pub(crate) const LOOPBACK_UP: &str = "python3 -c 'import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack(\"16sh14x\", b\"lo\", 1))' &&";
