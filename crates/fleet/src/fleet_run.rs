@@ -217,12 +217,12 @@ impl Invitations {
             invitations.expect(plan, name, token, stations, device);
         }
         for (_, station) in absent {
-            let Station { agent, label, .. } = &plan.stations[usize::from(station)];
+            let Station { name, agent, label, .. } = &plan.stations[usize::from(station)];
             // Missing members were awaited before.
             let why = match (agent, label) {
-                (Some(agent), _) => format!("the agent {agent} is not in the fleet"),
+                (Some(agent), _) => format!("no agent named `{agent}` is registered"),
                 (None, Some(label)) => format!("no free member of the fleet has the label {label}"),
-                (None, None) => "no member of the fleet is free".to_owned(),
+                (None, None) => format!("no agent named `{name}` is available, and no other agent is free"),
             };
             invitations.expect(
                 plan,

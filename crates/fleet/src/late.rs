@@ -252,7 +252,7 @@ impl LateCollector {
     }
 
     /// Handles a member's offer of results. Returns the replies: to discard results that are in the record,
-    /// and to deliver others. Ignores held and unknown runs.
+    /// and to deliver others. Ignores held and unknown runs, and results that the member is delivering.
     pub fn offer(&mut self, member: &str, waiting: &[PendingResults]) -> Vec<ToMember> {
         let mut acked = Vec::new();
         for offered in waiting {
@@ -270,14 +270,14 @@ impl LateCollector {
                 .find(|part| part.name == *name && part.member == member);
             let Some(part) = part else { continue };
             let key = (member.to_owned(), run.clone());
-            match self.deliveries.remove(&key) {
-                // The results are about to be added; the member gets its acknowledgement afterwards.
-                Some(whole) if matches!(whole.store, Store::Complete) => {
-                    self.deliveries.insert(key, whole);
+            if let Some(open) = self.deliveries.get(&key) {
+                // The member is delivering these results, or they are about to be added and it gets its
+                // acknowledgement afterwards. A member that registers while its run is released is offered twice.
+                if matches!(open.store, Store::Complete) || open.intake.name() == name {
                     continue;
                 }
-                // The member delivers again from the start. The file is locked while it is open.
-                before => drop(before),
+                // The file is locked while it is open.
+                self.deliveries.remove(&key);
             }
             match begin(registration, part) {
                 Ok(deliveries) => {

@@ -9,6 +9,8 @@ mod late;
 mod limits;
 mod policy;
 mod rate_budget;
+#[cfg(test)]
+mod tests;
 
 pub use limits::{Hours, Limits};
 pub use policy::ServerName;
@@ -146,6 +148,8 @@ pub struct Member<N> {
     next: Option<Invite>,
     /// Bytes moved by all parts, if the rate is limited.
     rate_budget: Option<RateBudget>,
+    /// Results on the disk, for the next connection; `None` if they must be read.
+    spooled: Option<Vec<PendingResults>>,
 }
 
 impl<N: FnMut(MemberEvent<'_>)> Member<N> {
@@ -164,6 +168,7 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
             registered: false,
             current: None,
             next: None,
+            spooled: None,
         })
     }
 
@@ -252,6 +257,15 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
         stop: impl Future<Output = ()> + Clone,
         late: &mut LateQueue,
     ) -> Closed {
+        // Read before the connection is opened, because the controller waits for the registration only for
+        // `HELLO_TIMEOUT`. Attempts that open no connection do not read them again.
+        if self.spooled.is_none() {
+            let spooled = tokio::select! {
+                spooled = self.read_spools(late) => spooled,
+                () = stop.clone() => return Closed::Left,
+            };
+            self.spooled = Some(spooled);
+        }
         let opened = tokio::select! {
             opened = self.endpoint.open(JOIN, MAX_TO_MEMBER) => opened,
             () = stop.clone() => return Closed::Left,
@@ -270,17 +284,13 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
             Err(error) => return Closed::Retry(ConnectionError::Unreachable(Box::new(error))),
         };
         let Channel { receiver, mut sender } = channel;
-        let pending = tokio::select! {
-            pending = self.pending_results(late) => pending,
-            () = stop.clone() => return Closed::Left,
-        };
         let register = FromMember::Register(Register {
             protocol: messages::VERSION,
             name: self.settings.name.clone(),
             token: self.token.clone(),
             version: concat!("netburn ", env!("CARGO_PKG_VERSION")).to_owned(),
             about: self.settings.about.clone(),
-            pending,
+            pending: self.pending_results(),
         });
         if let Err(error) = send(&mut sender, &register).await {
             return Closed::Retry(error);
@@ -405,27 +415,32 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
 }
 
 impl<N: FnMut(MemberEvent<'_>)> Member<N> {
-    /// Results that the member offers over a new connection, including those of the current run. It offers results
-    /// only once per connection, and a restarted controller does not know that run. They are delivered after the end
-    /// of the part.
-    async fn pending_results(&mut self, late: &mut LateQueue) -> Vec<PendingResults> {
+    /// Resets the deliveries for a new connection, and returns the results on the disk.
+    async fn read_spools(&mut self, late: &mut LateQueue) -> Vec<PendingResults> {
         // Fails only if the thread has panicked. The end of its replies shows that.
-        let _ = late.put(Request::Connected).await;
-        let before = loop {
+        let _ = late.put(Request::Connecting).await;
+        loop {
             match reply(late).await {
-                Reply::Pending(pending) => break pending,
+                Reply::Pending(pending) => return pending,
                 Reply::Delivered(run) => (self.on_event)(MemberEvent::Delivered(&run)),
                 // For the connection before.
                 Reply::Next(_) => {}
             }
-        };
+        }
+    }
+
+    /// Results that the member offers over a new connection, including those of the current run. It offers results
+    /// only once per connection, and a restarted controller does not know that run. They are delivered after the end
+    /// of the part.
+    fn pending_results(&mut self) -> Vec<PendingResults> {
+        let before = self.spooled.take().unwrap_or_default();
         let current = self.current.as_ref().map(|current| PendingResults {
             run: current.run.clone(),
             name: current.name.clone(),
             messages: 0,
         });
-        let under_way = |run: &str| self.current.as_ref().is_some_and(|current| current.run == run);
-        let before = before.into_iter().filter(|results| !under_way(&results.run));
+        let is_current = |run: &str| self.current.as_ref().is_some_and(|current| current.run == run);
+        let before = before.into_iter().filter(|results| !is_current(&results.run));
         current.into_iter().chain(before).take(MAX_PENDING_RUNS).collect()
     }
 }

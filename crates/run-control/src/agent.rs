@@ -23,6 +23,7 @@ use netburn_traffic::drive::{self, CancelHandle, DriveReport, Idle, Load};
 use netburn_units::{Duration, Instant};
 use netburn_wifi_monitor::Adapter;
 use netburn_workload::{Kind, Workload};
+use std::io;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -56,10 +57,11 @@ pub async fn run<D: Dial, T: AgentPolicy>(
         mut policy,
         mut shutdown,
     } = options;
-    if let (Some(folder), Some(reconnect_timeout)) = (&spool, reconnect_timeout)
-        && let Ok((writer, spooled)) = Writer::resume(folder, &run)
-    {
-        return deliver_spooled(dial, join, reconnect_timeout, writer, spooled).await;
+    if let (Some(folder), Some(reconnect_timeout)) = (spool.clone(), reconnect_timeout) {
+        let name = run.clone();
+        if let Ok((writer, spooled)) = on_disk(move || Writer::resume(&folder, &name)).await {
+            return deliver_spooled(dial, join, reconnect_timeout, writer, spooled).await;
+        }
     }
     let mut session = ControllerSession::connect(dial, join, reconnect_timeout).await?;
     let (mut part, mut adapter, mut assignments) = (None, None, 0);
@@ -112,14 +114,14 @@ pub async fn run<D: Dial, T: AgentPolicy>(
     }
     let clock = RunClock::starting_at(zero);
     session.set_stations(&part.stations);
-    if let Some(folder) = &spool {
+    if let Some(folder) = spool {
         let about = SpoolHeader {
             run: run.clone(),
             name: join.name.clone(),
             stations: part.names(),
             proof: proof(&join.token),
         };
-        match Writer::create(folder, &about, start) {
+        match on_disk(move || Writer::create(&folder, &about, start)).await {
             Ok(writer) => session.outbox = Outbox::spooled(writer),
             Err(error) => {
                 let what = format!("results can't be stored on the agent's disk ({error}); they are kept in memory");
@@ -179,7 +181,7 @@ pub async fn run<D: Dial, T: AgentPolicy>(
     {
         tracing::warn!(%error, "idle latency could not be measured");
     }
-    let end = match driving.await.map_err(std::io::Error::other).and_then(|report| report) {
+    let end = match driving.await.map_err(io::Error::other).and_then(|report| report) {
         Ok(report) => {
             let busy = watch.map_or(0.0, |watch| machine_busy(&watch, zero));
             LateResultsEnd {
@@ -193,10 +195,11 @@ pub async fn run<D: Dial, T: AgentPolicy>(
         stop_requested_at: session.stop_requested_at.map(Instant::as_nanos),
         ..end
     };
-    session.record_end(&end);
+    session.record_end(&end).await;
     match attended {
         Ok(()) => finish(session, end).await,
         Err(error) => {
+            session.outbox.close().await;
             tracing::info!(%error, "the results are kept on this disk");
             Ok(PartEnd::Spooled)
         }
@@ -264,6 +267,11 @@ pub enum PartEnd {
     Delivered,
     /// The controller was not found; the rows are in the spool.
     Spooled,
+}
+
+/// Executes `work`, which reads or writes the disk, on a thread that may block.
+async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
 /// Reports the end of the part, and waits for `bye`.

@@ -2,7 +2,7 @@
 //! several.
 //!
 //! - [`dial`] – opening of connections. `connection`: one connection. `outbox`: rows until they are
-//!   acknowledged. `shutdown`: the owner's request to stop.
+//!   acknowledged. `spool_queue`: thread that stores them. `shutdown`: the owner's request to stop.
 
 mod connection;
 pub mod dial;
@@ -10,6 +10,7 @@ pub(crate) mod outbox;
 mod reconnect;
 mod sending;
 mod shutdown;
+mod spool_queue;
 #[cfg(test)]
 mod tests;
 
@@ -31,11 +32,11 @@ use netburn_protocol::own_clock::{OwnClock, to_std};
 use netburn_record::{EventKind, EventRow, Row};
 use netburn_traffic::clock::RunClock;
 use netburn_units::Duration;
-use outbox::{MAX_MEMORY_ROWS, Outbox};
+use outbox::Outbox;
+use spool_queue::MAX_MEMORY_ROWS;
 use std::pin::Pin;
 use std::time::Instant;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
 use tokio::time::sleep_until;
 
 /// Interval of the heartbeat.
@@ -79,7 +80,6 @@ pub(crate) struct ControllerSession<D> {
     flushed: Instant,
     progressed: Instant,
     synced: Instant,
-    syncing: Option<JoinHandle<std::io::Result<()>>>,
 }
 
 /// The connection, or an attempt to reconnect.
@@ -112,7 +112,7 @@ pub(crate) enum News {
     Message(ToAgent),
     /// The connection was replaced.
     Reconnected,
-    /// A ping was answered, or the connection was lost.
+    /// A ping was answered, the connection was lost, or the thread of the spool replied.
     Nothing,
 }
 
@@ -188,7 +188,6 @@ impl<D: Dial> ControllerSession<D> {
             flushed: Instant::now(),
             progressed: Instant::now(),
             synced: Instant::now(),
-            syncing: None,
         }
     }
 
@@ -251,7 +250,7 @@ impl<D: Dial> ControllerSession<D> {
                 self.flushed = Instant::now();
                 self.seal(clock);
             }
-            self.sync().await;
+            self.sync();
             if self.progressed.elapsed() >= to_std(HEARTBEAT_INTERVAL) {
                 self.progressed = Instant::now();
                 let (at, pending) = (clock.now().as_nanos(), self.outbox.pending());
@@ -313,6 +312,32 @@ impl<D: Dial> ControllerSession<D> {
     /// Sends the self-report and `done`, and waits for `bye`. With reconnects, repeats them after a lost
     /// connection.
     pub(crate) async fn finish(mut self, end: LateResultsEnd) -> Result<(), AgentError> {
+        let delivered = self.deliver(&end).await;
+        if delivered.is_ok()
+            && let Link::Up(connection, _) = std::mem::replace(&mut self.link, Link::Gone)
+        {
+            connection.close().await;
+        }
+        let (outbox, self_ran) = (self.outbox, self.running);
+        if let Err(error) = delivered {
+            outbox.close().await;
+            return Err(error);
+        }
+        if outbox.pending() == 0 {
+            outbox.discard().await;
+        } else if outbox.is_kept() {
+            outbox.close().await;
+            return Err(AgentError::Undelivered);
+        }
+        match (end.error, self_ran) {
+            (None, _) => Ok(()),
+            (Some(error), true) => Err(AgentError::EndedEarly(error)),
+            (Some(error), false) => Err(AgentError::Declined(error)),
+        }
+    }
+
+    /// Sends the remaining rows and the end of the part, and waits for `bye`.
+    async fn deliver(&mut self, end: &LateResultsEnd) -> Result<(), AgentError> {
         let over = Instant::now();
         let mut said = false;
         loop {
@@ -331,61 +356,58 @@ impl<D: Dial> ControllerSession<D> {
                 () = tokio::time::sleep(to_std(SEND_INTERVAL)) => Ok(News::Nothing),
             };
             match news {
-                Ok(News::Message(ToAgent::Bye(_))) => break,
+                Ok(News::Message(ToAgent::Bye(_))) => return Ok(()),
                 Ok(News::Message(ToAgent::Ack(ack))) => self.outbox.acknowledged(ack.sequence),
                 Ok(News::Reconnected) => said = false,
                 Ok(News::Message(_) | News::Nothing) => {}
                 // All messages were sent, and there is only one connection.
-                Err(AgentError::ControllerLost(_)) if self.reconnect_timeout.is_none() => break,
+                Err(AgentError::ControllerLost(_)) if self.reconnect_timeout.is_none() => return Ok(()),
                 Err(AgentError::ControllerLost(ConnectionError::UnknownRun)) if self.outbox.pending() == 0 && said => {
-                    break;
+                    return Ok(());
                 }
                 Err(error) => return Err(error),
             }
-        }
-        if let Link::Up(connection, _) = std::mem::replace(&mut self.link, Link::Gone) {
-            connection.close().await;
-        }
-        let (outbox, self_ran) = (self.outbox, self.running);
-        if outbox.pending() == 0 {
-            outbox.discard();
-        } else if outbox.is_kept() {
-            return Err(AgentError::Undelivered);
-        }
-        match (end.error, self_ran) {
-            (None, _) => Ok(()),
-            (Some(error), true) => Err(AgentError::EndedEarly(error)),
-            (Some(error), false) => Err(AgentError::Declined(error)),
         }
     }
 
     /// Stores the remaining rows, for later delivery.
     pub(crate) async fn store_remaining(&mut self, rows: &mut mpsc::UnboundedReceiver<Vec<Row>>) {
-        while let Some(rows) = rows.recv().await {
+        loop {
+            let received = tokio::select! {
+                received = rows.recv() => received,
+                () = self.outbox.handle_disk() => continue,
+            };
+            let Some(rows) = received else { break };
             for row in &rows {
                 if self.outbox.put(row) {
-                    let _ = self.outbox.seal();
+                    self.outbox.seal();
                 }
             }
         }
-        let _ = self.outbox.seal();
+        self.outbox.seal();
     }
 
-    /// Stores how the part ended.
-    pub(crate) fn record_end(&mut self, end: &LateResultsEnd) {
-        self.outbox.end(end);
+    /// Stores how the part ended. Returns when this is synced, so that it is on the disk before `done` is sent.
+    pub(crate) async fn record_end(&mut self, end: &LateResultsEnd) {
+        self.outbox.end(end).await;
     }
 
-    /// Waits for the connection, or for the attempt to reconnect. Cancellation safe.
+    /// Waits for the connection, for the attempt to reconnect, or for the thread of the spool. Cancellation safe.
     async fn news(&mut self) -> Result<News, AgentError> {
         match &mut self.link {
             Link::Up(connection, _) => {
-                let next = connection.incoming.recv().await;
+                let next = tokio::select! {
+                    next = connection.incoming.recv() => next,
+                    () = self.outbox.handle_disk() => return Ok(News::Nothing),
+                };
                 connection.heard = Instant::now();
                 self.handle(next)
             }
             Link::Down { attempt, .. } => {
-                let (dial, found) = attempt.await;
+                let (dial, found) = tokio::select! {
+                    found = attempt => found,
+                    () = self.outbox.handle_disk() => return Ok(News::Nothing),
+                };
                 self.found(dial, found)
             }
             Link::Gone => Err(AgentError::ControllerLost(ConnectionError::SessionEnded)),

@@ -96,7 +96,7 @@ pub enum Output {
     /// invited member may connect at once.
     Proxy(String, u16),
     /// An operator acquired a run. Store its agents and the folder for late results, and then call
-    /// [`Hub::handle_registered`].
+    /// [`Hub::handle_registered`], or [`Hub::handle_not_registered`] on failure.
     Register(ConnectionId, Registration),
     /// A member has results of a run that no operator holds.
     PendingResults(String, PendingResults),
@@ -342,11 +342,26 @@ impl Hub {
         }
     }
 
-    /// Reports to the operator that it has acquired the run. The registration is stored, or an error was logged.
+    /// Reports to the operator that it has acquired the run. The registration is stored.
     pub fn handle_registered(&mut self, operator: ConnectionId, run: String) {
         if self.connections.contains_key(&operator) {
             let acquired = ControlReply::Acquired(RunAcquired { run });
             self.outputs.push_back(Output::Tell(operator, acquired));
+        }
+    }
+
+    /// Reports to the operator that the registration of the run can't be stored, and releases the run.
+    pub fn handle_not_registered(&mut self, now: Stamp, operator: ConnectionId, run: &str, reason: &str) {
+        // Another operator may have acquired the run in the meantime.
+        if self.is_acquired_by(run, operator) {
+            self.release(now, run, None);
+        }
+        if self.connections.contains_key(&operator) {
+            let rejected = ControlReply::Rejected(Rejected {
+                code: RejectReason::StorageFailed,
+                reason: format!("the registration of the run `{run}` can't be stored: {reason}"),
+            });
+            self.outputs.push_back(Output::Tell(operator, rejected));
         }
     }
 

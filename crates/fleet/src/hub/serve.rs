@@ -103,7 +103,7 @@ pub enum News<'a> {
     Rejected(&'a str, &'a str),
     /// Number of further rejections from one address.
     MoreRejected(RejectionSummary),
-    /// New join addresses, and a new token for the runs page.
+    /// New join addresses, and a new token for the dashboard.
     Revoked(&'a [JoinUrl], Token),
 }
 
@@ -237,7 +237,7 @@ impl Controller {
         urls(&self.config, &self.addresses, &self.identity, self.token.reveal())
     }
 
-    /// Token of the runs page. It is stored like the fleet's token, and members do not receive it.
+    /// Token of the dashboard. It is stored like the fleet's token, and members do not receive it.
     ///
     /// # Errors
     /// If it can't be read or created.

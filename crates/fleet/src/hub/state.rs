@@ -5,6 +5,7 @@
 //! `controller.lock`.
 
 use netburn_protocol::join_url::{is_token, new_token};
+use netburn_record::sync_folder;
 use netburn_traffic::tls::Identity;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -147,7 +148,9 @@ impl State {
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
         self.write_temp(name, bytes)?;
-        self.commit_temp(name)
+        self.commit_temp(name)?;
+        self.sync();
+        Ok(())
     }
 
     fn write_temp(&self, name: &str, bytes: &[u8]) -> Result<(), StateError> {
@@ -159,8 +162,18 @@ impl State {
         written().map_err(|source| self.fault(name, source))
     }
 
+    /// Replaces the file by the new one. Then call [`sync`](Self::sync).
     fn commit_temp(&self, name: &str) -> Result<(), StateError> {
         std::fs::rename(self.temp_path(name), self.0.join(name)).map_err(|source| self.fault(name, source))
+    }
+
+    /// Syncs the folder, so that it contains the new files after a power failure. They are in use already, so an error
+    /// is only logged.
+    fn sync(&self) {
+        if let Err(error) = sync_folder(&self.0) {
+            let folder = self.0.display();
+            tracing::error!(%folder, %error, "can't be synced; after a power failure, the old token may be valid");
+        }
     }
 
     /// Path of a new file before it replaces the old one.
@@ -178,7 +191,7 @@ impl StateLock {
         self.kept("token")
     }
 
-    /// Token of the runs page: stored, or a new one. Members do not receive it.
+    /// Token of the dashboard: stored, or a new one. Members do not receive it.
     ///
     /// # Errors
     /// If it can't be read or created.
@@ -186,7 +199,7 @@ impl StateLock {
         self.kept("runs-token")
     }
 
-    /// Replaces both tokens. Returns the new token of the fleet and of the runs page.
+    /// Replaces both tokens. Returns the new token of the fleet and of the dashboard.
     ///
     /// # Errors
     /// If they can't be created or stored. Both old tokens then stay valid.
@@ -207,6 +220,7 @@ impl StateLock {
                 }
                 return Err(error);
             }
+            state.sync();
             let [token, runs] = tokens;
             Ok((token, runs))
         };

@@ -10,7 +10,7 @@ use netburn_protocol::clock::Stamp;
 use netburn_protocol::messages::standing::{
     FromMember, Kind, LateResults, LateResultsEnd, MemberInfo, PendingResults, Register, ToMember,
 };
-use netburn_protocol::messages::{Batch, Message, VERSION};
+use netburn_protocol::messages::{Batch, Message, RejectReason, Rejected, VERSION};
 use netburn_protocol::token::Token;
 use netburn_record::Role;
 use netburn_run_control::controller::ConnectionId;
@@ -407,6 +407,28 @@ fn an_operator_gets_its_reply_when_the_registration_is_stored() {
     rig.outputs();
     rig.hub.handle_registered(second, "r1".to_owned());
     assert_eq!(rig.outputs(), []);
+}
+
+#[test]
+fn a_run_without_a_stored_registration_is_rejected_and_released() {
+    let mut rig = Rig::new();
+    let (first, second) = (rig.operator(), rig.operator());
+    rig.acquire(first, "r1");
+    rig.hub.handle_not_registered(rig.now, first, "r1", "no space");
+    let released = Output::RunOver("r1".to_owned(), vec![("box".to_owned(), "tv".to_owned())]);
+    let rejected = Rejected {
+        code: RejectReason::StorageFailed,
+        reason: "the registration of the run `r1` can't be stored: no space".to_owned(),
+    };
+    let rejected = Output::Tell(first, ControlReply::Rejected(rejected));
+    assert_eq!(rig.outputs(), [released, rejected.clone()]);
+    assert_eq!(rig.hub.runs().count(), 0);
+    // A newer connection has acquired the run before the reply.
+    rig.acquire(first, "r1");
+    rig.acquire(second, "r1");
+    rig.hub.handle_not_registered(rig.now, first, "r1", "no space");
+    assert_eq!(rig.outputs(), [rejected]);
+    assert_eq!(rig.hub.runs().count(), 1);
 }
 
 #[test]

@@ -397,12 +397,17 @@ fn a_request_without_delivery_creates_no_file() {
     assert!(!dir.path().join("run/late").exists());
 }
 
-/// A member offers its results when it registers, and again after its part of the run.
+/// A member offers its results when it registers. If its run is released meanwhile, the controller offers them again.
 #[test]
-fn a_repeated_offer_continues_the_delivery() {
+fn a_repeated_offer_does_not_disturb_the_delivery() {
     let dir = tempfile::tempdir().unwrap();
     let (mut late_results, spooled) = asked(dir.path());
+    let waiting = spool::pending(&spooled);
+    assert_eq!(late_results.offer("kitchen", &waiting), [], "requested already");
     deliver(&mut late_results, &spooled, 1, 4);
+    assert_eq!(late_results.offer("kitchen", &waiting), [], "in progress");
+    // The next connection continues the delivery.
+    late_results.gone("kitchen");
     let acked = late_results.offer("kitchen", &spool::pending(&spooled));
     let run = RUN.to_owned();
     let kept = ToMember::Ack(LateAck {

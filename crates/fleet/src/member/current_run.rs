@@ -122,6 +122,8 @@ impl<N: FnMut(MemberEvent<'_>)> Member<N> {
     /// Handles the end of the current run.
     pub(super) fn handle_run_end(&mut self, (run, handle_run_end): (String, Result<PartEnd, AgentError>)) {
         self.current = None;
+        // The run may have left a spool.
+        self.spooled = None;
         let how = match &handle_run_end {
             Ok(PartEnd::Delivered) => "over, its results are delivered".to_owned(),
             Ok(PartEnd::Spooled) => "over, its results are kept until the controller requests them".to_owned(),

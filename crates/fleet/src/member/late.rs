@@ -20,8 +20,8 @@ pub(super) type LateQueue = DiskQueue<Request, Reply>;
 /// Request to the thread.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Request {
-    /// A connection was opened. Resets the deliveries; the reply is [`Reply::Pending`].
-    Connected,
+    /// A connection will be opened. Resets the deliveries; the reply is [`Reply::Pending`].
+    Connecting,
     /// The controller requests the results of this run.
     Results(String),
     /// The controller has synced the results of this run up to this message.
@@ -82,7 +82,7 @@ impl Deliveries {
     pub(super) fn run(mut self, mut thread: DiskThread<Request, Reply>) {
         while let Some(request) = thread.next() {
             match request {
-                Request::Connected => {
+                Request::Connecting => {
                     self.reset();
                     thread.reply(Reply::Pending(spool::pending(&self.folder)));
                 }
@@ -292,11 +292,11 @@ mod tests {
         let executing = std::thread::spawn(move || Deliveries::new(folder).run(thread));
         let run = || "r".to_owned();
         let requests = [
-            Request::Connected,
+            Request::Connecting,
             Request::Results(run()),
             Request::Next(Some(run())),
             Request::Next(None),
-            Request::Connected,
+            Request::Connecting,
             Request::Next(None),
             Request::Results(run()),
             Request::Next(None),

@@ -31,19 +31,21 @@ pub(crate) fn join(args: &JoinArgs) -> Result<ExitStatus, CliError> {
     runtime()?.block_on(async {
         let mut signals = Signals::new().map_err(|e| CliError::Failed(format!("can't listen for signals: {e}")))?;
         let name = settings.name.clone();
-        let mut away: Option<String> = None;
+        let (mut was_member, mut away) = (false, None::<String>);
         let news = move |news: MemberEvent<'_>| match news {
             MemberEvent::Joined(fleet) => {
-                away = None;
+                (was_member, away) = (true, None);
                 eprint_message(&format!("`{name}` is in the fleet `{}`", sanitise(fleet)));
             }
             // Printed once for all attempts with the same reason.
             MemberEvent::Disconnected(error) => {
                 let reason = sanitise(&error.to_string());
                 if away.as_ref() != Some(&reason) {
-                    eprint_message(&format!(
-                        "disconnected from the fleet: {reason}; reconnecting automatically"
-                    ));
+                    eprint_message(&if was_member {
+                        format!("disconnected from the fleet: {reason}; reconnecting automatically")
+                    } else {
+                        format!("no connection to the controller yet: {reason}; trying again")
+                    });
                     away = Some(reason);
                 }
             }
@@ -137,12 +139,9 @@ fn whole(args: &JoinArgs) -> Result<JoinUrl, CliError> {
     };
     match &args.token {
         None if url.token.is_none() => Err(CliError::Usage(format!(
-            "{}the token is missing: give what follows the `#` in the address that `netburn fleet serve` prints with --token",
-            if args.url.is_none() {
-                format!("found {}; ", url.place)
-            } else {
-                String::new()
-            }
+            "the token is missing: enter `netburn fleet join {} --token TOKEN`; TOKEN is the part after the `#` in the \
+             address that `netburn fleet serve` prints",
+            sanitise(&url.place.to_string())
         ))),
         None => Ok(url),
         Some(token) => parsed(&format!("{}#{}", url.place, token.trim_start_matches('#'))),

@@ -208,7 +208,7 @@ fn a_missing_agent_is_named_and_waited_for_once() {
     let found = summary(&run.finish());
     let reasons = station(&found, "reader")["reasons"].to_string();
     assert!(
-        reasons.contains("agent reader was lost: the agent beta is not in the fleet"),
+        reasons.contains("reader has no agent: no agent named `beta` is registered"),
         "{reasons}"
     );
 }
@@ -230,6 +230,10 @@ fn joining_an_unreachable_controller_prints_the_attempts() {
     let printed = joining(&format!("http://{free}/#{secrets}"), &[]).expect(3).stderr;
     assert!(
         printed.contains(&format!("can't reach http://{free}/")) && printed.contains(" times in 10 s"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("no connection to the controller yet") && !printed.contains("disconnected"),
         "{printed}"
     );
     let printed = joining(&format!("unix:/nowhere/controller.sock#{}", token(fleet.url())), &[])

@@ -78,6 +78,15 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_that_was_absent_from_the_beginning_was_not_lost() {
+        let issue = QualityIssue::AgentLost {
+            name: "tv".into(),
+            loss: Loss::new(LossCause::NoDevice, "no agent named `tv` is registered"),
+        };
+        assert_eq!(issue.to_string(), "tv has no agent: no agent named `tv` is registered");
+    }
+
+    #[test]
     fn rejected_rows_are_written_as_numbers_by_reason() {
         let mut reasons = Rejected::default();
         for rejection in [Rejection::Events, Rejection::Time, Rejection::Events] {

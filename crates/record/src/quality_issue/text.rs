@@ -2,12 +2,17 @@
 
 use super::QualityIssue;
 use crate::goal_kind::GoalKind;
+use crate::loss::LossCause;
 use netburn_units::{Duration, format_decimal};
 use std::fmt;
 
 impl fmt::Display for QualityIssue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            // It was absent from the beginning.
+            QualityIssue::AgentLost { name, loss } if loss.cause == LossCause::NoDevice => {
+                write!(f, "{name} has no agent: {loss}")
+            }
             QualityIssue::AgentLost { name, loss } => write!(f, "agent {name} was lost: {loss}"),
             QualityIssue::ServerLost { member, loss } => match member {
                 Some(member) => write!(f, "the server ({member}) was lost: {loss}"),

@@ -1,27 +1,30 @@
 //! Rows between measurement and acknowledgement: batched into numbered messages, which are kept until the
 //! controller acknowledges them.
 
+#[cfg(test)]
+mod tests;
+
+use super::spool_queue::{MAX_MEMORY_ROWS, Reply, SpoolQueue};
 use crate::spool::Writer;
 use netburn_protocol::messages::standing::LateResultsEnd;
 use netburn_protocol::messages::{Batch, Rows};
 use netburn_record::Row;
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 /// Maximum number of unacknowledged messages.
 const MAX_UNACKED: u64 = 512;
-/// Maximum number of rows in memory if the disk is full: about 30 MB.
-pub(crate) const MAX_MEMORY_ROWS: usize = 200_000;
 /// Number of messages that stay in memory beside the spool, so that they need not be read again.
-const MAX_CACHED_MESSAGES: usize = 16;
+const MAX_CACHED_MESSAGES: u64 = 16;
 
-/// Rows of one agent in one run.
+/// Rows of one agent in one run. No function blocks: a thread writes and reads the spool.
 ///
 /// **Call order:** [`put`](Self::put) rows; [`seal`](Self::seal) several times a second;
 /// [`take_next`](Self::take_next) while the connection accepts messages;
+/// [`handle_disk`](Self::handle_disk) whenever the task waits;
 /// [`acknowledged`](Self::acknowledged) for each acknowledgement; [`rewind`](Self::rewind) after a
-/// reconnect.
+/// reconnect. At the end [`close`](Self::close) or [`discard`](Self::discard).
 #[derive(Debug)]
 pub(crate) struct Outbox {
     batch: Batch,
@@ -33,6 +36,10 @@ pub(crate) struct Outbox {
     held: VecDeque<Held>,
     rows: usize,
     store: Store,
+    /// Reason for which further messages are kept in memory, until it is reported.
+    storage_error: Option<io::Error>,
+    /// Error of reading a message that is to be sent.
+    read_error: Option<io::Error>,
     /// Number of rows dropped for lack of space.
     lost: u64,
 }
@@ -41,7 +48,8 @@ pub(crate) struct Outbox {
 struct Held {
     sequence: u64,
     rows: usize,
-    message: Option<Rows>,
+    /// The thread has the same message until it is in the file.
+    message: Option<Arc<Rows>>,
 }
 
 /// Storage of messages that may have to be sent again.
@@ -49,10 +57,10 @@ struct Held {
 enum Store {
     /// None, because there is only one connection.
     Nowhere,
-    /// On disk.
-    Spool(Writer),
+    /// On disk. A message also stays in memory until it is in the file.
+    Spool(SpoolQueue),
     /// In memory: messages after the last that fitted on the disk.
-    Memory(Option<Writer>),
+    Memory(Option<SpoolQueue>),
 }
 
 impl Outbox {
@@ -61,7 +69,7 @@ impl Outbox {
         Outbox::with(Store::Nowhere)
     }
 
-    /// With messages on disk.
+    /// With messages on disk. Must be called within a runtime.
     pub(crate) fn spooled(writer: Writer) -> Outbox {
         let sequence = writer.messages();
         let held = (1..=sequence).map(|sequence| Held {
@@ -73,7 +81,7 @@ impl Outbox {
             sequence,
             held: held.collect(),
             rows: usize::try_from(sequence).unwrap_or(usize::MAX),
-            ..Outbox::with(Store::Spool(writer))
+            ..Outbox::with(Store::Spool(SpoolQueue::start(writer)))
         }
     }
 
@@ -90,6 +98,8 @@ impl Outbox {
             held: VecDeque::new(),
             rows: 0,
             store,
+            storage_error: None,
+            read_error: None,
             lost: 0,
         }
     }
@@ -105,45 +115,42 @@ impl Outbox {
     }
 
     /// Closes the current message.
-    ///
-    /// # Errors
-    /// Once, if the disk is full. Further messages are kept in memory.
-    pub(crate) fn seal(&mut self) -> io::Result<()> {
+    pub(crate) fn seal(&mut self) {
         if self.batch.is_empty() {
-            return Ok(());
+            return;
         }
         let batch = std::mem::take(&mut self.batch);
         self.sequence += 1;
         let (sequence, rows) = (self.sequence, batch.len());
-        let message = Rows { sequence, batch };
-        let written = match &mut self.store {
-            Store::Spool(writer) => writer.rows(&message),
-            Store::Nowhere | Store::Memory(_) => Ok(()),
-        };
-        if written.is_err()
-            && let Store::Spool(writer) = std::mem::replace(&mut self.store, Store::Memory(None))
+        let message = Arc::new(Rows { sequence, batch });
+        if let Store::Spool(spool) = &mut self.store
+            && let Err(error) = spool.append(&message)
         {
-            self.store = Store::Memory(Some(writer));
+            self.stop_storing(error);
         }
-        let fresh = sequence - self.next < MAX_CACHED_MESSAGES as u64;
-        let keep = fresh || !matches!(self.store, Store::Spool(_));
         self.rows += rows;
         self.held.push_back(Held {
             sequence,
             rows,
-            message: keep.then_some(message),
+            message: Some(message),
         });
-        written
     }
 
-    /// Returns whether there is a message to send.
+    /// Reason for which further messages are kept in memory: once, if the disk is full or too slow.
+    pub(crate) fn take_storage_error(&mut self) -> Option<io::Error> {
+        self.storage_error.take()
+    }
+
+    /// Returns whether there is a message to send. While a message is read from disk there is none.
     pub(crate) fn has_next(&self) -> bool {
         let first = self.held.front().map_or(self.next, |held| held.sequence);
         let bounded = !matches!(self.store, Store::Nowhere);
-        self.next <= self.sequence && !(bounded && self.next >= first.saturating_add(MAX_UNACKED))
+        self.next <= self.sequence
+            && !(bounded && self.next >= first.saturating_add(MAX_UNACKED))
+            && !self.store.spool().is_some_and(SpoolQueue::is_reading)
     }
 
-    /// Returns the next message to send.
+    /// Returns the next message to send; `None` if there is none, or if it must be read from disk first.
     ///
     /// # Errors
     /// If the message can't be read from disk.
@@ -151,23 +158,33 @@ impl Outbox {
         if !self.has_next() {
             return Ok(None);
         }
-        let first = self.held.front().map_or(self.next, |held| held.sequence);
-        let place = self.next.checked_sub(first).and_then(|at| usize::try_from(at).ok());
-        let held = place.and_then(|at| self.held.get_mut(at));
-        let in_memory = match (&self.store, held) {
-            (Store::Memory(_), Some(held)) => held.message.clone(),
-            (_, Some(held)) => held.message.take(),
-            (_, None) => None,
+        if let Some(error) = self.read_error.take() {
+            return Err(error);
+        }
+        let next = self.next;
+        let is_needed_again = match &self.store {
+            Store::Nowhere => false,
+            Store::Spool(_) | Store::Memory(_) => !self.is_stored(next),
         };
-        let message = match (in_memory, &mut self.store) {
-            (Some(message), _) => Some(message),
-            (None, Store::Spool(writer) | Store::Memory(Some(writer))) => writer.message(self.next)?,
-            (None, Store::Nowhere | Store::Memory(None)) => None,
-        };
-        let message =
-            message.ok_or_else(|| io::Error::other(format!("rows {} are missing in the spool", self.next)))?;
-        self.next += 1;
-        Ok(Some(message))
+        let message = self.held_mut(next).and_then(|held| {
+            if is_needed_again {
+                held.message.clone()
+            } else {
+                held.message.take()
+            }
+        });
+        if let Some(message) = message {
+            self.next += 1;
+            return Ok(Some(Arc::unwrap_or_clone(message)));
+        }
+        let is_stored = self.is_stored(next);
+        match self.store.spool_mut().filter(|_| is_stored) {
+            Some(spool) => {
+                spool.request_message(next);
+                Ok(None)
+            }
+            None => Err(missing(next)),
+        }
     }
 
     /// Returns whether a sent message is not acknowledged.
@@ -200,41 +217,133 @@ impl Outbox {
         if room { std::mem::take(&mut self.lost) } else { 0 }
     }
 
-    /// File to sync, if there are unsynced messages.
-    pub(crate) fn unsynced(&mut self) -> Option<File> {
-        match &mut self.store {
-            Store::Spool(writer) | Store::Memory(Some(writer)) => writer.unsynced(),
-            Store::Nowhere | Store::Memory(None) => None,
+    /// Requests that all messages in the spool are synced.
+    pub(crate) fn request_sync(&mut self) {
+        if let Some(spool) = self.store.spool_mut() {
+            spool.request_sync();
         }
     }
 
-    /// Stores how the part ended. On a full disk this is lost.
-    pub(crate) fn end(&mut self, end: &LateResultsEnd) {
-        if let Store::Spool(writer) = &mut self.store
-            && let Err(error) = writer.end(end)
-        {
-            tracing::warn!(%error, "the end of the part can't be stored");
+    /// Waits for a reply of the spool's thread and handles it; forever without a spool. Cancellation safe.
+    pub(crate) async fn handle_disk(&mut self) {
+        match self.store.spool_mut() {
+            Some(spool) => {
+                let reply = spool.reply().await;
+                self.handle_reply(reply);
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Stores how the part ended. Returns when this and all messages are synced. On a full disk the end is lost.
+    pub(crate) async fn end(&mut self, end: &LateResultsEnd) {
+        let Store::Spool(spool) = &self.store else { return };
+        spool.request_end(end);
+        while let Some(spool) = self.store.spool_mut() {
+            match spool.reply().await {
+                Some(Reply::Ended(result)) => {
+                    if let Err(error) = result {
+                        tracing::warn!(%error, "the end of the part can't be stored");
+                    }
+                    return;
+                }
+                reply => self.handle_reply(reply),
+            }
         }
     }
 
     /// Deletes the stored messages, because the controller has all of them.
-    pub(crate) fn discard(self) {
-        match self.store {
-            Store::Spool(writer) | Store::Memory(Some(writer)) => writer.remove(),
-            Store::Nowhere | Store::Memory(None) => {}
-        }
+    pub(crate) async fn discard(self) {
+        self.store.close(true).await;
     }
 
-    /// Simulates a full disk.
-    #[cfg(test)]
-    pub(crate) fn fill_disk(&mut self) {
-        if let Store::Spool(writer) = &mut self.store {
-            writer.fill_disk();
-        }
+    /// Closes the file with the stored messages. Returns when it can be opened for delivery.
+    pub(crate) async fn close(self) {
+        self.store.close(false).await;
     }
 
     /// Returns whether unacknowledged messages stay on disk.
     pub(crate) fn is_kept(&self) -> bool {
-        matches!(self.store, Store::Spool(_) | Store::Memory(Some(_)))
+        self.store.spool().is_some()
     }
+
+    fn handle_reply(&mut self, reply: Option<Reply>) {
+        match reply {
+            Some(Reply::Appended(sequence, _)) => {
+                let cached = self.next..self.next.saturating_add(MAX_CACHED_MESSAGES);
+                if !cached.contains(&sequence)
+                    && let Some(held) = self.held_mut(sequence)
+                {
+                    held.message = None;
+                }
+            }
+            Some(Reply::Failed(error)) => self.stop_storing(error),
+            Some(Reply::Read(sequence, read)) => {
+                // An acknowledged message is not needed any more.
+                if let Some(held) = self.held_mut(sequence) {
+                    match read {
+                        Ok(Some(rows)) => held.message = Some(Arc::new(rows)),
+                        Ok(None) => self.read_error = Some(missing(sequence)),
+                        Err(error) => self.read_error = Some(error),
+                    }
+                }
+            }
+            Some(Reply::Synced | Reply::Ended(_)) => {}
+            None => {
+                self.stop_storing(io::Error::other("the thread that stores them has ended"));
+                self.store = Store::Memory(None);
+            }
+        }
+    }
+
+    /// Keeps all messages that are not in the file, and all further ones, in memory.
+    fn stop_storing(&mut self, error: io::Error) {
+        self.store = match std::mem::replace(&mut self.store, Store::Nowhere) {
+            Store::Spool(spool) => {
+                self.storage_error = Some(error);
+                Store::Memory(Some(spool))
+            }
+            store => store,
+        };
+    }
+
+    /// Returns whether a message is in the file.
+    fn is_stored(&self, sequence: u64) -> bool {
+        self.store.spool().is_some_and(|spool| sequence <= spool.stored())
+    }
+
+    /// Unacknowledged message of this number.
+    fn held_mut(&mut self, sequence: u64) -> Option<&mut Held> {
+        let first = self.held.front()?.sequence;
+        let index = usize::try_from(sequence.checked_sub(first)?).ok()?;
+        self.held.get_mut(index)
+    }
+}
+
+impl Store {
+    /// Queue of the spool's thread, if there is a file.
+    fn spool(&self) -> Option<&SpoolQueue> {
+        match self {
+            Store::Spool(spool) | Store::Memory(Some(spool)) => Some(spool),
+            Store::Nowhere | Store::Memory(None) => None,
+        }
+    }
+
+    fn spool_mut(&mut self) -> Option<&mut SpoolQueue> {
+        match self {
+            Store::Spool(spool) | Store::Memory(Some(spool)) => Some(spool),
+            Store::Nowhere | Store::Memory(None) => None,
+        }
+    }
+
+    /// Deletes the file, or closes it.
+    async fn close(self, remove: bool) {
+        if let Store::Spool(spool) | Store::Memory(Some(spool)) = self {
+            spool.close(remove).await;
+        }
+    }
+}
+
+fn missing(sequence: u64) -> io::Error {
+    io::Error::other(format!("rows {sequence} are missing in the spool"))
 }

@@ -26,7 +26,7 @@ impl<D: Dial> ControllerSession<D> {
         }
     }
 
-    /// Sends rows while the queue has space.
+    /// Sends rows while the queue has space. Rows that must be read from disk are sent after a later call.
     pub(super) fn send_rows(&mut self) -> Result<(), AgentError> {
         let Link::Up(connection, _) = &self.link else {
             return Ok(());
@@ -49,7 +49,8 @@ impl<D: Dial> ControllerSession<D> {
             let what = format!("{lost} rows were dropped: the agent's disk and memory were full");
             self.tell(clock, EventKind::Incomplete, &what);
         }
-        if let Err(error) = self.outbox.seal() {
+        self.outbox.seal();
+        if let Some(error) = self.outbox.take_storage_error() {
             let what = format!(
                 "results can't be stored on the agent's disk ({error}); up to {MAX_MEMORY_ROWS} rows are kept in memory"
             );
@@ -85,25 +86,16 @@ impl<D: Dial> ControllerSession<D> {
                 detail: text.into(),
             }));
             if full {
-                let _ = self.outbox.seal();
+                self.outbox.seal();
             }
         }
     }
 
-    /// Syncs the spool at intervals, on a thread that may block.
-    pub(super) async fn sync(&mut self) {
-        if self.syncing.as_ref().is_some_and(|task| !task.is_finished())
-            || self.synced.elapsed() < to_std(SYNC_INTERVAL)
-        {
-            return;
+    /// Requests at intervals that the spool is synced.
+    pub(super) fn sync(&mut self) {
+        if self.synced.elapsed() >= to_std(SYNC_INTERVAL) {
+            self.synced = Instant::now();
+            self.outbox.request_sync();
         }
-        if let Some(task) = self.syncing.take()
-            && let Ok(Err(error)) = task.await
-        {
-            tracing::warn!(%error, "the spool can't be synced");
-        }
-        self.synced = Instant::now();
-        let file = self.outbox.unsynced();
-        self.syncing = file.map(|file| tokio::task::spawn_blocking(move || file.sync_data()));
     }
 }

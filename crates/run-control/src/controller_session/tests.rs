@@ -2,7 +2,6 @@
 //! loopback.
 
 use super::dial::{Dial, Reconnecting};
-use super::outbox::Outbox;
 use crate::agent::{self, AcceptAll, AgentOptions, PartEnd};
 use crate::controller::{Controller, Expected, RunIo, Setup, Timeouts};
 use crate::error::{AgentError, ConnectionError, ControllerError};
@@ -12,7 +11,7 @@ use crate::row_queue::row_queue;
 use crate::server;
 use crate::spool::{self, SpoolFolder, SpoolHeader, Writer};
 use netburn_protocol::token::Token;
-use netburn_record::{Detail, EventKind, EventRow, Health, IntervalRow, LossCause, Role, Row, Sink};
+use netburn_record::{Detail, EventKind, EventRow, Health, LossCause, Role, Row, Sink};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{BitRate, Duration, Instant};
 use std::collections::BTreeSet;
@@ -444,55 +443,6 @@ fn without_a_disk_results_are_kept_in_memory_and_this_is_reported() {
         1,
         "{said:?}"
     );
-}
-
-fn row(number: u64) -> Row {
-    Row::Interval(IntervalRow {
-        station: 0,
-        workload: 0,
-        at: Instant::from_nanos(number as i64),
-        bytes_down: number,
-        bytes_up: 0,
-    })
-}
-
-/// The disk is full after three messages. Unacknowledged messages are sent again from disk and from memory.
-#[test]
-fn rows_beyond_a_full_disk_are_sent_again_from_memory() {
-    let dir = tempfile::tempdir().unwrap();
-    let folder = SpoolFolder::new(dir.path());
-    let about = SpoolHeader {
-        run: "r".to_owned(),
-        name: "a".to_owned(),
-        stations: vec![],
-        proof: String::new(),
-    };
-    let writer = Writer::create(&folder, &about, netburn_protocol::messages::Start { at: 0 }).unwrap();
-    let mut outbox = Outbox::spooled(writer);
-    let mut errors = 0;
-    for number in 1..=6 {
-        if number == 4 {
-            outbox.fill_disk();
-        }
-        outbox.put(&row(number));
-        errors += usize::from(outbox.seal().is_err());
-    }
-    assert_eq!(errors, 1, "said once");
-    let drain = |outbox: &mut Outbox| {
-        let mut got = Vec::new();
-        while let Some(rows) = outbox.take_next().unwrap() {
-            got.push(rows.sequence);
-        }
-        got
-    };
-    assert_eq!(drain(&mut outbox), [1, 2, 3, 4, 5, 6]);
-    outbox.acknowledged(1);
-    outbox.rewind(2);
-    assert_eq!(drain(&mut outbox), [3, 4, 5, 6]);
-    outbox.acknowledged(6);
-    assert_eq!(outbox.pending(), 0);
-    outbox.rewind(6);
-    assert_eq!(drain(&mut outbox), [0u64; 0]);
 }
 
 /// An unanswered connection attempt is given up, before the start and after the end.

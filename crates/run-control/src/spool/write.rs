@@ -134,13 +134,6 @@ impl Writer {
         Ok(Some(rows))
     }
 
-    /// Second handle of the file for a thread that syncs it, if there are unsynced messages.
-    pub fn unsynced(&mut self) -> Option<File> {
-        // Without a second handle the messages stay unsynced.
-        let file = self.frames.disk().try_clone().ok()?;
-        self.frames.take_unsynced().then_some(file)
-    }
-
     /// Syncs the file to disk. Blocks.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::storage::Request;
 use super::*;
 use netburn_run_control::disk_queue::{DiskQueue, Slot};
+use std::collections::BTreeSet;
 use std::collections::btree_map::Entry;
 
 /// The hub, and the queues of its connections.
@@ -89,7 +90,11 @@ impl HubDriver {
     pub(super) fn handle_reply(&mut self, reply: Reply) {
         match reply {
             Reply::NewTokens(..) => {}
-            Reply::Registered(operator, run) => self.hub.handle_registered(operator, run),
+            Reply::Registered(operator, run, Ok(())) => self.hub.handle_registered(operator, run),
+            Reply::Registered(operator, run, Err(error)) => {
+                let (now, reason) = (self.clock.now(), error.to_string());
+                self.hub.handle_not_registered(now, operator, &run, &reason);
+            }
             Reply::Holders(holders) => {
                 for (member, waiting) in holders {
                     if self.hub.is_here(&member) {
@@ -164,24 +169,40 @@ impl HubDriver {
         }
     }
 
-    /// Disconnects all peers before the end of the controller.
+    /// Disconnects all peers before the end of the controller, and waits until their connections are closed.
     pub(super) async fn disconnect_all(&mut self, events: &mut mpsc::Receiver<Event>) {
-        let mut left = self.outgoing.len();
+        let mut open: BTreeSet<ConnectionId> = self.outgoing.keys().copied().collect();
         self.hub.end();
         while let Some(output) = self.hub.poll_output() {
             self.apply(output);
         }
         self.outgoing.clear();
         let all = async {
-            while left > 0 {
-                match events.recv().await {
-                    Some(Event::Closed(..)) => left -= 1,
-                    Some(_) => {}
-                    None => break,
+            while !open.is_empty()
+                && let Some(event) = events.recv().await
+            {
+                match event {
+                    // It closes, because its queue is dropped.
+                    Event::Opened(id, ..) => drop(open.insert(id)),
+                    Event::Closed(id, _) => drop(open.remove(&id)),
+                    event => self.handle_at_end(event),
                 }
             }
         };
         let _ = timeout(to_std(CLOSE_TIMEOUT), all).await;
+        while let Ok(event) = events.try_recv() {
+            self.handle_at_end(event);
+        }
+    }
+
+    /// Handles an event after the disconnection of all peers.
+    fn handle_at_end(&self, event: Event) {
+        match event {
+            // Otherwise the next controller would request results that are in the record.
+            Event::JobResult(done) => self.request(Request::JobResult(done)),
+            // Late rows in them are not acknowledged, so their member delivers them again.
+            Event::Opened(..) | Event::Closed(..) | Event::Member(..) | Event::Operator(..) => {}
+        }
     }
 }
 
@@ -189,18 +210,21 @@ impl HubDriver {
 mod tests {
     use super::*;
     use crate::hub::control::{AcquireRun, Open};
+    use crate::late::tests::{RUN, kept, registration, run};
     use futures_util::FutureExt;
     use netburn_protocol::messages::VERSION;
     use netburn_protocol::messages::standing::{LateAck, LateResults, MemberInfo, Register, ToMember};
     use netburn_record::Role;
     use netburn_run_control::disk_queue::{DiskThread, disk_queue};
+    use netburn_run_control::spool::{self, SpoolFolder, SpoolReader};
+    use std::path::Path;
 
     /// A driver. The test takes the place of the storage thread.
     struct Rig {
         driver: HubDriver,
         thread: DiskThread<Request, Reply>,
         next: u64,
-        _events: mpsc::Receiver<Event>,
+        events: mpsc::Receiver<Event>,
     }
 
     impl Rig {
@@ -241,7 +265,7 @@ mod tests {
                 driver,
                 thread,
                 next: 0,
-                _events: events,
+                events,
             }
         }
 
@@ -353,8 +377,69 @@ mod tests {
             panic!("no registration")
         };
         assert_eq!((to, &*registration.run), (operator, "r"));
-        rig.reply(Reply::Registered(to, registration.run));
+        rig.reply(Reply::Registered(to, registration.run.clone(), Ok(())));
         assert!(sent.try_recv().unwrap().contains("acquired"));
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        rig.reply(Reply::Registered(to, registration.run, Err(full)));
+        let reply = sent.try_recv().unwrap();
+        assert!(
+            reply.contains("rejected") && reply.contains("storage_failed"),
+            "{reply}"
+        );
+        assert!(matches!(rig.thread.next(), Some(Request::RunOver(run, _)) if run == "r"));
+    }
+
+    /// The result of a job that added late results to a record.
+    fn job_result(dir: &Path) -> JobResult {
+        std::fs::create_dir(dir).unwrap();
+        let (folder, spooled) = (dir.join("run"), SpoolFolder::new(dir.join("agent")));
+        run(&folder);
+        kept(&spooled);
+        let mut late_results = LateCollector::open(&dir.join("late")).unwrap();
+        late_results.register(registration(&folder)).unwrap();
+        late_results.release(RUN, &["tv".to_owned()]);
+        late_results.offer("kitchen", &spool::pending(&spooled));
+        let mut spooled = SpoolReader::open(&spooled, RUN, 1).unwrap();
+        while let Some(late) = spooled.next().unwrap() {
+            assert_eq!(late_results.late("kitchen", late), None);
+        }
+        assert_eq!(late_results.end("kitchen", spooled.end(), UnixTime::now()), None);
+        late_results.next_job().unwrap().carry_out()
+    }
+
+    #[test]
+    fn the_end_waits_for_open_connections_and_stores_results_of_jobs() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut rig = Rig::new();
+        let (id, mut sent) = rig.member();
+        let result = |name: &str| Event::JobResult(Box::new(job_result(&dir.path().join(name))));
+        let (first, second) = (result("first"), result("second"));
+        let events = rig.driver.router.event_sender.clone();
+        let is_closed = Arc::new(AtomicBool::new(false));
+        let closed = Arc::clone(&is_closed);
+        // The task of the connection.
+        let connection = async move {
+            while sent.recv().await.is_some() {}
+            // An earlier connection does not count.
+            let earlier = Event::Closed(ConnectionId(99), String::new());
+            for event in [earlier, first] {
+                assert!(events.send(event).await.is_ok());
+            }
+            closed.store(true, Ordering::Relaxed);
+            assert!(events.send(Event::Closed(id, String::new())).await.is_ok());
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
+        runtime.unwrap().block_on(async {
+            tokio::spawn(connection);
+            rig.driver.disconnect_all(&mut rig.events).await;
+            assert!(is_closed.load(Ordering::Relaxed));
+            // Without an open connection there is nothing to wait for.
+            assert!(rig.driver.router.event_sender.try_send(second).is_ok());
+            rig.driver.disconnect_all(&mut rig.events).await;
+        });
+        assert!(matches!(rig.thread.next(), Some(Request::Gone(_))));
+        assert!(matches!(rig.thread.next(), Some(Request::JobResult(_))));
+        assert!(matches!(rig.thread.next(), Some(Request::JobResult(_))));
     }
 
     #[test]

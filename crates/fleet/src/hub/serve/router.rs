@@ -108,15 +108,20 @@ impl Router {
             let event = match kind {
                 ConnectionKind::Member => {
                     let message = FromMember::from_text(&text);
+                    // Up to 1 MiB, which would be kept during the wait for a slot.
+                    drop(text);
                     let slot = match message {
-                        // A slow disk delays the reading of this connection, and then its member.
+                        // A slow disk delays the reading of this connection, and then its member. A wait that is
+                        // longer than `SILENCE_TIMEOUT` disconnects the member, because the hub receives nothing
+                        // from it meanwhile.
                         Ok(FromMember::LateResults(_) | FromMember::LateResultsEnd(_)) => {
                             let slot = self.storage_slots.reserve().await;
                             Some(slot.map_err(|error| error.to_string())?)
                         }
                         _ => None,
                     };
-                    // Taken after the wait for a slot, during which the member is not silent.
+                    // The time is taken after the wait for a slot. So the silence of the member begins after the wait,
+                    // and not with the arrival of this message.
                     Event::Member(self.clock.now(), id, message, slot)
                 }
                 ConnectionKind::Operator => {

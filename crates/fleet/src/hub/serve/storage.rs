@@ -34,10 +34,10 @@ pub(super) enum Request {
 
 /// Reply of the thread.
 pub(super) enum Reply {
-    /// New tokens of the fleet and of the runs page are stored, or the old ones are still valid.
+    /// New tokens of the fleet and of the dashboard are stored, or the old ones are still valid.
     NewTokens(ConnectionId, Result<(String, String), StateError>),
-    /// The registration of this run is on the disk, or an error was logged.
-    Registered(ConnectionId, String),
+    /// The registration of this run is on the disk, or the reason why not.
+    Registered(ConnectionId, String, io::Result<()>),
     /// Members that may have results of a released run.
     Holders(Vec<(String, PendingResults)>),
     /// Send this message to a member.
@@ -73,10 +73,11 @@ impl Storage {
             Request::NewTokens(operator) => reply(Reply::NewTokens(operator, self.lock.new_tokens())),
             Request::Register(operator, registration) => {
                 let run = registration.run.clone();
-                if let Err(error) = late_results.register(registration) {
-                    tracing::warn!(%error, "late results can't be accepted");
+                let stored = late_results.register(registration);
+                if let Err(error) = &stored {
+                    tracing::warn!(run, %error, "the registration of a run can't be stored");
                 }
-                reply(Reply::Registered(operator, run));
+                reply(Reply::Registered(operator, run, stored));
             }
             Request::Offer(member, waiting) => {
                 for message in late_results.offer(&member, &[waiting]) {
@@ -166,17 +167,17 @@ mod tests {
         let mut registered = 0;
         let request = Request::Register(OPERATOR, registration(&dir.path().join("run")));
         storage.handle(request, |reply| {
-            assert!(matches!(reply, Reply::Registered(OPERATOR, run) if run == RUN));
+            assert!(matches!(reply, Reply::Registered(OPERATOR, run, Ok(())) if run == RUN));
             let stored = LateCollector::open(&dir.path().join("state/late")).unwrap();
             assert_eq!(stored.registration(RUN), Some(&registration(&dir.path().join("run"))));
             registered += 1;
         });
         assert_eq!(registered, 1);
-        // The run continues if the registration can't be stored.
+        // The folder is missing.
         std::fs::remove_dir_all(dir.path().join("state/late")).unwrap();
         let request = Request::Register(OPERATOR, registration(&dir.path().join("run")));
         let replies = replies(storage, vec![request]);
-        assert!(matches!(&replies[..], [Reply::Registered(OPERATOR, _)]));
+        assert!(matches!(&replies[..], [Reply::Registered(OPERATOR, run, Err(_))] if run == RUN));
     }
 
     #[test]
