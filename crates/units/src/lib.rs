@@ -3,9 +3,9 @@
 //! - [`Instant`] and [`Duration`]: nanoseconds. An instant counts from the beginning of the run.
 //! - [`BitRate`] – bits per second.
 //! - [`ByteSize`] – bytes.
-//! - [`Dbm`] – power, in hundredths of a decibel-milliwatt.
+//! - [`Dbm`] – power, in hundredths of a decibel-milliwatt; [`Db`]: a ratio, in hundredths of a decibel.
 //! - [`Probability`] – a probability or a share, in parts per billion.
-//! - [`Distance`] – millimetres.
+//! - [`Distance`] – millimetres; [`Speed`]: millimetres per second.
 //! - [`Seed`] and [`Stream`]: random numbers, one named stream per cause. An additional draw in one
 //!   stream changes nothing in the others.
 //!
@@ -33,14 +33,16 @@ mod quantity;
 mod rate;
 mod seed;
 mod size;
+mod speed;
 mod time;
 
 pub use decimal::format_decimal;
 pub use distance::Distance;
-pub use power::Dbm;
+pub use power::{Db, Dbm};
 pub use probability::Probability;
 pub use quantity::QuantityError;
 pub use rate::BitRate;
 pub use seed::{Seed, Stream};
 pub use size::ByteSize;
+pub use speed::Speed;
 pub use time::{Duration, Instant, earlier};
