@@ -5,6 +5,7 @@
 //! - [`queue`] – transmit queues, hardware queues, airtime queue limits.
 //! - [`link`] – one station's link: its quality and rate control.
 //! - [`rating`] – the speed rating of a product.
+//! - [`roaming`] – when a station looks for another access point, and how it joins.
 //! - [`spectrum`] – the frequencies of a channel.
 
 pub mod link;
@@ -12,6 +13,7 @@ pub mod phy;
 pub mod queue;
 pub mod radio;
 pub mod rating;
+pub mod roaming;
 pub mod spectrum;
 
 pub use link::{AdapterRate, LinkQuality, RadioSelection, RateControl};
@@ -19,3 +21,4 @@ pub use phy::{Band, Guard, Standard, Width};
 pub use queue::{Aql, HardwareQueue, QueueKind, QueueLimit};
 pub use radio::{Aggregation, RadioConfig};
 pub use rating::Rating;
+pub use roaming::{Roaming, RoamingPolicy, Security};

@@ -29,6 +29,7 @@ pub mod edca;
 pub mod error;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
+pub mod geometry;
 pub mod packet;
 pub mod phy;
 pub mod queue;

@@ -36,6 +36,10 @@ impl Ecn {
     }
 }
 
+/// In place of a TID: a management frame, which is sent at the lowest basic rate and outside of all
+/// BlockAck agreements.
+pub const MANAGEMENT: u8 = 8;
+
 /// A packet of the network layer: the payload of one MSDU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet<P> {
@@ -44,7 +48,7 @@ pub struct Packet<P> {
     pub length: u32,
     /// Hash of its flow's addresses and ports.
     pub flow: u32,
-    /// Traffic identifier, 0 to 7.
+    /// Traffic identifier, 0 to 7, or [`MANAGEMENT`].
     pub tid: u8,
     /// ECN field.
     pub ecn: Ecn,
@@ -79,6 +83,10 @@ pub enum DropReason {
     AdapterFull,
     /// The queue was replaced.
     QueueReplaced,
-    /// The sender has no link to the receiver.
+    /// The sender has no link to the receiver, or the receiver is not associated.
     NoLink,
+    /// The receiver was disassociated.
+    Disassociated,
+    /// The receiver slept, and its power-save buffer was full.
+    PowerSaveBuffer,
 }

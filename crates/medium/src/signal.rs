@@ -178,7 +178,7 @@ fn free_space_db(metres: f64, mhz: f64) -> f64 {
 }
 
 /// Middle of the used part of a band.
-const fn frequency_mhz(band: Band) -> f64 {
+pub(crate) const fn frequency_mhz(band: Band) -> f64 {
     match band {
         Band::Ghz2_4 => 2_437.0,
         Band::Ghz5 => 5_250.0,

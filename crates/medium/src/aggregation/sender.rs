@@ -239,6 +239,17 @@ impl<P> Sender<P> {
         }
     }
 
+    /// Takes out everything that waits here, in order. Its MPDUs are settled.
+    pub fn take_waiting(&mut self) -> Vec<Queued<P>> {
+        let mut packets = Vec::new();
+        for mpdu in std::mem::take(&mut self.waiting) {
+            self.settle(mpdu.sequence);
+            packets.extend(mpdu.packet.into_iter().chain(mpdu.more));
+        }
+        packets.extend(self.held.take());
+        packets
+    }
+
     /// Queues MPDUs, by ascending number, for retransmission.
     pub fn send_again(&mut self, mpdus: impl DoubleEndedIterator<Item = Mpdu<P>>) {
         for mpdu in mpdus.rev() {

@@ -11,7 +11,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// Starts the contention of a category if it has something to send and doesn't contend yet.
     pub(super) fn contend(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
-        if node.categories[category].waiting || node.categories[category].hardware.is_empty() {
+        if node.away || node.categories[category].waiting || node.categories[category].hardware.is_empty() {
             return;
         }
         if node

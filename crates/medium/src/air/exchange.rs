@@ -3,7 +3,7 @@
 
 use super::channel::{Kind, OnAir};
 use super::{Air, Event, Step};
-use crate::packet::NodeId;
+use crate::packet::{MANAGEMENT, NodeId};
 use crate::phy::response;
 use netburn_units::{Duration, Instant};
 
@@ -33,7 +33,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     fn handle_end(&mut self, now: Instant, channel: usize, frame: &OnAir) {
         let sifs = self.sifs(channel);
         let after = |step| (now + sifs, step);
-        let next = match (frame.kind, frame.lost) {
+        let deaf =
+            matches!(frame.kind, Kind::Rts | Kind::Data) && frame.to.is_some_and(|to| self.nodes[to.index()].away);
+        let next = match (frame.kind, frame.lost || deaf) {
             (Kind::Obss, _) => {
                 self.obss_end(now, channel);
                 return;
@@ -119,7 +121,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         node.account.transmissions += 1;
         node.account.mpdus += aggregate.mpdus.len() as u64;
         let tin = aggregate.tin;
-        node.queue.charge_airtime(tin, duration);
+        if tin.tid != MANAGEMENT {
+            node.queue.charge_airtime(tin, duration);
+        }
         let channel = node.channel;
         let frame = OnAir::new(Kind::Data, Some(id), Some(to), now, duration);
         self.transmit(frame.reserving(self.sifs(channel) + response), channel);

@@ -2,7 +2,7 @@
 
 use crate::aggregation::Aggregate;
 use crate::config::HardwareQueue;
-use crate::packet::Queued;
+use crate::packet::{MANAGEMENT, NodeId, Queued};
 use crate::queue::Tin;
 use crate::queue::tins::Tins;
 use netburn_units::Duration;
@@ -116,6 +116,32 @@ impl<P> Hardware<P> {
         list.packets.push_back((packet, estimated_airtime));
         self.store.order.push_back(tin);
         self.store.packets += 1;
+    }
+
+    /// Removes the ready aggregates of data for `to`.
+    pub(super) fn retract(&mut self, to: NodeId) -> Vec<Aggregate<P>> {
+        let is_for = |aggregate: &Aggregate<P>| aggregate.tin.to == to && aggregate.tin.tid != MANAGEMENT;
+        let (gone, ready) = self.ready.drain(..).partition(is_for);
+        self.ready = ready;
+        let gone: VecDeque<Aggregate<P>> = gone;
+        gone.into()
+    }
+
+    /// Removes the packets for `to`, with the estimated airtime of each.
+    pub(super) fn take_packets_for(&mut self, to: NodeId) -> Vec<(Tin, Queued<P>, Duration)> {
+        let mut taken = Vec::new();
+        for tid in 0..MANAGEMENT {
+            let tin = Tin { to, tid };
+            let Some(list) = self.store.lists.get_mut(tin) else {
+                continue;
+            };
+            for (packet, airtime) in list.packets.drain(..) {
+                taken.push((tin, packet, airtime));
+                list.gone += 1;
+                self.store.packets -= 1;
+            }
+        }
+        taken
     }
 
     /// Next aggregate.

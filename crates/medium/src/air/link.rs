@@ -4,8 +4,8 @@
 use super::config::LinkConfig;
 use crate::aggregation::{Aggregate, Limits, Reorder, Sender, Sending};
 use crate::packet::{NodeId, Packet};
-use crate::phy::{PhyError, TxVector};
-use crate::queue::Readiness;
+use crate::phy::{Modulation, PhyError, TxVector, response};
+use crate::queue::{Readiness, StationState};
 use crate::rate::{Fixed, RateAlgorithm, RateChoice, RateSet, Report, gain_db};
 use netburn_units::{Duration, Instant, Stream};
 
@@ -30,9 +30,14 @@ pub(super) struct Link<P> {
     /// Most recent choice.
     pub(super) sending: Sending,
     pub(super) limits: Limits,
-    pub(super) senders: [Sender<P>; 8],
+    /// Settings of management frames: the lowest basic rate.
+    pub(super) frame: Sending,
+    /// State of the receiver, as far as the sender knows.
+    pub(super) state: StationState,
+    /// By TID; the last is for management frames.
+    pub(super) senders: [Sender<P>; 9],
     /// Recipient side, owned by the receiver.
-    pub(super) reorder: [Reorder<Received<P>>; 8],
+    pub(super) reorder: [Reorder<Received<P>>; 9],
     /// Cache of the success probability by vector and length, and the index of the next entry to
     /// replace.
     successes: Vec<(TxVector, u32, f64)>,
@@ -47,8 +52,16 @@ pub(super) struct Received<P> {
 }
 
 impl<P> Link<P> {
-    pub(super) fn new(config: &LinkConfig, access: Duration, clock: u64, chance: Stream) -> Result<Self, PhyError> {
+    /// `lowest`: modulation of management frames.
+    pub(super) fn new(
+        config: &LinkConfig,
+        lowest: Modulation,
+        access: Duration,
+        clock: u64,
+        chance: Stream,
+    ) -> Result<Self, PhyError> {
         let sending = Sending::new(&config.vector, config.limits.window, clock)?;
+        let frame = Sending::new(&response::legacy(lowest, &config.vector), 1, clock)?;
         let set = RateSet::clocked(&config.vector, &config.limits, access, clock);
         Ok(Link {
             to: NodeId(u16::try_from(config.to).expect("fewer than 65 536 nodes")),
@@ -60,6 +73,8 @@ impl<P> Link<P> {
             chance,
             sending,
             limits: config.limits,
+            frame,
+            state: StationState::Awake,
             senders: Default::default(),
             reorder: Default::default(),
             successes: Vec::new(),
@@ -163,6 +178,9 @@ impl<P> Link<P> {
 
     /// Readiness for an aggregate of this TID.
     pub(super) fn readiness(&self, tid: u8) -> Readiness {
+        if self.state != StationState::Awake {
+            return Readiness::Later;
+        }
         self.senders[usize::from(tid)].readiness(&self.limits)
     }
 }

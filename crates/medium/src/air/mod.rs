@@ -7,8 +7,9 @@
 //! - [`hardware`] – the hardware queue; [`host_bus`]: the adapter's bus to the host
 //!
 //! A frame passes [`access`] (contention), [`txop`] (start of a transmit opportunity), [`exchange`]
-//! (frame sequence), [`reception`] (delivery) and [`outcome`] (completion). [`obss`] models other
-//! networks; [`delivery_bound`] is for real-time drivers.
+//! (frame sequence), [`reception`] (delivery) and [`outcome`] (completion). [`presence`] has
+//! management frames, power save and association. [`obss`] models other networks;
+//! [`delivery_bound`] is for real-time drivers.
 
 mod access;
 mod change;
@@ -24,6 +25,7 @@ mod obss;
 mod obss_events;
 mod outcome;
 pub mod output;
+mod presence;
 mod reception;
 mod sent;
 mod txop;
@@ -34,7 +36,7 @@ pub use output::{Account, ChannelAccount, Output, Transmission};
 
 use crate::packet::{DropReason, NodeId, Packet, Queued};
 use crate::phy::PhyError;
-use crate::queue::TransmitQueue;
+use crate::queue::{StationState, TransmitQueue};
 use channel::{Channel, ContenderOwner, OnAir};
 use link::Received;
 use netburn_units::{BitRate, Duration, Instant, Stream};
@@ -171,7 +173,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             arrival: node.arrivals,
             packet,
         };
-        if node.link(to).is_none() {
+        if node.link(to).is_none_or(|link| link.state == StationState::Gone) {
             node.drops.push((queued, DropReason::NoLink));
         } else {
             node.queue.enqueue(now, queued, &mut node.drops);

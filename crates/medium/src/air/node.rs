@@ -8,9 +8,9 @@ use super::output::Account;
 use crate::aggregation::{Aggregate, Framing, Limits, Mpdu, Sending};
 use crate::config::AdapterRate;
 use crate::edca::{AccessCategory, Contender, EdcaParameters, Window};
-use crate::packet::{NodeId, Queued};
-use crate::phy::{Modulation, PhyError};
-use crate::queue::{Drops, Readiness, Tin, TransmitQueue};
+use crate::packet::{MANAGEMENT, NodeId, Packet, Queued};
+use crate::phy::{Modulation, PhyError, response};
+use crate::queue::{Drops, Readiness, StationState, Tin, TransmitQueue};
 use netburn_units::{BitRate, Duration, Instant, Stream};
 
 #[derive(Debug)]
@@ -29,6 +29,8 @@ pub(super) struct Node<P> {
     pub(super) rts_threshold: Option<u64>,
     pub(super) rts_rate: Modulation,
     pub(super) account: Account,
+    /// True while its radio listens to another channel, or sleeps.
+    pub(super) away: bool,
     /// Number of packets that entered its queue.
     pub(super) arrivals: u64,
     pub(super) backoff: Stream,
@@ -107,9 +109,12 @@ impl<P> Node<P> {
         let timing = layout.channels[config.channel].timing;
         let best_effort = &config.edca[AccessCategory::BestEffort.index()];
         let access = timing.aifs(best_effort.aifsn) + timing.slot * u64::from(best_effort.cw_min) / 2 + timing.sifs;
+        let lowest = layout.channels[config.channel]
+            .eifs
+            .unwrap_or_else(|| response::lowest(false));
         let link = |link: &LinkConfig| {
             let chance = layout.seed.stream("rate", (index as u64) << 32 | link.to as u64);
-            Link::new(link, access, timing.clock, chance)
+            Link::new(link, lowest, access, timing.clock, chance)
         };
         let links = config.links.iter().map(link).collect::<Result<Vec<_>, _>>()?;
         let mut link_to = vec![None; nodes];
@@ -136,6 +141,7 @@ impl<P> Node<P> {
             rts_threshold: config.rts_threshold,
             rts_rate: config.rts_rate,
             account: Account::default(),
+            away: false,
             arrivals: 0,
             backoff: layout.seed.stream("backoff", index as u64),
             drops: Vec::new(),
@@ -162,6 +168,9 @@ impl<P> Node<P> {
 
     /// Fills the category's hardware.
     pub(super) fn fill(&mut self, now: Instant, category: usize) {
+        if self.away {
+            return;
+        }
         let name = AccessCategory::ALL[category];
         let busy = !self.bus.1.is_empty();
         // Packets and airtime that this call put on the bus.
@@ -174,6 +183,9 @@ impl<P> Node<P> {
                     return Readiness::Later;
                 };
                 let link = &links[usize::from(place)];
+                if link.state != StationState::Awake {
+                    return Readiness::Later;
+                }
                 match link.readiness(tin.tid) {
                     // Hardware that accepts packets keeps them until the window has room;
                     // retransmissions wait for it here.
@@ -235,7 +247,7 @@ impl<P> Node<P> {
     /// Reports waiting packets to a queue that replaced another.
     pub(super) fn restore_unsent(&mut self, now: Instant) {
         for link in &self.links {
-            for tid in (0..8).filter(|tid| link.is_waiting(*tid)) {
+            for tid in (0..MANAGEMENT).filter(|tid| link.is_waiting(*tid)) {
                 let unsent = link.senders[usize::from(tid)].unsent();
                 self.queue.set_unsent(now, Tin { to: link.to, tid }, unsent);
             }
@@ -349,6 +361,80 @@ impl<P> Node<P> {
             None => queue.on_completed(tin, estimated_airtime),
         }
         aggregate
+    }
+
+    /// Adds a management frame to the hardware. It passes the transmit queue, as in mac80211.
+    pub(super) fn push_frame(&mut self, now: Instant, to: NodeId, packet: Packet<P>) {
+        let mpdus = self.spare.pop().unwrap_or_default();
+        let Some(place) = self.link_to[to.index()] else { return };
+        let link = &mut self.links[usize::from(place)];
+        let tin = Tin { to, tid: MANAGEMENT };
+        let sender = &mut link.senders[usize::from(MANAGEMENT)];
+        let mut packet = Some(Queued {
+            to,
+            since: now,
+            arrival: self.arrivals,
+            packet,
+        });
+        let frame = sender.build(
+            now,
+            tin,
+            &link.frame,
+            &Limits::NONE,
+            &Framing::PLAIN,
+            1,
+            false,
+            mpdus,
+            |_| packet.take(),
+        );
+        let category = AccessCategory::Voice.index();
+        if let Some(mut frame) = frame {
+            frame.probe = false;
+            self.categories[category].hardware.push(frame);
+        }
+    }
+
+    /// Takes the aggregates for `to` out of the hardware: their MPDUs wait for the next
+    /// opportunity.
+    pub(super) fn retract(&mut self, now: Instant, to: NodeId) {
+        let Some(place) = self.link_to[to.index()] else { return };
+        let link = &mut self.links[usize::from(place)];
+        for category in &mut self.categories {
+            for aggregate in category.hardware.retract(to) {
+                let sender = &mut link.senders[usize::from(aggregate.tin.tid)];
+                sender.send_again(aggregate.mpdus.into_iter());
+                self.queue.on_completed(aggregate.tin, aggregate.estimated_airtime);
+                self.queue.set_unsent(now, aggregate.tin, sender.unsent());
+            }
+        }
+    }
+
+    /// Takes all packets for `to` out of the queue, the hardware and the retransmissions.
+    pub(super) fn take_packets_for(&mut self, now: Instant, to: NodeId) -> Vec<Queued<P>> {
+        self.retract(now, to);
+        let mut packets = Vec::new();
+        for category in &mut self.categories {
+            for (tin, packet, airtime) in category.hardware.take_packets_for(to) {
+                self.queue.on_completed(tin, airtime);
+                packets.push(packet);
+            }
+        }
+        for tid in 0..MANAGEMENT {
+            let tin = Tin { to, tid };
+            while let Some(packet) = self.queue.dequeue(now, tin, &mut self.drops) {
+                packets.push(packet);
+            }
+        }
+        if let Some(place) = self.link_to[to.index()] {
+            let link = &mut self.links[usize::from(place)];
+            for (sender, tid) in link.senders.iter_mut().zip(0..) {
+                packets.extend(sender.take_waiting());
+                if tid != MANAGEMENT {
+                    self.queue.set_unsent(now, Tin { to, tid }, sender.unsent());
+                }
+            }
+        }
+        packets
     }
 
     /// Returns a vector to the pool.

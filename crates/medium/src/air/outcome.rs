@@ -3,8 +3,9 @@
 use super::node::{Exchange, limits_in_txop};
 use super::sent::Sent;
 use super::{Account, Air, Output};
-use crate::aggregation::Mpdu;
-use crate::packet::{DropReason, NodeId};
+use crate::aggregation::{Limits, Mpdu};
+use crate::packet::{DropReason, MANAGEMENT, NodeId};
+use crate::queue::StationState;
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
@@ -58,7 +59,13 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let (tin, to, estimated_airtime) = (aggregate.tin, aggregate.tin.to, aggregate.estimated_airtime);
         let place = node.link_to[to.index()].expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
-        if data_sent {
+        let is_frame = tin.tid == MANAGEMENT;
+        let tries = if is_frame {
+            Limits::NONE.tries
+        } else {
+            link.limits.tries
+        };
+        if data_sent && !is_frame {
             let count = arrived.iter().filter(|arrived| **arrived).count() as u32;
             link.report(now, &aggregate, count, reserved);
         }
@@ -68,12 +75,21 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         for (index, mpdu) in aggregate.mpdus.drain(..).enumerate() {
             if arrived.get(index) == Some(&true) {
                 sender.settle(mpdu.sequence);
-                sent.add(&mpdu, &mut self.outputs);
-            } else if mpdu.tries >= link.limits.tries {
+                if !is_frame {
+                    sent.add(&mpdu, &mut self.outputs);
+                }
+            } else if mpdu.tries >= tries || link.state == StationState::Gone && !is_frame {
                 sender.settle(mpdu.sequence);
                 given_up = true;
-                sent.add(&mpdu, &mut self.outputs);
-                drop_mpdu(now, id, to, mpdu, &mut node.account, &mut self.outputs);
+                if !is_frame {
+                    sent.add(&mpdu, &mut self.outputs);
+                }
+                let reason = if mpdu.tries >= tries {
+                    DropReason::RetryLimit
+                } else {
+                    DropReason::Disassociated
+                };
+                drop_mpdu((now, id, to), reason, mpdu, &mut node.account, &mut self.outputs);
             } else {
                 kept.push(mpdu);
             }
@@ -87,10 +103,19 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         link.reorder[usize::from(tin.tid)].move_to(start, |content| released.push(content));
         let slot = &mut node.categories[category];
         slot.hardware.set_on_air(0);
-        if kept.is_empty() {
+        if is_frame {
+            // Retried by itself, at the same rate.
+            if kept.is_empty() {
+                node.recycle(aggregate.mpdus);
+            } else {
+                aggregate.mpdus.append(&mut kept);
+                aggregate.failures += 1;
+                slot.hardware.push_again(aggregate);
+            }
+        } else if kept.is_empty() {
             node.queue.on_completed(tin, estimated_airtime);
             node.recycle(aggregate.mpdus);
-        } else if acknowledged || given_up || aggregate.probe {
+        } else if acknowledged || given_up || aggregate.probe || link.state == StationState::Asleep {
             sender.send_again(kept.drain(..));
             node.queue.on_completed(tin, estimated_airtime);
             node.queue.set_unsent(now, tin, sender.unsent());
@@ -120,11 +145,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     }
 }
 
-/// Drops an MPDU that reached its maximum number of tries.
+/// Drops an MPDU.
 fn drop_mpdu<P>(
-    now: Instant,
-    from: NodeId,
-    to: NodeId,
+    (now, from, to): (Instant, NodeId, NodeId),
+    reason: DropReason,
     mpdu: Mpdu<P>,
     account: &mut Account,
     outputs: &mut VecDeque<Output<P>>,
@@ -135,7 +159,7 @@ fn drop_mpdu<P>(
             at: now,
             from,
             to,
-            reason: DropReason::RetryLimit,
+            reason,
             packet: Some(queued.packet),
         });
     }

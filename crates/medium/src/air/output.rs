@@ -106,6 +106,28 @@ pub struct Account {
     pub marks: u64,
 }
 
+impl std::ops::Add for Account {
+    type Output = Account;
+
+    fn add(self, other: Account) -> Account {
+        Account {
+            sent: self.sent + other.sent,
+            received: self.received + other.received,
+            received_transmissions: self.received_transmissions + other.received_transmissions,
+            received_mpdus: self.received_mpdus + other.received_mpdus,
+            received_retries: self.received_retries + other.received_retries,
+            transmissions: self.transmissions + other.transmissions,
+            collisions: self.collisions + other.collisions,
+            mpdus: self.mpdus + other.mpdus,
+            retries: self.retries + other.retries,
+            delivered: self.delivered + other.delivered,
+            delivered_bytes: self.delivered_bytes + other.delivered_bytes,
+            drops: self.drops + other.drops,
+            marks: self.marks + other.marks,
+        }
+    }
+}
+
 /// Account of a channel's time, up to its last change of state.
 ///
 /// `data` + `control` + `others` + `overlapped` = `busy`, to the nanosecond. The rest of the time

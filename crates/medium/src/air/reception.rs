@@ -4,7 +4,7 @@ use super::channel::OnAir;
 use super::host_bus::RxBus;
 use super::link::Received;
 use super::{Account, Air, Event, Output, Transmission};
-use crate::packet::{DropReason, NodeId, Packet};
+use crate::packet::{DropReason, MANAGEMENT, NodeId, Packet};
 use netburn_units::Instant;
 use std::collections::VecDeque;
 
@@ -62,9 +62,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         receiver.account.received_transmissions += 1;
         receiver.account.received_mpdus += u64::from(mpdus);
         receiver.account.received_retries += u64::from(mpdus - arrived);
-        receiver
-            .queue
-            .charge_airtime(crate::queue::Tin { to: id, tid: tin.tid }, duration);
+        if tin.tid != MANAGEMENT {
+            let tin = crate::queue::Tin { to: id, tid: tin.tid };
+            receiver.queue.charge_airtime(tin, duration);
+        }
         self.release(now, id, to);
         arrived > 0
     }

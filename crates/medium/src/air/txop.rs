@@ -10,6 +10,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     /// Starts a TXOP: the node sends the first aggregate of that category.
     pub(super) fn begin_access(&mut self, now: Instant, id: NodeId, category: usize) {
         let node = &mut self.nodes[id.index()];
+        if node.away {
+            return;
+        }
         let txop_end = now + node.categories[category].parameters.txop;
         let Some(aggregate) = node.take(now, category, None) else {
             self.report_drops(now, id);

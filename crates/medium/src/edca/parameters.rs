@@ -1,5 +1,6 @@
 //! Access categories and their parameters.
 
+use crate::packet::MANAGEMENT;
 use netburn_units::Duration;
 
 /// The four access categories, lowest priority first: the order that decides an internal collision.
@@ -24,9 +25,13 @@ impl AccessCategory {
         AccessCategory::Voice,
     ];
 
-    /// Access category of a traffic identifier 0 to 7 (802.11-2020 table 10-1).
+    /// Access category of a traffic identifier 0 to 7 (802.11-2020 table 10-1), or of [`MANAGEMENT`] (clause
+    /// 10.2.3.2: AC_VO).
     #[must_use]
     pub const fn from_tid(tid: u8) -> AccessCategory {
+        if tid == MANAGEMENT {
+            return AccessCategory::Voice;
+        }
         match tid & 7 {
             1 | 2 => AccessCategory::Background,
             0 | 3 => AccessCategory::BestEffort,

@@ -3,15 +3,19 @@
 
 use super::round_robin::RoundRobin;
 use super::tins::Tins;
-use super::{Drops, Readiness, Tin, TransmitQueue, Unsent};
+use super::{Drops, Readiness, StationState, Tin, TransmitQueue, Unsent};
 use crate::edca::AccessCategory;
-use crate::packet::{DropReason, Queued};
+use crate::packet::{DropReason, NodeId, Queued};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// Packets in all lists together: ath9k before 4.11 (`MAX_QDEPTH`: a quarter of its 512 buffers,
 /// minus a reserve).
 pub const ATH9K_DEPTH: u16 = 123;
+
+/// Packets of one access category that are kept for a sleeping station (mac80211:
+/// `STA_MAX_TX_BUFFER`). A new packet replaces the oldest.
+pub const POWER_SAVE_BUFFER: usize = 64;
 
 /// A queue discipline for the whole device.
 pub trait Discipline<P>: std::fmt::Debug + Send {
@@ -49,6 +53,16 @@ pub struct Device<P, D> {
     lists: Tins<List<P>>,
     /// Tins with something to send, in round-robin order, by category.
     turns: [RoundRobin; 4],
+    /// Stations that are asleep or gone.
+    away: Vec<Away<P>>,
+}
+
+/// A station that is asleep, with its power-save buffers by category, or gone.
+#[derive(Debug)]
+struct Away<P> {
+    station: NodeId,
+    gone: bool,
+    buffers: [VecDeque<Queued<P>>; 4],
 }
 
 #[derive(Debug)]
@@ -68,6 +82,7 @@ impl<P, D: Discipline<P>> Device<P, D> {
             held_bytes: 0,
             lists: Tins::default(),
             turns: Default::default(),
+            away: Vec::new(),
         }
     }
 
@@ -76,16 +91,62 @@ impl<P, D: Discipline<P>> Device<P, D> {
             let Some(packet) = self.discipline.dequeue(now, drops) else {
                 return;
             };
-            let tin = Tin {
-                to: packet.to,
-                tid: packet.packet.tid,
-            };
-            self.held += 1;
-            self.held_bytes += u64::from(packet.packet.length);
-            let list = self.lists.entry(tin, List::new);
-            list.packets.push_back(packet);
-            self.turns[tin.category().index()].join_last(tin);
+            match self.away.iter_mut().find(|away| away.station == packet.to) {
+                Some(away) => away.put(packet, drops),
+                None => self.list(packet),
+            }
         }
+    }
+
+    /// Adds a packet to the list of its tin.
+    fn list(&mut self, packet: Queued<P>) {
+        let tin = Tin {
+            to: packet.to,
+            tid: packet.packet.tid,
+        };
+        self.held += 1;
+        self.held_bytes += u64::from(packet.packet.length);
+        let list = self.lists.entry(tin, List::new);
+        list.packets.push_back(packet);
+        self.turns[tin.category().index()].join_last(tin);
+    }
+
+    /// Removes a station's packets from the lists, in the order of arrival.
+    fn unlist(&mut self, station: NodeId) -> Vec<Queued<P>> {
+        let mut packets = Vec::new();
+        for tid in 0..8 {
+            if let Some(list) = self.lists.get_mut(Tin { to: station, tid }) {
+                packets.extend(list.packets.drain(..));
+            }
+        }
+        packets.sort_by_key(|packet| packet.arrival);
+        self.held -= packets.len();
+        self.held_bytes -= packets
+            .iter()
+            .map(|queued| u64::from(queued.packet.length))
+            .sum::<u64>();
+        packets
+    }
+}
+
+impl<P> Away<P> {
+    fn put(&mut self, packet: Queued<P>, drops: &mut Drops<P>) {
+        if self.gone {
+            drops.push((packet, DropReason::Disassociated));
+            return;
+        }
+        let category = AccessCategory::from_tid(packet.packet.tid).index();
+        let buffer = &mut self.buffers[category];
+        if buffer.len() >= POWER_SAVE_BUFFER
+            && let Some(oldest) = buffer.pop_front()
+        {
+            drops.push((oldest, DropReason::PowerSaveBuffer));
+        }
+        buffer.push_back(packet);
+    }
+
+    fn packets(&self) -> impl Iterator<Item = &Queued<P>> {
+        self.buffers.iter().flatten()
     }
 }
 
@@ -152,7 +213,35 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
         let held = self.lists.in_order().flat_map(|list| list.packets.drain(..));
         drops.extend(held.map(|packet| (packet, DropReason::QueueReplaced)));
         (self.held, self.held_bytes) = (0, 0);
+        let kept = self.away.iter_mut().flat_map(|away| &mut away.buffers);
+        let kept = kept.flat_map(|buffer| buffer.drain(..));
+        drops.extend(kept.map(|packet| (packet, DropReason::QueueReplaced)));
         self.discipline.clear(drops);
+    }
+
+    fn set_station(&mut self, now: Instant, station: NodeId, state: StationState, drops: &mut Drops<P>) {
+        let place = self.away.iter().position(|away| away.station == station);
+        let kept = place.map(|place| self.away.swap_remove(place).buffers);
+        let mut packets: Vec<_> = kept.into_iter().flatten().flatten().collect();
+        packets.sort_by_key(|packet| packet.arrival);
+        // Packets in the lists arrived later: a station that was away had none there.
+        packets.extend(self.unlist(station));
+        if state == StationState::Awake {
+            for packet in packets {
+                self.list(packet);
+            }
+        } else {
+            let mut away = Away {
+                station,
+                gone: state == StationState::Gone,
+                buffers: Default::default(),
+            };
+            for packet in packets {
+                away.put(packet, drops);
+            }
+            self.away.push(away);
+        }
+        self.refill(now, drops);
     }
 
     fn set_unsent(&mut self, _now: Instant, tin: Tin, unsent: Unsent) {
@@ -165,10 +254,13 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
     fn charge_airtime(&mut self, _tin: Tin, _airtime: Duration) {}
 
     fn packets(&self) -> usize {
-        self.held + self.discipline.packets()
+        let kept: usize = self.away.iter().map(|away| away.packets().count()).sum();
+        self.held + kept + self.discipline.packets()
     }
 
     fn bytes(&self) -> u64 {
-        self.held_bytes + self.discipline.bytes()
+        let kept = self.away.iter().flat_map(Away::packets);
+        let kept: u64 = kept.map(|queued| u64::from(queued.packet.length)).sum();
+        self.held_bytes + kept + self.discipline.bytes()
     }
 }

@@ -74,6 +74,18 @@ impl Unsent {
     }
 }
 
+/// State of a station, from the view of its access point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StationState {
+    /// It receives.
+    #[default]
+    Awake,
+    /// It announced power save: it sleeps, or listens to another channel.
+    Asleep,
+    /// It is not associated.
+    Gone,
+}
+
 /// Dropped packets of a queue, which the air reports.
 pub type Drops<P> = Vec<(Queued<P>, DropReason)>;
 
@@ -118,6 +130,12 @@ pub trait TransmitQueue<P>: std::fmt::Debug + Send {
     /// Sets the CoDel parameters of one station's tin, if the discipline has them.
     fn set_codel(&mut self, tin: Tin, codel: CodelParameters) {
         let _ = (tin, codel);
+    }
+
+    /// Reports a station's state. Disciplines with a queue per station keep a sleeping station's
+    /// packets where they are.
+    fn set_station(&mut self, now: Instant, station: NodeId, state: StationState, drops: &mut Drops<P>) {
+        let _ = (now, station, state, drops);
     }
 
     /// Drops all packets, because the queue is replaced.
