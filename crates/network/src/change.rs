@@ -199,7 +199,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Updates which stations of a radio are slow, if the queue depends on it.
-    fn set_slow(&mut self, radio: usize) {
+    pub(crate) fn set_slow(&mut self, radio: usize) {
         if !self.radios[radio].slow_stations {
             return;
         }

@@ -19,7 +19,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         });
         let stations = self.wired.poll_timeout().map(|at| Expected::Possible.at(at));
         let change = self.changes.next().map(|at| Expected::Unlikely.at(at));
-        hops.chain(air).chain(stations).chain(change).min()
+        let roaming = self.roaming.poll_timeout().map(|at| Expected::Unlikely.at(at));
+        hops.chain(air).chain(stations).chain(change).chain(roaming).min()
     }
 
     /// Earliest time at which a packet can be delivered that enters the network at `at` or later.

@@ -19,6 +19,7 @@
 //! - `backhaul`: the wired path of the Wi-Fi stations. `wired_stations`: the wired stations.
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
+//! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
 //! - `change_schedule` and `change`: times and effects of changes at run time.
 //! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
 //! - [`checksum`] – the Internet checksum of packets.
@@ -34,6 +35,7 @@ mod backhaul;
 mod change;
 mod change_schedule;
 pub mod checksum;
+mod clients;
 mod delivery_bound;
 mod error;
 #[cfg(feature = "fuzz")]
@@ -44,6 +46,7 @@ mod machine;
 mod observe;
 mod output;
 pub mod queue;
+mod roaming;
 mod small_queues;
 mod wired_stations;
 
@@ -52,3 +55,4 @@ pub use error::NetworkError;
 pub use machine::{Network, Wake};
 pub use observe::{LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use output::{DropSite, Endpoint, Output};
+pub use roaming::{ClientEvent, ClientEventKind};

@@ -9,9 +9,10 @@ use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
 use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::output::{Endpoint, Envelope, Output, wrap};
 use crate::queue::QueueConfig;
+use crate::roaming::Roaming;
 use crate::small_queues::SmallQueues;
 use crate::wired_stations::WiredStations;
-use netburn_medium::air::{Air, Transmission, Wake as AirWake};
+use netburn_medium::air::{Account, Air, Transmission, Wake as AirWake};
 use netburn_medium::packet::{NodeId, Packet};
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, Instant};
@@ -29,6 +30,9 @@ pub struct Network<P> {
     pub(crate) radios: Vec<PlacedRadio>,
     /// Wi-Fi stations.
     pub(crate) wifi_stations: Vec<WifiStation>,
+    pub(crate) roaming: Roaming<P>,
+    /// Station of each node after the radios.
+    station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
     /// By station.
     pub(crate) attachments: Vec<Attachment>,
@@ -55,6 +59,8 @@ pub enum Wake {
     Change,
     /// An event of a wired hop.
     Wire,
+    /// A client's timer, or the motion of a station.
+    Roaming,
     /// An event on the air.
     Air(AirWake),
 }
@@ -72,11 +78,12 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let subject = |node: usize| match layout.radios.get(node) {
             Some(radio) => radio.name.to_string(),
             None => {
-                let station = layout.wifi_stations[node - layout.radios.len()].station;
+                let station = usize::from(layout.station_of_node[node - layout.radios.len()]);
                 format!("station.{}", plan.stations[station].name)
             }
         };
-        let air = Air::starting_at(Instant::ZERO - plan.baseline, &layout.air, queues).map_err(|reason| {
+        let begin = Instant::ZERO - plan.baseline;
+        let mut air = Air::starting_at(begin, &layout.air, queues).map_err(|reason| {
             let links =
                 |node: &netburn_medium::air::NodeConfig| node.links.iter().any(|link| link.vector.format().is_err());
             NetworkError::Phy {
@@ -85,8 +92,12 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
         })?;
         let changes = ChangeSchedule::from_plan(plan, &layout)?;
+        let roaming = Roaming::new(plan, &layout, begin);
+        roaming.prepare(begin, &mut air);
         Ok(Network {
             air,
+            roaming,
+            station_of_node: layout.station_of_node,
             backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
             queues: layout.queues,
@@ -119,10 +130,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Endpoint::Station(station) => {
                 self.up[usize::from(station)].offered += 1;
                 match self.attachments[usize::from(station)] {
-                    Attachment::Air(wifi_station) => {
-                        let wifi_station = &self.wifi_stations[wifi_station];
-                        self.air
-                            .handle_packet(now, wifi_station.node, wifi_station.radio, packet);
+                    Attachment::Air(index) => {
+                        if let Some(packet) = self.hold(now, index, packet) {
+                            let at = &self.wifi_stations[index];
+                            self.air.handle_packet(now, at.node, at.radio, packet);
+                        }
                     }
                     Attachment::Wire(host) => self.wired.send(now, host, packet),
                 }
@@ -153,6 +165,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         match wake {
             Wake::Change => self.change(at),
             Wake::Wire => {}
+            Wake::Roaming => self.roam(at),
             Wake::Air(_) => self.air.handle_timeout(at),
         }
         self.drain_air();
@@ -195,6 +208,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         };
         before(self.backhaul.poll_timeout(), Wake::Wire);
         before(self.wired.poll_timeout(), Wake::Wire);
+        before(self.roaming.poll_timeout(), Wake::Roaming);
         before(self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);
         due
@@ -245,11 +259,19 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         StationStats {
             down: self.down[index],
             up: self.up[index],
-            air: wifi_station
-                .map(|wifi_station| self.air.account(wifi_station.node))
-                .unwrap_or_default(),
+            air: self.account(index),
             others: channel.map(|channel| others(&channel)),
         }
+    }
+
+    /// Account of a station's radio: of all its nodes, if it moves.
+    fn account(&self, station: usize) -> Account {
+        let Attachment::Air(wifi_station) = self.attachments[station] else {
+            return Account::default();
+        };
+        let node = self.wifi_stations[wifi_station].node;
+        let others = self.roaming.nodes(wifi_station).filter(|other| *other != node);
+        others.fold(self.air.account(node), |sum, other| sum + self.air.account(other))
     }
 
     /// Statistics of a station's link.
@@ -295,7 +317,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// Station of a node; `None` for a radio of an access point.
     fn station(&self, node: NodeId) -> Option<u16> {
         let index = node.index().checked_sub(self.radios.len())?;
-        Some(self.wifi_stations[index].station as u16)
+        self.station_of_node.get(index).copied()
     }
 
     /// Wi-Fi station, if the station is not wired.

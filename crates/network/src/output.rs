@@ -74,7 +74,8 @@ pub enum DropSite {
 pub(crate) struct Envelope<P> {
     pub(crate) from: Endpoint,
     pub(crate) to: Endpoint,
-    pub(crate) payload: P,
+    /// `None` for management frames, which stay inside the network.
+    pub(crate) payload: Option<P>,
 }
 
 /// A packet inside the network.
@@ -90,7 +91,7 @@ pub(crate) fn wrap<P>(from: Endpoint, to: Endpoint, packet: Packet<P>) -> NetPac
         payload: Envelope {
             from,
             to,
-            payload: packet.payload,
+            payload: Some(packet.payload),
         },
     }
 }
@@ -103,7 +104,7 @@ pub(crate) fn unwrap<P>(packet: NetPacket<P>) -> (Endpoint, Endpoint, Packet<P>)
         flow: packet.flow,
         tid: packet.tid,
         ecn: packet.ecn,
-        payload,
+        payload: payload.expect("management frames are not delivered to endpoints"),
     };
     (from, to, packet)
 }

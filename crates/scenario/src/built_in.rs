@@ -25,6 +25,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "small-queues-pci",
     "small-queues-usb",
     "two-clients",
+    "walk-with-a-call",
 ];
 
 /// Maximum size of a scenario file in bytes: 1 MiB.

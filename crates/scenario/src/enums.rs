@@ -8,8 +8,10 @@ use crate::scalars::{self, SomeTime, Span, parsed};
 use crate::section_macro::section;
 use crate::value::{PlanValue, from_section};
 use netburn_medium::config::{
-    Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard, Width,
+    Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Roaming,
+    RoamingPolicy, Security, Standard, Width,
 };
+use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Duration};
 use netburn_workload::{Connections, Kind, Priority};
@@ -114,6 +116,75 @@ words!(RadioSelection, RADIO_SELECTIONS, [
     "highest-band" => RadioSelection::HighestBand, "strongest" => RadioSelection::Strongest,
     "2g" => RadioSelection::Band(Band::Ghz2_4), "5g" => RadioSelection::Band(Band::Ghz5), "6g" => RadioSelection::Band(Band::Ghz6),
 ]);
+
+words!(Security, SECURITIES, [
+    "open" => Security::Open, "psk" => Security::Psk, "sae" => Security::Sae, "802.1x" => Security::Enterprise,
+]);
+words!(RoamingPolicy, ROAMING_POLICIES, [
+    "never" => RoamingPolicy::Never, "linux" => RoamingPolicy::Linux, "iwd" => RoamingPolicy::Iwd,
+    "apple-phone" => RoamingPolicy::ApplePhone, "apple-laptop" => RoamingPolicy::AppleLaptop,
+    "qualcomm" => RoamingPolicy::Qualcomm, "broadcom" => RoamingPolicy::Broadcom,
+]);
+words!(BuildingModel, BUILDING_MODELS, [
+    "tgax-residential" => BuildingModel::TgaxResidential, "p1238-residential" => BuildingModel::P1238Residential,
+    "p1238-office" => BuildingModel::P1238Office, "3gpp-indoor-los" => BuildingModel::IndoorLos,
+    "3gpp-indoor-nlos" => BuildingModel::IndoorNlos,
+]);
+
+section! {
+    /// Roaming of a station between the radios of its network. The policy sets the constants that are not set here.
+    RoamingSection(Roaming = Roaming::default()) {
+        /// Client policy: `never`, `linux` (wpa_supplicant under NetworkManager), `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`.
+        policy: RoamingPolicy => policy, default "`never`";
+        /// Signal below which the station looks for another access point.
+        trigger: scalars::Signal => trigger, default "that of the policy";
+        /// Difference by which another signal must be stronger.
+        margin: scalars::Ratio => margin, default "that of the policy";
+        /// Time between two scans while the signal is weak.
+        scan_interval: SomeTime => scan_interval, default "that of the policy";
+        /// Smoothing of the beacons' signal: each beacon counts one part of this number. 1: no smoothing.
+        beacon_smoothing: scalars::Whole<1, 100> => beacon_smoothing;
+        /// Time from the reception of a frame until the answer is ready, on both sides, while the station joins. 6 to 12 ms agrees with published gaps; the best hardware needs 1 to 3 ms.
+        frame_processing: Span => frame_processing;
+    }
+}
+
+/// Roaming: the name of a policy, or a section.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RoamingChoice(pub(crate) Roaming);
+
+impl FromNode for RoamingChoice {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        if let Value::Table(_) = &node.value {
+            return Some(RoamingChoice(from_section(&RoamingSection::read(node, cx)?)));
+        }
+        let policy = RoamingPolicy::read(node, cx)?;
+        Some(RoamingChoice(Roaming {
+            policy: Some(policy),
+            ..Roaming::default()
+        }))
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let words = RoamingPolicy::schema(generator);
+        let own = RoamingSection::schema(generator);
+        json_schema!({ "anyOf": [words, own], "x-value": "a policy, or a section" })
+    }
+
+    fn shape() -> Shape {
+        RoamingSection::shape()
+    }
+}
+
+impl PlanValue<RoamingChoice> for Roaming {
+    fn from_key(key: &RoamingChoice) -> Self {
+        key.0
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        RoamingSection::encode(self).into_json()
+    }
+}
 
 impl FromNode for Width {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {

@@ -2,7 +2,7 @@
 
 use crate::change::Settings;
 use crate::decode::{FileKeys, FromNode, Key, List, Named, Section};
-use crate::enums::{AqlSection, TsqSection};
+use crate::enums::{AqlSection, RoamingSection, TsqSection};
 use crate::environment::{Environment, MODELLED};
 use crate::goals::AdapterRateSection;
 use crate::keys::Keys;
@@ -11,8 +11,8 @@ use crate::plan::Plan;
 use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
 use crate::section_macro::section;
 use crate::sections::{
-    ApSection, LinkSection, NetworkSection, PlayerSection, RadioSection, ServerSection, StationLinkSection,
-    StationSection, WanSection, WorkloadSection,
+    ApSection, BuildingSection, LinkSection, NetworkSection, PlayerSection, RadioSection, ServerSection,
+    StationLinkSection, StationSection, WanSection, WorkloadSection,
 };
 
 section! {
@@ -42,6 +42,8 @@ section! {
         repeat: Whole<1, 10_000> => repeat;
         /// Server, and its link to the access points.
         server: ServerSection => server;
+        /// Building, for positions.
+        building: BuildingSection => building, default "none: positions without walls", on MODELLED else RealAir;
         /// Networks: one SSID over one or more radios.
         network: Named<NetworkSection>, on MODELLED else RealAir;
         /// Access points.
@@ -92,6 +94,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<Scenario>("top of the file", ALL),
         entry::<ServerSection>("[server]", ALL),
         entry::<LinkSection>("[server.link]", ALL),
+        entry::<BuildingSection>("[building]", MODELLED),
         entry::<NetworkSection>("[network.NAME]", MODELLED),
         entry::<ApSection>("[ap.NAME]", MODELLED),
         entry::<WanSection>("[ap.NAME.wan]", MODELLED),
@@ -99,6 +102,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<RadioSection>("[ap.NAME.radio.RADIO]", MODELLED),
         entry::<StationSection>("[station.NAME]", ALL),
         entry::<StationLinkSection>("[station.NAME.link]", MODELLED),
+        entry::<RoamingSection>("[station.NAME.roaming]", MODELLED),
         entry::<AdapterRateSection>("[station.NAME.adapter_rate]", MODELLED),
         entry::<TsqSection>("[station.NAME.tsq]", MODELLED),
         entry::<WorkloadSection>("[workload.NAME]", ALL),

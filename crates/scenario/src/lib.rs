@@ -48,6 +48,7 @@ mod keys;
 mod node;
 mod path;
 mod pattern;
+mod places;
 pub mod plan;
 mod problem;
 pub mod reason;

@@ -2,11 +2,12 @@
 
 use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
-    RadioSelection, RateControl, Rating, Standard, Width,
+    RadioSelection, RateControl, Rating, Roaming, Security, Standard, Width,
 };
+use netburn_medium::geometry::{self, Position};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_tcp::config::{CongestionControl, Tsq};
-use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability, Seed};
+use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Duration, Probability, Seed, Speed};
 use netburn_workload::Config;
 use std::fmt;
 
@@ -43,6 +44,8 @@ pub struct Plan {
     pub repeat: u32,
     /// Server, and its link to the access points.
     pub server: Server,
+    /// Building in which access points and stations have positions; `None`: without walls.
+    pub building: Option<Building>,
     /// Networks (SSIDs), in the file's order.
     pub networks: Vec<Network>,
     /// Access points, in the file's order.
@@ -104,6 +107,33 @@ pub enum Http {
     H2,
 }
 
+/// Speed of a station on its path by default: a slow walk.
+pub const DEFAULT_SPEED: Speed = Speed::from_millimetres_per_second(1_000);
+
+/// Round trip to a RADIUS server in the same building.
+pub const DEFAULT_RADIUS_DELAY: Duration = Duration::from_millis(5);
+
+/// A building, for the signal between positions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Building {
+    /// Path-loss model and walls.
+    pub model: geometry::Building,
+    /// Standard deviation of shadowing. Default: 0 dB.
+    pub shadowing: Db,
+    /// Distance over which shadowing changes. Default: 6 m.
+    pub shadowing_distance: Distance,
+}
+
+impl Default for Building {
+    fn default() -> Self {
+        Building {
+            model: geometry::Building::default(),
+            shadowing: Db::ZERO,
+            shadowing_distance: Distance::from_metres(6),
+        }
+    }
+}
+
 /// A network: one SSID over one or more radios.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
@@ -111,6 +141,15 @@ pub struct Network {
     pub name: String,
     /// Radios; at least one.
     pub radios: Vec<RadioRef>,
+    /// Key management. Default: `psk`.
+    pub security: Security,
+    /// Round trip from the access points to the RADIUS server, with [`Security::Enterprise`]; `None`:
+    /// [`DEFAULT_RADIUS_DELAY`].
+    pub radius_delay: Option<Duration>,
+    /// 802.11k: neighbour reports name the channels of the network's radios.
+    pub k: bool,
+    /// 802.11r: fast BSS transition over the air.
+    pub r: bool,
 }
 
 /// Reference to a radio of an access point, written `c7.5g`.
@@ -163,6 +202,8 @@ pub struct Ap {
     pub forwarding_queue: Option<ByteSize>,
     /// WAN link; `None`: the access point is next to the server's link.
     pub wan: Option<Wan>,
+    /// Position in the building.
+    pub position: Option<Position>,
 }
 
 /// WAN link between an access point and the server's link.
@@ -268,6 +309,13 @@ pub struct StationAir {
     pub hardware_queue: HardwareQueue,
     /// Airtime weight; 1 to 65 535. Default: 256, as in Linux.
     pub weight: u16,
+    /// Positions that it visits in this order, starting with the load; one if it stays; none if `quality`
+    /// describes the link.
+    pub path: Vec<Position>,
+    /// Speed on the path; `None`: [`DEFAULT_SPEED`].
+    pub speed: Option<Speed>,
+    /// Roaming between the radios of its network; `None`: it stays with the radio that it joined.
+    pub roaming: Option<Roaming>,
 }
 
 /// Network or radio that a station joins.
@@ -353,6 +401,10 @@ impl Network {
         Network {
             name: name.to_owned(),
             radios: Vec::new(),
+            security: Security::default(),
+            radius_delay: None,
+            k: false,
+            r: false,
         }
     }
 }
@@ -377,6 +429,7 @@ impl Ap {
             forwarding: None,
             forwarding_queue: None,
             wan: None,
+            position: None,
         }
     }
 }
@@ -444,6 +497,9 @@ impl Default for StationAir {
             queue: QueueKind::FqCodel,
             hardware_queue: HardwareQueue::default(),
             weight: 256,
+            path: Vec::new(),
+            speed: None,
+            roaming: None,
         }
     }
 }
@@ -489,6 +545,7 @@ impl Plan {
             seed: Seed(1),
             repeat: 1,
             server: Server::default(),
+            building: None,
             networks: Vec::new(),
             aps: Vec::new(),
             stations: Vec::new(),

@@ -4,7 +4,7 @@ use crate::decode::{Context, FromNode};
 use crate::node::{Node, Value};
 use crate::suggest::{list, quoted_name};
 use crate::value::PlanValue;
-use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, QuantityError, Seed};
+use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Duration, Probability, QuantityError, Seed, Speed};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// Declares a quantity: a newtype with a range, read from a text with its unit.
@@ -110,6 +110,17 @@ quantity! {
     /// Distance.
     Range(Distance), unit "m" => "m|cm|mm|km|ft",
     Distance::from_millimetres(10), Distance::from_metres(100_000), "a distance, 1 cm to 100 km"
+}
+
+quantity! {
+    /// Ratio of two powers.
+    Ratio(Db), unit "dB" => "dB",
+    Db::ZERO, Db::from_db(60), "a ratio, 0 to 60 dB"
+}
+quantity! {
+    /// Speed of a station.
+    Velocity(Speed), unit "m/s" => "m/s|mm/s|km/h",
+    Speed::from_millimetres_per_second(1), Speed::from_millimetres_per_second(100_000), "a speed, 1 mm/s to 100 m/s"
 }
 
 const NINETY_NINE: Probability = match Probability::from_ppb(990_000_000) {

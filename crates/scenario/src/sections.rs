@@ -2,24 +2,26 @@
 //! them.
 
 use crate::decode::{FromNode, List, Named, OneOrMany, Section};
-use crate::enums::AqlChoice;
+use crate::enums::{AqlChoice, RoamingChoice};
 use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
 use crate::path::is_name;
+use crate::places::{Place, WallText};
 use crate::plan::{
-    Ap, ApSetting, DEFAULT_QUEUE_TIME, Hop, Http, LinkSetting, MIN_DEFAULT_QUEUE, Network, Radio, RadioName, RadioRef,
-    RadioSetting, Server, Station, StationLink, StationSetting, StationWorkload, Wan,
+    Ap, ApSetting, Building, DEFAULT_QUEUE_TIME, Hop, Http, LinkSetting, MIN_DEFAULT_QUEUE, Network, Radio, RadioName,
+    RadioRef, RadioSetting, Server, Station, StationLink, StationSetting, StationWorkload, Wan,
 };
 use crate::scalars::{
-    Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Share, Signal, SizeOrOff, SomeTime, Span, Text,
-    Whole,
+    Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Ratio, Share, Signal, SizeOrOff, SomeTime, Span,
+    Text, Velocity, Whole,
 };
 use crate::section_macro::section;
 use crate::value::{PlanValue, from_section, section_values};
 use netburn_medium::config::{
-    Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Standard,
-    Width,
+    Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Security,
+    Standard, Width,
 };
+use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_workload::{Config, Connections, PlayerConfig, Priority};
 
@@ -56,18 +58,38 @@ section! {
 }
 
 section! {
+    /// Building in which access points and stations have positions. The signal between two positions follows from distance, floors and walls.
+    BuildingSection(Building = Building::default()) {
+        /// Path-loss model. `tgax-residential`: TGax (IEEE 802.11-14/0980). `p1238-residential`, `p1238-office`: ITU-R P.1238. `3gpp-indoor-los`, `3gpp-indoor-nlos`: 3GPP TR 38.901.
+        path_loss: BuildingModel => model.model;
+        /// Walls, each between two positions: `"4 m, 0 m to 4 m, 6 m"`.
+        walls: List<WallText> => model.walls;
+        /// Loss of a wall.
+        wall_loss: Ratio => model.wall_loss, default "5 dB for `tgax-residential`; 0 dB for the other models, which include walls";
+        /// Standard deviation of shadowing along a path; 3 to 8 dB indoors.
+        shadowing: Ratio => shadowing;
+        /// Distance over which the correlation of shadowing falls to 1/e.
+        shadowing_distance: Range => shadowing_distance;
+    }
+}
+
+section! {
     /// One SSID over one or more radios. Each station that joins it selects one radio.
     NetworkSection(Network = Network::new("")) {
         /// Radios of the network, each as access point and radio: `c7.5g`.
         radios(required): List<RadioRef> => radios;
         /// Reserved for band steering.
         steering: Reserved;
-        /// Reserved for 802.11k (neighbour reports).
-        k: Reserved;
+        /// Key management, which decides how many frames a station needs to join: `open`, `psk` (8 frames), `sae` (10), `802.1x` (24, and eight round trips to the RADIUS server).
+        security: Security => security;
+        /// Round trip from the access points to the RADIUS server. It has an effect only with `802.1x`.
+        radius_delay: Span => radius_delay, default "5 ms";
+        /// 802.11k: neighbour reports. Roaming stations scan only the channels of this network instead of all channels.
+        k: Flag => k;
         /// Reserved for 802.11v (BSS transition management).
         v: Reserved;
-        /// Reserved for 802.11r (fast BSS transition).
-        r: Reserved;
+        /// 802.11r: fast BSS transition over the air. Roaming stations join with four frames. Needs keys, so not with `security = "open"`.
+        r: Flag => r;
         /// Reserved for links between access points.
         backhaul: Reserved;
     }
@@ -100,6 +122,8 @@ section! {
         forwarding: Rate => forwarding, default "unlimited", changes |value| (ApSetting::Forwarding(value));
         /// Capacity of the forwarding queue, shared by both directions.
         forwarding_queue: QueueBytes => forwarding_queue, default wired_queue("`forwarding`");
+        /// Position in the building. Stations with a position or a path need it.
+        position: Place => position;
         /// WAN link of the access point.
         wan: WanSection => wan, default "none: the access point is next to the server's link";
     }
@@ -162,10 +186,18 @@ section! {
         standard(wifi): Standard => air.standard, default "the radio's";
         /// Spatial streams. Few clients have more than two.
         streams(wifi): Whole<1, 8> => air.streams;
-        /// Received power of the access point's signal at the station, −110 to 0 dBm. Simulate and lab need `signal`, `distance` or `mcs`.
+        /// Received power of the access point's signal at the station, −110 to 0 dBm. Simulate and lab need `signal`, `distance`, `mcs`, `position` or `path`.
         signal(wifi): Signal, changes |value| (StationSetting::Quality(LinkQuality::Signal(value)));
         /// Distance from the access point, from which the signal is computed.
         distance(wifi): Range, changes |value| (StationSetting::Quality(LinkQuality::Distance(value)));
+        /// Position in the building, from which the signal of every radio is computed.
+        position(wifi): Place;
+        /// Positions that the station visits in this order, in straight lines. It leaves the first when the load starts, and stays at the last.
+        path(wifi): List<Place> => air.path;
+        /// Speed on the path.
+        speed(wifi): Velocity => air.speed, default "1 m/s";
+        /// Roaming between the radios of the network: the name of a client policy (`never`, `linux`, `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`), or a section.
+        roaming(wifi): RoamingChoice => air.roaming, default "none: the station stays with the radio that it joined";
         /// Fixed MCS, independent of the signal, counted per stream: MCS 15 of 802.11n is `mcs = 7` with `streams = 2`.
         mcs(wifi): Whole<0, 13>, changes |value| (StationSetting::Quality(LinkQuality::Mcs(value)));
         /// Received power of the station's signal at the access point.
@@ -335,6 +367,7 @@ section_values! {
     ServerSection => Server,
     LinkSection => Hop,
     WanSection => Wan,
+    BuildingSection => Building,
     PlayerSection => PlayerConfig,
 }
 

@@ -2,15 +2,16 @@
 
 use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
-    RadioSelection, RateControl, Standard, Width,
+    RadioSelection, RateControl, Roaming, RoamingPolicy, Security, Standard, Width,
 };
+use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
-    Ap, ApSetting, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting, Server,
-    Setting, StationAir, StationLink, StationSetting, Wan,
+    Ap, ApSetting, Building, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting,
+    Server, Setting, StationAir, StationLink, StationSetting, Wan,
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
-use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability, Seed};
+use netburn_units::{BitRate, ByteSize, Db, Dbm, Distance, Duration, Probability, Seed, Speed};
 use netburn_workload::{Config, Connections, Goal, Kind, PlayerConfig, Priority};
 use proptest::option;
 use proptest::prelude::*;
@@ -191,6 +192,7 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             forwarding,
             forwarding_queue: rated.then(|| ByteSize::from_kib(512)),
             wan,
+            position: None,
         }
     })
 }
@@ -243,6 +245,9 @@ fn air() -> impl Strategy<Value = StationAir> {
             queue,
             hardware_queue,
             weight,
+            path: Vec::new(),
+            speed: None,
+            roaming: None,
         }
     })
 }
@@ -389,6 +394,32 @@ fn plan() -> impl Strategy<Value = Plan> {
         (plan.duration, plan.warmup, plan.baseline, plan.drain) = (times.0, times.1, times.2, times.3);
         (plan.seed, plan.repeat) = (Seed(times.4), times.5);
         plan.server = server;
+        // Positions exclude other link qualities.
+        let placed = times.4 % 2 == 0;
+        let position = |number: u64| Position {
+            x: (times.4 >> number) as i64 % 1_000_000,
+            y: -((times.4 >> (2 * number)) as i64 % 1_000_000),
+            floor: (number % 3) as i16 - 1,
+        };
+        plan.building = placed.then(|| Building {
+            model: geometry::Building {
+                model: BuildingModel::IndoorNlos,
+                walls: vec![Wall {
+                    from: Position {
+                        floor: 1,
+                        ..position(7)
+                    },
+                    to: Position {
+                        x: 2_000_000,
+                        y: 5,
+                        floor: 1,
+                    },
+                }],
+                wall_loss: Some(Db::from_db(5)),
+            },
+            shadowing: Db::from_db(3),
+            shadowing_distance: Distance::from_metres(8),
+        });
         plan.networks = vec![Network {
             name: "home".to_owned(),
             radios: vec![RadioRef {
@@ -398,13 +429,35 @@ fn plan() -> impl Strategy<Value = Plan> {
                     number: 1,
                 },
             }],
+            security: if placed { Security::Enterprise } else { Security::Psk },
+            radius_delay: placed.then_some(times.2),
+            k: placed,
+            r: placed,
         }];
+
         plan.aps = vec![d8, c7];
+        for (ap, number) in plan.aps.iter_mut().zip(1..) {
+            ap.position = placed.then(|| position(number));
+        }
         let (first, second, third) = stations;
         let mut used = 0;
         for (name, (mut station, workloads)) in [("c", first), ("a", second), ("b", third)] {
             station.name = name.to_owned();
             station.air.hidden_from.retain(|other| other != name);
+            if placed && station.link.is_none() {
+                station.air.quality = None;
+                station.air.path = vec![position(3), position(5)];
+                station.air.speed = Some(Speed::from_millimetres_per_second(1_389));
+                let roams = matches!(station.air.joins, Some(Joins::Network(_)));
+                station.air.roaming = roams.then(|| Roaming {
+                    policy: Some(RoamingPolicy::AppleLaptop),
+                    trigger: Some(Dbm::from_hundredths(-7_025)),
+                    margin: Some(Db::from_db(6)),
+                    scan_interval: Some(Duration::from_secs(7)),
+                    beacon_smoothing: 1,
+                    frame_processing: Duration::from_millis(3),
+                });
+            }
             for (_, config) in workloads {
                 used += 1;
                 let of = StationWorkload::new(format!("w{used}"), config);

@@ -1,18 +1,19 @@
 //! Choice of a station's radio.
 
-use super::{PlacedRadio, link};
+use super::{PlacedRadio, link, placement};
 use crate::error::NetworkError;
 use netburn_medium::config::{LinkQuality, RadioSelection};
 use netburn_medium::signal::{PathLoss, received_dbm};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Joins, RadioRef, Station};
 
-/// Index of the radio, and the quality of the link.
+/// Radios that the station can join, the preferred one first: the index of each, and the quality of the
+/// link.
 pub(super) fn choose(
     plan: &Plan,
     station: &Station,
     radios: &[PlacedRadio],
-) -> Result<(usize, LinkQuality), NetworkError> {
+) -> Result<Vec<(usize, LinkQuality)>, NetworkError> {
     let Some(joins) = &station.air.joins else {
         return Err(NetworkError::MissingJoins {
             station: station.name.clone(),
@@ -21,9 +22,11 @@ pub(super) fn choose(
                 .map_or_else(|| "home.5g".to_owned(), |radio| radio.name.to_string()),
         });
     };
-    let quality = station.air.quality.ok_or_else(|| NetworkError::MissingQuality {
-        station: station.name.clone(),
-    })?;
+    let at = |index: usize| {
+        placement::quality(plan, station, &radios[index]).ok_or_else(|| NetworkError::MissingQuality {
+            station: station.name.clone(),
+        })
+    };
     let index = |name: &RadioRef| radios.iter().position(|radio| radio.name == *name);
     let offered: Vec<usize> = plan.radios_of(joins).into_iter().filter_map(index).collect();
     if offered.is_empty() {
@@ -50,12 +53,19 @@ pub(super) fn choose(
         });
     }
     if let Joins::Radio(_) = joins {
-        return Ok((spoken[0], quality));
+        return Ok(vec![(spoken[0], at(spoken[0])?)]);
+    }
+    let mut qualities = Vec::new();
+    for index in 0..radios.len() {
+        let is_choice = spoken.contains(&index);
+        qualities.push(if is_choice { Some(at(index)?) } else { None });
     }
     // Stable sort by descending preference: equal radios keep the network's order.
     let signal = |index: usize| {
         let config = &radios[index].config;
-        let dbm = received_dbm(&quality, config.power, config.band, &PathLoss::for_band(config.band));
+        let quality = qualities[index].as_ref();
+        let dbm = quality
+            .and_then(|quality| received_dbm(quality, config.power, config.band, &PathLoss::for_band(config.band)));
         (dbm.unwrap_or(0.0) * 100.0) as i64
     };
     let wanted = |index: usize| matches!(station.air.radio_selection, RadioSelection::Band(band) if band == radios[index].config.band);
@@ -68,5 +78,6 @@ pub(super) fn choose(
             RadioSelection::HighestBand | RadioSelection::Band(_) => (None, Some(by_band)),
         }
     });
-    Ok((spoken[0], quality))
+    let choices = spoken.iter().map(|index| (*index, qualities[*index]));
+    Ok(choices.filter_map(|(index, quality)| Some((index, quality?))).collect())
 }

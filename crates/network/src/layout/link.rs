@@ -48,7 +48,15 @@ pub(super) fn common_standard(station: Option<Standard>, radio: &RadioConfig) ->
 }
 
 impl Link {
+    /// Link of a station with a radio that it can hear.
     pub(super) fn between(station: &Station, radio: &PlacedRadio, quality: &LinkQuality) -> Result<Self, NetworkError> {
+        let link = Link::out_of_range(station, radio)?;
+        link.check(station, quality)?;
+        Ok(link)
+    }
+
+    /// Link of a station with a radio that it may hear later.
+    pub(super) fn out_of_range(station: &Station, radio: &PlacedRadio) -> Result<Self, NetworkError> {
         let config = &radio.config;
         let standard = common_standard(station.air.standard, config).ok_or_else(|| NetworkError::NoCommonStandard {
             station: station.name.clone(),
@@ -56,36 +64,50 @@ impl Link {
             joins: radio.name.to_string(),
             radios: format!("it supports {}", config.standard.name()),
         })?;
-        let link = Link {
+        Ok(Link {
             standard,
             band: config.band,
             power: config.power,
             fastest: fastest(standard, config, station.air.streams),
             limits: limits(standard, config),
-        };
+        })
+    }
+
+    /// Checks that the link has the MCS, or a sufficient signal for its slowest rate.
+    fn check(&self, station: &Station, quality: &LinkQuality) -> Result<(), NetworkError> {
+        let standard = self.standard;
         if let LinkQuality::Mcs(mcs) = quality {
-            link.check_mcs(*mcs).map_err(|reason| NetworkError::Phy {
+            self.check_mcs(*mcs).map_err(|reason| NetworkError::Phy {
                 subject: format!("station.{} with {}", station.name, standard.name()),
                 reason,
             })?;
         } else {
-            let slowest = link.at_mcs(0);
-            let slowest = TxVector {
-                width: Width::Mhz20,
-                streams: 1,
-                ..slowest
-            };
+            let slowest = self.slowest();
             let too_weak = |reason| NetworkError::TooWeak {
                 station: station.name.clone(),
                 reason,
             };
-            let down = link.signal_dbm(quality).unwrap_or(0.0);
+            let down = self.signal_dbm(quality).unwrap_or(0.0);
             signal::check(down, &slowest).map_err(too_weak)?;
             if let Some(up) = station.air.signal_up {
                 signal::check(up.as_dbm_f64(), &slowest).map_err(too_weak)?;
             }
         }
-        Ok(link)
+        Ok(())
+    }
+
+    /// Slowest vector: one stream in 20 MHz.
+    pub(crate) fn slowest(&self) -> TxVector {
+        TxVector {
+            width: Width::Mhz20,
+            streams: 1,
+            ..self.at_mcs(0)
+        }
+    }
+
+    /// Width of the fastest vector.
+    pub(crate) fn width(&self) -> Width {
+        self.fastest.width
     }
 
     /// From the access point.

@@ -5,11 +5,17 @@
 //! - [`channels`] – puts radios with overlapping frequencies on one channel
 //! - [`joins`] – chooses each station's radio
 //! - [`link`] – computes the common capabilities of both ends of a link
+//! - [`placement`] – signals between positions
+//! - [`mobile`] – the radios that a moving station can join
 
 mod channels;
 mod joins;
 pub(crate) mod link;
+mod mobile;
+mod placement;
 mod radios;
+
+pub(crate) use placement::hundredths;
 
 use crate::error::NetworkError;
 use crate::hop::HopConfig;
@@ -61,6 +67,17 @@ pub(crate) struct WifiStation {
     pub(crate) link: Link,
 }
 
+/// A station that moves, or that can join several radios.
+#[derive(Debug, Clone)]
+pub(crate) struct MobileStation {
+    /// Index of its Wi-Fi station.
+    pub(crate) wifi_station: usize,
+    /// The radios that it can join, each with a node of its own. All but one are away.
+    pub(crate) candidates: Vec<WifiStation>,
+    /// Index of the candidate that it has joined at the start.
+    pub(crate) first: usize,
+}
+
 /// Wired part of an access point.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PathConfig {
@@ -78,6 +95,9 @@ pub(crate) struct Layout {
     pub(crate) queues: Vec<QueueConfig>,
     pub(crate) radios: Vec<PlacedRadio>,
     pub(crate) wifi_stations: Vec<WifiStation>,
+    pub(crate) mobile: Vec<MobileStation>,
+    /// Station of each node after the radios.
+    pub(crate) station_of_node: Vec<u16>,
     /// By station.
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) link: HopConfig,
@@ -101,7 +121,8 @@ impl Layout {
                 continue;
             }
             attachments.push(Attachment::Air(wifi_stations.len()));
-            let (radio, quality) = joins::choose(plan, station, &radios)?;
+            let choices = joins::choose(plan, station, &radios)?;
+            let (radio, quality) = choices[0];
             let link = Link::between(station, &radios[radio], &quality)?;
             wifi_stations.push(WifiStation {
                 station: index,
@@ -114,8 +135,18 @@ impl Layout {
                 link,
             });
         }
-        let queues = queues(plan, &radios, &wifi_stations)?;
-        let air = air(plan, &radios, &wifi_stations)?;
+        let mobile = mobile::mobile_stations(plan, &radios, &wifi_stations)?;
+        let mut nodes = wifi_stations.clone();
+        for station in &mobile {
+            let others = station.candidates.iter().enumerate();
+            nodes.extend(
+                others
+                    .filter(|(index, _)| *index != station.first)
+                    .map(|(_, at)| at.clone()),
+            );
+        }
+        let queues = queues(plan, &radios, &wifi_stations, &nodes)?;
+        let air = air(plan, &radios, &nodes)?;
         Ok(Layout {
             air,
             queues,
@@ -123,6 +154,8 @@ impl Layout {
             paths: plan.aps.iter().map(path).collect(),
             radios,
             wifi_stations,
+            mobile,
+            station_of_node: nodes.iter().map(|at| at.station as u16).collect(),
             attachments,
         })
     }
@@ -152,11 +185,10 @@ fn queues(
     plan: &Plan,
     radios: &[PlacedRadio],
     wifi_stations: &[WifiStation],
+    nodes: &[WifiStation],
 ) -> Result<Vec<QueueConfig>, NetworkError> {
     let weights = |radio: usize| {
-        let joined = wifi_stations
-            .iter()
-            .filter(|wifi_station| wifi_station.radio.index() == radio);
+        let joined = nodes.iter().filter(|wifi_station| wifi_station.radio.index() == radio);
         joined
             .map(|wifi_station| {
                 (
@@ -188,15 +220,12 @@ fn queues(
         .iter()
         .enumerate()
         .map(of_radio)
-        .chain(wifi_stations.iter().map(for_station))
+        .chain(nodes.iter().map(for_station))
         .collect();
     if let Some(empty) = queues.iter().position(QueueConfig::is_zero_length) {
         let subject = match radios.get(empty) {
             Some(radio) => format!("ap.{}", radio.name.ap),
-            None => format!(
-                "station.{}",
-                plan.stations[wifi_stations[empty - radios.len()].station].name
-            ),
+            None => format!("station.{}", plan.stations[nodes[empty - radios.len()].station].name),
         };
         return Err(NetworkError::EmptyQueue { subject });
     }
@@ -244,12 +273,10 @@ fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Re
     let mut hidden = Vec::new();
     for wifi_station in wifi_stations {
         for other in &plan.stations[wifi_station.station].air.hidden_from {
-            if let Some(other) = wifi_stations
+            let others = wifi_stations
                 .iter()
-                .find(|wifi_station| plan.stations[wifi_station.station].name == *other)
-            {
-                hidden.push((wifi_station.node.index(), other.node.index()));
-            }
+                .filter(|wifi_station| plan.stations[wifi_station.station].name == *other);
+            hidden.extend(others.map(|other| (wifi_station.node.index(), other.node.index())));
         }
     }
     let config = AirConfig {

@@ -8,7 +8,7 @@ use crate::observe::Traffic;
 use crate::output::{DropSite, Endpoint, NetPacket, Output, unwrap};
 use crate::wired_stations::WiredEvent;
 use netburn_medium::air::Output as AirOutput;
-use netburn_medium::packet::{DropReason, Ecn};
+use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT};
 use netburn_units::Instant;
 
 impl<P: std::fmt::Debug + Send + 'static> Network<P> {
@@ -16,18 +16,31 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     pub(crate) fn drain_air(&mut self) {
         while let Some(output) = self.air.poll_output() {
             match output {
-                AirOutput::Delivered { at, to, packet, .. } => match self.station(to) {
-                    Some(_) => self.deliver(at, packet),
+                AirOutput::Delivered { at, from, to, packet } if packet.tid == MANAGEMENT => {
+                    self.handle_frame(at, (from, to), packet.flow, true);
+                }
+                AirOutput::Delivered { at, from, to, packet } => match self.station(to) {
+                    Some(_) => {
+                        self.count_loss(at, from, to, false);
+                        self.deliver(at, packet);
+                    }
                     None => self.forward(at, self.radios[to.index()].ap, packet),
                 },
                 AirOutput::Dropped {
                     at,
                     from,
+                    to,
                     reason,
                     packet,
-                    ..
                 } => {
                     let Some(packet) = packet else { continue };
+                    if packet.tid == MANAGEMENT {
+                        self.handle_frame(at, (from, to), packet.flow, false);
+                        continue;
+                    }
+                    if reason == DropReason::RetryLimit && self.station(to).is_some() {
+                        self.count_loss(at, from, to, true);
+                    }
                     let own = self.station(from).is_some() && reason != DropReason::AdapterFull;
                     let by = if own {
                         DropSite::Sender(reason)
@@ -140,7 +153,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     // A packet to another station does not leave the local network.
                     match self.wifi_station(station) {
                         Some(wifi_station) => self.forward(now, wifi_station.ap, packet),
-                        None => self.send_to_station(now, station, packet),
+                        None => self.send_to_station(now, None, station, packet),
                     }
                     self.drain_air();
                 }
@@ -167,23 +180,26 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     let ap = wifi_station.ap as u16;
                     self.forward_to(now, HopId::WanDown(ap), packet);
                 }
-                None => self.send_to_station(now, station, packet),
+                None => self.send_to_station(now, None, station, packet),
             },
             (HopId::LinkDown, Endpoint::Server) => self.deliver(now, packet),
             (HopId::WanDown(ap), _) => self.forward_to(now, HopId::Forwarding(ap), packet),
             (HopId::WanUp(_), _) => self.forward_to(now, HopId::LinkUp, packet),
             (HopId::Forwarding(ap), Endpoint::Server) => self.forward_to(now, HopId::WanUp(ap), packet),
-            (HopId::Forwarding(_), Endpoint::Station(station)) => self.send_to_station(now, station, packet),
+            (HopId::Forwarding(ap), Endpoint::Station(station)) => self.send_to_station(now, Some(ap), station, packet),
         }
     }
 
     /// Last hop to a station: over the air or over its wire.
-    fn send_to_station(&mut self, now: Instant, station: u16, packet: NetPacket<P>) {
+    /// `ap`: access point that the packet has reached.
+    fn send_to_station(&mut self, now: Instant, ap: Option<u16>, station: u16, packet: NetPacket<P>) {
         match self.attachments[usize::from(station)] {
-            Attachment::Air(wifi_station) => {
-                let wifi_station = &self.wifi_stations[wifi_station];
-                self.air
-                    .handle_packet(now, wifi_station.radio, wifi_station.node, packet);
+            Attachment::Air(index) => {
+                let at = &self.wifi_stations[index];
+                let ap = ap.map_or(at.ap, usize::from);
+                let route = self.roaming.route(index, ap, &self.air);
+                let (radio, node) = route.unwrap_or((at.radio, at.node));
+                self.air.handle_packet(now, radio, node, packet);
             }
             Attachment::Wire(host) => self.wired.deliver(now, host, packet),
         }

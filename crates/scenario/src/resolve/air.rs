@@ -6,7 +6,7 @@ use crate::plan::{Ap, Network, Radio, RadioName, RadioRef};
 use crate::scalars::SizeOrOff;
 use crate::sections::{ApSection, NetworkSection, RadioSection};
 use crate::suggest::list;
-use netburn_medium::config::{Band, RadioConfig, Standard};
+use netburn_medium::config::{Band, RadioConfig, Security, Standard};
 use netburn_units::{ByteSize, Duration};
 
 pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut Context) -> Ap {
@@ -155,7 +155,7 @@ pub(super) fn network(
     names: &Names,
     cx: &mut Context,
 ) -> Network {
-    let reserved = [&section.steering, &section.k, &section.v, &section.r, &section.backhaul];
+    let reserved = [&section.steering, &section.v, &section.backhaul];
     for key in reserved.into_iter().flatten() {
         cx.problem_at(key, "reserved key without effect", "remove it".to_owned());
     }
@@ -177,10 +177,16 @@ pub(super) fn network(
             }
         }
     }
-    Network {
-        name: name.value.clone(),
-        radios,
+    let mut network = Network::new(&name.value);
+    section.apply(&mut network);
+    network.radios = radios;
+    if let Some(at) = section.r.as_ref().filter(|at| at.0)
+        && network.security == Security::Open
+    {
+        let help = "use `security = \"psk\"`, or remove `r`";
+        cx.problem_at(at, "802.11r needs keys, and the network is open", help.to_owned());
     }
+    network
 }
 
 /// Reports an unknown access point or radio.

@@ -5,6 +5,7 @@ use super::air::{check_radio, to_u8};
 use super::workload::Definitions;
 use crate::decode::{Context, Section, Spanned};
 use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
+use crate::problem::Problem;
 use crate::sections::StationSection;
 use crate::suggest::list;
 use netburn_medium::config::{Band, LinkQuality, RateControl, Standard};
@@ -143,6 +144,7 @@ fn air(
         cx.problem_at(at, message, format!("expected one of {}", list(known)));
     }
     let quality = quality(section, cx);
+    position(air, section, plan, cx);
     let rate_control = rate_control(section, quality, cx);
     check_mcs(section, standard, streams, radio_of(joins.as_ref(), plan), cx);
     air.joins = joins;
@@ -199,6 +201,50 @@ fn quality(section: &StationSection, cx: &mut Context) -> Option<LinkQuality> {
         cx.problem_at(mcs, "`signal` or `distance` already sets the link quality", help());
     }
     signal.or(distance).or(mcs)
+}
+
+/// Checks the keys of positions and roaming.
+fn position(air: &mut StationAir, section: &StationSection, plan: &Plan, cx: &mut Context) {
+    let fixed = [
+        section.signal.as_ref().map(|at| ("signal", &at.place, &at.path)),
+        section.distance.as_ref().map(|at| ("distance", &at.place, &at.path)),
+        section.mcs.as_ref().map(|at| ("mcs", &at.place, &at.path)),
+    ];
+    let fixed = fixed.into_iter().flatten().next();
+    if let Some(at) = &section.position {
+        if section.path.is_some() {
+            let help = "remove `position`: the path begins at its first position";
+            cx.problem_at(at, "`position` and `path` exclude each other", help.to_owned());
+        }
+        air.path = vec![at.0];
+    }
+    if let Some(at) = section.path.as_ref().filter(|at| at.0.is_empty()) {
+        let help = "name at least one position: `[\"2 m, 0 m\", \"22 m, 0 m\"]`";
+        cx.problem_at(at, "the path has no position", help.to_owned());
+    }
+    if let Some(at) = section.speed.as_ref().filter(|_| air.path.len() < 2) {
+        let help = "add a `path` of at least two positions, or remove `speed`";
+        cx.problem_at(at, "the station does not move", help.to_owned());
+    }
+    if let (Some((key, place, path)), false) = (fixed, air.path.is_empty()) {
+        let help = "remove it, or `position` and `path`".to_owned();
+        let message = format!("`{key}` has no effect: the signal follows from the position");
+        cx.problems.push(Problem::new(place.clone(), path, message, Some(help)));
+    }
+    let without = plan.aps.iter().find(|ap| ap.position.is_none());
+    let placed = section.path.as_ref().map(|at| (&at.place, &at.path));
+    let placed = placed.or(section.position.as_ref().map(|at| (&at.place, &at.path)));
+    if let (Some((place, path)), Some(ap)) = (placed, without) {
+        let help = format!("add `position` to `[ap.{}]`", ap.name);
+        let message = format!("access point `{}` has no position", ap.name);
+        cx.problems.push(Problem::new(place.clone(), path, message, Some(help)));
+    }
+    if let Some(at) = &section.roaming
+        && section.joins.as_ref().is_some_and(|joins| joins.0.contains('.'))
+    {
+        let help = "let the station join a network, such as `joins = \"home\"`";
+        cx.problem_at(at, "a station that joins one radio does not roam", help.to_owned());
+    }
 }
 
 fn rate_control(section: &StationSection, quality: Option<LinkQuality>, cx: &mut Context) -> RateControl {

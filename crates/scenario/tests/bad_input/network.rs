@@ -143,12 +143,12 @@ fn access_points_and_radios() {
         &["2:14: ap.c7.radio.7g: invalid radio name; expected `2g`, `5g` or `6g`; a second radio in a band is `5g-2`"],
     );
     wrong(
-        "[station.tv]\n[ap.c7]\nrating = \"AC1750\"\nqueue_limit = \"0 packets\"\naql = { low = \"9 ms\", high = \"8 ms\" }\n[network.home]\nradios = []\nk = true\n[network.b]\n[network.c]\nradios = [\"c7.5g\", \"c7.5g\"]\n",
+        "[station.tv]\n[ap.c7]\nrating = \"AC1750\"\nqueue_limit = \"0 packets\"\naql = { low = \"9 ms\", high = \"8 ms\" }\n[network.home]\nradios = []\nv = true\n[network.b]\n[network.c]\nradios = [\"c7.5g\", \"c7.5g\"]\n",
         &[
             "4:15: ap.c7.queue_limit: invalid value `0 packets`; expected packets or bytes, more than 0: `\"1000 packets\"` (up to 1000000) or `\"256 KiB\"` (up to 64 GiB)",
             "5:7: ap.c7.aql: `low` (9 ms) is above `high` (8 ms); expected `low` up to `high`",
             "7:10: network.home.radios: the network has no radios; add at least one: `[\"c7.5g\"]`",
-            "8:5: network.home.k: reserved key without effect; remove it",
+            "8:5: network.home.v: reserved key without effect; remove it",
             "9:1: network.b: missing `radios`; it is the radios of the network, each as access point and radio: `c7.5g`",
             "11:20: network.c.radios: duplicate radio `c7.5g`; remove one",
         ],
@@ -251,5 +251,68 @@ fn timed_changes() {
     at(
         "time = \"5 s\"\nset = {}",
         &["5:7: at.set: `set` is empty; add a path and its new value: `{ \"station.tv.signal\" = \"-80 dBm\" }`"],
+    );
+}
+
+#[test]
+fn positions_and_roaming() {
+    const HOME: &str =
+        "[ap.c7]\nposition = \"0 m, 0 m\"\n[ap.c7.radio.5g]\n[network.home]\nradios = [\"c7.5g\"]\n[station.tv]\n";
+    let tv = |lines: &str, expected: &[&str]| wrong(&format!("{HOME}{lines}\n"), expected);
+    tv(
+        "position = \"2, 3\"",
+        &[
+            "7:12: station.tv.position: invalid value `2, 3`; expected a position: metres from west to east and from south to north, such as `\"2 m, 5.5 m\"`, and the floor if it is not 0: `\"2 m, 5.5 m, floor 1\"`",
+        ],
+    );
+    tv(
+        "position = \"2 m, 3 m\"\nsignal = \"-50 dBm\"",
+        &[
+            "8:10: station.tv.signal: `signal` has no effect: the signal follows from the position; remove it, or `position` and `path`",
+        ],
+    );
+    tv(
+        "position = \"2 m, 3 m\"\npath = [\"0 m, 0 m\"]",
+        &[
+            "7:12: station.tv.position: `position` and `path` exclude each other; remove `position`: the path begins at its first position",
+        ],
+    );
+    tv(
+        "path = []",
+        &[
+            "7:8: station.tv.path: the path has no position; name at least one position: `[\"2 m, 0 m\", \"22 m, 0 m\"]`",
+        ],
+    );
+    tv(
+        "position = \"2 m, 3 m\"\nspeed = \"1 m/s\"",
+        &[
+            "8:9: station.tv.speed: the station does not move; add a `path` of at least two positions, or remove `speed`",
+        ],
+    );
+    tv(
+        "joins = \"c7.5g\"\nroaming = \"linux\"",
+        &[
+            "8:11: station.tv.roaming: a station that joins one radio does not roam; let the station join a network, such as `joins = \"home\"`",
+        ],
+    );
+    tv(
+        "roaming = \"linus\"",
+        &[
+            "7:11: station.tv.roaming: unknown value `linus`; did you mean `linux`? Expected one of `never`, `linux`, `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`",
+        ],
+    );
+    wrong(
+        "[ap.c7.radio.5g]\n[station.tv]\njoins = \"c7.5g\"\nposition = \"2 m, 3 m\"\n",
+        &["4:12: station.tv.position: access point `c7` has no position; add `position` to `[ap.c7]`"],
+    );
+    wrong(
+        "[ap.c7.radio.5g]\n[network.home]\nradios = [\"c7.5g\"]\nsecurity = \"open\"\nr = true\n[station.tv]\n",
+        &["5:5: network.home.r: 802.11r needs keys, and the network is open; use `security = \"psk\"`, or remove `r`"],
+    );
+    wrong(
+        "[building]\nwalls = [\"4 m, 0 m to 4 m, 0 m\"]\n[station.tv]\n",
+        &[
+            "2:10: building.walls: invalid value `4 m, 0 m to 4 m, 0 m`; expected a wall between two positions of one floor, such as `\"4 m, 0 m to 4 m, 6 m\"`",
+        ],
     );
 }

@@ -1,0 +1,274 @@
+//! The clients of moving stations on the air: their timers, their actions, and the packets that they affect.
+
+use crate::machine::Network;
+use crate::output::{DropSite, Endpoint, Envelope, NetPacket};
+use crate::roaming::{Action, ClientEvent, ClientEventKind, Frame, RoamEvent, Roaming, Surroundings};
+use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId, Packet};
+use netburn_units::{Duration, Instant};
+
+/// Time between two updates of a moving station's signal.
+const MOTION: Duration = Duration::from_millis(100);
+/// Lost packets in a row after which an access point disassociates a station, and the minimum time
+/// since the last acknowledgement (mac80211: `STA_LOST_PKT_THRESHOLD`, `STA_LOST_PKT_TIME`).
+const LOST_PACKETS: u32 = 50;
+const LOST_TIME: Duration = Duration::from_secs(1);
+/// Packets that a station keeps while it has no link.
+const HELD: usize = 256;
+/// Time without packets after which a station counts as idle.
+const BUSY: Duration = Duration::from_secs(1);
+/// LLC and SNAP, which the model adds to every frame.
+const LLC_SNAP: u32 = 8;
+
+impl<P: std::fmt::Debug + Send + 'static> Network<P> {
+    /// Next event of a client.
+    pub fn poll_client_event(&mut self) -> Option<ClientEvent> {
+        self.roaming.events.pop_front()
+    }
+
+    /// Processes the clients' timers and motions that are due.
+    pub(crate) fn roam(&mut self, now: Instant) {
+        for index in 0..self.roaming.clients.len() {
+            let mobile = &self.roaming.clients[index];
+            if mobile.poll_timeout().is_none_or(|at| at > now) {
+                continue;
+            }
+            self.move_station(now, index);
+            let mobile = &mut self.roaming.clients[index];
+            if mobile.client.poll_timeout().is_some_and(|at| at <= now) {
+                let (signals, beacon) = mobile.listen();
+                let waiting = mobile
+                    .client
+                    .current()
+                    .is_some_and(|current| self.air.backlog(mobile.candidates[current].at.node) > 0);
+                let around = Surroundings {
+                    signals: &signals,
+                    beacon,
+                    waiting,
+                    busy: now < mobile.busy_until,
+                };
+                mobile.client.handle_timeout(now, &around);
+            }
+            self.act(now, index);
+        }
+    }
+
+    /// Updates a station's signals.
+    fn move_station(&mut self, now: Instant, index: usize) {
+        let Roaming {
+            clients,
+            building,
+            positions,
+            ..
+        } = &mut self.roaming;
+        let mobile = &mut clients[index];
+        let changed = mobile.measure(now, building, positions, &self.radios);
+        if mobile.next_motion.is_some_and(|at| at <= now) {
+            let moving = mobile.way.as_ref().is_some_and(|way| way.is_moving(now));
+            mobile.next_motion = moving.then(|| now + MOTION);
+        }
+        if !changed {
+            return;
+        }
+        for candidate in &mobile.candidates {
+            let at = &candidate.at;
+            self.air.set_snr(at.radio, at.node, at.link.snr_down(&at.quality));
+            self.air
+                .set_snr(at.node, at.radio, at.link.snr_up(&at.quality, at.signal_up));
+        }
+        if let Some(current) = mobile.client.current() {
+            let at = &mobile.candidates[current].at;
+            let radio = at.radio.index();
+            self.wifi_stations[mobile.wifi_station].quality = at.quality;
+            self.set_slow(radio);
+        }
+    }
+
+    /// Performs what a client wants.
+    fn act(&mut self, now: Instant, index: usize) {
+        while let Some(action) = self.roaming.clients[index].client.poll_action() {
+            let mobile = &self.roaming.clients[index];
+            let joined = mobile.client.current().map(|current| &mobile.candidates[current].at);
+            match action {
+                Action::Null { asleep } => {
+                    if let Some(at) = joined {
+                        let frame = if asleep { Frame::Asleep } else { Frame::Awake };
+                        let (node, radio, station) = (at.node, at.radio, mobile.station);
+                        self.send_frame(now, frame, (node, radio), station, 0);
+                    }
+                }
+                Action::SetAway(away) => {
+                    if let Some(at) = joined {
+                        self.air.set_away(now, at.node, away);
+                    }
+                }
+                Action::Tune(target) => {
+                    let target = mobile.candidates[target].at.node;
+                    let nodes: Vec<NodeId> = mobile.candidates.iter().map(|candidate| candidate.at.node).collect();
+                    for node in nodes {
+                        self.air.set_away(now, node, node != target);
+                    }
+                }
+                Action::Frame {
+                    target,
+                    from_station,
+                    bytes,
+                } => {
+                    let at = &mobile.candidates[target].at;
+                    let path = if from_station {
+                        (at.node, at.radio)
+                    } else {
+                        (at.radio, at.node)
+                    };
+                    let station = mobile.station;
+                    self.send_frame(now, Frame::Exchange, path, station, bytes);
+                }
+                Action::Joined(target) => self.join(now, index, target),
+                Action::Disconnected => {
+                    let node = self.wifi_stations[mobile.wifi_station].node;
+                    self.air.set_away(now, node, true);
+                }
+                Action::Event(event) => self.report(now, index, event),
+            }
+        }
+        self.drain_air();
+    }
+
+    fn send_frame(&mut self, now: Instant, frame: Frame, (from, to): (NodeId, NodeId), station: u16, bytes: u32) {
+        let packet = Packet {
+            length: bytes.saturating_sub(LLC_SNAP),
+            flow: frame as u32,
+            tid: MANAGEMENT,
+            ecn: Ecn::NotEct,
+            payload: Envelope {
+                from: Endpoint::Station(station),
+                to: Endpoint::Station(station),
+                payload: None,
+            },
+        };
+        self.air.send_frame(now, from, to, packet);
+    }
+
+    /// Moves a station's link to a candidate.
+    fn join(&mut self, now: Instant, index: usize, target: usize) {
+        let mobile = &mut self.roaming.clients[index];
+        let at = mobile.candidates[target].at.clone();
+        let before = &mut self.wifi_stations[mobile.wifi_station];
+        let (old_node, old_radio) = (before.node, before.radio);
+        *before = at.clone();
+        mobile.candidates[target].lost = 0;
+        let held: Vec<_> = mobile.held.drain(..).collect();
+        if (old_node, old_radio) != (at.node, at.radio) {
+            // mac80211 drops the packets of a station that leaves.
+            self.air.disassociate(now, old_node, old_radio);
+        }
+        self.air.disassociate(now, at.radio, at.node);
+        for (from, to, snr) in [
+            (at.radio, at.node, at.link.snr_down(&at.quality)),
+            (at.node, at.radio, at.link.snr_up(&at.quality, at.signal_up)),
+        ] {
+            let (vector, rate) = at.link.sending(&at.quality, at.control, snr);
+            // The vector is one of the link's own.
+            let _ = self.air.set_rate(from, to, vector, rate);
+            self.air.set_snr(from, to, snr);
+            self.air.associate(now, from, to);
+        }
+        for radio in [old_radio, at.radio] {
+            self.set_slow(radio.index());
+        }
+        for packet in held {
+            self.air.handle_packet(now, at.node, at.radio, packet);
+        }
+    }
+
+    fn report(&mut self, now: Instant, index: usize, event: RoamEvent) {
+        let mobile = &self.roaming.clients[index];
+        let name = |target: usize| self.radios[mobile.candidates[target].at.radio.index()].name.to_string();
+        let (at, length, kind) = match event {
+            RoamEvent::Scanned { since, away } => (since, away, ClientEventKind::Scanned),
+            RoamEvent::Roamed { from, to, since } => {
+                let to_name = name(to);
+                let kind = match from {
+                    Some(from) if from != to => ClientEventKind::Roamed {
+                        from: name(from),
+                        to: to_name,
+                    },
+                    _ => ClientEventKind::Reconnected { to: to_name },
+                };
+                (since, now.since(since), kind)
+            }
+            RoamEvent::Failed { target } => (now, Duration::ZERO, ClientEventKind::JoinFailed { to: name(target) }),
+        };
+        let station = mobile.station;
+        self.roaming.events.push_back(ClientEvent {
+            station,
+            at,
+            length,
+            kind,
+        });
+    }
+
+    /// Processes a management frame that arrived, or that was lost after its last retry.
+    pub(crate) fn handle_frame(&mut self, now: Instant, (from, to): (NodeId, NodeId), flow: u32, arrived: bool) {
+        let own = self
+            .roaming
+            .candidate_of(from)
+            .or_else(|| self.roaming.candidate_of(to));
+        let (Some((index, place)), Some(frame)) = (own, Frame::ALL.get(flow as usize)) else {
+            return;
+        };
+        let mobile = &mut self.roaming.clients[index];
+        match frame {
+            Frame::Asleep | Frame::Awake => {
+                let at = &mobile.candidates[place].at;
+                if arrived {
+                    self.air.set_asleep(now, at.radio, at.node, *frame == Frame::Asleep);
+                }
+                mobile.client.handle_null(now, arrived);
+            }
+            Frame::Exchange => mobile.client.handle_frame(now, arrived),
+        }
+        self.act(now, index);
+        self.invalidate_timeout();
+    }
+
+    /// Counts a packet that an access point delivered to a station, or lost after its last retry.
+    pub(crate) fn count_loss(&mut self, now: Instant, radio: NodeId, node: NodeId, lost: bool) {
+        let Some((index, place)) = self.roaming.candidate_of(node) else {
+            return;
+        };
+        let mobile = &mut self.roaming.clients[index];
+        let candidate = &mut mobile.candidates[place];
+        if !lost {
+            (candidate.lost, candidate.acknowledged) = (0, now);
+            mobile.busy_until = now + BUSY;
+            return;
+        }
+        candidate.lost += 1;
+        let joined = mobile.client.current() == Some(place);
+        if !joined && candidate.lost >= LOST_PACKETS && now.since(candidate.acknowledged) >= LOST_TIME {
+            self.air.disassociate(now, radio, node);
+        }
+    }
+
+    /// Takes a packet of a station that has no link at the moment. Returns the packet if it has
+    /// one.
+    pub(crate) fn hold(&mut self, now: Instant, wifi_station: usize, packet: NetPacket<P>) -> Option<NetPacket<P>> {
+        let mobile = self
+            .roaming
+            .clients
+            .iter_mut()
+            .find(|mobile| mobile.wifi_station == wifi_station);
+        let Some(mobile) = mobile else { return Some(packet) };
+        mobile.busy_until = now + BUSY;
+        if mobile.client.current().is_some() {
+            return Some(packet);
+        }
+        mobile.held.push_back(packet);
+        if mobile.held.len() > HELD
+            && let Some(oldest) = mobile.held.pop_front()
+        {
+            self.drop_packet(now, DropSite::Sender(DropReason::QueueFull), oldest);
+        }
+        None
+    }
+}

@@ -1,0 +1,320 @@
+//! The frames with which a station joins an access point, and their retries.
+//!
+//! Frames come in pairs of a request and its answer. The sender of the request repeats it if the
+//! answer does not arrive in time.
+
+use netburn_medium::config::Security;
+use netburn_units::{Duration, Instant};
+
+/// Side that sends a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum From {
+    Station,
+    AccessPoint,
+}
+
+/// A request and its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub(super) kind: PairKind,
+    from: From,
+    /// Lengths of the bodies in bytes.
+    bytes: (u32, u32),
+    /// Time before the answer in addition to processing: a round trip to the RADIUS server.
+    server: bool,
+}
+
+/// Purpose of a pair of frames.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PairKind {
+    /// Authentication (802.11-2020 clause 9.3.3.11), also with SAE and fast transition.
+    Authentication,
+    /// Reassociation (9.3.3.7).
+    Reassociation,
+    /// EAP between station and RADIUS server.
+    Eap,
+    /// Half of the 4-way handshake (12.7.6).
+    Handshake,
+}
+
+impl PairKind {
+    /// Time until the request is repeated, by the number of tries before; `None`: given up.
+    ///
+    /// mac80211: authentication and association after 200 ms, three tries (SAE: 2 s). hostapd:
+    /// EAPOL-Key after 100 ms, then 1 s, four tries; EAP after 3 s.
+    fn timeout(self, tries: u32, sae: bool) -> Option<Duration> {
+        match (self, tries) {
+            (PairKind::Authentication, 1..=3) if sae => Some(Duration::from_secs(2)),
+            (PairKind::Authentication | PairKind::Reassociation, 1..=3) => Some(Duration::from_millis(200)),
+            (PairKind::Handshake, 1) => Some(Duration::from_millis(100)),
+            (PairKind::Handshake, 2..=4) => Some(Duration::from_secs(1)),
+            (PairKind::Eap, 1..=4) => Some(Duration::from_secs(3)),
+            _ => None,
+        }
+    }
+}
+
+/// Method by which a station joins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Method {
+    pub(super) security: Security,
+    /// Fast BSS transition over the air (802.11r).
+    pub(super) fast_transition: bool,
+    /// The access point has the pairwise master key already: PMKSA caching, or opportunistic key
+    /// caching.
+    pub(super) cached: bool,
+    /// Round trip to the RADIUS server.
+    pub(super) radius: Duration,
+    /// Time from the reception of a frame until the answer is ready.
+    pub(super) processing: Duration,
+}
+
+/// EAP with a PEAP-like method: identity, a TLS handshake in fragments, and the inner method. Eight
+/// round trips to the server.
+const EAP_ROUND_TRIPS: usize = 8;
+
+impl Method {
+    /// The frames in the order in which they are sent.
+    fn pairs(&self) -> Vec<Pair> {
+        let pair = |kind, from, request, answer| Pair {
+            kind,
+            from,
+            bytes: (request, answer),
+            server: false,
+        };
+        let authentication = || pair(PairKind::Authentication, From::Station, 6, 6);
+        let reassociation = pair(PairKind::Reassociation, From::Station, 180, 140);
+        if self.fast_transition && self.security != Security::Open {
+            // The keys are part of these frames (clause 13.5).
+            return vec![pair(PairKind::Authentication, From::Station, 150, 150), reassociation];
+        }
+        let mut pairs = Vec::new();
+        match self.security {
+            Security::Sae if !self.cached => {
+                // Commit, then confirm.
+                pairs.push(pair(PairKind::Authentication, From::Station, 104, 104));
+                pairs.push(pair(PairKind::Authentication, From::Station, 40, 40));
+            }
+            _ => pairs.push(authentication()),
+        }
+        pairs.push(reassociation);
+        if self.security == Security::Enterprise && !self.cached {
+            let eap = Pair {
+                server: true,
+                ..pair(PairKind::Eap, From::AccessPoint, 300, 300)
+            };
+            pairs.extend(std::iter::repeat_n(eap, EAP_ROUND_TRIPS));
+        }
+        if self.security != Security::Open {
+            // EAPOL-Key frames with LLC.
+            pairs.push(pair(PairKind::Handshake, From::AccessPoint, 125, 147));
+            pairs.push(pair(PairKind::Handshake, From::AccessPoint, 183, 103));
+        }
+        pairs
+    }
+}
+
+/// Next step of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// A frame has to be sent now: from the station if true; length of its body.
+    Send { from_station: bool, bytes: u32 },
+    /// Nothing yet.
+    Wait,
+    /// The port is open.
+    Done,
+    /// A request was repeated in vain.
+    Failed,
+}
+
+/// Joining in progress: the state of both sides.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    method: Method,
+    pairs: Vec<Pair>,
+    /// Pair in progress.
+    at: usize,
+    /// True while the answer is to be sent or on its way.
+    answering: bool,
+    tries: u32,
+    /// Next frame; `None` while one is on its way or lost.
+    send_at: Option<Instant>,
+    /// Time at which the request is repeated.
+    repeat_at: Option<Instant>,
+}
+
+impl Exchange {
+    /// Starts to join at `now`.
+    pub(super) fn new(now: Instant, method: Method) -> Self {
+        Exchange {
+            pairs: method.pairs(),
+            method,
+            at: 0,
+            answering: false,
+            tries: 0,
+            send_at: Some(now + method.processing),
+            repeat_at: None,
+        }
+    }
+
+    pub(super) fn poll_timeout(&self) -> Option<Instant> {
+        match (self.send_at, self.repeat_at) {
+            (Some(send), Some(repeat)) => Some(send.min(repeat)),
+            (send, repeat) => send.or(repeat),
+        }
+    }
+
+    /// Processes the timers that are due.
+    pub(super) fn handle_timeout(&mut self, now: Instant) -> Progress {
+        let Some(pair) = self.pairs.get(self.at).copied() else {
+            return Progress::Done;
+        };
+        if self.send_at.is_some_and(|at| at <= now) {
+            self.send_at = None;
+            if !self.answering {
+                self.tries += 1;
+                let sae = self.method.security == Security::Sae;
+                let Some(timeout) = pair.kind.timeout(self.tries, sae) else {
+                    return Progress::Failed;
+                };
+                self.repeat_at = Some(now + timeout);
+            }
+            let from_station = (pair.from == From::Station) != self.answering;
+            let bytes = if self.answering { pair.bytes.1 } else { pair.bytes.0 };
+            return Progress::Send { from_station, bytes };
+        }
+        if self.repeat_at.is_some_and(|at| at <= now) {
+            self.answering = false;
+            self.repeat_at = None;
+            self.send_at = Some(now);
+            return self.handle_timeout(now);
+        }
+        Progress::Wait
+    }
+
+    /// Reports that the frame on its way arrived, or was lost after all retries of the MAC.
+    pub(super) fn handle_frame(&mut self, now: Instant, arrived: bool) -> Progress {
+        let Some(pair) = self.pairs.get(self.at).copied() else {
+            return Progress::Done;
+        };
+        if !arrived {
+            // The timer of the request continues.
+            return Progress::Wait;
+        }
+        let processing = self.method.processing;
+        if !self.answering {
+            self.answering = true;
+            let server = if pair.server {
+                self.method.radius
+            } else {
+                Duration::ZERO
+            };
+            self.send_at = Some(now + processing + server);
+            return Progress::Wait;
+        }
+        self.answering = false;
+        self.repeat_at = None;
+        self.tries = 0;
+        self.at += 1;
+        if self.at == self.pairs.len() {
+            self.send_at = None;
+            return Progress::Done;
+        }
+        self.send_at = Some(now + processing);
+        Progress::Wait
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METHOD: Method = Method {
+        security: Security::Psk,
+        fast_transition: false,
+        cached: false,
+        radius: Duration::from_millis(5),
+        processing: Duration::from_millis(8),
+    };
+
+    /// Time from the first request's preparation until the port is open, if each frame takes 250 µs
+    /// and those whose number is in `lost` do not arrive; and the number of frames.
+    fn join(method: Method, lost: &[usize]) -> Option<(Duration, usize)> {
+        let mut exchange = Exchange::new(Instant::ZERO, method);
+        let mut frames = 0;
+        while let Some(now) = exchange.poll_timeout() {
+            let mut progress = exchange.handle_timeout(now);
+            if let Progress::Send { .. } = progress {
+                let arrived = !lost.contains(&frames);
+                frames += 1;
+                let end = now + Duration::from_micros(250);
+                progress = exchange.handle_frame(end, arrived);
+                if progress == Progress::Done {
+                    return Some((end.since(Instant::ZERO), frames));
+                }
+            }
+            if progress == Progress::Failed {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Number of frames: open 4, PSK 8, SAE 10, 802.11r 4, 802.1X 8 and 16 of EAP. Each costs
+    /// 8.25 ms; eight RADIUS round trips of 5 ms.
+    #[test]
+    fn frames_and_gaps() {
+        let open = Method {
+            security: Security::Open,
+            ..METHOD
+        };
+        let sae = Method {
+            security: Security::Sae,
+            ..METHOD
+        };
+        let enterprise = Method {
+            security: Security::Enterprise,
+            ..METHOD
+        };
+        let fast = |method| Method {
+            fast_transition: true,
+            ..method
+        };
+        let cached = |method| Method { cached: true, ..method };
+        let gap = |frames: u64, radius: u64| (Duration::from_micros(8_250 * frames + 5_000 * radius), frames as usize);
+        for (method, expected) in [
+            (open, gap(4, 0)),
+            (METHOD, gap(8, 0)),
+            (sae, gap(10, 0)),
+            (enterprise, gap(24, 8)),
+            (cached(enterprise), gap(8, 0)),
+            (cached(sae), gap(8, 0)),
+            (fast(METHOD), gap(4, 0)),
+            (fast(enterprise), gap(4, 0)),
+        ] {
+            assert_eq!(join(method, &[]), Some(expected), "{method:?}");
+        }
+    }
+
+    /// A lost EAPOL frame: 100 ms from the request until it is repeated, then 1 s. Frames 4 and 5
+    /// are the first two of the handshake. The request is repeated at the time it was sent plus the
+    /// timeout, so the loss of an answer costs what the request and it took less.
+    #[test]
+    fn a_lost_frame_is_repeated() {
+        let (whole, _) = join(METHOD, &[]).unwrap();
+        let extra = |lost: &[usize]| join(METHOD, lost).unwrap().0.checked_sub(whole).unwrap();
+        assert_eq!(extra(&[4]), Duration::from_millis(100));
+        assert_eq!(extra(&[4, 5]), Duration::from_millis(1_100));
+        assert_eq!(extra(&[5]), Duration::from_millis(100));
+        assert_eq!(extra(&[0]), Duration::from_millis(200));
+    }
+
+    /// Three tries of authentication, four of a handshake's frame.
+    #[test]
+    fn it_gives_up() {
+        assert_eq!(join(METHOD, &[0, 1, 2]), None);
+        assert!(join(METHOD, &[0, 1]).is_some());
+        assert_eq!(join(METHOD, &[4, 5, 6, 7]), None);
+        assert!(join(METHOD, &[4, 5, 6]).is_some());
+    }
+}

@@ -1,0 +1,325 @@
+//! Stations that move and roam: the client's state machine on the model's air.
+//!
+//! - [`motion`] – positions over time, shadowing
+//! - [`policy`] – constants of the client policies
+//! - [`client`] – when a client scans, moves, and gives up
+//! - [`scan`] – the schedule of a scan; [`choose`]: the choice after it
+//! - [`exchange`] – the frames with which it joins
+//!
+//! A station has one node of the air for each radio that it can join. All but one of them are away,
+//! so a station receives on one channel only. The access point that it has left does not know that.
+//! It sends on until 50 packets in a row are lost, as hostapd does.
+
+mod choose;
+mod client;
+mod exchange;
+mod motion;
+mod policy;
+mod scan;
+
+use crate::layout::{Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
+use crate::output::{Envelope, NetPacket};
+pub(crate) use client::{Action, Client, RoamEvent, Surroundings};
+use client::{Settings, Target, scan_channel};
+use exchange::Method;
+use motion::{Shadowing, Way};
+use netburn_medium::air::Air;
+use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Width};
+use netburn_medium::geometry::{Building, Position};
+use netburn_medium::packet::NodeId;
+use netburn_medium::phy::{Modulation, ofdm};
+use netburn_medium::queue::StationState;
+use netburn_medium::{error, signal};
+use netburn_scenario::Plan;
+use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, DEFAULT_SPEED, Joins, Network as Ssid};
+use netburn_units::{Duration, Instant, Stream};
+use std::collections::VecDeque;
+
+/// Length of a beacon's body and header in bytes.
+const BEACON_BYTES: u64 = 300;
+
+/// An event of a station's client.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClientEvent {
+    /// Station's number in the plan.
+    pub station: u16,
+    /// Begin.
+    pub at: Instant,
+    /// Duration.
+    pub length: Duration,
+    /// Kind, with its radios.
+    pub kind: ClientEventKind,
+}
+
+/// Kinds of [`ClientEvent`], with names of radios such as `home.5g`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClientEventKind {
+    /// It moved; the length is the time without a link.
+    Roamed {
+        /// Radio that it left.
+        from: String,
+        /// Radio that it joined.
+        to: String,
+    },
+    /// It lost its link and joined the same radio again.
+    Reconnected {
+        /// The radio.
+        to: String,
+    },
+    /// It scanned; the length is the time away from its channel.
+    Scanned,
+    /// It could not join a radio.
+    JoinFailed {
+        /// The radio.
+        to: String,
+    },
+}
+
+impl std::fmt::Display for ClientEvent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let millis = self.length.as_millis();
+        match &self.kind {
+            ClientEventKind::Roamed { from, to } => write!(f, "moved from {from} to {to}; no link for {millis} ms"),
+            ClientEventKind::Reconnected { to } => {
+                write!(f, "lost {to} and reconnected to it; no link for {millis} ms")
+            }
+            ClientEventKind::Scanned => write!(f, "scanned; away from its channel for {millis} ms"),
+            ClientEventKind::JoinFailed { to } => write!(f, "could not join {to}"),
+        }
+    }
+}
+
+/// All clients that can move.
+#[derive(Debug)]
+pub(crate) struct Roaming<P> {
+    pub(crate) clients: Vec<Mobile<P>>,
+    pub(crate) building: Building,
+    /// Position of each radio.
+    pub(crate) positions: Vec<Option<Position>>,
+    pub(crate) events: VecDeque<ClientEvent>,
+}
+
+/// A station that can move.
+#[derive(Debug)]
+pub(crate) struct Mobile<P> {
+    pub(crate) station: u16,
+    pub(crate) wifi_station: usize,
+    pub(crate) candidates: Vec<Candidate>,
+    pub(crate) client: Client,
+    /// `None`: its signals are fixed.
+    pub(crate) way: Option<Way>,
+    /// Time of the next update of the signals.
+    pub(crate) next_motion: Option<Instant>,
+    /// For the reception of beacons.
+    pub(crate) chance: Stream,
+    pub(crate) busy_until: Instant,
+    /// Packets that it wants to send while it has no link.
+    pub(crate) held: VecDeque<NetPacket<P>>,
+}
+
+/// A radio that a station can join.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) at: WifiStation,
+    pub(crate) shadowing: Shadowing,
+    /// Signal in dBm; `None` if the plan has an MCS instead.
+    pub(crate) signal: Option<f64>,
+    /// Packets in a row that the access point lost.
+    pub(crate) lost: u32,
+    pub(crate) acknowledged: Instant,
+}
+
+/// Purpose of a management frame on the air, in its packet's `flow`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// Announces power save.
+    Asleep,
+    /// Ends power save, or probes the access point.
+    Awake,
+    /// Part of joining.
+    Exchange,
+}
+
+impl Frame {
+    pub(crate) const ALL: [Frame; 3] = [Frame::Asleep, Frame::Awake, Frame::Exchange];
+}
+
+impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
+    pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Self {
+        let building = plan.building.clone().unwrap_or_default();
+        let mobile = |mobile: &MobileStation| {
+            let number = layout.wifi_stations[mobile.wifi_station].station as u16;
+            let station = &plan.stations[usize::from(number)];
+            let ssid = match &station.air.joins {
+                Some(Joins::Network(name)) => plan.networks.iter().find(|network| network.name == *name),
+                _ => None,
+            };
+            let config = station.air.roaming.unwrap_or_default();
+            let settings = Settings {
+                constants: policy::Constants::new(&config),
+                smoothing: config.beacon_smoothing,
+                method: method(&config, ssid),
+                neighbour_reports: ssid.is_some_and(|ssid| ssid.k),
+                every_channel: scan::all_channels(),
+                targets: mobile.candidates.iter().map(|at| target(layout, at)).collect(),
+            };
+            let shadowing = |at: &WifiStation| {
+                let index = u64::from(number) << 32 | u64::from(at.radio.0);
+                let stream = plan.seed.stream("shadowing", index);
+                Shadowing::new(building.shadowing, building.shadowing_distance, stream)
+            };
+            let candidate = |at: &WifiStation| Candidate {
+                at: at.clone(),
+                shadowing: shadowing(at),
+                signal: at.link.signal(&at.quality).map(netburn_units::Dbm::as_dbm_f64),
+                lost: 0,
+                acknowledged: begin,
+            };
+            let path = &station.air.path;
+            Mobile {
+                station: number,
+                wifi_station: mobile.wifi_station,
+                candidates: mobile.candidates.iter().map(candidate).collect(),
+                client: Client::new(begin, settings, mobile.first),
+                way: (!path.is_empty()).then(|| Way::new(path, station.air.speed.unwrap_or(DEFAULT_SPEED))),
+                next_motion: (!path.is_empty()).then_some(begin),
+                chance: plan.seed.stream("beacons", u64::from(number)),
+                busy_until: begin,
+                held: VecDeque::new(),
+            }
+        };
+        Roaming {
+            clients: layout.mobile.iter().map(mobile).collect(),
+            building: building.model.clone(),
+            positions: layout.radios.iter().map(|radio| plan.aps[radio.ap].position).collect(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Prepares the air: a station listens to one channel, and only that access point knows it.
+    pub(crate) fn prepare(&self, now: Instant, air: &mut Air<Envelope<P>>) {
+        for mobile in &self.clients {
+            let joined = mobile.client.current();
+            for (index, candidate) in mobile.candidates.iter().enumerate() {
+                if Some(index) != joined {
+                    let (radio, node) = (candidate.at.radio, candidate.at.node);
+                    air.set_away(now, node, true);
+                    air.disassociate(now, radio, node);
+                    air.disassociate(now, node, radio);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.clients.iter().filter_map(Mobile::poll_timeout).min()
+    }
+
+    /// Nodes of a Wi-Fi station that moves; none for others.
+    pub(crate) fn nodes(&self, wifi_station: usize) -> impl Iterator<Item = NodeId> {
+        let mobile = self
+            .clients
+            .iter()
+            .filter(move |mobile| mobile.wifi_station == wifi_station);
+        mobile.flat_map(|mobile| mobile.candidates.iter().map(|candidate| candidate.at.node))
+    }
+
+    /// Client and candidate of a node.
+    pub(crate) fn candidate_of(&self, node: NodeId) -> Option<(usize, usize)> {
+        self.clients.iter().enumerate().find_map(|(index, mobile)| {
+            let place = mobile
+                .candidates
+                .iter()
+                .position(|candidate| candidate.at.node == node)?;
+            Some((index, place))
+        })
+    }
+
+    /// Node of the air over which a packet reaches a Wi-Fi station from an access point, and the
+    /// radio. `None` if the station is not one that moves.
+    pub(crate) fn route(&self, wifi_station: usize, ap: usize, air: &Air<Envelope<P>>) -> Option<(NodeId, NodeId)> {
+        let mobile = self.clients.iter().find(|mobile| mobile.wifi_station == wifi_station)?;
+        let joined = mobile.client.current();
+        let here = mobile
+            .candidates
+            .iter()
+            .enumerate()
+            .filter(|(_, other)| other.at.ap == ap);
+        let known =
+            |candidate: &Candidate| air.station_state(candidate.at.radio, candidate.at.node) != StationState::Gone;
+        let (_, candidate) = here.max_by_key(|(index, candidate)| (Some(*index) == joined, known(candidate)))?;
+        Some((candidate.at.radio, candidate.at.node))
+    }
+}
+
+impl<P> Mobile<P> {
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        match (self.client.poll_timeout(), self.next_motion) {
+            (Some(client), Some(motion)) => Some(client.min(motion)),
+            (client, motion) => client.or(motion),
+        }
+    }
+
+    /// Updates the signals for the position at `now`. Returns whether one has changed.
+    pub(crate) fn measure(
+        &mut self,
+        now: Instant,
+        building: &Building,
+        positions: &[Option<Position>],
+        radios: &[PlacedRadio],
+    ) -> bool {
+        let Some(way) = &self.way else { return false };
+        let mut changed = false;
+        let position = way.at(now);
+        for candidate in &mut self.candidates {
+            let radio = candidate.at.radio.index();
+            let Some(from) = positions[radio] else { continue };
+            let config = &radios[radio].config;
+            let loss = building.loss_db(config.band, from, position);
+            let signal = config.power.as_dbm_f64() - loss + candidate.shadowing.at(position);
+            candidate.signal = Some(signal);
+            let quality = LinkQuality::Signal(hundredths(signal));
+            changed |= candidate.at.quality != quality;
+            candidate.at.quality = quality;
+        }
+        changed
+    }
+
+    /// Signal of each candidate, and whether the serving access point's beacon arrives.
+    pub(crate) fn listen(&mut self) -> (Vec<f64>, bool) {
+        // Without a signal the link loses nothing to noise.
+        let signals: Vec<f64> = self
+            .candidates
+            .iter()
+            .map(|candidate| candidate.signal.unwrap_or(0.0))
+            .collect();
+        let beacon = self.client.current().is_some_and(|current| {
+            let snr_db = signals[current] - signal::noise_dbm(Width::Mhz20);
+            let success = error::success(Modulation::Ofdm(ofdm::Rate::M6), snr_db, BEACON_BYTES * 8);
+            ((self.chance.next_u64() >> 11) as f64) < success * (1_u64 << 53) as f64
+        });
+        (signals, beacon)
+    }
+}
+
+/// Method by which a station joins a network's radios.
+fn method(config: &RoamingConfig, ssid: Option<&Ssid>) -> Method {
+    let security = ssid.map(|ssid| ssid.security).unwrap_or_default();
+    Method {
+        security,
+        fast_transition: ssid.is_some_and(|ssid| ssid.r),
+        cached: false,
+        radius: ssid.and_then(|ssid| ssid.radius_delay).unwrap_or(DEFAULT_RADIUS_DELAY),
+        processing: config.frame_processing,
+    }
+}
+
+fn target(layout: &Layout, at: &WifiStation) -> Target {
+    let config = &layout.radios[at.radio.index()].config;
+    let (band, channel): (Band, u16) = (config.band, config.channel);
+    Target {
+        channel: scan_channel(band, channel),
+        width: at.link.width(),
+        weakest: signal::weakest_dbm(&at.link.slowest()),
+    }
+}

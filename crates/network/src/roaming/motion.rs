@@ -1,0 +1,154 @@
+//! Position of a station over time, and the shadowing along its way.
+
+use netburn_medium::geometry::Position;
+use netburn_units::{Db, Distance, Instant, Speed, Stream};
+
+/// A way at a constant speed. It begins at the start of the load and ends at its last position.
+#[derive(Debug, Clone)]
+pub(crate) struct Way {
+    /// Each leg: its begin and end, and the time in ns at which it begins and which it takes.
+    legs: Vec<(Position, Position, u64, u64)>,
+    first: Position,
+    last: Position,
+}
+
+impl Way {
+    /// A way through these positions, of which there is at least one.
+    pub(super) fn new(positions: &[Position], speed: Speed) -> Self {
+        let (first, last) = (positions[0], positions[positions.len() - 1]);
+        let mut legs = Vec::new();
+        let mut begin = 0;
+        for leg in positions.windows(2) {
+            let millimetres = leg[0].metres_to(leg[1]) * 1_000.0;
+            let nanos = millimetres * 1e9 / speed.as_millimetres_per_second().max(1) as f64;
+            let nanos = libm::round(nanos) as u64;
+            legs.push((leg[0], leg[1], begin, nanos));
+            begin += nanos;
+        }
+        Way { legs, first, last }
+    }
+
+    /// Position at `now`.
+    pub(super) fn at(&self, now: Instant) -> Position {
+        let Ok(elapsed) = u64::try_from(now.as_nanos()) else {
+            return self.first;
+        };
+        let leg = self.legs.iter().find(|(.., begin, nanos)| elapsed < begin + nanos);
+        leg.map_or(self.last, |(from, to, begin, nanos)| {
+            from.towards(*to, elapsed.saturating_sub(*begin), *nanos)
+        })
+    }
+
+    /// Returns true if the station moves at `now` or later.
+    pub(crate) fn is_moving(&self, now: Instant) -> bool {
+        let end = self.legs.last().map_or(0, |(.., begin, nanos)| begin + nanos);
+        i64::try_from(end).is_ok_and(|end| now.as_nanos() < end)
+    }
+}
+
+/// Correlated log-normal shadowing (Gudmundson 1991): after a way of Δ the correlation is
+/// e^(−Δ/d).
+#[derive(Debug)]
+pub(crate) struct Shadowing {
+    sigma_db: f64,
+    /// Distance d in metres.
+    distance: f64,
+    chance: Stream,
+    value: f64,
+    at: Option<Position>,
+}
+
+impl Shadowing {
+    pub(super) fn new(sigma: Db, distance: Distance, chance: Stream) -> Self {
+        Shadowing {
+            sigma_db: sigma.as_db_f64(),
+            distance: distance.as_millimetres().max(1) as f64 / 1_000.0,
+            chance,
+            value: 0.0,
+            at: None,
+        }
+    }
+
+    /// Shadowing in dB at a position, the next one on the way.
+    pub(super) fn at(&mut self, position: Position) -> f64 {
+        if self.sigma_db <= 0.0 {
+            return 0.0;
+        }
+        if let Some(before) = self.at {
+            if before != position {
+                let correlation = libm::exp(-before.metres_to(position) / self.distance);
+                let fresh = libm::sqrt(1.0 - correlation * correlation) * self.sigma_db * self.normal();
+                self.value = correlation * self.value + fresh;
+            }
+        } else {
+            self.value = self.sigma_db * self.normal();
+        }
+        self.at = Some(position);
+        self.value
+    }
+
+    /// A standard normal number (Box and Muller).
+    fn normal(&mut self) -> f64 {
+        let mut uniform = || ((self.chance.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
+        let (radius, angle) = (uniform(), uniform());
+        libm::sqrt(-2.0 * libm::log(radius)) * libm::cos(std::f64::consts::TAU * angle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::{Duration, Seed};
+
+    fn at(x: i64) -> Position {
+        Position { x, y: 0, floor: 0 }
+    }
+
+    fn seconds(seconds: u64) -> Instant {
+        Instant::ZERO + Duration::from_secs(seconds)
+    }
+
+    /// 20 m at 1 m/s, and back 10 m.
+    #[test]
+    fn positions_on_a_way() {
+        let speed = Speed::from_millimetres_per_second(1_000);
+        let way = Way::new(&[at(2_000), at(22_000), at(12_000)], speed);
+        for (time, x) in [
+            (0, 2_000),
+            (5, 7_000),
+            (20, 22_000),
+            (25, 17_000),
+            (30, 12_000),
+            (99, 12_000),
+        ] {
+            assert_eq!(way.at(seconds(time)), at(x), "{time} s");
+        }
+        assert_eq!(way.at(Instant::ZERO - Duration::from_secs(1)), at(2_000));
+        assert!(way.is_moving(seconds(29)) && !way.is_moving(seconds(30)));
+        assert!(!Way::new(&[at(1)], speed).is_moving(Instant::ZERO));
+    }
+
+    /// The autocorrelation after Δ is e^(−Δ/d), and the deviation σ: over 200 km in steps of 2 m.
+    #[test]
+    fn shadowing_is_correlated() {
+        let mut shadowing = Shadowing::new(Db::from_db(4), Distance::from_metres(6), Seed(7).stream("shadowing", 0));
+        let values: Vec<f64> = (0..100_000).map(|step| shadowing.at(at(step * 2_000))).collect();
+        let mean_of = |lag: usize| {
+            let pairs = values.iter().zip(&values[lag..]);
+            pairs.map(|(a, b)| a * b).sum::<f64>() / (values.len() - lag) as f64
+        };
+        let variance = mean_of(0);
+        assert!((variance.sqrt() - 4.0).abs() < 0.1, "{variance}");
+        for lag in [1, 3, 6] {
+            let expected = libm::exp(-2.0 * lag as f64 / 6.0);
+            let got = mean_of(lag) / variance;
+            assert!((got - expected).abs() < 0.05, "{lag}: {got} for {expected}");
+        }
+    }
+
+    #[test]
+    fn none_by_default() {
+        let mut none = Shadowing::new(Db::ZERO, Distance::from_metres(6), Seed(7).stream("shadowing", 0));
+        assert!(none.at(at(3)).abs() < f64::EPSILON);
+    }
+}
