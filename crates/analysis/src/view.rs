@@ -238,6 +238,8 @@ pub enum MarkKind {
     Stall,
     /// A station's rate fell far.
     Rate,
+    /// A station scanned other channels.
+    Scan,
     /// A warning for the reader.
     Warning,
 }
@@ -252,6 +254,7 @@ impl MarkKind {
             MarkKind::Lost => "lost",
             MarkKind::Stall => "stall",
             MarkKind::Rate => "rate fell",
+            MarkKind::Scan => "scan",
             MarkKind::Warning => "warning",
         }
     }

@@ -1,7 +1,7 @@
 //! Rows about the channel and the stations while the lab runs.
 
 use crate::packet::Segment;
-use netburn_network::{Network, StationDelta, StationStats};
+use netburn_network::{ClientEventKind, Network, StationDelta, StationStats};
 use netburn_record::{AirRow, EventKind, EventRow, LinkRow, Row};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Setting, StationSetting};
@@ -83,6 +83,20 @@ impl Observer {
                 length: 0,
                 kind: EventKind::Change,
                 detail: settings.join(", ").into(),
+            }));
+        }
+        while let Some(event) = network.poll_client_event() {
+            rows.push(Row::Event(EventRow {
+                station: Some(event.station),
+                workload: None,
+                at: event.at,
+                length: event.length.as_nanos(),
+                kind: match event.kind {
+                    ClientEventKind::Roamed { .. } => EventKind::Roam,
+                    ClientEventKind::Scanned => EventKind::Scan,
+                    ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
+                },
+                detail: event.to_string().into(),
             }));
         }
         let links = now >= self.links;

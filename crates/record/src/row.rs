@@ -196,6 +196,8 @@ pub enum EventKind {
     UnusedServerLost,
     /// The controller rejected rows of the station's agent; `None`: rows of the run's server.
     Rejected,
+    /// A station scanned; `length` is the time away from its channel.
+    Scan,
 }
 
 impl IntervalRow {
@@ -263,7 +265,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds.
-    pub(crate) const ALL: [EventKind; 15] = [
+    pub(crate) const ALL: [EventKind; 16] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,
@@ -279,6 +281,7 @@ impl EventKind {
         EventKind::ServerLost,
         EventKind::UnusedServerLost,
         EventKind::Rejected,
+        EventKind::Scan,
     ];
 
     /// Name in columns and exports.
@@ -300,6 +303,7 @@ impl EventKind {
             EventKind::ServerLost => "server-lost",
             EventKind::UnusedServerLost => "unused-server-lost",
             EventKind::Rejected => "rejected",
+            EventKind::Scan => "scan",
         }
     }
 }

@@ -92,7 +92,13 @@ fn timed(view: &View, id: &str, title: &str, y: Axis) -> Chart {
         levels: Vec::new(),
         marks: marks(
             view,
-            &[MarkKind::Change, MarkKind::Roam, MarkKind::Lost, MarkKind::Rate],
+            &[
+                MarkKind::Change,
+                MarkKind::Roam,
+                MarkKind::Scan,
+                MarkKind::Lost,
+                MarkKind::Rate,
+            ],
         ),
         aside: (view.warmup_s > 0.0).then(|| (0.0, view.warmup_s, "warm-up, not evaluated".to_owned())),
     }
@@ -162,6 +168,7 @@ pub(crate) const fn sign(kind: MarkKind) -> &'static str {
         MarkKind::Lost => "L",
         MarkKind::Stall => "S",
         MarkKind::Rate => "F",
+        MarkKind::Scan => "A",
         MarkKind::Warning => "W",
     }
 }

@@ -29,6 +29,7 @@ slow-neighbour-both 522 200 74672 1809 e90710c094c9f729
 small-queues-pci 261 100 85054 908 dba82c72369df530
 small-queues-usb 261 100 89399 908 28f400cd231f64f3
 two-clients 524 200 94099 2707 b427c4a7911b8cdd
+walk-with-a-call 263 300 9904 1241 230eaf6d211d6358
 ";
 
 #[test]

@@ -407,7 +407,7 @@ fn late_operations_around_a_roam_have_cause_roaming() {
         causes[0].evidence
     );
     assert_eq!(
-        causes_of(&frames().chain([roam(40_000_000)]).collect::<Vec<_>>(), &[]),
+        causes_of(&frames().chain([roam(10_000_000)]).collect::<Vec<_>>(), &[]),
         [],
         "a gap of 40 ms is below the threshold"
     );

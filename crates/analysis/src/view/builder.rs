@@ -269,6 +269,7 @@ impl<'a> ViewBuilder<'a> {
             EventKind::Stall => MarkKind::Stall,
             EventKind::Rate => MarkKind::Rate,
             EventKind::Warning | EventKind::UnusedServerLost | EventKind::Rejected => MarkKind::Warning,
+            EventKind::Scan => MarkKind::Scan,
             EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::QualityIssue | EventKind::Lab => {
                 return;
             }

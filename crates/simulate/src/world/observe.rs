@@ -2,7 +2,7 @@
 
 use super::World;
 use super::payload::End;
-use netburn_network::{Network, StationDelta, StationStats};
+use netburn_network::{ClientEventKind, Network, StationDelta, StationStats};
 use netburn_record::{AirRow, ConnectionRow, EventKind, EventRow, LinkRow, Row, Side};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -43,6 +43,20 @@ impl Observer {
                 length: 0,
                 kind: EventKind::Change,
                 detail: settings.join(", ").into(),
+            }));
+        }
+        while let Some(event) = network.poll_client_event() {
+            rows.push(Row::Event(EventRow {
+                station: Some(event.station),
+                workload: None,
+                at: event.at,
+                length: event.length.as_nanos(),
+                kind: match event.kind {
+                    ClientEventKind::Roamed { .. } => EventKind::Roam,
+                    ClientEventKind::Scanned => EventKind::Scan,
+                    ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
+                },
+                detail: event.to_string().into(),
             }));
         }
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {

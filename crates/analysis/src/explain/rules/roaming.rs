@@ -5,8 +5,9 @@ use crate::explain::analysis::Analysis;
 use crate::explain::{Cause, Kind};
 use crate::format::{percent, span};
 
-/// Minimum noticeable interruption, in ns.
-const SHORT: u64 = 100_000_000;
+/// Minimum interruption, in ns. Packets that wait at the old access point are lost. TCP may send the last of them again
+/// only after its timeout of 200 ms (RFC 6298), so even a short gap delays an operation noticeably.
+const SHORT: u64 = 20_000_000;
 /// Time after an interruption in which operations may still be late, in ns, because a queue has to
 /// drain.
 const AFTER: i64 = 2_000_000_000;
