@@ -6,11 +6,10 @@
 use netburn_analysis::explain::{Cause, Evidence, Kind, likely_causes};
 use netburn_record::health::Role;
 use netburn_record::summary::Summariser;
-use netburn_record::{Environment, EventKind, EventRow, Header, Health, Row, RunStatus, Sink as _};
+use netburn_record::{Environment, Header, Health, Row, RunStatus, Sink as _};
 use netburn_runner::pool::{map, processors};
 use netburn_scenario::Plan;
 use netburn_study::experiment::Grid;
-use netburn_units::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use std::path::{Path, PathBuf};
 const SHIFTS: [i32; 3] = [-300, 0, 300];
 
 /// Changes that remove the cause of a scenario, so that no cause is named.
-const FIXED: [(&str, &[(&str, &str)]); 12] = [
+const FIXED: [(&str, &[(&str, &str)]); 13] = [
     ("server", &[("server.link.rate", "1000 Mbit/s")]),
     ("adapter", &[("station.tv.adapter_rate", "200 Mbit/s")]),
     ("full-band", &[("ap.home.radio.2g.channel_busy", "10 %")]),
@@ -31,6 +30,7 @@ const FIXED: [(&str, &[(&str, &str)]); 12] = [
     ("upload-bloat", &[("ap.home.wan.queue", "32 KiB")]),
     ("download-bloat", &[("ap.home.queue", "airtime")]),
     ("small-queues", &[("station.laptop.tsq", "2025")]),
+    ("roaming", &[("station.phone.path", "[\"2 m, 0 m\", \"9 m, 0 m\"]")]),
     ("slow-cochannel", &[("ap.home.radio.2g.channel", "11")]),
     ("weak-signal", &[("station.tv.signal", "-66 dBm")]),
     ("slow-line", &[("ap.home.wan.down", "50 Mbit/s")]),
@@ -43,7 +43,30 @@ type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Ki
 
 /// Variants of the scenarios that the rules were not made with: other rates, losses, distances, workloads and queues.
 /// Each has its expected cause; none if all goals are met.
-const VARIANTS: [Variant; 32] = [
+const VARIANTS: [Variant; 36] = [
+    (
+        "roaming",
+        &[("network.home.radius_delay", "30 ms")],
+        Some(Kind::Roaming),
+    ),
+    (
+        "roaming",
+        &[
+            ("station.phone.roaming", "apple-phone"),
+            ("station.phone.workload", "voip"),
+        ],
+        Some(Kind::Roaming),
+    ),
+    ("roaming", &[("network.home.security", "psk")], None),
+    // One roam with a short gap delays at most one operation.
+    (
+        "roaming",
+        &[
+            ("network.home.r", "true"),
+            ("station.phone.path", "[\"2 m, 0 m\", \"22 m, 0 m\"]"),
+        ],
+        None,
+    ),
     (
         "weak-signal",
         &[("station.tv.signal", "-83 dBm")],
@@ -253,9 +276,6 @@ fn named(scenario: &str, plan: &Plan) -> Vec<Cause> {
         ControlFlow::Continue(())
     })
     .unwrap();
-    if scenario == "roaming" {
-        moves(plan).iter().for_each(&mut put);
-    }
     let summary = summariser.finish(scenario, &RunStatus::Complete);
     let health = if scenario == "generator" {
         exhausted(plan)
@@ -263,25 +283,6 @@ fn named(scenario: &str, plan: &Plan) -> Vec<Cause> {
         Vec::new()
     };
     likely_causes(&evidence, &summary, &health).causes
-}
-
-/// Roams that a fleet's agent would record where the scenario interrupts its phone's link.
-fn moves(plan: &Plan) -> Vec<Row> {
-    let changes: Vec<Duration> = plan.changes.iter().map(|change| change.time).collect();
-    let gaps = changes
-        .chunks_exact(2)
-        .map(|pair| (pair[0], pair[1].saturating_sub(pair[0])));
-    let row = |(from, length): (Duration, Duration)| {
-        Row::Event(EventRow {
-            station: Some(0),
-            workload: None,
-            at: Instant::ZERO + from,
-            length: length.as_nanos(),
-            kind: EventKind::Roam,
-            detail: "02:00:00:00:01:00 to 02:00:00:00:02:00".into(),
-        })
-    };
-    gaps.map(row).collect()
 }
 
 /// Self-check of an agent on an overloaded machine, and of a server without problems.

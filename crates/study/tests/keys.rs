@@ -1,7 +1,7 @@
 //! Every key of the scenario file has an effect. Each key runs with two values in a scenario, and a metric must change in the
 //! direction that theory predicts (`keys.toml`). A key without an entry fails the test.
 
-use netburn_record::Row;
+use netburn_record::{EventKind, Row};
 use netburn_scenario::reason::Reason;
 use netburn_scenario::{Document, Environment};
 use netburn_study::experiment::{Formula, Grid};
@@ -61,6 +61,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("Scenario.repeat", "number of runs; tested with the command"),
     ("Scenario.baseline", "duration of the baseline; tested below"),
     ("Scenario.server", "a section"),
+    ("Scenario.building", "a section"),
     ("Scenario.network", "sections"),
     ("Scenario.ap", "sections"),
     ("Scenario.station", "sections"),
@@ -70,9 +71,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ("ApSection.radio", "sections"),
     ("ApSection.wan", "a section"),
     ("NetworkSection.steering", "reserved"),
-    ("NetworkSection.k", "reserved"),
     ("NetworkSection.v", "reserved"),
-    ("NetworkSection.r", "reserved"),
     ("NetworkSection.backhaul", "reserved"),
     ("StationSection.agent", "has a note on simulate"),
     ("StationSection.label", "has a note on simulate"),
@@ -94,6 +93,9 @@ fn measure(base: &str, set: &[impl AsRef<str>], metric: &str) -> f64 {
     if metric == "air.drops" {
         return drops(&grid) as f64;
     }
+    if let Some(name) = metric.strip_prefix("roam.") {
+        return roams(&grid, name);
+    }
     let runs = grid.run(1).unwrap_or_else(|error| panic!("{:?}: {error}", grid.set));
     Formula::parse(metric).unwrap().evaluate(&runs, &[])
 }
@@ -111,6 +113,26 @@ fn drops(grid: &Grid) -> u64 {
     });
     done.unwrap();
     drops
+}
+
+/// Number of moves of a run, the longest one in ms, or the begin of the first one in s.
+fn roams(grid: &Grid, metric: &str) -> f64 {
+    let plan = &grid.runs().unwrap()[0].plan;
+    let mut roams = Vec::new();
+    let done = netburn_simulate::run(plan, |_, rows| {
+        roams.extend(rows.iter().filter_map(|row| match row {
+            Row::Event(row) if row.kind == EventKind::Roam => Some((row.at.as_nanos() as f64, row.length as f64)),
+            _ => None,
+        }));
+        ControlFlow::Continue(())
+    });
+    done.unwrap();
+    match metric {
+        "count" => roams.len() as f64,
+        "longest_ms" => roams.iter().map(|(_, length)| length / 1e6).fold(f64::NAN, f64::max),
+        "begins_s" => roams.first().map_or(f64::NAN, |(at, _)| at / 1e9),
+        _ => panic!("unknown metric `{metric}`"),
+    }
 }
 
 #[test]

@@ -61,8 +61,10 @@ pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Interventio
                 interventions.not_simulated.push(why.to_owned());
             }
             Kind::Roaming => {
-                let why = "The simulator does not model roaming, so it has no change for this cause.";
-                interventions.not_simulated.push(why.to_owned());
+                if !builder.roaming(cause) {
+                    let why = "The scenario has no `roaming` for this station, so the simulator has no change for this cause.";
+                    interventions.not_simulated.push(why.to_owned());
+                }
             }
             Kind::Server => builder.server(),
             Kind::Adapter => builder.adapter(cause),
@@ -103,6 +105,30 @@ impl<'a> InterventionBuilder<'a> {
             joined: stations.map(|station| network.joined(station)).collect(),
             proposed: Vec::new(),
         })
+    }
+
+    /// Proposes features of the network for the stations that roam. Returns `false` if the plan describes none.
+    fn roaming(&mut self, cause: &Cause) -> bool {
+        let roams = |name: &&String| {
+            let station = self.plan.station(name)?;
+            station.air.roaming?;
+            match station.air.joins.as_ref()? {
+                Joins::Network(network) => Some(network.clone()),
+                Joins::Radio(_) => None,
+            }
+        };
+        let mut networks: Vec<String> = cause.stations.iter().filter_map(|name| roams(&name)).collect();
+        networks.dedup();
+        for network in &networks {
+            let (k, r) = (format!("network.{network}.k"), format!("network.{network}.r"));
+            let reports = format!("{network} has neighbour reports (802.11k)");
+            self.propose(Kind::Roaming, reports, &[(&k, "true")]);
+            let fast = format!("{network} has fast transition (802.11r)");
+            self.propose(Kind::Roaming, fast, &[(&r, "true")]);
+            let both = format!("{network} has neighbour reports and fast transition (802.11k and r)");
+            self.propose(Kind::Roaming, both, &[(&k, "true"), (&r, "true")]);
+        }
+        !networks.is_empty()
     }
 
     fn server(&mut self) {
