@@ -60,9 +60,6 @@ pub(super) struct Method {
     pub(super) security: Security,
     /// Fast BSS transition over the air (802.11r).
     pub(super) fast_transition: bool,
-    /// The access point has the pairwise master key already: PMKSA caching, or opportunistic key
-    /// caching.
-    pub(super) cached: bool,
     /// Round trip to the RADIUS server.
     pub(super) radius: Duration,
     /// Time from the reception of a frame until the answer is ready.
@@ -90,7 +87,7 @@ impl Method {
         }
         let mut pairs = Vec::new();
         match self.security {
-            Security::Sae if !self.cached => {
+            Security::Sae => {
                 // Commit, then confirm.
                 pairs.push(pair(PairKind::Authentication, From::Station, 104, 104));
                 pairs.push(pair(PairKind::Authentication, From::Station, 40, 40));
@@ -98,7 +95,7 @@ impl Method {
             _ => pairs.push(authentication()),
         }
         pairs.push(reassociation);
-        if self.security == Security::Enterprise && !self.cached {
+        if self.security == Security::Enterprise {
             let eap = Pair {
                 server: true,
                 ..pair(PairKind::Eap, From::AccessPoint, 300, 300)
@@ -232,7 +229,6 @@ mod tests {
     const METHOD: Method = Method {
         security: Security::Psk,
         fast_transition: false,
-        cached: false,
         radius: Duration::from_millis(5),
         processing: Duration::from_millis(8),
     };
@@ -280,15 +276,12 @@ mod tests {
             fast_transition: true,
             ..method
         };
-        let cached = |method| Method { cached: true, ..method };
         let gap = |frames: u64, radius: u64| (Duration::from_micros(8_250 * frames + 5_000 * radius), frames as usize);
         for (method, expected) in [
             (open, gap(4, 0)),
             (METHOD, gap(8, 0)),
             (sae, gap(10, 0)),
             (enterprise, gap(24, 8)),
-            (cached(enterprise), gap(8, 0)),
-            (cached(sae), gap(8, 0)),
             (fast(METHOD), gap(4, 0)),
             (fast(enterprise), gap(4, 0)),
         ] {

@@ -308,7 +308,6 @@ fn method(config: &RoamingConfig, ssid: Option<&Ssid>) -> Method {
     Method {
         security,
         fast_transition: ssid.is_some_and(|ssid| ssid.r),
-        cached: false,
         radius: ssid.and_then(|ssid| ssid.radius_delay).unwrap_or(DEFAULT_RADIUS_DELAY),
         processing: config.frame_processing,
     }
