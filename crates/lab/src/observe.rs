@@ -1,8 +1,9 @@
 //! Rows about the channel and the stations while the lab runs.
 
 use crate::packet::Segment;
-use netburn_network::{ClientEventKind, Network, StationDelta, StationStats};
-use netburn_record::{AirRow, EventKind, EventRow, LinkRow, Row};
+use netburn_network::{Network, StationStats};
+use netburn_network_rows::{air_row, change_row, client_row, link_row};
+use netburn_record::Row;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Setting, StationSetting};
 use netburn_units::{BitRate, Dbm, Duration, Instant};
@@ -75,29 +76,10 @@ impl Observer {
                     self.rated[station] = false;
                 }
             }
-            let settings: Vec<String> = changed.settings.iter().map(ToString::to_string).collect();
-            rows.push(Row::Event(EventRow {
-                station: None,
-                workload: None,
-                at: changed.at,
-                length: 0,
-                kind: EventKind::Change,
-                detail: settings.join(", ").into(),
-            }));
+            rows.push(change_row(&changed));
         }
         while let Some(event) = network.poll_client_event() {
-            rows.push(Row::Event(EventRow {
-                station: Some(event.station),
-                workload: None,
-                at: event.at,
-                length: event.length.as_nanos(),
-                kind: match event.kind {
-                    ClientEventKind::Roamed { .. } => EventKind::Roam,
-                    ClientEventKind::Scanned => EventKind::Scan,
-                    ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
-                },
-                detail: event.to_string().into(),
-            }));
+            rows.push(client_row(&event));
         }
         let links = now >= self.links;
         let span = now.since(self.at).as_secs_f64().clamp(1e-3, 1.0);
@@ -118,16 +100,9 @@ impl Observer {
                 rate: rated.then_some(link.rate_down),
                 signal: link.signal,
             });
-            rows.push(Row::Air(air_row(station, began, &gain)));
+            rows.push(air_row(station, began, &gain));
             if links {
-                rows.push(Row::Link(LinkRow {
-                    station,
-                    at: now,
-                    signal: link.signal.map(|signal| signal.as_hundredths()),
-                    rx_rate_bps: Some(link.rate_down.as_bps()),
-                    tx_rate_bps: Some(link.rate_up.as_bps()),
-                    ..LinkRow::default()
-                }));
+                rows.push(link_row(station, now, &link));
             }
             *before = seen;
         }
@@ -136,21 +111,5 @@ impl Observer {
         }
         self.at = now;
         moderator
-    }
-}
-
-fn air_row(station: u16, at: Instant, gain: &StationDelta) -> AirRow {
-    AirRow {
-        station,
-        at,
-        airtime_down: gain.airtime_down,
-        airtime_up: gain.airtime_up,
-        transmissions: gain.transmissions,
-        mpdus: gain.mpdus,
-        retries: gain.retries,
-        backlog: gain.backlog,
-        drops: gain.drops,
-        marks: gain.marks,
-        others: gain.others,
     }
 }

@@ -2,8 +2,9 @@
 
 use super::World;
 use super::payload::End;
-use netburn_network::{ClientEventKind, Network, StationDelta, StationStats};
-use netburn_record::{AirRow, ConnectionRow, EventKind, EventRow, LinkRow, Row, Side};
+use netburn_network::{Network, StationStats};
+use netburn_network_rows::{air_row, change_row, client_row, link_row};
+use netburn_record::{ConnectionRow, Row, Side};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
 
@@ -35,66 +36,24 @@ impl Observer {
         rows: &mut Vec<Row>,
     ) {
         while let Some(changed) = network.poll_change() {
-            let settings: Vec<String> = changed.settings.iter().map(ToString::to_string).collect();
-            rows.push(Row::Event(EventRow {
-                station: None,
-                workload: None,
-                at: changed.at,
-                length: 0,
-                kind: EventKind::Change,
-                detail: settings.join(", ").into(),
-            }));
+            rows.push(change_row(&changed));
         }
         while let Some(event) = network.poll_client_event() {
-            rows.push(Row::Event(EventRow {
-                station: Some(event.station),
-                workload: None,
-                at: event.at,
-                length: event.length.as_nanos(),
-                kind: match event.kind {
-                    ClientEventKind::Roamed { .. } => EventKind::Roam,
-                    ClientEventKind::Scanned => EventKind::Scan,
-                    ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
-                },
-                detail: event.to_string().into(),
-            }));
+            rows.push(client_row(&event));
         }
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {
             let seen = network.station_stats(station);
             let gain = seen.since(before);
             *before = seen;
-            rows.push(Row::Air(air_row(station, now - super::TICK, &gain)));
+            rows.push(air_row(station, now - super::TICK, &gain));
         }
         if now >= self.links {
             self.links = now + LINKS;
             for station in 0..self.stations.len() as u16 {
                 let link = network.link_stats(station);
-                rows.push(Row::Link(LinkRow {
-                    station,
-                    at: now,
-                    signal: link.signal.map(|signal| signal.as_hundredths()),
-                    rx_rate_bps: Some(link.rate_down.as_bps()),
-                    tx_rate_bps: Some(link.rate_up.as_bps()),
-                    ..LinkRow::default()
-                }));
+                rows.push(link_row(station, now, &link));
             }
         }
-    }
-}
-
-fn air_row(station: u16, at: Instant, gain: &StationDelta) -> AirRow {
-    AirRow {
-        station,
-        at,
-        airtime_down: gain.airtime_down,
-        airtime_up: gain.airtime_up,
-        transmissions: gain.transmissions,
-        mpdus: gain.mpdus,
-        retries: gain.retries,
-        backlog: gain.backlog,
-        drops: gain.drops,
-        marks: gain.marks,
-        others: gain.others,
     }
 }
 

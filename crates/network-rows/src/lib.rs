@@ -1,0 +1,100 @@
+//! Rows of the record from the state of a modelled network. The simulator and the lab run the same
+//! network, and record it in the same form.
+
+use netburn_network::{AppliedChange, ClientEvent, ClientEventKind, LinkStats, StationDelta};
+use netburn_record::{AirRow, EventKind, EventRow, LinkRow, Row};
+use netburn_units::Instant;
+
+/// Row about changes at run time.
+#[must_use]
+pub fn change_row(changed: &AppliedChange) -> Row {
+    let settings: Vec<String> = changed.settings.iter().map(ToString::to_string).collect();
+    Row::Event(EventRow {
+        station: None,
+        workload: None,
+        at: changed.at,
+        length: 0,
+        kind: EventKind::Change,
+        detail: settings.join(", ").into(),
+    })
+}
+
+/// Row about an event of a station's client: a scan, a roam, or a failed attempt to join.
+#[must_use]
+pub fn client_row(event: &ClientEvent) -> Row {
+    Row::Event(EventRow {
+        station: Some(event.station),
+        workload: None,
+        at: event.at,
+        length: event.length.as_nanos(),
+        kind: match event.kind {
+            ClientEventKind::Roamed { .. } => EventKind::Roam,
+            ClientEventKind::Scanned => EventKind::Scan,
+            ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
+        },
+        detail: event.to_string().into(),
+    })
+}
+
+/// Row about a station's use of the air since `began`.
+#[must_use]
+pub fn air_row(station: u16, began: Instant, gain: &StationDelta) -> Row {
+    Row::Air(AirRow {
+        station,
+        at: began,
+        airtime_down: gain.airtime_down,
+        airtime_up: gain.airtime_up,
+        transmissions: gain.transmissions,
+        mpdus: gain.mpdus,
+        retries: gain.retries,
+        backlog: gain.backlog,
+        drops: gain.drops,
+        marks: gain.marks,
+        others: gain.others,
+    })
+}
+
+/// Row about a station's link at `now`.
+#[must_use]
+pub fn link_row(station: u16, now: Instant, link: &LinkStats) -> Row {
+    Row::Link(LinkRow {
+        station,
+        at: now,
+        signal: link.signal.map(|signal| signal.as_hundredths()),
+        rx_rate_bps: Some(link.rate_down.as_bps()),
+        tx_rate_bps: Some(link.rate_up.as_bps()),
+        ..LinkRow::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netburn_units::Duration;
+
+    fn kind_of(kind: ClientEventKind) -> EventKind {
+        let event = ClientEvent {
+            station: 3,
+            at: Instant::ZERO,
+            length: Duration::from_millis(66),
+            kind,
+        };
+        let Row::Event(row) = client_row(&event) else {
+            panic!("no event");
+        };
+        assert_eq!((row.station, row.length), (Some(3), 66_000_000));
+        row.kind
+    }
+
+    /// The record's documentation names these kinds. Only a change of the radio is a roam.
+    #[test]
+    fn kinds_of_client_events() {
+        let (from, to) = ("hall.5g".to_owned(), "attic.5g".to_owned());
+        let roamed = ClientEventKind::Roamed { from, to: to.clone() };
+        assert_eq!(kind_of(roamed), EventKind::Roam);
+        assert_eq!(kind_of(ClientEventKind::Scanned), EventKind::Scan);
+        let reconnected = ClientEventKind::Reconnected { to: to.clone() };
+        assert_eq!(kind_of(reconnected), EventKind::Warning);
+        assert_eq!(kind_of(ClientEventKind::JoinFailed { to }), EventKind::Warning);
+    }
+}
