@@ -245,6 +245,17 @@ pub enum MarkKind {
 }
 
 impl MarkKind {
+    /// All kinds, in the order of a chart's note.
+    pub const ALL: [MarkKind; 7] = [
+        MarkKind::Change,
+        MarkKind::Roam,
+        MarkKind::Scan,
+        MarkKind::Lost,
+        MarkKind::Rate,
+        MarkKind::Stall,
+        MarkKind::Warning,
+    ];
+
     /// Name in text.
     #[must_use]
     pub const fn name(self) -> &'static str {

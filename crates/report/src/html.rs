@@ -18,9 +18,9 @@ pub use crate::chart::svg::escaped;
 pub(crate) use head::{badge, with_code};
 pub use runs::MAX_PAGES;
 
-use crate::chart::{Chart, Theme, json, svg, table};
-use crate::charts::{NEVER, charts};
-use netburn_analysis::view::View;
+use crate::chart::{At, Chart, Theme, json, svg, table};
+use crate::charts::{NEVER, charts, sign};
+use netburn_analysis::view::{MarkKind, View};
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -117,19 +117,7 @@ pub fn figure(chart: &Chart) -> String {
         let _ = writeln!(out, "<p class=\"note\">{}</p>", escaped(&chart.note));
     }
     if !chart.marks.is_empty() {
-        let words = [
-            ("C", "change"),
-            ("R", "roam"),
-            ("L", "lost"),
-            ("F", "rate fell"),
-            ("S", "stall"),
-            (NEVER, "never finished"),
-        ];
-        let there = words
-            .iter()
-            .filter(|(sign, _)| chart.marks.iter().any(|mark| mark.sign == *sign));
-        let there: Vec<String> = there.map(|(sign, word)| format!("{sign} {word}")).collect();
-        let _ = writeln!(out, "<p class=\"note\">Marks: {}.</p>", there.join(", "));
+        let _ = writeln!(out, "<p class=\"note\">Marks: {}.</p>", meanings(&chart.marks));
     }
     let _ = writeln!(
         out,
@@ -199,6 +187,15 @@ fn inlined(module: &str) -> String {
     out
 }
 
+/// Meanings of the signs of some marks.
+fn meanings(marks: &[At]) -> String {
+    let kinds = MarkKind::ALL.map(|kind| (sign(kind), kind.name()));
+    let all = kinds.into_iter().chain([(NEVER, "never finished")]);
+    let used = all.filter(|(sign, _)| marks.iter().any(|mark| mark.sign == *sign));
+    let used: Vec<String> = used.map(|(sign, name)| format!("{sign} {name}")).collect();
+    used.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,5 +219,24 @@ mod tests {
             let lower = text.to_lowercase();
             assert!(!lower.contains("</script") && !lower.contains("</style") && !lower.contains("<!--"));
         }
+    }
+
+    /// Every mark of a chart has a meaning below it.
+    #[test]
+    fn each_kind_of_mark_has_a_meaning() {
+        let mark = |sign: &str| At {
+            x: 1.0,
+            length: 0.0,
+            sign: sign.to_owned(),
+            label: String::new(),
+            colour_index: None,
+        };
+        assert_eq!(meanings(&[mark("R"), mark("A"), mark("R")]), "R roam, A scan");
+        let all: Vec<At> = MarkKind::ALL.map(|kind| mark(sign(kind))).into();
+        assert_eq!(
+            meanings(&all).split(", ").count(),
+            MarkKind::ALL.len(),
+            "each sign has one meaning"
+        );
     }
 }
