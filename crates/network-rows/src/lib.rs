@@ -29,7 +29,7 @@ pub fn client_row(event: &ClientEvent) -> Row {
         length: event.length.as_nanos(),
         kind: match event.kind {
             ClientEventKind::Roamed { .. } => EventKind::Roam,
-            ClientEventKind::Scanned => EventKind::Scan,
+            ClientEventKind::Scanned { .. } => EventKind::Scan,
             ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
         },
         detail: event.to_string().into(),
@@ -92,7 +92,8 @@ mod tests {
         let (from, to) = ("hall.5g".to_owned(), "attic.5g".to_owned());
         let roamed = ClientEventKind::Roamed { from, to: to.clone() };
         assert_eq!(kind_of(roamed), EventKind::Roam);
-        assert_eq!(kind_of(ClientEventKind::Scanned), EventKind::Scan);
+        let away = Duration::from_millis(60);
+        assert_eq!(kind_of(ClientEventKind::Scanned { away }), EventKind::Scan);
         let reconnected = ClientEventKind::Reconnected { to: to.clone() };
         assert_eq!(kind_of(reconnected), EventKind::Warning);
         assert_eq!(kind_of(ClientEventKind::JoinFailed { to }), EventKind::Warning);

@@ -184,7 +184,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let mobile = &self.roaming.clients[index];
         let name = |target: usize| self.radios[mobile.candidates[target].at.radio.index()].name.to_string();
         let (at, length, kind) = match event {
-            RoamEvent::Scanned { since, away } => (since, away, ClientEventKind::Scanned),
+            RoamEvent::Scanned { since, away } => (since, now.since(since), ClientEventKind::Scanned { away }),
             RoamEvent::Roamed { from, to, since } => {
                 let to_name = name(to);
                 let kind = match from {

@@ -196,7 +196,7 @@ pub enum EventKind {
     UnusedServerLost,
     /// The controller rejected rows of the station's agent; `None`: rows of the run's server.
     Rejected,
-    /// A station scanned; `length` is the time away from its channel.
+    /// A station scanned; `length` includes the returns to its channel.
     Scan,
 }
 

@@ -66,8 +66,11 @@ pub enum ClientEventKind {
         /// The radio.
         to: String,
     },
-    /// It scanned; the length is the time away from its channel.
-    Scanned,
+    /// It scanned; the length includes the returns to its channel.
+    Scanned {
+        /// Time away from its channel.
+        away: Duration,
+    },
     /// It could not join a radio.
     JoinFailed {
         /// The radio.
@@ -83,7 +86,9 @@ impl std::fmt::Display for ClientEvent {
             ClientEventKind::Reconnected { to } => {
                 write!(f, "lost {to} and reconnected to it; no link for {millis} ms")
             }
-            ClientEventKind::Scanned => write!(f, "scanned; away from its channel for {millis} ms"),
+            ClientEventKind::Scanned { away } => {
+                write!(f, "scanned; away from its channel for {} ms", away.as_millis())
+            }
             ClientEventKind::JoinFailed { to } => write!(f, "could not join {to}"),
         }
     }
