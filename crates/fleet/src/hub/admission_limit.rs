@@ -5,6 +5,7 @@
 //! connection needs a ticket before it is accepted; until then it stays in the kernel's queue.
 
 use super::machine::MAX_PENDING_CONNECTIONS;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -24,6 +25,8 @@ const CALM_SAMPLES: u32 = 5;
 pub(super) struct AdmissionLimit {
     open: Arc<Semaphore>,
     lingering: Arc<Semaphore>,
+    /// Highest number of tickets in use since the last [`take_peak`](Self::take_peak).
+    peak: AtomicUsize,
 }
 
 /// Ticket of an unauthenticated connection. Released when its last clone is dropped or the peer
@@ -36,12 +39,14 @@ impl AdmissionLimit {
         AdmissionLimit {
             open: Arc::new(Semaphore::new(MAX_OPEN)),
             lingering: Arc::new(Semaphore::new(MAX_LINGERING)),
+            peak: AtomicUsize::new(0),
         }
     }
 
     /// Waits for a ticket.
     pub(super) async fn ticket(&self) -> Ticket {
         let permit = Arc::clone(&self.open).acquire_owned().await;
+        self.peak.fetch_max(self.open(), Ordering::Relaxed);
         Ticket(Arc::new(Mutex::new(permit.ok())))
     }
 
@@ -50,8 +55,14 @@ impl AdmissionLimit {
         Arc::clone(&self.lingering).try_acquire_owned().ok()
     }
 
+    /// Highest number of tickets in use since the last call. A flood may begin and end between two calls.
+    pub(super) fn take_peak(&self) -> usize {
+        let open = self.open();
+        self.peak.swap(open, Ordering::Relaxed).max(open)
+    }
+
     /// Number of tickets in use.
-    pub(super) fn open(&self) -> usize {
+    fn open(&self) -> usize {
         MAX_OPEN - self.open.available_permits()
     }
 }
@@ -76,8 +87,8 @@ pub(super) struct LoadMonitor {
 }
 
 impl LoadMonitor {
-    /// Takes the number of open connections at equal intervals. Returns `true` once after each period of
-    /// high load.
+    /// Takes the highest number of open connections since the last call, at equal intervals. Returns `true`
+    /// once after each period of high load.
     pub(super) fn sample(&mut self, open: usize) -> bool {
         self.loaded |= open >= LOAD_THRESHOLDS.0;
         self.calm = if open <= LOAD_THRESHOLDS.1 { self.calm + 1 } else { 0 };
@@ -116,6 +127,7 @@ mod tests {
             assert!(full(&admission_limit));
             drop(acquired);
             assert_eq!(admission_limit.open(), 0);
+            assert_eq!([admission_limit.take_peak(), admission_limit.take_peak()], [2304, 0]);
             let heard: Vec<_> = (0..300).filter_map(|_| admission_limit.linger()).collect();
             assert_eq!(heard.len(), 256);
         });

@@ -131,7 +131,7 @@ impl HubDriver {
     pub(super) fn sync_late_results(&mut self) {
         if self
             .load_monitor
-            .sample(self.router.admission_limit.open() + self.outgoing.len())
+            .sample(self.router.admission_limit.take_peak() + self.outgoing.len())
         {
             // The call may take long, because it examines the whole heap.
             tokio::task::spawn_blocking(netburn_linux::release_free_memory);
