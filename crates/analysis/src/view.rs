@@ -240,16 +240,19 @@ pub enum MarkKind {
     Rate,
     /// A station scanned other channels.
     Scan,
+    /// An access point asked a station to move or disassociated it, or the station answered.
+    Steering,
     /// A warning for the reader.
     Warning,
 }
 
 impl MarkKind {
     /// All kinds, in the order of a chart's note.
-    pub const ALL: [MarkKind; 7] = [
+    pub const ALL: [MarkKind; 8] = [
         MarkKind::Change,
         MarkKind::Roam,
         MarkKind::Scan,
+        MarkKind::Steering,
         MarkKind::Lost,
         MarkKind::Rate,
         MarkKind::Stall,
@@ -266,6 +269,7 @@ impl MarkKind {
             MarkKind::Stall => "stall",
             MarkKind::Rate => "rate fell",
             MarkKind::Scan => "scan",
+            MarkKind::Steering => "steering",
             MarkKind::Warning => "warning",
         }
     }

@@ -6,6 +6,7 @@
 //! - [`link`] – one station's link: its quality and rate control.
 //! - [`rating`] – the speed rating of a product.
 //! - [`roaming`] – when a station looks for another access point, and how it joins.
+//! - [`steering`] – access points that ask stations to move.
 //! - [`spectrum`] – the frequencies of a channel.
 
 pub mod link;
@@ -15,10 +16,12 @@ pub mod radio;
 pub mod rating;
 pub mod roaming;
 pub mod spectrum;
+pub mod steering;
 
 pub use link::{AdapterRate, LinkQuality, RadioSelection, RateControl};
 pub use phy::{Band, Guard, Standard, Width};
 pub use queue::{Aql, HardwareQueue, QueueKind, QueueLimit};
 pub use radio::{Aggregation, RadioConfig};
 pub use rating::Rating;
-pub use roaming::{Roaming, RoamingPolicy, Security};
+pub use roaming::{Roaming, RoamingPolicy, Security, TransitionAnswer};
+pub use steering::{Steering, SteeringPolicy};

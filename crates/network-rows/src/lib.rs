@@ -19,7 +19,8 @@ pub fn change_row(changed: &AppliedChange) -> Row {
     })
 }
 
-/// Row about an event of a station's client: a scan, a roam, or a failed attempt to join.
+/// Row about an event of a station's client: a scan, a roam, a failed attempt to join, or a decision of
+/// its access points.
 #[must_use]
 pub fn client_row(event: &ClientEvent) -> Row {
     Row::Event(EventRow {
@@ -30,6 +31,9 @@ pub fn client_row(event: &ClientEvent) -> Row {
         kind: match event.kind {
             ClientEventKind::Roamed { .. } => EventKind::Roam,
             ClientEventKind::Scanned { .. } => EventKind::Scan,
+            ClientEventKind::Asked { .. }
+            | ClientEventKind::Answered { .. }
+            | ClientEventKind::Disassociated { .. } => EventKind::Steering,
             ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
         },
         detail: event.to_string().into(),
@@ -70,6 +74,7 @@ pub fn link_row(station: u16, now: Instant, link: &LinkStats) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netburn_network::SteeringReason;
     use netburn_units::Duration;
 
     fn kind_of(kind: ClientEventKind) -> EventKind {
@@ -96,6 +101,13 @@ mod tests {
         assert_eq!(kind_of(ClientEventKind::Scanned { away }), EventKind::Scan);
         let reconnected = ClientEventKind::Reconnected { to: to.clone() };
         assert_eq!(kind_of(reconnected), EventKind::Warning);
+        let reason = SteeringReason::WeakSignal(-75);
+        let asked = ClientEventKind::Asked { to: to.clone(), reason };
+        assert_eq!(kind_of(asked), EventKind::Steering);
+        assert_eq!(
+            kind_of(ClientEventKind::Answered { accepted: false }),
+            EventKind::Steering
+        );
         assert_eq!(kind_of(ClientEventKind::JoinFailed { to }), EventKind::Warning);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::machine::Network;
 use crate::output::{DropSite, Endpoint, Envelope, NetPacket};
-use crate::roaming::{Action, ClientEvent, ClientEventKind, Frame, RoamEvent, Roaming, Surroundings};
+use crate::roaming::{Action, BUSY, Client, ClientEvent, ClientEventKind, Frame, RoamEvent, Roaming, Surroundings};
 use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId, Packet};
 use netburn_units::{Duration, Instant};
 
@@ -14,8 +14,6 @@ const LOST_PACKETS: u32 = 50;
 const LOST_TIME: Duration = Duration::from_secs(1);
 /// Packets that a station keeps while it has no link.
 const HELD: usize = 256;
-/// Time without packets after which a station counts as idle.
-const BUSY: Duration = Duration::from_secs(1);
 /// LLC and SNAP, which the model adds to every frame.
 const LLC_SNAP: u32 = 8;
 
@@ -35,21 +33,32 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             self.move_station(now, index);
             let mobile = &mut self.roaming.clients[index];
             if mobile.client.poll_timeout().is_some_and(|at| at <= now) {
-                let (signals, beacon) = mobile.listen();
-                let waiting = mobile
-                    .client
-                    .current()
-                    .is_some_and(|current| self.air.backlog(mobile.candidates[current].at.node) > 0);
-                let around = Surroundings {
-                    signals: &signals,
-                    beacon,
-                    waiting,
-                    busy: now < mobile.busy_until,
-                };
-                mobile.client.handle_timeout(now, &around);
+                self.with_surroundings(now, index, |client, around| client.handle_timeout(now, around));
             }
             self.act(now, index);
         }
+    }
+
+    /// Lets a client process an event, with its observations at `now`.
+    pub(crate) fn with_surroundings(
+        &mut self,
+        now: Instant,
+        index: usize,
+        event: impl FnOnce(&mut Client, &Surroundings<'_>),
+    ) {
+        let mobile = &mut self.roaming.clients[index];
+        let (signals, beacon) = mobile.listen();
+        let waiting = mobile
+            .client
+            .current()
+            .is_some_and(|current| self.air.backlog(mobile.candidates[current].at.node) > 0);
+        let around = Surroundings {
+            signals: &signals,
+            beacon,
+            waiting,
+            busy: now < mobile.busy_until,
+        };
+        event(&mut mobile.client, &around);
     }
 
     /// Updates a station's signals.
@@ -84,7 +93,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Performs what a client wants.
-    fn act(&mut self, now: Instant, index: usize) {
+    pub(crate) fn act(&mut self, now: Instant, index: usize) {
         while let Some(action) = self.roaming.clients[index].client.poll_action() {
             let mobile = &self.roaming.clients[index];
             let joined = mobile.client.current().map(|current| &mobile.candidates[current].at);
@@ -127,13 +136,29 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     let node = self.wifi_stations[mobile.wifi_station].node;
                     self.air.set_away(now, node, true);
                 }
+                Action::Probed(target) => {
+                    let candidate = &mut self.roaming.clients[index].candidates[target];
+                    candidate.known = candidate.signal.map(|signal| (signal, now));
+                }
+                Action::Answer { accepted } => {
+                    self.roaming.clients[index].answer = Some(accepted);
+                    self.send_to_ap(now, index, Frame::TransitionResponse);
+                }
+                Action::Report => self.send_to_ap(now, index, Frame::BeaconReport),
                 Action::Event(event) => self.report(now, index, event),
             }
         }
         self.drain_air();
     }
 
-    fn send_frame(&mut self, now: Instant, frame: Frame, (from, to): (NodeId, NodeId), station: u16, bytes: u32) {
+    pub(crate) fn send_frame(
+        &mut self,
+        now: Instant,
+        frame: Frame,
+        (from, to): (NodeId, NodeId),
+        station: u16,
+        bytes: u32,
+    ) {
         let packet = Packet {
             length: bytes.saturating_sub(LLC_SNAP),
             flow: frame as u32,
@@ -156,6 +181,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let (old_node, old_radio) = (before.node, before.radio);
         *before = at.clone();
         mobile.candidates[target].lost = 0;
+        mobile.joined_at = Some(now);
+        mobile.deferred.clear();
         let held: Vec<_> = mobile.held.drain(..).collect();
         if (old_node, old_radio) != (at.node, at.radio) {
             // mac80211 drops the packets of a station that leaves.
@@ -181,8 +208,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     fn report(&mut self, now: Instant, index: usize, event: RoamEvent) {
-        let mobile = &self.roaming.clients[index];
-        let name = |target: usize| self.radios[mobile.candidates[target].at.radio.index()].name.to_string();
+        let name = |target: usize| self.radio_name(index, target);
         let (at, length, kind) = match event {
             RoamEvent::Scanned { since, away } => (since, now.since(since), ClientEventKind::Scanned { away }),
             RoamEvent::Roamed { from, to, since } => {
@@ -198,7 +224,17 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
             RoamEvent::Failed { target } => (now, Duration::ZERO, ClientEventKind::JoinFailed { to: name(target) }),
         };
-        let station = mobile.station;
+        self.push_event(at, index, length, kind);
+    }
+
+    /// Name of a client's target.
+    pub(crate) fn radio_name(&self, index: usize, target: usize) -> String {
+        let radio = self.roaming.clients[index].candidates[target].at.radio;
+        self.radios[radio.index()].name.to_string()
+    }
+
+    pub(crate) fn push_event(&mut self, at: Instant, index: usize, length: Duration, kind: ClientEventKind) {
+        let station = self.roaming.clients[index].station;
         self.roaming.events.push_back(ClientEvent {
             station,
             at,
@@ -224,8 +260,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     self.air.set_asleep(now, at.radio, at.node, *frame == Frame::Asleep);
                 }
                 mobile.client.handle_null(now, arrived);
+                if arrived && *frame == Frame::Awake {
+                    self.send_deferred(now, index);
+                }
             }
             Frame::Exchange => mobile.client.handle_frame(now, arrived),
+            _ if arrived => self.handle_steering_frame(now, index, place, *frame),
+            _ => {}
         }
         self.act(now, index);
         self.invalidate_timeout();

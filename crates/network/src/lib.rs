@@ -20,6 +20,7 @@
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
 //! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
+//! - `steering`: access points that ask stations to move. `steer`: the same on the air.
 //! - `change_schedule` and `change`: times and effects of changes at run time.
 //! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
 //! - [`checksum`] – the Internet checksum of packets.
@@ -48,6 +49,8 @@ mod output;
 pub mod queue;
 mod roaming;
 mod small_queues;
+mod steer;
+mod steering;
 mod wired_stations;
 
 pub use change_schedule::AppliedChange;
@@ -56,3 +59,4 @@ pub use machine::{Network, Wake};
 pub use observe::{LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use output::{DropSite, Endpoint, Output};
 pub use roaming::{ClientEvent, ClientEventKind};
+pub use steering::SteeringReason;

@@ -11,6 +11,7 @@ use crate::output::{Endpoint, Envelope, Output, wrap};
 use crate::queue::QueueConfig;
 use crate::roaming::Roaming;
 use crate::small_queues::SmallQueues;
+use crate::steering::Steering;
 use crate::wired_stations::WiredStations;
 use netburn_medium::air::{Account, Air, Transmission, Wake as AirWake};
 use netburn_medium::packet::{NodeId, Packet};
@@ -31,6 +32,7 @@ pub struct Network<P> {
     /// Wi-Fi stations.
     pub(crate) wifi_stations: Vec<WifiStation>,
     pub(crate) roaming: Roaming<P>,
+    pub(crate) steering: Steering,
     /// Station of each node after the radios.
     station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
@@ -61,6 +63,8 @@ pub enum Wake {
     Wire,
     /// A client's timer, or the motion of a station.
     Roaming,
+    /// A timer of the access points that ask stations to move.
+    Steering,
     /// An event on the air.
     Air(AirWake),
 }
@@ -92,11 +96,17 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
         })?;
         let changes = ChangeSchedule::from_plan(plan, &layout)?;
-        let roaming = Roaming::new(plan, &layout, begin);
+        let mut roaming = Roaming::new(plan, &layout, begin);
         roaming.prepare(begin, &mut air);
+        let channels = layout.air.nodes.iter().map(|node| node.channel + 1).max().unwrap_or(0);
+        let (steering, steerers) = Steering::new(plan, begin, channels);
+        for mobile in &mut roaming.clients {
+            mobile.steerer = steerers[usize::from(mobile.station)];
+        }
         Ok(Network {
             air,
             roaming,
+            steering,
             station_of_node: layout.station_of_node,
             backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
@@ -166,6 +176,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Wake::Change => self.change(at),
             Wake::Wire => {}
             Wake::Roaming => self.roam(at),
+            Wake::Steering => self.steer(at),
             Wake::Air(_) => self.air.handle_timeout(at),
         }
         self.drain_air();
@@ -209,6 +220,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         before(self.backhaul.poll_timeout(), Wake::Wire);
         before(self.wired.poll_timeout(), Wake::Wire);
         before(self.roaming.poll_timeout(), Wake::Roaming);
+        before(self.steering.poll_timeout(), Wake::Steering);
         before(self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);
         due
@@ -265,7 +277,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Account of a station's radio: of all its nodes, if it moves.
-    fn account(&self, station: usize) -> Account {
+    pub(crate) fn account(&self, station: usize) -> Account {
         let Attachment::Air(wifi_station) = self.attachments[station] else {
             return Account::default();
         };

@@ -198,6 +198,8 @@ pub enum EventKind {
     Rejected,
     /// A station scanned; `length` includes the returns to its channel.
     Scan,
+    /// An access point asked a station to move or disassociated it, or the station answered.
+    Steering,
 }
 
 impl IntervalRow {
@@ -265,7 +267,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds.
-    pub(crate) const ALL: [EventKind; 16] = [
+    pub(crate) const ALL: [EventKind; 17] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,
@@ -282,6 +284,7 @@ impl EventKind {
         EventKind::UnusedServerLost,
         EventKind::Rejected,
         EventKind::Scan,
+        EventKind::Steering,
     ];
 
     /// Name in columns and exports.
@@ -304,6 +307,7 @@ impl EventKind {
             EventKind::UnusedServerLost => "unused-server-lost",
             EventKind::Rejected => "rejected",
             EventKind::Scan => "scan",
+            EventKind::Steering => "steering",
         }
     }
 }

@@ -96,6 +96,7 @@ fn timed(view: &View, id: &str, title: &str, y: Axis) -> Chart {
                 MarkKind::Change,
                 MarkKind::Roam,
                 MarkKind::Scan,
+                MarkKind::Steering,
                 MarkKind::Lost,
                 MarkKind::Rate,
             ],
@@ -169,6 +170,7 @@ pub(crate) const fn sign(kind: MarkKind) -> &'static str {
         MarkKind::Stall => "S",
         MarkKind::Rate => "F",
         MarkKind::Scan => "A",
+        MarkKind::Steering => "T",
         MarkKind::Warning => "W",
     }
 }

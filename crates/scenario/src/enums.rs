@@ -4,12 +4,12 @@ use crate::decode::{Context, FromNode, Section};
 use crate::node::{Node, Value};
 use crate::path::{Shape, is_name};
 use crate::plan::{Http, RadioName, RadioRef};
-use crate::scalars::{self, SomeTime, Span, parsed};
+use crate::scalars::{self, Flag, SomeTime, Span, parsed};
 use crate::section_macro::section;
 use crate::value::{PlanValue, from_section};
 use netburn_medium::config::{
     Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Roaming,
-    RoamingPolicy, Security, Standard, Width,
+    RoamingPolicy, Security, Standard, Steering, SteeringPolicy, TransitionAnswer, Width,
 };
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
@@ -124,6 +124,15 @@ words!(RoamingPolicy, ROAMING_POLICIES, [
     "never" => RoamingPolicy::Never, "linux" => RoamingPolicy::Linux, "iwd" => RoamingPolicy::Iwd,
     "apple-phone" => RoamingPolicy::ApplePhone, "apple-laptop" => RoamingPolicy::AppleLaptop,
     "qualcomm" => RoamingPolicy::Qualcomm, "broadcom" => RoamingPolicy::Broadcom,
+    "ap-directed" => RoamingPolicy::ApDirected,
+]);
+words!(TransitionAnswer, TRANSITION_ANSWERS, [
+    "accept" => TransitionAnswer::Accept, "reject" => TransitionAnswer::Reject, "ignore" => TransitionAnswer::Ignore,
+]);
+words!(SteeringPolicy, STEERING_POLICIES, [
+    "none" => SteeringPolicy::None, "usteer" => SteeringPolicy::Usteer, "dawn" => SteeringPolicy::Dawn,
+    "load" => SteeringPolicy::Load, "prefer-5ghz" => SteeringPolicy::Prefer5Ghz,
+    "probe-suppression" => SteeringPolicy::ProbeSuppression,
 ]);
 words!(BuildingModel, BUILDING_MODELS, [
     "tgax-residential" => BuildingModel::TgaxResidential, "p1238-residential" => BuildingModel::P1238Residential,
@@ -134,7 +143,7 @@ words!(BuildingModel, BUILDING_MODELS, [
 section! {
     /// Roaming of a station between the radios of its network. The policy sets the constants that are not set here.
     RoamingSection(Roaming = Roaming::default()) {
-        /// Client policy: `never`, `linux` (wpa_supplicant under NetworkManager), `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`.
+        /// Client policy: `never`, `linux` (wpa_supplicant under NetworkManager), `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`, `ap-directed` (only when the access point asks).
         policy: RoamingPolicy => policy, default "`never`";
         /// Signal below which the station looks for another access point.
         trigger: scalars::Signal => trigger, default "that of the policy";
@@ -146,6 +155,36 @@ section! {
         beacon_smoothing: scalars::Whole<1, 100> => beacon_smoothing;
         /// Time from the reception of a frame until the answer is ready, on both sides, while the station joins. 6 to 12 ms agrees with published gaps; the best hardware needs 1 to 3 ms.
         frame_processing: Span => frame_processing;
+        /// Support of 802.11k: neighbour reports and beacon reports.
+        k: Flag => k;
+        /// Support of 802.11v: BSS transition requests.
+        v: Flag => v;
+        /// Support of 802.11r: fast BSS transition.
+        r: Flag => r;
+        /// Reaction to BSS transition requests: `accept`, `reject`, or `ignore` (no answer).
+        transition: TransitionAnswer => transition;
+        /// Share of BSS transition requests that the station accepts, with `transition = "accept"`.
+        acceptance: scalars::Part => acceptance;
+    }
+}
+
+section! {
+    /// Steering: the access points of a network ask stations to move. The policy sets the constants that are not set here.
+    SteeringSection(Steering = Steering::default()) {
+        /// Policy. `usteer`, `dawn`: as shipped with OpenWrt. `load`: one station of a busy radio moves to another radio of its access point. `prefer-5ghz`: stations with a strong signal move from 2.4 to 5 GHz. `probe-suppression`: 2.4 GHz does not answer the probe requests of stations that support 5 GHz.
+        policy: SteeringPolicy => policy;
+        /// Signal at the access point below which it asks a station to move: `usteer`, `dawn`.
+        trigger: scalars::Signal => trigger, default "`usteer`: off; `dawn`: -70 dBm";
+        /// Difference by which the signal at another access point must be stronger: `usteer`.
+        margin: scalars::Ratio => margin, default "off: `usteer` moves no station between access points";
+        /// Difference by which the score of another radio must be higher: `dawn`.
+        score: scalars::Whole<1, 255> => score, default "20";
+        /// Use of a channel above which one station is asked to move: `load`.
+        load: scalars::Part => load, default "70 %";
+        /// Use of a channel up to which a station is asked to move to it: `load`.
+        target_load: scalars::Part => target_load, default "50 %";
+        /// Disassociation of a station that does not move: `usteer` after 10 s, `dawn` after 15.4 s.
+        disassociate: Flag => disassociate, default "`true`";
     }
 }
 
@@ -173,6 +212,43 @@ impl FromNode for RoamingChoice {
 
     fn shape() -> Shape {
         RoamingSection::shape()
+    }
+}
+
+/// Steering: the name of a policy, or a section.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SteeringChoice(pub(crate) Steering);
+
+impl FromNode for SteeringChoice {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        if let Value::Table(_) = &node.value {
+            return Some(SteeringChoice(from_section(&SteeringSection::read(node, cx)?)));
+        }
+        let policy = SteeringPolicy::read(node, cx)?;
+        Some(SteeringChoice(Steering {
+            policy,
+            ..Steering::default()
+        }))
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let words = SteeringPolicy::schema(generator);
+        let own = SteeringSection::schema(generator);
+        json_schema!({ "anyOf": [words, own], "x-value": "a policy, or a section" })
+    }
+
+    fn shape() -> Shape {
+        SteeringSection::shape()
+    }
+}
+
+impl PlanValue<SteeringChoice> for Steering {
+    fn from_key(key: &SteeringChoice) -> Self {
+        key.0
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        SteeringSection::encode(self).into_json()
     }
 }
 

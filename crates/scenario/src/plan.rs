@@ -2,7 +2,7 @@
 
 use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
-    RadioSelection, RateControl, Rating, Roaming, Security, Standard, Width,
+    RadioSelection, RateControl, Rating, Roaming, Security, Standard, Steering, Width,
 };
 use netburn_medium::geometry::{self, Position};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
@@ -148,8 +148,18 @@ pub struct Network {
     pub radius_delay: Option<Duration>,
     /// 802.11k: neighbour reports name the channels of the network's radios.
     pub k: bool,
+    /// 802.11v: BSS transition management.
+    pub v: bool,
     /// 802.11r: fast BSS transition over the air.
     pub r: bool,
+    /// 802.11r over the distribution system.
+    pub r_over_ds: bool,
+    /// Caching of keys by each access point. Default: true.
+    pub key_caching: bool,
+    /// Opportunistic key caching: all access points know a station's keys.
+    pub okc: bool,
+    /// Steering of stations by the access points.
+    pub steering: Steering,
 }
 
 /// Reference to a radio of an access point, written `c7.5g`.
@@ -404,7 +414,12 @@ impl Network {
             security: Security::default(),
             radius_delay: None,
             k: false,
+            v: false,
             r: false,
+            r_over_ds: false,
+            key_caching: true,
+            okc: false,
+            steering: Steering::default(),
         }
     }
 }

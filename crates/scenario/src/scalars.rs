@@ -107,6 +107,11 @@ quantity! {
     Probability::ZERO, NINETY_NINE, "a share, 0 to 99 %"
 }
 quantity! {
+    /// A share up to 100 %.
+    Part(Probability), unit "%" => "%|ppm",
+    Probability::ZERO, Probability::ONE, "a share, 0 to 100 %"
+}
+quantity! {
     /// Distance.
     Range(Distance), unit "m" => "m|cm|mm|km|ft",
     Distance::from_millimetres(10), Distance::from_metres(100_000), "a distance, 1 cm to 100 km"

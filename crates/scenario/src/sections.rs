@@ -2,7 +2,7 @@
 //! them.
 
 use crate::decode::{FromNode, List, Named, OneOrMany, Section};
-use crate::enums::{AqlChoice, RoamingChoice};
+use crate::enums::{AqlChoice, RoamingChoice, SteeringChoice};
 use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
 use crate::path::is_name;
@@ -78,18 +78,24 @@ section! {
     NetworkSection(Network = Network::new("")) {
         /// Radios of the network, each as access point and radio: `c7.5g`.
         radios(required): List<RadioRef> => radios;
-        /// Reserved for band steering.
-        steering: Reserved;
+        /// Steering of stations by the access points: the name of a policy (`none`, `usteer`, `dawn`, `load`, `prefer-5ghz`, `probe-suppression`), or a section. All but `none` and `probe-suppression` need `v = true`. Manual steering is a network for each band.
+        steering: SteeringChoice => steering;
         /// Key management, which decides how many frames a station needs to join: `open`, `psk` (8 frames), `sae` (10), `802.1x` (24, and eight round trips to the RADIUS server).
         security: Security => security;
         /// Round trip from the access points to the RADIUS server. It has an effect only with `802.1x`.
         radius_delay: Span => radius_delay, default "5 ms";
         /// 802.11k: neighbour reports. Roaming stations scan only the channels of this network instead of all channels.
         k: Flag => k;
-        /// Reserved for 802.11v (BSS transition management).
-        v: Reserved;
+        /// 802.11v: BSS transition management. The access points can ask stations to move. `steering` decides when they do.
+        v: Flag => v;
         /// 802.11r: fast BSS transition over the air. Roaming stations join with four frames. Needs keys, so not with `security = "open"`.
         r: Flag => r;
+        /// 802.11r over the distribution system: the first two of the four frames pass through the old access point. Needs `r = true`.
+        r_over_ds: Flag => r_over_ds;
+        /// Caching of keys (PMKSA) by the access points: a station that returns to one joins with 8 frames, also with `sae` and `802.1x`.
+        key_caching: Flag => key_caching;
+        /// Opportunistic key caching: the access points share the keys, so a station that knows one joins the others with 8 frames.
+        okc: Flag => okc;
         /// Reserved for links between access points.
         backhaul: Reserved;
     }
@@ -196,7 +202,7 @@ section! {
         path(wifi): List<Place> => air.path;
         /// Speed on the path.
         speed(wifi): Velocity => air.speed, default "1 m/s";
-        /// Roaming between the radios of the network: the name of a client policy (`never`, `linux`, `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`), or a section.
+        /// Roaming between the radios of the network: the name of a client policy (`never`, `linux`, `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`, `ap-directed`), or a section.
         roaming(wifi): RoamingChoice => air.roaming, default "none: the station stays with the radio that it joined";
         /// Fixed MCS, independent of the signal, counted per stream: MCS 15 of 802.11n is `mcs = 7` with `streams = 2`.
         mcs(wifi): Whole<0, 13>, changes |value| (StationSetting::Quality(LinkQuality::Mcs(value)));

@@ -2,7 +2,8 @@
 
 use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
-    RadioSelection, RateControl, Roaming, RoamingPolicy, Security, Standard, Width,
+    RadioSelection, RateControl, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy,
+    TransitionAnswer, Width,
 };
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
@@ -432,7 +433,22 @@ fn plan() -> impl Strategy<Value = Plan> {
             security: if placed { Security::Enterprise } else { Security::Psk },
             radius_delay: placed.then_some(times.2),
             k: placed,
+            v: placed,
             r: placed,
+            r_over_ds: placed,
+            key_caching: !placed,
+            okc: placed,
+            steering: if placed {
+                Steering {
+                    policy: SteeringPolicy::Usteer,
+                    trigger: Some(Dbm::from_hundredths(-7_050)),
+                    margin: Some(Db::from_db(4)),
+                    disassociate: Some(false),
+                    ..Steering::default()
+                }
+            } else {
+                Steering::default()
+            },
         }];
 
         plan.aps = vec![d8, c7];
@@ -456,6 +472,11 @@ fn plan() -> impl Strategy<Value = Plan> {
                     scan_interval: Some(Duration::from_secs(7)),
                     beacon_smoothing: 1,
                     frame_processing: Duration::from_millis(3),
+                    k: false,
+                    v: false,
+                    r: false,
+                    transition: TransitionAnswer::Reject,
+                    acceptance: Probability::from_ppb(250_000_000).unwrap(),
                 });
             }
             for (_, config) in workloads {

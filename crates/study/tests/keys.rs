@@ -70,8 +70,6 @@ const EXEMPT: &[(&str, &str)] = &[
     ("ServerSection.link", "a section"),
     ("ApSection.radio", "sections"),
     ("ApSection.wan", "a section"),
-    ("NetworkSection.steering", "reserved"),
-    ("NetworkSection.v", "reserved"),
     ("NetworkSection.backhaul", "reserved"),
     ("StationSection.agent", "has a note on simulate"),
     ("StationSection.label", "has a note on simulate"),
@@ -115,7 +113,7 @@ fn drops(grid: &Grid) -> u64 {
     drops
 }
 
-/// Number of moves of a run, the longest one in ms, or the begin of the first one in s.
+/// Number of moves of a run, the longest or the shortest one in ms, or the begin of the first one in s.
 fn roams(grid: &Grid, metric: &str) -> f64 {
     let plan = &grid.runs().unwrap()[0].plan;
     let mut roams = Vec::new();
@@ -130,6 +128,7 @@ fn roams(grid: &Grid, metric: &str) -> f64 {
     match metric {
         "count" => roams.len() as f64,
         "longest_ms" => roams.iter().map(|(_, length)| length / 1e6).fold(f64::NAN, f64::max),
+        "shortest_ms" => roams.iter().map(|(_, length)| length / 1e6).fold(f64::NAN, f64::min),
         "begins_s" => roams.first().map_or(f64::NAN, |(at, _)| at / 1e9),
         _ => panic!("unknown metric `{metric}`"),
     }

@@ -270,6 +270,7 @@ impl<'a> ViewBuilder<'a> {
             EventKind::Rate => MarkKind::Rate,
             EventKind::Warning | EventKind::UnusedServerLost | EventKind::Rejected => MarkKind::Warning,
             EventKind::Scan => MarkKind::Scan,
+            EventKind::Steering => MarkKind::Steering,
             EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::QualityIssue | EventKind::Lab => {
                 return;
             }

@@ -1,6 +1,6 @@
 //! Roaming of a station between access points.
 
-use netburn_units::{Db, Dbm, Duration};
+use netburn_units::{Db, Dbm, Duration, Probability};
 
 /// Rules of a client: when it looks for another access point, and when it moves. The constants of
 /// each policy are in `network::roaming::policy`, with their sources.
@@ -20,6 +20,20 @@ pub enum RoamingPolicy {
     Qualcomm,
     /// Firmware of Broadcom (brcmfmac), such as that of the Raspberry Pi.
     Broadcom,
+    /// Only when the access point asks (802.11v), and after the link is lost.
+    ApDirected,
+}
+
+/// Reaction of a station to BSS transition management requests (802.11-2020 clause 11.21.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum TransitionAnswer {
+    /// It moves if it hears one of the named access points.
+    #[default]
+    Accept,
+    /// It answers that it stays.
+    Reject,
+    /// It does not answer.
+    Ignore,
 }
 
 /// Key management of a network.
@@ -52,6 +66,16 @@ pub struct Roaming {
     pub beacon_smoothing: u8,
     /// Time from the reception of a frame until the answer is ready to be sent, on both sides.
     pub frame_processing: Duration,
+    /// The station supports neighbour and beacon reports (802.11k).
+    pub k: bool,
+    /// The station supports BSS transition management (802.11v).
+    pub v: bool,
+    /// The station supports fast BSS transition (802.11r).
+    pub r: bool,
+    /// Reaction to BSS transition requests.
+    pub transition: TransitionAnswer,
+    /// Share of BSS transition requests that it accepts, with [`TransitionAnswer::Accept`].
+    pub acceptance: Probability,
 }
 
 impl Default for Roaming {
@@ -63,6 +87,11 @@ impl Default for Roaming {
             scan_interval: None,
             beacon_smoothing: 4,
             frame_processing: Duration::from_millis(8),
+            k: true,
+            v: true,
+            r: true,
+            transition: TransitionAnswer::Accept,
+            acceptance: Probability::ONE,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{PlacedRadio, link, placement};
 use crate::error::NetworkError;
-use netburn_medium::config::{LinkQuality, RadioSelection};
+use netburn_medium::config::{Band, LinkQuality, RadioSelection, SteeringPolicy};
 use netburn_medium::signal::{PathLoss, received_dbm};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Joins, RadioRef, Station};
@@ -69,15 +69,44 @@ pub(super) fn choose(
         (dbm.unwrap_or(0.0) * 100.0) as i64
     };
     let wanted = |index: usize| matches!(station.air.radio_selection, RadioSelection::Band(band) if band == radios[index].config.band);
+    let silent = silent_radios(plan, joins, radios, &spoken, signal);
     spoken.sort_by_key(|index| {
         let band = radios[*index].config.band;
         let by_band = std::cmp::Reverse((wanted(*index), band, signal(*index)));
         let by_signal = std::cmp::Reverse((signal(*index), band));
         match station.air.radio_selection {
-            RadioSelection::Strongest => (Some(by_signal), None),
-            RadioSelection::HighestBand | RadioSelection::Band(_) => (None, Some(by_band)),
+            RadioSelection::Strongest => (silent.contains(index), Some(by_signal), None),
+            RadioSelection::HighestBand | RadioSelection::Band(_) => (silent.contains(index), None, Some(by_band)),
         }
     });
     let choices = spoken.iter().map(|index| (*index, qualities[*index]));
     Ok(choices.filter_map(|(index, quality)| Some((index, quality?))).collect())
+}
+
+/// Signal in dBm from which a station is heard: the sensitivity of the lowest rate (802.11-2020 table
+/// 17-18).
+const AUDIBLE: i64 = -8_200;
+
+/// Radios that do not answer a station's probe requests: with probe suppression, those on 2.4 GHz of
+/// access points that hear it on a higher band.
+fn silent_radios(
+    plan: &Plan,
+    joins: &Joins,
+    radios: &[PlacedRadio],
+    spoken: &[usize],
+    signal: impl Fn(usize) -> i64,
+) -> Vec<usize> {
+    let Joins::Network(name) = joins else { return Vec::new() };
+    let network = plan.networks.iter().find(|network| network.name == *name);
+    if network.is_none_or(|network| network.steering.policy != SteeringPolicy::ProbeSuppression) {
+        return Vec::new();
+    }
+    let band = |index: usize| radios[index].config.band;
+    let heard = |ap: usize| {
+        spoken
+            .iter()
+            .any(|index| radios[*index].ap == ap && band(*index) > Band::Ghz2_4 && signal(*index) >= AUDIBLE)
+    };
+    let on_2ghz = spoken.iter().copied().filter(|index| band(*index) == Band::Ghz2_4);
+    on_2ghz.filter(|index| heard(radios[*index].ap)).collect()
 }

@@ -3,9 +3,11 @@
 use super::link::Link;
 use super::{MobileStation, PlacedRadio, WifiStation, joins, node};
 use crate::error::NetworkError;
+use netburn_medium::config::SteeringPolicy;
 use netburn_scenario::Plan;
+use netburn_scenario::plan::{Joins, Station};
 
-/// The stations that move, or that have a roaming policy.
+/// The stations that move, that have a roaming policy, or that their access points can move.
 pub(super) fn mobile_stations(
     plan: &Plan,
     radios: &[PlacedRadio],
@@ -15,11 +17,12 @@ pub(super) fn mobile_stations(
     let mut free = radios.len() + wifi_stations.len();
     for (index, joined) in wifi_stations.iter().enumerate() {
         let station = &plan.stations[joined.station];
-        if station.air.roaming.is_none() && station.air.path.len() < 2 {
+        let roams = station.air.roaming.is_some() || is_steered(plan, station);
+        if !roams && station.air.path.len() < 2 {
             continue;
         }
         let mut choices = joins::choose(plan, station, radios)?;
-        if station.air.roaming.is_none() {
+        if !roams {
             choices.truncate(1);
         }
         // By radio, so that the order does not depend on the first position.
@@ -48,4 +51,14 @@ pub(super) fn mobile_stations(
         });
     }
     Ok(mobile)
+}
+
+/// Returns whether the access points can ask a station to move.
+fn is_steered(plan: &Plan, station: &Station) -> bool {
+    let Some(Joins::Network(name)) = &station.air.joins else {
+        return false;
+    };
+    let network = plan.networks.iter().find(|network| network.name == *name);
+    let policy = network.map_or(SteeringPolicy::None, |network| network.steering.policy);
+    !matches!(policy, SteeringPolicy::None | SteeringPolicy::ProbeSuppression)
 }

@@ -36,6 +36,30 @@ pub(super) fn choose(rule: Rule, current: &Heard, found: &[Heard], busy: bool) -
     }
 }
 
+/// Candidate to which the client moves because its access point asks (802.11v), among `named`, those of
+/// the request that it hears; `None`: it rejects. `imminent`: the access point announces a
+/// disassociation.
+pub(super) fn choose_named(rule: Rule, current: &Heard, named: &[Heard], imminent: bool) -> Option<usize> {
+    let others = || named.iter().filter(|heard| heard.candidate != current.candidate);
+    match rule {
+        Rule::WpaSupplicant => {
+            // wnm_sta.c: a candidate that is weaker than the current one and below −80 dBm is dropped.
+            let weak = |heard: &&Heard| heard.signal < current.signal && heard.signal < -80.0;
+            let best = best(others().filter(|heard| !weak(heard)))?;
+            let listed = named.iter().any(|heard| heard.candidate == current.candidate);
+            // If the list contains the current one, the other must be faster by a sixteenth.
+            let faster = estimated_mbps(best) > estimated_mbps(current) * 17.0 / 16.0;
+            (imminent || !listed || faster).then_some(best.candidate)
+        }
+        Rule::Iwd => others()
+            .max_by(|a, b| rank(a).total_cmp(&rank(b)))
+            .map(|best| best.candidate),
+        Rule::Stronger { .. } => others()
+            .max_by(|a, b| a.signal.total_cmp(&b.signal))
+            .map(|best| best.candidate),
+    }
+}
+
 /// Candidate that a client without a connection joins.
 pub(super) fn choose_first(rule: Rule, found: &[Heard]) -> Option<usize> {
     let best = match rule {
@@ -214,6 +238,33 @@ mod tests {
         assert_eq!(choose(rule, &found[0], &found, true), Some(1));
         assert_eq!(choose(rule, &found[0], &found, false), None);
         assert_eq!(choose(rule, &found[0], &found[..1], true), None);
+    }
+
+    /// wpa_supplicant (wnm_sta.c): drops a candidate below −80 dBm that is weaker than the current one;
+    /// keeps one that is stronger. With the current one in the list it needs 1/16 more throughput.
+    #[test]
+    fn requests() {
+        let current = heard(0, -70.0);
+        let named = |signals: &[f64]| -> Vec<Heard> {
+            let others = signals.iter().enumerate();
+            others.map(|(index, signal)| heard(index + 1, *signal)).collect()
+        };
+        let choose =
+            |current: &Heard, named: &[Heard], imminent| choose_named(Rule::WpaSupplicant, current, named, imminent);
+        assert_eq!(choose(&current, &named(&[-75.0]), false), Some(1));
+        assert_eq!(choose(&current, &named(&[-81.0]), false), None);
+        assert_eq!(choose(&heard(0, -82.0), &named(&[-81.0]), false), Some(1));
+        assert_eq!(choose(&current, &[], true), None);
+        let listed = [current, heard(1, -71.0)];
+        assert_eq!(choose(&current, &listed, false), None);
+        assert_eq!(choose(&current, &listed, true), Some(1));
+        // −70 dBm: 205 Mbit/s, −68 dBm: 234 Mbit/s.
+        assert_eq!(choose(&current, &[current, heard(1, -68.0)], false), Some(1));
+        let margin = Rule::Stronger {
+            active: 20.0,
+            idle: 20.0,
+        };
+        assert_eq!(choose_named(margin, &current, &named(&[-75.0, -72.0]), false), Some(2));
     }
 
     /// iwd: 26 dB has 263.3; 31 dB has 292.5 × 1.2. With 802.11r 263.3 × 1.3 is more than 292.5.

@@ -3,11 +3,11 @@
 //! The machine knows no radio. Its caller reports the signals at an instant ([`Surroundings`]),
 //! frames that arrived, and timers; the machine returns [`Action`]s.
 
-use super::choose::{Heard, choose, choose_first};
-use super::exchange::{Exchange, Method, Progress};
+use super::choose::{Heard, choose, choose_first, choose_named};
+use super::exchange::{Exchange, FastTransition, Method, Progress};
 use super::policy::Constants;
 use super::scan::{Scan, ScanChannel, Step};
-use netburn_medium::config::{Band, Width};
+use netburn_medium::config::{Band, Security, TransitionAnswer, Width};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -26,6 +26,10 @@ const RESCAN: Duration = Duration::from_secs(5);
 /// period).
 const AVOIDED: Duration = Duration::from_secs(10);
 
+/// Age up to which a scan's results answer a transition request without another scan
+/// (wpa_supplicant's wnm_sta.c).
+const FRESH: Duration = Duration::from_secs(2);
+
 /// A radio that the client can join.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
@@ -33,6 +37,17 @@ pub(super) struct Target {
     pub(super) width: Width,
     /// Signal in dBm below which its frames are not received.
     pub(super) weakest: f64,
+    /// Number of its access point.
+    pub(super) ap: usize,
+}
+
+/// A request of the access point to move (802.11v BSS transition management request).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TransitionRequest {
+    /// Targets that it names, the preferred one first.
+    pub(crate) candidates: Vec<usize>,
+    /// It announces that it will disassociate the client.
+    pub(crate) imminent: bool,
 }
 
 /// Observations of a client at an instant.
@@ -67,6 +82,12 @@ pub(crate) enum Action {
     Joined(usize),
     /// The link is lost.
     Disconnected,
+    /// A target received a probe request.
+    Probed(usize),
+    /// Answers a transition request.
+    Answer { accepted: bool },
+    /// Answers a beacon request with the results of its scan.
+    Report,
     /// An event for the record.
     Event(RoamEvent),
 }
@@ -92,7 +113,13 @@ enum State {
     Scanning(Listening),
     /// It is back on its channel and evaluates a scan.
     Choosing {
+        purpose: Purpose,
         found: Vec<(usize, f64)>,
+        until: Instant,
+    },
+    /// It has accepted a request and leaves after its answer.
+    Leaving {
+        target: usize,
         until: Instant,
     },
     Joining {
@@ -110,9 +137,21 @@ enum State {
     },
 }
 
+/// Reason of a scan.
+#[derive(Debug, Clone)]
+enum Purpose {
+    /// Its own choice.
+    Own,
+    /// A beacon request of the access point (802.11k).
+    Report,
+    /// A transition request.
+    Request(TransitionRequest),
+}
+
 /// A scan in progress.
 #[derive(Debug)]
 struct Listening {
+    purpose: Purpose,
     scan: Scan,
     /// Step in progress, and its end.
     step: Option<(Step, Instant)>,
@@ -133,7 +172,10 @@ pub(crate) struct Client {
     channels: Vec<ScanChannel>,
     every_channel: Vec<ScanChannel>,
     targets: Vec<Target>,
-    fast_transition: bool,
+    keys: Keys,
+    transition: TransitionAnswer,
+    /// 2.4 GHz radios withhold their answers to probe requests of a client that 5 GHz hears.
+    probe_suppression: bool,
     current: Option<usize>,
     /// Time at which it joined `current`.
     joined: Instant,
@@ -151,7 +193,26 @@ pub(crate) struct Client {
     /// Since when it has no link.
     cut_since: Option<(Instant, Option<usize>)>,
     avoided: Vec<(usize, Instant)>,
+    /// Results of the last scan.
+    results: Option<(Instant, Vec<(usize, f64)>)>,
     actions: VecDeque<Action>,
+}
+
+/// Keys that access points have cached.
+#[derive(Debug, Clone)]
+pub(super) struct Keys {
+    pub(super) caching: bool,
+    /// All access points share them (OKC).
+    pub(super) shared: bool,
+    /// By target.
+    pub(super) known: Vec<bool>,
+}
+
+impl Keys {
+    /// Returns whether a target has the client's keys.
+    fn are_known(&self, target: usize) -> bool {
+        self.caching && self.known[target] || self.shared && self.known.contains(&true)
+    }
 }
 
 /// Settings of a client.
@@ -164,6 +225,11 @@ pub(super) struct Settings {
     pub(super) neighbour_reports: bool,
     pub(super) every_channel: Vec<ScanChannel>,
     pub(super) targets: Vec<Target>,
+    /// True if access points cache keys, and if they share them.
+    pub(super) key_caching: bool,
+    pub(super) shared_keys: bool,
+    pub(super) transition: TransitionAnswer,
+    pub(super) probe_suppression: bool,
 }
 
 impl Client {
@@ -176,27 +242,26 @@ impl Client {
             neighbour_reports,
             every_channel,
             targets,
+            key_caching,
+            shared_keys,
+            transition,
+            probe_suppression,
         } = settings;
-        let mut known: Vec<ScanChannel> = Vec::new();
-        for target in &targets {
-            let same = |other: &ScanChannel| (other.band, other.number) == (target.channel.band, target.channel.number);
-            if !known.iter().any(same) {
-                known.push(target.channel);
-            }
-        }
-        let fast_transition = method.fast_transition;
-        Client {
+        let keys = Keys {
+            caching: key_caching,
+            shared: shared_keys,
+            known: (0..targets.len()).map(|target| target == current).collect(),
+        };
+        let mut client = Client {
             constants,
             smoothing: f64::from(smoothing.max(1)),
             method,
-            channels: if neighbour_reports {
-                known
-            } else {
-                every_channel.clone()
-            },
+            channels: every_channel.clone(),
             every_channel,
             targets,
-            fast_transition,
+            keys,
+            transition,
+            probe_suppression,
             current: Some(current),
             joined: now,
             state: State::Connected,
@@ -210,13 +275,23 @@ impl Client {
             last_scan: None,
             cut_since: None,
             avoided: Vec::new(),
+            results: None,
             actions: VecDeque::new(),
+        };
+        if neighbour_reports {
+            client.channels = client.known_channels();
         }
+        client
     }
 
     /// Target to which it is connected.
     pub(crate) fn current(&self) -> Option<usize> {
         self.current
+    }
+
+    /// Targets that the last scan found, with their signals in dBm.
+    pub(crate) fn results(&self) -> &[(usize, f64)] {
+        self.results.as_ref().map_or(&[], |(_, found)| found)
     }
 
     pub(crate) fn poll_action(&mut self) -> Option<Action> {
@@ -228,7 +303,10 @@ impl Client {
             State::Connected => Some(self.next_beacon),
             State::Scanning(listening) => listening.step.map(|(_, until)| until),
             State::Joining { exchange, .. } => exchange.poll_timeout(),
-            State::Choosing { until, .. } | State::Probing { until, .. } | State::Idle { until } => Some(*until),
+            State::Choosing { until, .. }
+            | State::Leaving { until, .. }
+            | State::Probing { until, .. }
+            | State::Idle { until } => Some(*until),
         }
     }
 
@@ -240,9 +318,17 @@ impl Client {
         match &mut self.state {
             State::Connected => self.handle_beacon(now, around),
             State::Scanning(_) => self.handle_scan(now, around),
-            State::Choosing { found, .. } => {
-                let found = std::mem::take(found);
-                self.choose(now, &found, around);
+            State::Choosing { purpose, found, .. } => {
+                let (purpose, found) = (purpose.clone(), std::mem::take(found));
+                match purpose {
+                    Purpose::Own => self.choose(now, &found, around),
+                    Purpose::Report => self.report(now),
+                    Purpose::Request(request) => self.answer(now, &request, &found, around),
+                }
+            }
+            State::Leaving { target, .. } => {
+                let target = *target;
+                self.join(now, target);
             }
             State::Joining { exchange, .. } => {
                 let progress = exchange.handle_timeout(now);
@@ -290,6 +376,55 @@ impl Client {
             let progress = exchange.handle_frame(now, arrived);
             self.handle_progress(now, progress);
         }
+    }
+
+    /// Reports a transition request. A client that scans or joins does not process it. `willing`: the
+    /// client accepts if it can.
+    pub(crate) fn handle_request(
+        &mut self,
+        now: Instant,
+        request: TransitionRequest,
+        willing: bool,
+        around: &Surroundings<'_>,
+    ) {
+        if !matches!(self.state, State::Connected) || self.transition == TransitionAnswer::Ignore {
+            return;
+        }
+        if self.transition == TransitionAnswer::Reject || !willing {
+            self.actions.push_back(Action::Answer { accepted: false });
+            return;
+        }
+        if let Some((_, results)) = self.results.as_ref().filter(|(at, _)| now.since(*at) <= FRESH) {
+            let found = results.clone();
+            self.answer(now, &request, &found, around);
+            return;
+        }
+        let mut channels: Vec<ScanChannel> = Vec::new();
+        for candidate in &request.candidates {
+            let channel = self.targets[*candidate].channel;
+            if !channels.contains(&channel) {
+                channels.push(channel);
+            }
+        }
+        self.start_scan_of(now, channels, Purpose::Request(request), around);
+    }
+
+    /// Reports a beacon request for the channels of its network.
+    pub(crate) fn handle_beacon_request(&mut self, now: Instant, around: &Surroundings<'_>) {
+        if matches!(self.state, State::Connected) {
+            let channels = self.known_channels();
+            self.start_scan_of(now, channels, Purpose::Report, around);
+        }
+    }
+
+    /// Reports that the access point has disassociated the client.
+    pub(crate) fn handle_disassociated(&mut self, now: Instant, around: &Surroundings<'_>) {
+        let Some(current) = self.current.take() else { return };
+        // hostapd removes the cached keys (wnm_ap.c).
+        self.keys.known[current] = false;
+        self.cut_since = Some((now, Some(current)));
+        self.actions.push_back(Action::Disconnected);
+        self.start_scan(now, around);
     }
 
     fn handle_beacon(&mut self, now: Instant, around: &Surroundings<'_>) {
@@ -355,11 +490,17 @@ impl Client {
         wants
     }
 
+    /// Starts a scan of its own.
     fn start_scan(&mut self, now: Instant, around: &Surroundings<'_>) {
         let connected = self.current.is_some();
         let channels = if connected { &self.channels } else { &self.every_channel };
+        self.start_scan_of(now, channels.clone(), Purpose::Own, around);
+    }
+
+    fn start_scan_of(&mut self, now: Instant, channels: Vec<ScanChannel>, purpose: Purpose, around: &Surroundings<'_>) {
         self.state = State::Scanning(Listening {
-            scan: Scan::new(self.constants.scan, channels.clone(), connected),
+            purpose,
+            scan: Scan::new(self.constants.scan, channels, self.current.is_some()),
             step: None,
             announced: None,
             found: Vec::new(),
@@ -379,6 +520,9 @@ impl Client {
                 let same = (target.channel.band, target.channel.number) == (channel.band, channel.number);
                 if same && around.signals[index] >= target.weakest {
                     listening.found.push((index, around.signals[index]));
+                    if !channel.passive {
+                        self.actions.push_back(Action::Probed(index));
+                    }
                 }
             }
         }
@@ -437,33 +581,31 @@ impl Client {
             self.actions.push_back(Action::Event(event));
             until = now + self.method.processing;
         }
+        let mut found = listening.found;
+        if self.probe_suppression {
+            let on_5ghz: Vec<usize> = found
+                .iter()
+                .map(|(target, _)| &self.targets[*target])
+                .filter(|target| target.channel.band != Band::Ghz2_4)
+                .map(|target| target.ap)
+                .collect();
+            let is_silent = |target: &Target| target.channel.band == Band::Ghz2_4 && on_5ghz.contains(&target.ap);
+            found.retain(|(target, _)| !is_silent(&self.targets[*target]));
+        }
+        self.results = Some((now, found.clone()));
         self.state = State::Choosing {
-            found: listening.found,
+            purpose: listening.purpose,
+            found,
             until,
         };
     }
 
     /// Moves, joins or stays, after a scan.
     fn choose(&mut self, now: Instant, found: &[(usize, f64)], around: &Surroundings<'_>) {
-        self.avoided.retain(|(_, until)| *until > now);
-        let heard = |candidate: usize, signal: f64| {
-            let target = &self.targets[candidate];
-            Heard {
-                candidate,
-                signal,
-                band: target.channel.band,
-                width: target.width,
-                fast_transition: self.fast_transition,
-            }
-        };
-        let found: Vec<Heard> = found
-            .iter()
-            .filter(|(candidate, _)| !self.avoided.iter().any(|(avoided, _)| avoided == candidate))
-            .map(|(candidate, signal)| heard(*candidate, *signal))
-            .collect();
+        let found = self.usable(now, found);
         let target = match self.current {
             Some(current) => {
-                let own = heard(current, self.average.unwrap_or(around.signals[current]));
+                let own = self.heard(current, self.average.unwrap_or(around.signals[current]));
                 choose(self.constants.rule, &own, &found, around.busy)
             }
             None => choose_first(self.constants.rule, &found),
@@ -478,27 +620,105 @@ impl Client {
         }
     }
 
-    fn join(&mut self, now: Instant, target: usize) {
-        let before = self.current.take();
-        self.cut_since.get_or_insert((now, before));
-        self.actions.push_back(Action::Tune(target));
-        self.state = State::Joining {
-            target,
-            exchange: Exchange::new(now, self.method),
+    fn heard(&self, candidate: usize, signal: f64) -> Heard {
+        let target = &self.targets[candidate];
+        Heard {
+            candidate,
+            signal,
+            band: target.channel.band,
+            width: target.width,
+            fast_transition: self.method.fast_transition != FastTransition::Off,
+        }
+    }
+
+    /// Scan results without the targets that could not be joined recently.
+    fn usable(&mut self, now: Instant, found: &[(usize, f64)]) -> Vec<Heard> {
+        self.avoided.retain(|(_, until)| *until > now);
+        found
+            .iter()
+            .filter(|(candidate, _)| !self.avoided.iter().any(|(avoided, _)| avoided == candidate))
+            .map(|(candidate, signal)| self.heard(*candidate, *signal))
+            .collect()
+    }
+
+    /// Answers a transition request after a scan, and moves if it accepts.
+    fn answer(&mut self, now: Instant, request: &TransitionRequest, found: &[(usize, f64)], around: &Surroundings<'_>) {
+        let Some(current) = self.current else { return };
+        let own = self.heard(current, self.average.unwrap_or(around.signals[current]));
+        let mut named = self.usable(now, found);
+        named.retain(|heard| request.candidates.contains(&heard.candidate));
+        let target = choose_named(self.constants.rule, &own, &named, request.imminent);
+        self.actions.push_back(Action::Answer {
+            accepted: target.is_some(),
+        });
+        self.next_beacon = now + BEACON;
+        self.state = match target {
+            Some(target) => State::Leaving {
+                target,
+                until: now + self.method.processing,
+            },
+            None => State::Connected,
         };
     }
 
+    /// Answers a beacon request.
+    fn report(&mut self, now: Instant) {
+        self.actions.push_back(Action::Report);
+        self.next_beacon = now + BEACON;
+        self.state = State::Connected;
+    }
+
+    /// Channels of its network.
+    fn known_channels(&self) -> Vec<ScanChannel> {
+        let mut known: Vec<ScanChannel> = Vec::new();
+        for target in &self.targets {
+            if !known.contains(&target.channel) {
+                known.push(target.channel);
+            }
+        }
+        known
+    }
+
+    fn join(&mut self, now: Instant, target: usize) {
+        let mut method = self.method;
+        method.cached = self.keys.are_known(target);
+        if self.current.is_none() && method.fast_transition == FastTransition::OverTheDs {
+            method.fast_transition = FastTransition::OverTheAir;
+        }
+        let exchange = Exchange::new(now, method);
+        if !exchange.through_old() {
+            self.leave_for(now, target);
+        }
+        self.state = State::Joining { target, exchange };
+    }
+
+    /// Leaves the access point, if any, and tunes to a target's channel.
+    fn leave_for(&mut self, now: Instant, target: usize) {
+        let before = self.current.take();
+        self.cut_since.get_or_insert((now, before));
+        self.actions.push_back(Action::Tune(target));
+    }
+
     fn handle_progress(&mut self, now: Instant, progress: Progress) {
-        let State::Joining { target, .. } = self.state else {
+        let State::Joining { target, exchange } = &self.state else {
             return;
         };
+        let (target, through_old) = (*target, exchange.through_old());
         match progress {
             Progress::Wait => {}
             Progress::Send { from_station, bytes } => self.actions.push_back(Action::Frame {
-                target,
+                target: self.current.filter(|_| through_old).unwrap_or(target),
                 from_station,
                 bytes,
             }),
+            Progress::Prepared => self.leave_for(now, target),
+            Progress::Failed if through_old => {
+                let mut method = self.method;
+                method.fast_transition = FastTransition::OverTheAir;
+                self.leave_for(now, target);
+                let exchange = Exchange::new(now, method);
+                self.state = State::Joining { target, exchange };
+            }
             Progress::Failed => {
                 self.avoided.push((target, now + AVOIDED));
                 self.actions.push_back(Action::Event(RoamEvent::Failed { target }));
@@ -506,6 +726,9 @@ impl Client {
             }
             Progress::Done => {
                 self.current = Some(target);
+                if self.method.security != Security::Open {
+                    self.keys.known[target] = true;
+                }
                 (self.joined, self.heard) = (now, now);
                 (self.average, self.beacons, self.missing) = (None, 0, 0);
                 (self.low_since, self.last_scan) = (None, None);

@@ -19,12 +19,13 @@ mod scan;
 
 use crate::layout::{Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
 use crate::output::{Envelope, NetPacket};
-pub(crate) use client::{Action, Client, RoamEvent, Surroundings};
+use crate::steering::SteeringReason;
+pub(crate) use client::{Action, Client, RoamEvent, Surroundings, TransitionRequest};
 use client::{Settings, Target, scan_channel};
-use exchange::Method;
+use exchange::{FastTransition, Method};
 use motion::{Shadowing, Way};
 use netburn_medium::air::Air;
-use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Width};
+use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy, Width};
 use netburn_medium::geometry::{Building, Position};
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::{Modulation, ofdm};
@@ -35,6 +36,8 @@ use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, DEFAULT_SPEED, Joins, Network
 use netburn_units::{Duration, Instant, Stream};
 use std::collections::VecDeque;
 
+/// Time without packets after which a station counts as idle.
+pub(crate) const BUSY: Duration = Duration::from_secs(1);
 /// Length of a beacon's body and header in bytes.
 const BEACON_BYTES: u64 = 300;
 
@@ -76,6 +79,23 @@ pub enum ClientEventKind {
         /// The radio.
         to: String,
     },
+    /// Its access point asked it to move.
+    Asked {
+        /// Preferred radio.
+        to: String,
+        /// Reason.
+        reason: SteeringReason,
+    },
+    /// It answered such a request.
+    Answered {
+        /// True if it moves.
+        accepted: bool,
+    },
+    /// Its access point disassociated it.
+    Disassociated {
+        /// Radio of the access point.
+        from: String,
+    },
 }
 
 impl std::fmt::Display for ClientEvent {
@@ -90,6 +110,10 @@ impl std::fmt::Display for ClientEvent {
                 write!(f, "scanned; away from its channel for {} ms", away.as_millis())
             }
             ClientEventKind::JoinFailed { to } => write!(f, "could not join {to}"),
+            ClientEventKind::Asked { to, reason } => write!(f, "asked to move to {to}: {reason}"),
+            ClientEventKind::Answered { accepted: true } => write!(f, "accepted the request to move"),
+            ClientEventKind::Answered { accepted: false } => write!(f, "rejected the request to move"),
+            ClientEventKind::Disassociated { from } => write!(f, "disassociated by {from}"),
         }
     }
 }
@@ -117,6 +141,25 @@ pub(crate) struct Mobile<P> {
     pub(crate) next_motion: Option<Instant>,
     /// For the reception of beacons.
     pub(crate) chance: Stream,
+    /// For the acceptance of transition requests.
+    willing: Stream,
+    acceptance: f64,
+    /// Time at which it joined its radio; `None`: before the run.
+    pub(crate) joined_at: Option<Instant>,
+    /// Standard and 802.11k, v support of the station and its network.
+    pub(crate) standard: Option<Standard>,
+    pub(crate) reports: bool,
+    pub(crate) transitions: bool,
+    /// Steering of its network.
+    pub(crate) steerer: Option<usize>,
+    /// Request on its way to the station.
+    pub(crate) request: Option<TransitionRequest>,
+    /// Answer on its way to the access point.
+    pub(crate) answer: Option<bool>,
+    /// Frames for it that wait until it is awake.
+    pub(crate) deferred: Vec<Frame>,
+    /// Airtime of its data at the last view of its access points.
+    pub(crate) airtime: Duration,
     pub(crate) busy_until: Instant,
     /// Packets that it wants to send while it has no link.
     pub(crate) held: VecDeque<NetPacket<P>>,
@@ -132,6 +175,8 @@ pub(crate) struct Candidate {
     /// Packets in a row that the access point lost.
     pub(crate) lost: u32,
     pub(crate) acknowledged: Instant,
+    /// Last signal of the station at this radio that the access points know, and when they learnt it.
+    pub(crate) known: Option<(f64, Instant)>,
 }
 
 /// Purpose of a management frame on the air, in its packet's `flow`.
@@ -143,10 +188,39 @@ pub(crate) enum Frame {
     Awake,
     /// Part of joining.
     Exchange,
+    /// Beacon request and report (802.11k).
+    BeaconRequest,
+    BeaconReport,
+    /// BSS transition management request and response (802.11v).
+    TransitionRequest,
+    TransitionResponse,
+    Disassociation,
 }
 
 impl Frame {
-    pub(crate) const ALL: [Frame; 3] = [Frame::Asleep, Frame::Awake, Frame::Exchange];
+    pub(crate) const ALL: [Frame; 8] = [
+        Frame::Asleep,
+        Frame::Awake,
+        Frame::Exchange,
+        Frame::BeaconRequest,
+        Frame::BeaconReport,
+        Frame::TransitionRequest,
+        Frame::TransitionResponse,
+        Frame::Disassociation,
+    ];
+
+    /// Length of its body in bytes: with the elements that hostapd and wpa_supplicant send for two or
+    /// three neighbours.
+    pub(crate) fn body(self) -> u32 {
+        match self {
+            Frame::Asleep | Frame::Awake | Frame::Exchange => 0,
+            Frame::BeaconRequest => 22,
+            Frame::BeaconReport => 96,
+            Frame::TransitionRequest => 45,
+            Frame::TransitionResponse => 12,
+            Frame::Disassociation => 2,
+        }
+    }
 }
 
 impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
@@ -164,9 +238,13 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 constants: policy::Constants::new(&config),
                 smoothing: config.beacon_smoothing,
                 method: method(&config, ssid),
-                neighbour_reports: ssid.is_some_and(|ssid| ssid.k),
+                neighbour_reports: config.k && ssid.is_some_and(|ssid| ssid.k),
                 every_channel: scan::all_channels(),
                 targets: mobile.candidates.iter().map(|at| target(layout, at)).collect(),
+                key_caching: ssid.is_some_and(|ssid| ssid.key_caching),
+                shared_keys: ssid.is_some_and(|ssid| ssid.okc),
+                transition: config.transition,
+                probe_suppression: ssid.is_some_and(|ssid| ssid.steering.policy == SteeringPolicy::ProbeSuppression),
             };
             let shadowing = |at: &WifiStation| {
                 let index = u64::from(number) << 32 | u64::from(at.radio.0);
@@ -179,6 +257,8 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 signal: at.link.signal(&at.quality).map(netburn_units::Dbm::as_dbm_f64),
                 lost: 0,
                 acknowledged: begin,
+                // It scanned before it joined.
+                known: at.link.signal(&at.quality).map(|signal| (signal.as_dbm_f64(), begin)),
             };
             let path = &station.air.path;
             Mobile {
@@ -189,6 +269,17 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 way: (!path.is_empty()).then(|| Way::new(path, station.air.speed.unwrap_or(DEFAULT_SPEED))),
                 next_motion: (!path.is_empty()).then_some(begin),
                 chance: plan.seed.stream("beacons", u64::from(number)),
+                willing: plan.seed.stream("transition requests", u64::from(number)),
+                acceptance: config.acceptance.as_f64(),
+                joined_at: None,
+                standard: station.air.standard,
+                reports: config.k && ssid.is_some_and(|ssid| ssid.k),
+                transitions: config.v && ssid.is_some_and(|ssid| ssid.v),
+                steerer: None,
+                request: None,
+                answer: None,
+                deferred: Vec::new(),
+                airtime: Duration::ZERO,
                 busy_until: begin,
                 held: VecDeque::new(),
             }
@@ -290,6 +381,11 @@ impl<P> Mobile<P> {
         changed
     }
 
+    /// Returns whether the station accepts the next transition request, if it can.
+    pub(crate) fn is_willing(&mut self) -> bool {
+        self.acceptance >= 1.0 || draw(&mut self.willing) < self.acceptance
+    }
+
     /// Signal of each candidate, and whether the serving access point's beacon arrives.
     pub(crate) fn listen(&mut self) -> (Vec<f64>, bool) {
         // Without a signal the link loses nothing to noise.
@@ -301,10 +397,15 @@ impl<P> Mobile<P> {
         let beacon = self.client.current().is_some_and(|current| {
             let snr_db = signals[current] - signal::noise_dbm(Width::Mhz20);
             let success = error::success(Modulation::Ofdm(ofdm::Rate::M6), snr_db, BEACON_BYTES * 8);
-            ((self.chance.next_u64() >> 11) as f64) < success * (1_u64 << 53) as f64
+            draw(&mut self.chance) < success
         });
         (signals, beacon)
     }
+}
+
+/// A number from 0 to 1.
+fn draw(stream: &mut Stream) -> f64 {
+    (stream.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// Method by which a station joins a network's radios.
@@ -312,7 +413,12 @@ fn method(config: &RoamingConfig, ssid: Option<&Ssid>) -> Method {
     let security = ssid.map(|ssid| ssid.security).unwrap_or_default();
     Method {
         security,
-        fast_transition: ssid.is_some_and(|ssid| ssid.r),
+        fast_transition: match ssid.filter(|ssid| ssid.r && config.r) {
+            Some(ssid) if ssid.r_over_ds => FastTransition::OverTheDs,
+            Some(_) => FastTransition::OverTheAir,
+            None => FastTransition::Off,
+        },
+        cached: false,
         radius: ssid.and_then(|ssid| ssid.radius_delay).unwrap_or(DEFAULT_RADIUS_DELAY),
         processing: config.frame_processing,
     }
@@ -325,5 +431,6 @@ fn target(layout: &Layout, at: &WifiStation) -> Target {
         channel: scan_channel(band, channel),
         width: at.link.width(),
         weakest: signal::weakest_dbm(&at.link.slowest()),
+        ap: at.ap,
     }
 }

@@ -133,6 +133,12 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
             scan: MAC80211,
             rule: Rule::WpaSupplicant,
         },
+        // Some clients move only when they are asked, then to the strongest.
+        RoamingPolicy::ApDirected => Constants {
+            trigger: None,
+            scan: MAC80211,
+            rule: Rule::Stronger { active: 0.0, idle: 0.0 },
+        },
         RoamingPolicy::Linux => Constants {
             trigger: Some(LINUX),
             scan: MAC80211,

@@ -190,7 +190,7 @@ impl Counter {
                     station.evidence.wifi.event(row.kind, row.length);
                 }
             }
-            EventKind::Change | EventKind::Rate | EventKind::Warning | EventKind::Scan => {}
+            EventKind::Change | EventKind::Rate | EventKind::Warning | EventKind::Scan | EventKind::Steering => {}
         }
     }
 

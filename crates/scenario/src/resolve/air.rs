@@ -6,7 +6,7 @@ use crate::plan::{Ap, Network, Radio, RadioName, RadioRef};
 use crate::scalars::SizeOrOff;
 use crate::sections::{ApSection, NetworkSection, RadioSection};
 use crate::suggest::list;
-use netburn_medium::config::{Band, RadioConfig, Security, Standard};
+use netburn_medium::config::{Band, RadioConfig, Security, Standard, Steering, SteeringPolicy};
 use netburn_units::{ByteSize, Duration};
 
 pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut Context) -> Ap {
@@ -155,8 +155,7 @@ pub(super) fn network(
     names: &Names,
     cx: &mut Context,
 ) -> Network {
-    let reserved = [&section.steering, &section.v, &section.backhaul];
-    for key in reserved.into_iter().flatten() {
+    if let Some(key) = &section.backhaul {
         cx.problem_at(key, "reserved key without effect", "remove it".to_owned());
     }
     let mut radios: Vec<RadioRef> = Vec::new();
@@ -186,7 +185,58 @@ pub(super) fn network(
         let help = "use `security = \"psk\"`, or remove `r`";
         cx.problem_at(at, "802.11r needs keys, and the network is open", help.to_owned());
     }
+    if let Some(at) = section.r_over_ds.as_ref().filter(|at| at.0 && !network.r) {
+        cx.problem_at(at, "it is a part of 802.11r", "add `r = true`".to_owned());
+    }
+    if let Some(at) = section.okc.as_ref().filter(|at| at.0)
+        && !matches!(network.security, Security::Sae | Security::Enterprise)
+    {
+        let help = "use `security = \"802.1x\"`, or remove `okc`";
+        cx.problem_at(
+            at,
+            "no keys to share: the key of a password is known to all",
+            help.to_owned(),
+        );
+    }
+    check_steering(section, &network, cx);
     network
+}
+
+/// Reports steering that needs 802.11v, and settings that the policy does not use.
+fn check_steering(section: &NetworkSection, network: &Network, cx: &mut Context) {
+    let Some(at) = &section.steering else { return };
+    let Steering {
+        policy,
+        trigger,
+        margin,
+        score,
+        load,
+        target_load,
+        disassociate,
+    } = network.steering;
+    let asks = !matches!(policy, SteeringPolicy::None | SteeringPolicy::ProbeSuppression);
+    if asks && !network.v {
+        let help = "add `v = true`".to_owned();
+        cx.problem_at(at, "the access points can't ask stations to move without 802.11v", help);
+    }
+    let uses: &[&str] = match policy {
+        SteeringPolicy::Usteer => &["trigger", "margin", "disassociate"],
+        SteeringPolicy::Dawn => &["trigger", "score", "disassociate"],
+        SteeringPolicy::Load => &["load", "target_load"],
+        SteeringPolicy::None | SteeringPolicy::Prefer5Ghz | SteeringPolicy::ProbeSuppression => &[],
+    };
+    let set = [
+        ("trigger", trigger.is_some()),
+        ("margin", margin.is_some()),
+        ("score", score.is_some()),
+        ("load", load.is_some()),
+        ("target_load", target_load.is_some()),
+        ("disassociate", disassociate.is_some()),
+    ];
+    for (key, _) in set.iter().filter(|(key, set)| *set && !uses.contains(key)) {
+        let message = format!("`{key}` has no effect with this policy");
+        cx.problem_at(at, message, format!("remove `{key}`"));
+    }
 }
 
 /// Reports an unknown access point or radio.

@@ -143,12 +143,12 @@ fn access_points_and_radios() {
         &["2:14: ap.c7.radio.7g: invalid radio name; expected `2g`, `5g` or `6g`; a second radio in a band is `5g-2`"],
     );
     wrong(
-        "[station.tv]\n[ap.c7]\nrating = \"AC1750\"\nqueue_limit = \"0 packets\"\naql = { low = \"9 ms\", high = \"8 ms\" }\n[network.home]\nradios = []\nv = true\n[network.b]\n[network.c]\nradios = [\"c7.5g\", \"c7.5g\"]\n",
+        "[station.tv]\n[ap.c7]\nrating = \"AC1750\"\nqueue_limit = \"0 packets\"\naql = { low = \"9 ms\", high = \"8 ms\" }\n[network.home]\nradios = []\nbackhaul = true\n[network.b]\n[network.c]\nradios = [\"c7.5g\", \"c7.5g\"]\n",
         &[
             "4:15: ap.c7.queue_limit: invalid value `0 packets`; expected packets or bytes, more than 0: `\"1000 packets\"` (up to 1000000) or `\"256 KiB\"` (up to 64 GiB)",
             "5:7: ap.c7.aql: `low` (9 ms) is above `high` (8 ms); expected `low` up to `high`",
             "7:10: network.home.radios: the network has no radios; add at least one: `[\"c7.5g\"]`",
-            "8:5: network.home.v: reserved key without effect; remove it",
+            "8:12: network.home.backhaul: reserved key without effect; remove it",
             "9:1: network.b: missing `radios`; it is the radios of the network, each as access point and radio: `c7.5g`",
             "11:20: network.c.radios: duplicate radio `c7.5g`; remove one",
         ],
@@ -298,7 +298,7 @@ fn positions_and_roaming() {
     tv(
         "roaming = \"linus\"",
         &[
-            "7:11: station.tv.roaming: unknown value `linus`; did you mean `linux`? Expected one of `never`, `linux`, `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`",
+            "7:11: station.tv.roaming: unknown value `linus`; did you mean `linux`? Expected one of `never`, `linux`, `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`, `ap-directed`",
         ],
     );
     wrong(
@@ -308,6 +308,34 @@ fn positions_and_roaming() {
     wrong(
         "[ap.c7.radio.5g]\n[network.home]\nradios = [\"c7.5g\"]\nsecurity = \"open\"\nr = true\n[station.tv]\n",
         &["5:5: network.home.r: 802.11r needs keys, and the network is open; use `security = \"psk\"`, or remove `r`"],
+    );
+    let home = |lines: &str, expected: &[&str]| {
+        let text = format!("[ap.c7.radio.5g]\n[network.home]\nradios = [\"c7.5g\"]\n{lines}\n[station.tv]\n");
+        wrong(&text, expected);
+    };
+    home(
+        "steering = \"dawn\"",
+        &["4:12: network.home.steering: the access points can't ask stations to move without 802.11v; add `v = true`"],
+    );
+    home(
+        "v = true\nsteering = { policy = \"load\", score = 5 }",
+        &["5:12: network.home.steering: `score` has no effect with this policy; remove `score`"],
+    );
+    home(
+        "steering = \"usteeer\"",
+        &[
+            "4:12: network.home.steering: unknown value `usteeer`; did you mean `usteer`? Expected one of `none`, `usteer`, `dawn`, `load`, `prefer-5ghz`, `probe-suppression`",
+        ],
+    );
+    home(
+        "r_over_ds = true",
+        &["4:13: network.home.r_over_ds: it is a part of 802.11r; add `r = true`"],
+    );
+    home(
+        "okc = true",
+        &[
+            "4:7: network.home.okc: no keys to share: the key of a password is known to all; use `security = \"802.1x\"`, or remove `okc`",
+        ],
     );
     wrong(
         "[building]\nwalls = [\"4 m, 0 m to 4 m, 0 m\"]\n[station.tv]\n",

@@ -5,9 +5,11 @@ use netburn_network::{ClientEvent, ClientEventKind, Endpoint, Network, Output};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 
+mod steering;
+
 /// The walk of `walk-with-a-call`: access points at x = 2 and 22 m with 20 dBm, walls of 5 dB at 4, 8,
 /// 12, 16 and 20 m, 1 m/s.
-const WALK: &str = include_str!("../../../scenarios/walk-with-a-call.toml");
+const WALK: &str = include_str!("../../../../scenarios/walk-with-a-call.toml");
 
 fn plan(settings: &[(&str, &str)]) -> Plan {
     let mut document = Document::from_toml("walk.toml", WALK).unwrap();
