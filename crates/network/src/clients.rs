@@ -27,11 +27,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Processes the clients' timers and motions that are due.
     pub(crate) fn roam(&mut self, now: Instant) {
-        for index in 0..self.roaming.clients.len() {
-            let mobile = &self.roaming.clients[index];
-            if mobile.poll_timeout().is_none_or(|at| at > now) {
-                continue;
-            }
+        let mut client = 0;
+        while let Some(index) = self.roaming.due(now, client) {
+            client = index + 1;
             self.move_station(now, index);
             let mobile = &mut self.roaming.clients[index];
             if mobile.client.poll_timeout().is_some_and(|at| at <= now) {
@@ -69,12 +67,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         if !changed {
             return;
         }
-        for candidate in &mobile.candidates {
-            let at = &candidate.at;
-            self.air.set_snr(at.radio, at.node, at.link.snr_down(&at.quality));
-            self.air
-                .set_snr(at.node, at.radio, at.link.snr_up(&at.quality, at.signal_up));
-        }
+        let tuned = mobile.tuned;
+        self.set_snr(index, tuned);
+        let mobile = &self.roaming.clients[index];
         if let Some(current) = mobile.client.current() {
             let at = &mobile.candidates[current].at;
             let radio = at.radio.index();
@@ -83,7 +78,15 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
-    /// Performs what a client wants.
+    /// Tells the air the signals between a client and a candidate.
+    fn set_snr(&mut self, index: usize, candidate: usize) {
+        let at = &self.roaming.clients[index].candidates[candidate].at;
+        self.air.set_snr(at.radio, at.node, at.link.snr_down(&at.quality));
+        let up = at.link.snr_up(&at.quality, at.signal_up);
+        self.air.set_snr(at.node, at.radio, up);
+    }
+
+    /// Performs what a client wants, after a change of its state.
     fn act(&mut self, now: Instant, index: usize) {
         while let Some(action) = self.roaming.clients[index].client.poll_action() {
             let mobile = &self.roaming.clients[index];
@@ -102,6 +105,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     }
                 }
                 Action::Tune(target) => {
+                    self.roaming.clients[index].tuned = target;
+                    self.set_snr(index, target);
+                    let mobile = &self.roaming.clients[index];
                     let target = mobile.candidates[target].at.node;
                     let nodes: Vec<NodeId> = mobile.candidates.iter().map(|candidate| candidate.at.node).collect();
                     for node in nodes {
@@ -130,6 +136,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 Action::Event(event) => self.report(now, index, event),
             }
         }
+        self.roaming.update_timer(index);
         self.drain_air();
     }
 
@@ -253,12 +260,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// Takes a packet of a station that has no link at the moment. Returns the packet if it has
     /// one.
     pub(crate) fn hold(&mut self, now: Instant, wifi_station: usize, packet: NetPacket<P>) -> Option<NetPacket<P>> {
-        let mobile = self
-            .roaming
-            .clients
-            .iter_mut()
-            .find(|mobile| mobile.wifi_station == wifi_station);
-        let Some(mobile) = mobile else { return Some(packet) };
+        let Some(client) = self.roaming.client_of(wifi_station) else {
+            return Some(packet);
+        };
+        let mobile = &mut self.roaming.clients[client];
         mobile.busy_until = now + BUSY;
         if mobile.client.current().is_some() {
             return Some(packet);
