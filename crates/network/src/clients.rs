@@ -165,8 +165,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         mobile.candidates[target].lost = 0;
         let held: Vec<_> = mobile.held.drain(..).collect();
         if (old_node, old_radio) != (at.node, at.radio) {
-            // mac80211 drops the packets of a station that leaves.
+            // mac80211 drops the packets of a station that leaves, and its rate control.
             self.air.disassociate(now, old_node, old_radio);
+            self.air.end_rate_control(old_node, old_radio);
         }
         self.air.disassociate(now, at.radio, at.node);
         for (from, to, snr) in [
@@ -254,6 +255,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let joined = mobile.client.current() == Some(place);
         if !joined && candidate.lost >= LOST_PACKETS && now.since(candidate.acknowledged) >= LOST_TIME {
             self.air.disassociate(now, radio, node);
+            self.air.end_rate_control(radio, node);
         }
     }
 

@@ -268,6 +268,13 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
         self.client_of.get(wifi_station).copied().flatten()
     }
 
+    /// The next update computes the signals of all stations again, also of those that stand still.
+    pub(crate) fn forget_signals(&mut self) {
+        for mobile in &mut self.clients {
+            mobile.measured = None;
+        }
+    }
+
     /// Nodes of a Wi-Fi station that moves; none for others.
     pub(crate) fn nodes(&self, wifi_station: usize) -> impl Iterator<Item = NodeId> {
         let mobile = self.client_of(wifi_station).map(|client| &self.clients[client]);
