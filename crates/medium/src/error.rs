@@ -61,12 +61,25 @@ fn coded(error: f64, rate: CodingRate) -> f64 {
     // Only even distances occur at rate 1/2.
     let step = if first == 10 { 2 } else { 1 };
     let base = libm::sqrt(4.0 * error * (1.0 - error));
+    if is_negligible(base, first, weights[0]) {
+        return 0.0;
+    }
     let sum: f64 = weights
         .iter()
         .enumerate()
         .map(|(index, weight)| weight * libm::pow(base, f64::from(first + step * index as i32)))
         .sum();
     sum / (2.0 * inputs)
+}
+
+/// Returns true if the union bound is below 2⁻⁵⁴, so that one minus it is exactly 1. Each term is
+/// then at most a fifth of the one before, because a weight is at most 17 times the one before it. Most frames in a network have such a signal, and the sum is expensive.
+fn is_negligible(base: f64, first: i32, weight: f64) -> bool {
+    let mut term = weight;
+    for _ in 0..first {
+        term *= base;
+    }
+    base < 0.01 && term < 1e-17
 }
 
 /// DSSS: the processing gain of the 11-chip Barker code (DBPSK and DQPSK), and of CCK.

@@ -141,8 +141,12 @@ impl Building {
         let p1238 = |n: f64, floors_db: f64| 20.0 * log(frequency_mhz(band)) + n * log(metres) + floors_db - 28.0;
         let loss = match self.model {
             BuildingModel::TgaxResidential => {
-                let far = if metres > 5.0 { 35.0 * log(metres / 5.0) } else { 0.0 };
-                let near = 40.05 + 20.0 * log(ghz / 2.4) + 20.0 * log(metres.min(5.0));
+                let (far, to_break) = if metres > 5.0 {
+                    (35.0 * log(metres / 5.0), LOG_5)
+                } else {
+                    (0.0, log(metres))
+                };
+                let near = 40.05 + 20.0 * tgax_frequency(band) + 20.0 * to_break;
                 let f = f64::from(floors);
                 let through = if floors == 0 {
                     0.0
@@ -181,6 +185,18 @@ impl Building {
     }
 }
 
+/// log₁₀(5), as `libm` computes it. The loss of every moving station is computed often.
+const LOG_5: f64 = 0.698_970_004_336_018_9;
+
+/// log₁₀ of a band's frequency over 2.4 GHz, likewise.
+const fn tgax_frequency(band: Band) -> f64 {
+    match band {
+        Band::Ghz2_4 => 0.006_644_287_473_118_27,
+        Band::Ghz5 => 0.339_948_061_694_350_9,
+        Band::Ghz6 => 0.405_118_593_299_161,
+    }
+}
+
 /// 3GPP TR 38.901 indoor hotspot, line of sight.
 fn los(ghz: f64, metres: f64) -> f64 {
     32.4 + 17.3 * libm::log10(metres) + 20.0 * libm::log10(ghz)
@@ -195,6 +211,15 @@ mod tests {
             x: x * 1_000,
             y: 0,
             floor: 0,
+        }
+    }
+
+    #[test]
+    fn constants_are_those_of_the_library() {
+        assert_eq!(LOG_5.to_bits(), libm::log10(5.0).to_bits());
+        for band in [Band::Ghz2_4, Band::Ghz5, Band::Ghz6] {
+            let log = libm::log10(frequency_mhz(band) / 1_000.0 / 2.4);
+            assert_eq!(tgax_frequency(band).to_bits(), log.to_bits());
         }
     }
 

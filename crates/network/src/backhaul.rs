@@ -30,10 +30,11 @@ const NEVER: Instant = Instant::from_nanos(i64::MAX);
 pub(crate) struct Backhaul<P> {
     /// In the order of [`HopId`].
     hops: Vec<Hop<NetPacket<P>>>,
-    /// Time of the next event of each hop, or [`NEVER`].
+    /// Time of the next event of each hop, or [`NEVER`]; a power of two.
     dues: Vec<Instant>,
-    /// Index of the hop with the earliest event; the lowest one of several.
-    first: usize,
+    /// A tournament: entry i is the earlier one of entries 2i and 2i + 1, the lower one of two
+    /// equal. The second half has the hops themselves.
+    earliest: Vec<usize>,
     aps: usize,
 }
 
@@ -56,9 +57,9 @@ impl<P> Backhaul<P> {
         };
         let hops: Vec<_> = (0..2 + 3 * aps).map(|place| hop(hop_id(place, aps))).collect();
         Backhaul {
-            dues: vec![NEVER; hops.len()],
+            dues: vec![NEVER; hops.len().next_power_of_two()],
+            earliest: tournament(hops.len().next_power_of_two()),
             hops,
-            first: 0,
             aps,
         }
     }
@@ -79,7 +80,7 @@ impl<P> Backhaul<P> {
     /// Time of the next event.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        Some(self.dues[self.first]).filter(|due| *due < NEVER)
+        Some(self.dues[self.earliest[1]]).filter(|due| *due < NEVER)
     }
 
     /// Each hop with pending packets, with the lower bound of its next delivery.
@@ -92,7 +93,7 @@ impl<P> Backhaul<P> {
     /// host.
     pub(crate) fn poll(&mut self, now: Instant) -> Option<(HopId, Instant, HopEvent<NetPacket<P>>)> {
         loop {
-            let place = self.first;
+            let place = self.earliest[1];
             let at = self.dues[place];
             if at > now || at == NEVER {
                 return None;
@@ -111,12 +112,16 @@ impl<P> Backhaul<P> {
     #[inline]
     fn update_timeout(&mut self, place: usize) {
         let due = self.hops[place].poll_timeout().unwrap_or(NEVER);
+        if self.dues[place] == due {
+            return;
+        }
         self.dues[place] = due;
-        if (due, place) < (self.dues[self.first], self.first) {
-            self.first = place;
-        } else if place == self.first {
-            let places = self.dues.iter().enumerate();
-            self.first = places.min_by_key(|(_, due)| **due).map_or(0, |(place, _)| place);
+        let mut at = (self.dues.len() + place) / 2;
+        while at > 0 {
+            let (low, high) = (self.earliest[2 * at], self.earliest[2 * at + 1]);
+            let winner = if self.dues[high] < self.dues[low] { high } else { low };
+            self.earliest[at] = winner;
+            at /= 2;
         }
     }
 
@@ -129,6 +134,12 @@ impl<P> Backhaul<P> {
             HopId::Forwarding(ap) => 2 + 2 * self.aps + usize::from(ap),
         }
     }
+}
+
+/// Tournament of equals.
+fn tournament(size: usize) -> Vec<usize> {
+    let lowest = |at: usize| (at << (size.ilog2() - at.ilog2())) - size;
+    (0..2 * size).map(|at| if at == 0 { 0 } else { lowest(at) }).collect()
 }
 
 /// Hop of an index, for this number of access points.

@@ -146,6 +146,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
             RadioSetting::Power(power) => {
                 self.radios[radio].config.power = power;
+                self.roaming.forget_signals();
                 for station in 0..self.wifi_stations.len() {
                     if self.wifi_stations[station].radio.index() == radio {
                         self.wifi_stations[station].link.set_power(power);

@@ -25,11 +25,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Processes the clients' timers and motions that are due.
     pub(crate) fn roam(&mut self, now: Instant) {
-        for index in 0..self.roaming.clients.len() {
-            let mobile = &self.roaming.clients[index];
-            if mobile.poll_timeout().is_none_or(|at| at > now) {
-                continue;
-            }
+        let mut client = 0;
+        while let Some(index) = self.roaming.due(now, client) {
+            client = index + 1;
             self.move_station(now, index);
             let mobile = &mut self.roaming.clients[index];
             if mobile.client.poll_timeout().is_some_and(|at| at <= now) {
@@ -78,12 +76,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         if !changed {
             return;
         }
-        for candidate in &mobile.candidates {
-            let at = &candidate.at;
-            self.air.set_snr(at.radio, at.node, at.link.snr_down(&at.quality));
-            self.air
-                .set_snr(at.node, at.radio, at.link.snr_up(&at.quality, at.signal_up));
-        }
+        let tuned = mobile.tuned;
+        self.set_snr(index, tuned);
+        let mobile = &self.roaming.clients[index];
         if let Some(current) = mobile.client.current() {
             let at = &mobile.candidates[current].at;
             let radio = at.radio.index();
@@ -92,7 +87,15 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
-    /// Performs what a client wants.
+    /// Tells the air the signals between a client and a candidate.
+    fn set_snr(&mut self, index: usize, candidate: usize) {
+        let at = &self.roaming.clients[index].candidates[candidate].at;
+        self.air.set_snr(at.radio, at.node, at.link.snr_down(&at.quality));
+        let up = at.link.snr_up(&at.quality, at.signal_up);
+        self.air.set_snr(at.node, at.radio, up);
+    }
+
+    /// Performs what a client wants, after a change of its state.
     pub(crate) fn act(&mut self, now: Instant, index: usize) {
         while let Some(action) = self.roaming.clients[index].client.poll_action() {
             let mobile = &self.roaming.clients[index];
@@ -111,6 +114,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     }
                 }
                 Action::Tune(target) => {
+                    self.roaming.clients[index].tuned = target;
+                    self.set_snr(index, target);
+                    let mobile = &self.roaming.clients[index];
                     let target = mobile.candidates[target].at.node;
                     let nodes: Vec<NodeId> = mobile.candidates.iter().map(|candidate| candidate.at.node).collect();
                     for node in nodes {
@@ -148,6 +154,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 Action::Event(event) => self.report(now, index, event),
             }
         }
+        self.roaming.update_timer(index);
         self.drain_air();
     }
 
@@ -185,8 +192,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         mobile.deferred.clear();
         let held: Vec<_> = mobile.held.drain(..).collect();
         if (old_node, old_radio) != (at.node, at.radio) {
-            // mac80211 drops the packets of a station that leaves.
+            // mac80211 drops the packets of a station that leaves, and its rate control.
             self.air.disassociate(now, old_node, old_radio);
+            self.air.end_rate_control(old_node, old_radio);
         }
         self.air.disassociate(now, at.radio, at.node);
         for (from, to, snr) in [
@@ -288,18 +296,17 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let joined = mobile.client.current() == Some(place);
         if !joined && candidate.lost >= LOST_PACKETS && now.since(candidate.acknowledged) >= LOST_TIME {
             self.air.disassociate(now, radio, node);
+            self.air.end_rate_control(radio, node);
         }
     }
 
     /// Takes a packet of a station that has no link at the moment. Returns the packet if it has
     /// one.
     pub(crate) fn hold(&mut self, now: Instant, wifi_station: usize, packet: NetPacket<P>) -> Option<NetPacket<P>> {
-        let mobile = self
-            .roaming
-            .clients
-            .iter_mut()
-            .find(|mobile| mobile.wifi_station == wifi_station);
-        let Some(mobile) = mobile else { return Some(packet) };
+        let Some(client) = self.roaming.client_of(wifi_station) else {
+            return Some(packet);
+        };
+        let mobile = &mut self.roaming.clients[client];
         mobile.busy_until = now + BUSY;
         if mobile.client.current().is_some() {
             return Some(packet);

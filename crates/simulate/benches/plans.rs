@@ -26,6 +26,15 @@ fn main() {
         let name = format!("dense cell, {stations} stations, 11 s");
         time(&name, &resolved(&document), ROUNDS, Some(theirs));
     }
+    let document = Document::from_toml("walkers", &walkers(8, 200)).expect("a scenario");
+    time(
+        "8 access points, 200 stations that walk, 60 s",
+        &resolved(&document),
+        3,
+        None,
+    );
+    let walk = built_in("walk-with-a-call", &[("network.home.k", "true")]);
+    time("walk-with-a-call with k, 30 s", &walk, ROUNDS, None);
     for queue in ["fifo", "fq-codel", "airtime"] {
         let plan = built_in("archer-c7-one-ssid", &[("ap.c7.queue", queue)]);
         time(&format!("archer-c7-one-ssid, {queue}, 5 min"), &plan, 1, None);
@@ -82,6 +91,51 @@ fn dense(stations: u32) -> String {
             text,
             "[station.s{station}]\njoins = \"home.5g\"\nstandard = \"802.11ac\"\nstreams = 2\nmcs = 9\n\
              workload = [\"download\", \"browsing\"]\n"
+        );
+    }
+    text
+}
+
+/// Access points in a grid of 20 m with walls in between, and stations that walk from one to another
+/// at 1 m/s and roam with 802.11k. A quarter of the stations call, an eighth browse, the others send
+/// probes.
+fn walkers(access_points: u32, stations: u32) -> String {
+    const CHANNELS: [u16; 8] = [36, 44, 52, 60, 100, 108, 149, 157];
+    const POLICIES: [&str; 4] = ["linux", "iwd", "apple-phone", "qualcomm"];
+    let names: Vec<String> = (0..access_points).map(|ap| format!("\"a{ap}.5g\"")).collect();
+    let mut text = format!(
+        "title = \"walkers\"\nduration = \"60 s\"\n[building]\nwalls = [\"10 m, -5 m to 10 m, 25 m\", \
+         \"30 m, -5 m to 30 m, 25 m\", \"50 m, -5 m to 50 m, 25 m\"]\n\
+         [network.site]\nradios = [{}]\nsecurity = \"psk\"\nk = true\n",
+        names.join(", ")
+    );
+    for ap in 0..access_points {
+        let (x, y) = (ap % 4 * 20, ap / 4 * 20);
+        let channel = CHANNELS[ap as usize % CHANNELS.len()];
+        let _ = write!(
+            text,
+            "[ap.a{ap}]\nposition = \"{x} m, {y} m\"\nqueue = \"fq-codel\"\n\
+             [ap.a{ap}.radio.5g]\nchannel = {channel}\nwidth = \"40 MHz\"\n"
+        );
+    }
+    for station in 0..stations {
+        let at = |ap: u32| format!("\"{} m, {} m\"", ap % 4 * 20 + 1, ap / 4 * 20 + station % 7);
+        let (first, other) = (
+            station % access_points,
+            (station * 3 + 1 + station / access_points) % access_points,
+        );
+        let path = [first, first + 2, other, first, other + 3].map(|ap| at(ap % access_points));
+        let policy = POLICIES[station as usize % POLICIES.len()];
+        let workload = match station % 8 {
+            3 | 7 => "voip",
+            0 => "browsing",
+            _ => "probe",
+        };
+        let _ = write!(
+            text,
+            "[station.s{station}]\njoins = \"site\"\npath = [{}]\nspeed = \"1 m/s\"\n\
+             roaming = \"{policy}\"\nworkload = \"{workload}\"\n",
+            path.join(", ")
         );
     }
     text

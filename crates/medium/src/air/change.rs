@@ -40,6 +40,14 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
+    /// Ends the rate control from `from` to `to`, which forgets its statistics: the last vector
+    /// remains. [`set_rate`](Self::set_rate) starts another one.
+    pub fn end_rate_control(&mut self, from: NodeId, to: NodeId) {
+        if let Some(link) = self.nodes[from.index()].link(to) {
+            link.end_rate_control();
+        }
+    }
+
     /// Sets the throughput limits of a node's adapter. Packets in it complete at the old rate.
     pub fn set_limit(&mut self, node: NodeId, limit: AdapterRate) {
         self.nodes[node.index()].set_limit(limit);

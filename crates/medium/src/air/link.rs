@@ -62,14 +62,20 @@ impl<P> Link<P> {
     ) -> Result<Self, PhyError> {
         let sending = Sending::new(&config.vector, config.limits.window, clock)?;
         let frame = Sending::new(&response::legacy(lowest, &config.vector), 1, clock)?;
-        let set = RateSet::clocked(&config.vector, &config.limits, access, clock);
         Ok(Link {
             to: NodeId(u16::try_from(config.to).expect("fewer than 65 536 nodes")),
             reference: config.vector,
             snr_db: config.snr_db,
             access,
             clock,
-            rate: config.rate.start(set, config.snr_db, chance.clone()),
+            rate: start(
+                config.rate,
+                &config.vector,
+                &config.limits,
+                (access, clock),
+                config.snr_db,
+                &chance,
+            ),
             chance,
             sending,
             limits: config.limits,
@@ -93,10 +99,15 @@ impl<P> Link<P> {
     pub(super) fn set_rate(&mut self, vector: TxVector, rate: RateChoice) -> Result<(), PhyError> {
         self.sending = Sending::new(&vector, self.limits.window, self.clock)?;
         self.reference = vector;
-        let set = RateSet::clocked(&vector, &self.limits, self.access, self.clock);
-        self.rate = rate.start(set, self.snr_db, self.chance.clone());
+        let timing = (self.access, self.clock);
+        self.rate = start(rate, &vector, &self.limits, timing, self.snr_db, &self.chance);
         self.forget_successes();
         Ok(())
+    }
+
+    /// Ends the rate control: the last vector remains.
+    pub(super) fn end_rate_control(&mut self) {
+        self.rate = Box::new(Fixed(self.sending.vector));
     }
 
     /// Sets the SNR at the receiver.
@@ -182,5 +193,20 @@ impl<P> Link<P> {
             return Readiness::Later;
         }
         self.senders[usize::from(tid)].readiness(&self.limits)
+    }
+}
+
+/// Starts a rate control. A fixed rate needs no set of rates, which is large.
+fn start(
+    rate: RateChoice,
+    vector: &TxVector,
+    limits: &Limits,
+    (access, clock): (Duration, u64),
+    snr_db: Option<f64>,
+    chance: &Stream,
+) -> Box<dyn RateAlgorithm> {
+    match rate {
+        RateChoice::Fixed => Box::new(Fixed(*vector)),
+        rate => rate.start(RateSet::clocked(vector, limits, access, clock), snr_db, chance.clone()),
     }
 }

@@ -228,7 +228,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     #[must_use]
     pub fn rate(&self, from: NodeId, to: NodeId) -> Option<BitRate> {
         let node = &self.nodes[from.index()];
-        let place = (*node.link_to.get(to.index())?)?;
+        let place = node.place_of(to)?;
         Some(node.links[usize::from(place)].sending.format.rate)
     }
 

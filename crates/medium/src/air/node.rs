@@ -18,8 +18,9 @@ pub(super) struct Node<P> {
     pub(super) channel: usize,
     pub(super) categories: [Category<P>; 4],
     pub(super) links: Vec<Link<P>>,
-    /// Index in `links`, by the receiver's node number.
-    pub(super) link_to: Vec<Option<u16>>,
+    /// Index in `links`, by the receiver's node number. It ends with the last receiver: stations
+    /// send only to radios, which have the first numbers.
+    link_to: Vec<Option<u16>>,
     pub(super) queue: Box<dyn TransmitQueue<P>>,
     pub(super) exchange: Option<Exchange<P>>,
     pub(super) framing: Framing,
@@ -105,7 +106,7 @@ impl<P> Node<P> {
         contenders: [Contender; 4],
         queue: Box<dyn TransmitQueue<P>>,
     ) -> Result<Self, PhyError> {
-        let (config, nodes) = (&layout.nodes[index], layout.nodes.len());
+        let config = &layout.nodes[index];
         let timing = layout.channels[config.channel].timing;
         let best_effort = &config.edca[AccessCategory::BestEffort.index()];
         let access = timing.aifs(best_effort.aifsn) + timing.slot * u64::from(best_effort.cw_min) / 2 + timing.sifs;
@@ -117,7 +118,8 @@ impl<P> Node<P> {
             Link::new(link, lowest, access, timing.clock, chance)
         };
         let links = config.links.iter().map(link).collect::<Result<Vec<_>, _>>()?;
-        let mut link_to = vec![None; nodes];
+        let receivers = links.iter().map(|link| link.to.index() + 1).max().unwrap_or(0);
+        let mut link_to = vec![None; receivers];
         for (place, link) in links.iter().enumerate() {
             link_to[link.to.index()] = Some(place as u16);
         }
@@ -155,8 +157,14 @@ impl<P> Node<P> {
         })
     }
 
+    /// Index of the link to a node.
+    #[inline]
+    pub(super) fn place_of(&self, to: NodeId) -> Option<u16> {
+        self.link_to.get(to.index()).copied().flatten()
+    }
+
     pub(super) fn link(&mut self, to: NodeId) -> Option<&mut Link<P>> {
-        let place = (*self.link_to.get(to.index())?)?;
+        let place = self.place_of(to)?;
         self.links.get_mut(usize::from(place))
     }
 
@@ -179,7 +187,7 @@ impl<P> Node<P> {
             let (links, link_to) = (&self.links, &self.link_to);
             let takes_packets = self.categories[category].hardware.takes_packets();
             let mut may = |tin: Tin| {
-                let Some(place) = link_to[tin.to.index()] else {
+                let Some(place) = link_to.get(tin.to.index()).copied().flatten() else {
                     return Readiness::Later;
                 };
                 let link = &links[usize::from(place)];
@@ -319,7 +327,8 @@ impl<P> Node<P> {
             sifs,
             ..
         } = self;
-        let link = &mut links[usize::from(link_to[tin.to.index()]?)];
+        let place = link_to.get(tin.to.index()).copied().flatten()?;
+        let link = &mut links[usize::from(place)];
         let Category {
             hardware, parameters, ..
         } = &mut categories[category];
@@ -366,7 +375,7 @@ impl<P> Node<P> {
     /// Adds a management frame to the hardware. It passes the transmit queue, as in mac80211.
     pub(super) fn push_frame(&mut self, now: Instant, to: NodeId, packet: Packet<P>) {
         let mpdus = self.spare.pop().unwrap_or_default();
-        let Some(place) = self.link_to[to.index()] else { return };
+        let Some(place) = self.place_of(to) else { return };
         let link = &mut self.links[usize::from(place)];
         let tin = Tin { to, tid: MANAGEMENT };
         let sender = &mut link.senders[usize::from(MANAGEMENT)];
@@ -397,7 +406,7 @@ impl<P> Node<P> {
     /// Takes the aggregates for `to` out of the hardware: their MPDUs wait for the next
     /// opportunity.
     pub(super) fn retract(&mut self, now: Instant, to: NodeId) {
-        let Some(place) = self.link_to[to.index()] else { return };
+        let Some(place) = self.place_of(to) else { return };
         let link = &mut self.links[usize::from(place)];
         for category in &mut self.categories {
             for aggregate in category.hardware.retract(to) {
@@ -425,7 +434,7 @@ impl<P> Node<P> {
                 packets.push(packet);
             }
         }
-        if let Some(place) = self.link_to[to.index()] {
+        if let Some(place) = self.place_of(to) {
             let link = &mut self.links[usize::from(place)];
             for (sender, tid) in link.senders.iter_mut().zip(0..) {
                 packets.extend(sender.take_waiting());

@@ -57,7 +57,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             ..
         } = node.exchange.take().expect("an exchange to settle");
         let (tin, to, estimated_airtime) = (aggregate.tin, aggregate.tin.to, aggregate.estimated_airtime);
-        let place = node.link_to[to.index()].expect("an exchange has a link");
+        let place = node.place_of(to).expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
         let is_frame = tin.tid == MANAGEMENT;
         let tries = if is_frame {

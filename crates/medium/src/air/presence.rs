@@ -90,7 +90,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     #[must_use]
     pub fn station_state(&self, node: NodeId, station: NodeId) -> StationState {
         let node = &self.nodes[node.index()];
-        let place = node.link_to.get(station.index()).copied().flatten();
-        place.map_or(StationState::Gone, |place| node.links[usize::from(place)].state)
+        node.place_of(station)
+            .map_or(StationState::Gone, |place| node.links[usize::from(place)].state)
     }
 }

@@ -15,9 +15,9 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         let id = frame.from.expect("data have a sender");
         let to = frame.to.expect("data have a receiver");
         let node = &mut self.nodes[id.index()];
+        let place = node.place_of(to).expect("an exchange has a link");
         let exchange = node.exchange.as_mut().expect("data belong to an exchange");
         let tin = exchange.aggregate.tin;
-        let place = node.link_to[to.index()].expect("an exchange has a link");
         let link = &mut node.links[usize::from(place)];
         let mut arrived = 0;
         exchange.arrived.clear();

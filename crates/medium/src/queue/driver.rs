@@ -55,6 +55,9 @@ pub struct Device<P, D> {
     turns: [RoundRobin; 4],
     /// Stations that are asleep or gone.
     away: Vec<Away<P>>,
+    /// By station: index in `away` plus one; 0: none. A radio of a network with many stations that
+    /// move knows most of them as gone.
+    away_at: Vec<u16>,
 }
 
 /// A station that is asleep, with its power-save buffers by category, or gone.
@@ -83,6 +86,7 @@ impl<P, D: Discipline<P>> Device<P, D> {
             lists: Tins::default(),
             turns: Default::default(),
             away: Vec::new(),
+            away_at: Vec::new(),
         }
     }
 
@@ -91,11 +95,24 @@ impl<P, D: Discipline<P>> Device<P, D> {
             let Some(packet) = self.discipline.dequeue(now, drops) else {
                 return;
             };
-            match self.away.iter_mut().find(|away| away.station == packet.to) {
-                Some(away) => away.put(packet, drops),
+            match self.away_place(packet.to) {
+                Some(place) => self.away[place].put(packet, drops),
                 None => self.list(packet),
             }
         }
+    }
+
+    /// Index in `away` of a station that is asleep or gone.
+    fn away_place(&self, station: NodeId) -> Option<usize> {
+        usize::from(*self.away_at.get(station.index())?).checked_sub(1)
+    }
+
+    fn set_away_place(&mut self, station: NodeId, place: Option<usize>) {
+        let index = station.index();
+        if self.away_at.len() <= index {
+            self.away_at.resize(index + 1, 0);
+        }
+        self.away_at[index] = place.map_or(0, |place| place as u16 + 1);
     }
 
     /// Adds a packet to the list of its tin.
@@ -220,8 +237,15 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
     }
 
     fn set_station(&mut self, now: Instant, station: NodeId, state: StationState, drops: &mut Drops<P>) {
-        let place = self.away.iter().position(|away| away.station == station);
-        let kept = place.map(|place| self.away.swap_remove(place).buffers);
+        let place = self.away_place(station);
+        let kept = place.map(|place| {
+            let kept = self.away.swap_remove(place).buffers;
+            if let Some(moved) = self.away.get(place) {
+                self.set_away_place(moved.station, Some(place));
+            }
+            self.set_away_place(station, None);
+            kept
+        });
         let mut packets: Vec<_> = kept.into_iter().flatten().flatten().collect();
         packets.sort_by_key(|packet| packet.arrival);
         // Packets in the lists arrived later: a station that was away had none there.
@@ -239,6 +263,7 @@ impl<P: std::fmt::Debug + Send, D: Discipline<P>> TransmitQueue<P> for Device<P,
             for packet in packets {
                 away.put(packet, drops);
             }
+            self.set_away_place(station, Some(self.away.len()));
             self.away.push(away);
         }
         self.refill(now, drops);

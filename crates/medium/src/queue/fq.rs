@@ -48,7 +48,11 @@ impl FqParameters {
 #[derive(Debug)]
 pub struct Fq<P> {
     parameters: FqParameters,
+    /// Flows that had a packet, and the tins' own flows.
     flows: Vec<Flow<P>>,
+    /// By hash: index in `flows` plus one; 0: none. Empty until the first packet, because most
+    /// nodes of a station that moves never send.
+    places: Vec<u16>,
     tins: Tins<TinState>,
     /// Flows with packets.
     busy: Vec<u32>,
@@ -110,7 +114,8 @@ impl<P> Fq<P> {
     pub fn new(parameters: FqParameters) -> Self {
         Fq {
             parameters,
-            flows: (0..parameters.flows.max(1)).map(|_| Flow::new()).collect(),
+            flows: Vec::new(),
+            places: Vec::new(),
             tins: Tins::default(),
             busy: Vec::new(),
             packets: 0,
@@ -127,7 +132,7 @@ impl<P> Fq<P> {
     /// Adds a packet for `tin`; `codel` are the CoDel parameters of a new tin. Drops from the
     /// largest flow on overflow.
     pub fn enqueue(&mut self, tin: Tin, codel: CodelParameters, packet: Queued<P>, drops: &mut Drops<P>) {
-        let hashed = spread(packet.packet.flow) % self.parameters.flows.max(1);
+        let hashed = self.hashed(packet.packet.flow);
         let fallback = self.tin(tin, codel).fallback;
         let index = match self.flows[hashed as usize].tin {
             Some(other) if other != tin => fallback,
@@ -242,9 +247,35 @@ impl<P> Fq<P> {
 
     /// Drops all packets. The set must not be used afterwards.
     pub fn clear(&mut self, drops: &mut Drops<P>) {
-        let waiting = self.flows.iter_mut().flat_map(|flow| flow.packets.drain(..));
-        drops.extend(waiting.map(|packet| (packet, DropReason::QueueReplaced)));
+        // By hash, then the tins' own flows, as the kernel's table is ordered.
+        let hashed: Vec<usize> = self
+            .places
+            .iter()
+            .filter_map(|place| usize::from(*place).checked_sub(1))
+            .collect();
+        let own = (0..self.flows.len())
+            .filter(|index| !hashed.contains(index))
+            .collect::<Vec<_>>();
+        for index in hashed.into_iter().chain(own) {
+            let waiting = self.flows[index].packets.drain(..);
+            drops.extend(waiting.map(|packet| (packet, DropReason::QueueReplaced)));
+        }
         (self.packets, self.bytes, self.memory) = (0, 0, 0);
+    }
+
+    /// Index of the flow that packets with this number hash to.
+    #[inline]
+    fn hashed(&mut self, flow: u32) -> u32 {
+        let flows = self.parameters.flows.max(1);
+        if self.places.is_empty() {
+            self.places = vec![0; flows as usize];
+        }
+        let place = &mut self.places[(spread(flow) % flows) as usize];
+        if *place == 0 {
+            self.flows.push(Flow::new());
+            *place = u16::try_from(self.flows.len()).expect("fewer than 65 536 flows and tins");
+        }
+        u32::from(*place) - 1
     }
 
     fn tin(&mut self, tin: Tin, codel: CodelParameters) -> &mut TinState {

@@ -51,7 +51,7 @@ impl RateSet {
             .into_iter()
             .filter_map(|vector| Entry::new(vector, limits, access, clock))
             .collect();
-        entries.sort_by_key(|entry| (entry.vector.rate().ok(), entry.vector.streams, entry.vector.width));
+        entries.sort_by_cached_key(|entry| (entry.vector.rate().ok(), entry.vector.streams, entry.vector.width));
         RateSet {
             entries,
             fastest: *fastest,

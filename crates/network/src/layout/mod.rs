@@ -21,10 +21,11 @@ use crate::error::NetworkError;
 use crate::hop::HopConfig;
 use crate::queue::QueueConfig;
 use link::Link;
-use netburn_medium::air::{AirConfig, NodeConfig};
+use netburn_medium::air::{AirConfig, LinkConfig, NodeConfig};
 use netburn_medium::config::{LinkQuality, RadioConfig, RateControl};
 use netburn_medium::edca::EdcaParameters;
 use netburn_medium::packet::NodeId;
+use netburn_medium::rate::RateChoice;
 use netburn_scenario::plan::{Ap, RadioRef};
 use netburn_scenario::{Plan, plan};
 use netburn_units::{BitRate, Dbm};
@@ -146,7 +147,7 @@ impl Layout {
             );
         }
         let queues = queues(plan, &radios, &wifi_stations, &nodes)?;
-        let air = air(plan, &radios, &nodes)?;
+        let air = air(plan, &radios, &nodes, wifi_stations.len())?;
         Ok(Layout {
             air,
             queues,
@@ -232,7 +233,23 @@ fn queues(
     Ok(queues)
 }
 
-fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Result<AirConfig, NetworkError> {
+/// The first `joined` of `wifi_stations` have joined their radios; the others are candidates of
+/// stations that move. A candidate's rate control starts when it is joined, and needs no memory before.
+fn air(
+    plan: &Plan,
+    radios: &[PlacedRadio],
+    wifi_stations: &[WifiStation],
+    joined: usize,
+) -> Result<AirConfig, NetworkError> {
+    let candidates = radios.len() + joined;
+    let started = |at: &WifiStation, link: LinkConfig| LinkConfig {
+        rate: if at.node.index() < candidates {
+            link.rate
+        } else {
+            RateChoice::Fixed
+        },
+        ..link
+    };
     let (channels, channel_of) = channels::assign(radios, wifi_stations)?;
     let joined = |radio: usize| {
         wifi_stations
@@ -246,7 +263,7 @@ fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Re
             channel_of[index],
             radio.config.standard,
             joined(index)
-                .map(|wifi_station| wifi_station.link.down(wifi_station))
+                .map(|wifi_station| started(wifi_station, wifi_station.link.down(wifi_station)))
                 .collect(),
         )
     };
@@ -254,7 +271,7 @@ fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Re
         let station = &plan.stations[wifi_station.station];
         let radio = &radios[wifi_station.radio.index()];
         let channel = channel_of[wifi_station.radio.index()];
-        let links = vec![wifi_station.link.up(wifi_station)];
+        let links = vec![started(wifi_station, wifi_station.link.up(wifi_station))];
         NodeConfig {
             edca: EdcaParameters::default_set(wifi_station.link.standard.cw_min()),
             hardware: station.air.hardware_queue,

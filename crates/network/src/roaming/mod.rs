@@ -5,6 +5,7 @@
 //! - [`client`] – when a client scans, moves, and gives up
 //! - [`scan`] – the schedule of a scan; [`choose`]: the choice after it
 //! - [`exchange`] – the frames with which it joins
+//! - [`timers`] – the next timer of each client
 //!
 //! A station has one node of the air for each radio that it can join. All but one of them are away,
 //! so a station receives on one channel only. The access point that it has left does not know that.
@@ -16,6 +17,7 @@ mod exchange;
 mod motion;
 mod policy;
 mod scan;
+mod timers;
 
 use crate::layout::{Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
 use crate::output::{Envelope, NetPacket};
@@ -28,13 +30,14 @@ use netburn_medium::air::Air;
 use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy, Width};
 use netburn_medium::geometry::{Building, Position};
 use netburn_medium::packet::NodeId;
-use netburn_medium::phy::{Modulation, ofdm};
+use netburn_medium::phy::{Modulation, TxVector, ofdm};
 use netburn_medium::queue::StationState;
 use netburn_medium::{error, signal};
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, DEFAULT_SPEED, Joins, Network as Ssid};
 use netburn_units::{Duration, Instant, Stream};
 use std::collections::VecDeque;
+use timers::Timers;
 
 /// Time without packets after which a station counts as idle.
 pub(crate) const BUSY: Duration = Duration::from_secs(1);
@@ -122,6 +125,11 @@ impl std::fmt::Display for ClientEvent {
 #[derive(Debug)]
 pub(crate) struct Roaming<P> {
     pub(crate) clients: Vec<Mobile<P>>,
+    /// Client of each Wi-Fi station; `None`: it does not move.
+    client_of: Vec<Option<usize>>,
+    /// Client and candidate of each node of the air.
+    place_of: Vec<Option<(usize, usize)>>,
+    timers: Timers,
     pub(crate) building: Building,
     /// Position of each radio.
     pub(crate) positions: Vec<Option<Position>>,
@@ -137,6 +145,10 @@ pub(crate) struct Mobile<P> {
     pub(crate) client: Client,
     /// `None`: its signals are fixed.
     pub(crate) way: Option<Way>,
+    /// Position for which the signals were computed.
+    measured: Option<Position>,
+    /// Candidate whose channel it listens to. The air needs the signals of no other one.
+    pub(crate) tuned: usize,
     /// Time of the next update of the signals.
     pub(crate) next_motion: Option<Instant>,
     /// For the reception of beacons.
@@ -226,7 +238,8 @@ impl Frame {
 impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Self {
         let building = plan.building.clone().unwrap_or_default();
-        let mobile = |mobile: &MobileStation| {
+        let mut weakest = Vec::new();
+        let mut mobile = |mobile: &MobileStation| {
             let number = layout.wifi_stations[mobile.wifi_station].station as u16;
             let station = &plan.stations[usize::from(number)];
             let ssid = match &station.air.joins {
@@ -240,7 +253,11 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 method: method(&config, ssid),
                 neighbour_reports: config.k && ssid.is_some_and(|ssid| ssid.k),
                 every_channel: scan::all_channels(),
-                targets: mobile.candidates.iter().map(|at| target(layout, at)).collect(),
+                targets: mobile
+                    .candidates
+                    .iter()
+                    .map(|at| target(layout, at, &mut weakest))
+                    .collect(),
                 key_caching: ssid.is_some_and(|ssid| ssid.key_caching),
                 shared_keys: ssid.is_some_and(|ssid| ssid.okc),
                 transition: config.transition,
@@ -267,6 +284,8 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 candidates: mobile.candidates.iter().map(candidate).collect(),
                 client: Client::new(begin, settings, mobile.first),
                 way: (!path.is_empty()).then(|| Way::new(path, station.air.speed.unwrap_or(DEFAULT_SPEED))),
+                measured: None,
+                tuned: mobile.first,
                 next_motion: (!path.is_empty()).then_some(begin),
                 chance: plan.seed.stream("beacons", u64::from(number)),
                 willing: plan.seed.stream("transition requests", u64::from(number)),
@@ -284,8 +303,22 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 held: VecDeque::new(),
             }
         };
+        let clients: Vec<Mobile<P>> = layout.mobile.iter().map(&mut mobile).collect();
+        let mut client_of = vec![None; layout.wifi_stations.len()];
+        let mut place_of = vec![None; layout.air.nodes.len()];
+        let mut timers = Timers::new(clients.len());
+        for (index, mobile) in clients.iter().enumerate() {
+            client_of[mobile.wifi_station] = Some(index);
+            for (place, candidate) in mobile.candidates.iter().enumerate() {
+                place_of[candidate.at.node.index()] = Some((index, place));
+            }
+            timers.set(index, mobile.poll_timeout());
+        }
         Roaming {
-            clients: layout.mobile.iter().map(mobile).collect(),
+            clients,
+            client_of,
+            place_of,
+            timers,
             building: building.model.clone(),
             positions: layout.radios.iter().map(|radio| plan.aps[radio.ap].position).collect(),
             events: VecDeque::new(),
@@ -308,33 +341,48 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.clients.iter().filter_map(Mobile::poll_timeout).min()
+        self.timers.first()
+    }
+
+    /// Number of the first client from `client` on whose timer is due.
+    pub(crate) fn due(&self, now: Instant, client: usize) -> Option<usize> {
+        self.timers.due(now, client)
+    }
+
+    /// Updates the timer of a client after a change of its state.
+    pub(crate) fn update_timer(&mut self, client: usize) {
+        self.timers.set(client, self.clients[client].poll_timeout());
+    }
+
+    /// Number of the client of a Wi-Fi station; `None` if it does not move.
+    pub(crate) fn client_of(&self, wifi_station: usize) -> Option<usize> {
+        self.client_of.get(wifi_station).copied().flatten()
+    }
+
+    /// The next update computes the signals of all stations again, also of those that stand still.
+    pub(crate) fn forget_signals(&mut self) {
+        for mobile in &mut self.clients {
+            mobile.measured = None;
+        }
     }
 
     /// Nodes of a Wi-Fi station that moves; none for others.
     pub(crate) fn nodes(&self, wifi_station: usize) -> impl Iterator<Item = NodeId> {
-        let mobile = self
-            .clients
-            .iter()
-            .filter(move |mobile| mobile.wifi_station == wifi_station);
-        mobile.flat_map(|mobile| mobile.candidates.iter().map(|candidate| candidate.at.node))
+        let mobile = self.client_of(wifi_station).map(|client| &self.clients[client]);
+        mobile
+            .into_iter()
+            .flat_map(|mobile| mobile.candidates.iter().map(|candidate| candidate.at.node))
     }
 
     /// Client and candidate of a node.
     pub(crate) fn candidate_of(&self, node: NodeId) -> Option<(usize, usize)> {
-        self.clients.iter().enumerate().find_map(|(index, mobile)| {
-            let place = mobile
-                .candidates
-                .iter()
-                .position(|candidate| candidate.at.node == node)?;
-            Some((index, place))
-        })
+        self.place_of.get(node.index()).copied().flatten()
     }
 
     /// Node of the air over which a packet reaches a Wi-Fi station from an access point, and the
     /// radio. `None` if the station is not one that moves.
     pub(crate) fn route(&self, wifi_station: usize, ap: usize, air: &Air<Envelope<P>>) -> Option<(NodeId, NodeId)> {
-        let mobile = self.clients.iter().find(|mobile| mobile.wifi_station == wifi_station)?;
+        let mobile = &self.clients[self.client_of(wifi_station)?];
         let joined = mobile.client.current();
         let here = mobile
             .candidates
@@ -367,6 +415,9 @@ impl<P> Mobile<P> {
         let Some(way) = &self.way else { return false };
         let mut changed = false;
         let position = way.at(now);
+        if self.measured.replace(position) == Some(position) {
+            return false;
+        }
         for candidate in &mut self.candidates {
             let radio = candidate.at.radio.index();
             let Some(from) = positions[radio] else { continue };
@@ -424,13 +475,20 @@ fn method(config: &RoamingConfig, ssid: Option<&Ssid>) -> Method {
     }
 }
 
-fn target(layout: &Layout, at: &WifiStation) -> Target {
+/// Target of a candidate. `known`: weakest signals that were computed before, by vector.
+fn target(layout: &Layout, at: &WifiStation, known: &mut Vec<(TxVector, f64)>) -> Target {
+    let slowest = at.link.slowest();
+    let found = known.iter().find(|(vector, _)| *vector == slowest);
+    let weakest = found.map_or_else(|| signal::weakest_dbm(&slowest), |(_, weakest)| *weakest);
+    if found.is_none() {
+        known.push((slowest, weakest));
+    }
     let config = &layout.radios[at.radio.index()].config;
     let (band, channel): (Band, u16) = (config.band, config.channel);
     Target {
         channel: scan_channel(band, channel),
         width: at.link.width(),
-        weakest: signal::weakest_dbm(&at.link.slowest()),
+        weakest,
         ap: at.ap,
     }
 }

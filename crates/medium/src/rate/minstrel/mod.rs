@@ -61,6 +61,8 @@ pub struct Minstrel {
     statistics: Vec<Statistics>,
     common: CommonLoss,
     picked: Selection,
+    /// Buffer for the usable rates: index, success share, goodput.
+    usable: Vec<(usize, f64, f64)>,
     probes: Probes,
     /// Size of aggregates, as a share of that of a saturated sender, 0 to 1.
     fullness: f64,
@@ -99,6 +101,7 @@ impl Minstrel {
                 second: 0,
                 robust: 0,
             },
+            usable: Vec::new(),
             probes: Probes::new(&set, chance),
             fullness: 1.0,
             aggregate: set.entries()[0].expected_frames(1.0),
@@ -133,22 +136,29 @@ impl Minstrel {
     }
 
     fn pick(&mut self) {
-        let goodput: Vec<f64> = (0..self.statistics.len()).map(|at| self.goodput(at)).collect();
+        // Most rates are unknown or unusable.
+        let mut usable = std::mem::take(&mut self.usable);
+        usable.clear();
+        for (at, statistics) in self.statistics.iter().enumerate() {
+            if let Some(success) = statistics.success().filter(|success| *success >= MIN_SUCCESS) {
+                usable.push((at, success, self.goodput(at)));
+            }
+        }
         // Of equal rates the slowest: it needs less signal.
         let best = |except: &[usize], least: f64| {
-            let mut best: Option<usize> = None;
-            for at in 0..goodput.len() {
-                let success = self.statistics[at].success().unwrap_or(0.0);
-                if !except.contains(&at) && goodput[at] > best.map_or(0.0, |best| goodput[best]) && success >= least {
-                    best = Some(at);
+            let mut best = (None, 0.0);
+            for (at, success, goodput) in &usable {
+                if *goodput > best.1 && *success >= least && !except.contains(at) {
+                    best = (Some(*at), *goodput);
                 }
             }
-            best
+            best.0
         };
         let first = best(&[], 0.0).unwrap_or(0);
         let second = best(&[first], 0.0).unwrap_or(first);
         let robust = best(&[first, second], ROBUST_SUCCESS).unwrap_or(0);
         self.picked = Selection { first, second, robust };
+        self.usable = usable;
         let success = self.statistics[first].success().unwrap_or(1.0);
         self.aggregate = self.set.entries()[first].expected_frames(success);
     }

@@ -137,6 +137,11 @@ impl Statistics {
         }
     }
 
+    /// Returns true if it was never used: then no interval changes it.
+    fn is_unused(&self) -> bool {
+        self.intact.is_none() && self.tried == 0 && self.ppdus == 0 && self.recent_ppdus <= 0.0
+    }
+
     fn age(&mut self, in_use: bool) {
         let kept = if in_use && self.recent_ppdus > 0.0 {
             (HISTORY_PPDUS / self.recent_ppdus).clamp(0.75, 0.98)
@@ -180,11 +185,15 @@ impl Statistics {
 
 /// Ends an interval in which `first` was the current rate.
 pub(super) fn update(rates: &mut [Statistics], common: &mut CommonLoss, first: usize, usual_weight: f64) {
+    let mut bound = 1.0_f64;
     for (at, rate) in rates.iter_mut().enumerate() {
-        rate.age(at == first);
+        if !rate.is_unused() {
+            rate.age(at == first);
+            bound = bound.min(rate.full_loss_interval().1);
+        }
     }
-    common.bound = rates.iter().map(|rate| rate.full_loss_interval().1).fold(1.0, f64::min);
-    for rate in rates {
+    common.bound = bound;
+    for rate in rates.iter_mut().filter(|rate| !rate.is_unused()) {
         rate.average(common, usual_weight);
     }
 }
