@@ -5,11 +5,13 @@
 //! - [`queue`] – transmit queues, hardware queues, airtime queue limits.
 //! - [`link`] – one station's link: its quality and rate control.
 //! - [`rating`] – the speed rating of a product.
+//! - [`power_save`] – when a station dozes.
 //! - [`roaming`] – when a station looks for another access point, and how it joins.
 //! - [`spectrum`] – the frequencies of a channel.
 
 pub mod link;
 pub mod phy;
+pub mod power_save;
 pub mod queue;
 pub mod radio;
 pub mod rating;
@@ -18,6 +20,7 @@ pub mod spectrum;
 
 pub use link::{AdapterRate, LinkQuality, RadioSelection, RateControl};
 pub use phy::{Band, Guard, Standard, Width};
+pub use power_save::{PowerSave, PowerSaveMode};
 pub use queue::{Aql, HardwareQueue, QueueKind, QueueLimit};
 pub use radio::{Aggregation, RadioConfig};
 pub use rating::Rating;

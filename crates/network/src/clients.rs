@@ -35,7 +35,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             self.move_station(now, index);
             let mobile = &mut self.roaming.clients[index];
             if mobile.client.poll_timeout().is_some_and(|at| at <= now) {
-                let (signals, beacon) = mobile.listen();
+                let (signals, beacon) = mobile.listen(&self.air);
                 let waiting = mobile
                     .client
                     .current()
@@ -85,6 +85,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Performs what a client wants.
     fn act(&mut self, now: Instant, index: usize) {
+        let wifi_station = self.roaming.clients[index].wifi_station;
+        if self.roaming.clients[index].client.has_actions() {
+            self.suspend_power_save(now, wifi_station);
+        }
         while let Some(action) = self.roaming.clients[index].client.poll_action() {
             let mobile = &self.roaming.clients[index];
             let joined = mobile.client.current().map(|current| &mobile.candidates[current].at);
@@ -130,13 +134,28 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 Action::Event(event) => self.report(now, index, event),
             }
         }
+        if self.roaming.clients[index].client.is_connected() {
+            self.resume_power_save(now, wifi_station);
+        }
         self.drain_air();
     }
 
-    fn send_frame(&mut self, now: Instant, frame: Frame, (from, to): (NodeId, NodeId), station: u16, bytes: u32) {
+    fn send_frame(&mut self, now: Instant, frame: Frame, path: (NodeId, NodeId), station: u16, bytes: u32) {
+        self.send_management(now, frame as u32, path, station, bytes);
+    }
+
+    /// Sends a management frame of `bytes` bytes. `flow` is its purpose.
+    pub(crate) fn send_management(
+        &mut self,
+        now: Instant,
+        flow: u32,
+        (from, to): (NodeId, NodeId),
+        station: u16,
+        bytes: u32,
+    ) {
         let packet = Packet {
             length: bytes.saturating_sub(LLC_SNAP),
-            flow: frame as u32,
+            flow,
             tid: MANAGEMENT,
             ecn: Ecn::NotEct,
             payload: Envelope {
@@ -209,6 +228,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Processes a management frame that arrived, or that was lost after its last retry.
     pub(crate) fn handle_frame(&mut self, now: Instant, (from, to): (NodeId, NodeId), flow: u32, arrived: bool) {
+        if self.handle_power_save_frame(now, (from, to), flow, arrived) {
+            return;
+        }
         let own = self
             .roaming
             .candidate_of(from)

@@ -8,6 +8,7 @@ use crate::error::NetworkError;
 use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
 use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::output::{Endpoint, Envelope, Output, wrap};
+use crate::power_save::PowerSaves;
 use crate::queue::QueueConfig;
 use crate::roaming::Roaming;
 use crate::small_queues::SmallQueues;
@@ -31,6 +32,7 @@ pub struct Network<P> {
     /// Wi-Fi stations.
     pub(crate) wifi_stations: Vec<WifiStation>,
     pub(crate) roaming: Roaming<P>,
+    pub(crate) power_saves: PowerSaves,
     /// Station of each node after the radios.
     station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
@@ -61,6 +63,8 @@ pub enum Wake {
     Wire,
     /// A client's timer, or the motion of a station.
     Roaming,
+    /// A station dozes or wakes, or an access point leaves its channel or returns.
+    Presence,
     /// An event on the air.
     Air(AirWake),
 }
@@ -94,9 +98,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let changes = ChangeSchedule::from_plan(plan, &layout)?;
         let roaming = Roaming::new(plan, &layout, begin);
         roaming.prepare(begin, &mut air);
-        Ok(Network {
+        let power_saves = PowerSaves::new(plan, &layout, begin)?;
+        let mut network = Network {
             air,
             roaming,
+            power_saves,
             station_of_node: layout.station_of_node,
             backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
@@ -112,7 +118,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             wifi_stations: layout.wifi_stations,
             outputs: VecDeque::new(),
             cached_timeout: None,
-        })
+        };
+        network.start_presence(begin);
+        Ok(network)
     }
 
     /// Sends a packet from one endpoint to another.
@@ -132,6 +140,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 match self.attachments[usize::from(station)] {
                     Attachment::Air(index) => {
                         if let Some(packet) = self.hold(now, index, packet) {
+                            self.wake_to_send(now, index);
                             let at = &self.wifi_stations[index];
                             self.air.handle_packet(now, at.node, at.radio, packet);
                         }
@@ -166,6 +175,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Wake::Change => self.change(at),
             Wake::Wire => {}
             Wake::Roaming => self.roam(at),
+            Wake::Presence => self.handle_presence(at),
             Wake::Air(_) => self.air.handle_timeout(at),
         }
         self.drain_air();
@@ -208,6 +218,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         };
         before(self.backhaul.poll_timeout(), Wake::Wire);
         before(self.wired.poll_timeout(), Wake::Wire);
+        before(self.power_saves.poll_timeout(), Wake::Presence);
         before(self.roaming.poll_timeout(), Wake::Roaming);
         before(self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);
