@@ -21,8 +21,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Processes the timers that are due.
     pub(crate) fn handle_presence(&mut self, now: Instant) {
-        self.power_saves.invalidate();
-        while let Some((radio, away)) = self.power_saves.scans.poll(now) {
+        while let Some((radio, away)) = self.power_saves.poll_scan(now) {
             self.air.set_away(now, radio, away);
         }
         for index in 0..self.power_saves.dozing.len() {
@@ -170,7 +169,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 }
             }
         }
-        self.power_saves.invalidate();
+        self.power_saves.update(index);
         self.invalidate_timeout();
     }
 }

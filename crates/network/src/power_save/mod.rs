@@ -22,7 +22,7 @@ use sleeper::Sleeper;
 #[derive(Debug)]
 pub(crate) struct PowerSaves {
     pub(crate) dozing: Vec<Dozing>,
-    pub(crate) scans: ApScans,
+    scans: ApScans,
     /// Index in `dozing`, by Wi-Fi station.
     of_wifi_station: Vec<Option<u16>>,
     /// Likewise, by node.
@@ -41,6 +41,8 @@ pub(crate) struct Dozing {
     pub(crate) station: u16,
     pub(crate) wifi_station: usize,
     pub(crate) sleeper: Sleeper,
+    /// Its timer, as far as the cache knows it.
+    due: Option<Instant>,
     /// For the reception of beacons.
     pub(crate) chance: Stream,
 }
@@ -68,6 +70,7 @@ impl PowerSaves {
                 station: at.station as u16,
                 wifi_station: index,
                 sleeper: Sleeper::new(begin, settings, periods),
+                due: None,
                 chance: plan.seed.stream("dozing", at.station as u64),
             });
         }
@@ -123,9 +126,23 @@ impl PowerSaves {
         *waiting = waiting.saturating_sub(1);
     }
 
-    /// Invalidates the cached time of the next timer.
-    pub(crate) fn invalidate(&mut self) {
-        self.due = None;
+    /// Returns a radio that leaves its channel (`true`) or returns to it at `now`.
+    pub(crate) fn poll_scan(&mut self, now: Instant) -> Option<(NodeId, bool)> {
+        let scan = self.scans.poll(now);
+        if scan.is_some() {
+            self.due = None;
+        }
+        scan
+    }
+
+    /// Invalidates the cached time of the next timer if that of a station has changed.
+    pub(crate) fn update(&mut self, index: usize) {
+        let dozing = &mut self.dozing[index];
+        let due = dozing.sleeper.poll_timeout();
+        if dozing.due != due {
+            dozing.due = due;
+            self.due = None;
+        }
     }
 
     pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
