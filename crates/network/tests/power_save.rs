@@ -62,17 +62,25 @@ impl Run {
     }
 
     fn send(&mut self, now: Instant, down: bool) {
+        let (server, station) = (Endpoint::Server, Endpoint::Station(0));
+        let (from, to) = if down { (server, station) } else { (station, server) };
+        self.send_between(now, from, to);
+    }
+
+    fn send_to(&mut self, now: Instant, station: u16) {
+        self.send_between(now, Endpoint::Server, Endpoint::Station(station));
+    }
+
+    fn send_between(&mut self, now: Instant, from: Endpoint, to: Endpoint) {
         self.advance(now);
         let packet = Packet {
             length: 200,
-            flow: u32::from(down),
+            flow: u32::from(from == Endpoint::Server),
             tid: 6,
             ecn: Ecn::NotEct,
             payload: self.packets.len(),
         };
         self.packets.push((now, None));
-        let (from, to) = (Endpoint::Server, Endpoint::Station(0));
-        let (from, to) = if down { (from, to) } else { (to, from) };
         self.network.handle_packet(now, from, to, packet);
         self.drain();
     }
@@ -265,6 +273,32 @@ fn buffers_of_a_sleeping_station_are_limited() {
     run.advance(Instant::from_secs(2));
     let lost = run.packets.iter().filter(|(_, delay)| delay.is_none()).count();
     assert_eq!(lost, 36);
+}
+
+/// A queue that replaces another one while a station dozes keeps its packets apart as well: the four
+/// places of the driver's lists stay free for the other station.
+#[test]
+fn a_new_queue_knows_the_sleeping_stations() {
+    let text = "baseline = \"0 s\"\n[ap.x]\nqueue = \"fifo\"\ndriver_queue = 4\n[ap.x.radio.5g]\n[station.s]\njoins = \"x.5g\"\n\
+                mcs = 5\npower_save = { listen_interval = 20 }\n[station.t]\njoins = \"x.5g\"\nmcs = 5\n[[at]]\n\
+                time = \"500 ms\"\nset = { \"ap.x.queue\" = \"pfifo-fast\" }\n";
+    let mut run = Run::new(&Document::from_toml("two.toml", text).unwrap(), 1);
+    for number in 0..20 {
+        run.send_to(Instant::from_millis(600 + number), if number < 10 { 0 } else { 1 });
+    }
+    run.advance(Instant::from_secs(4));
+    for (number, (_, delay)) in run.packets.iter().enumerate() {
+        let delay = delay.unwrap();
+        assert!(number < 10 || delay < AIR, "packet {number}: {delay} ms");
+    }
+    // The station did doze.
+    assert!(
+        max(&run.packets[..10]
+            .iter()
+            .map(|(_, delay)| delay.unwrap())
+            .collect::<Vec<_>>())
+            > 50.0
+    );
 }
 
 /// The access point leaves for 100 ms after 1, 2, 3 … s. Packets to the station wait for its return.
