@@ -5,12 +5,14 @@
 //! - [`queue`] – transmit queues, hardware queues, airtime queue limits.
 //! - [`link`] – one station's link: its quality and rate control.
 //! - [`rating`] – the speed rating of a product.
+//! - [`power_save`] – when a station dozes.
 //! - [`roaming`] – when a station looks for another access point, and how it joins.
 //! - [`steering`] – access points that ask stations to move.
 //! - [`spectrum`] – the frequencies of a channel.
 
 pub mod link;
 pub mod phy;
+pub mod power_save;
 pub mod queue;
 pub mod radio;
 pub mod rating;
@@ -20,6 +22,7 @@ pub mod steering;
 
 pub use link::{AdapterRate, LinkQuality, RadioSelection, RateControl};
 pub use phy::{Band, Guard, Standard, Width};
+pub use power_save::{PowerSave, PowerSaveMode};
 pub use queue::{Aql, HardwareQueue, QueueKind, QueueLimit};
 pub use radio::{Aggregation, RadioConfig};
 pub use rating::Rating;

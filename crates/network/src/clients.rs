@@ -45,7 +45,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         event: impl FnOnce(&mut Client, &Surroundings<'_>),
     ) {
         let mobile = &mut self.roaming.clients[index];
-        let (signals, beacon) = mobile.listen();
+        let (signals, beacon) = mobile.listen(&self.air);
         let waiting = mobile
             .client
             .current()
@@ -97,6 +97,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Performs what a client wants, after a change of its state.
     pub(crate) fn act(&mut self, now: Instant, index: usize) {
+        let wifi_station = self.roaming.clients[index].wifi_station;
+        if self.roaming.clients[index].client.has_actions() {
+            self.suspend_power_save(now, wifi_station);
+        }
         while let Some(action) = self.roaming.clients[index].client.poll_action() {
             let mobile = &self.roaming.clients[index];
             let joined = mobile.client.current().map(|current| &mobile.candidates[current].at);
@@ -155,20 +159,28 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             }
         }
         self.roaming.update_timer(index);
+        if self.roaming.clients[index].client.is_connected() {
+            self.resume_power_save(now, wifi_station);
+        }
         self.drain_air();
     }
 
-    pub(crate) fn send_frame(
+    pub(crate) fn send_frame(&mut self, now: Instant, frame: Frame, path: (NodeId, NodeId), station: u16, bytes: u32) {
+        self.send_management(now, frame as u32, path, station, bytes);
+    }
+
+    /// Sends a management frame of `bytes` bytes. `flow` is its purpose.
+    pub(crate) fn send_management(
         &mut self,
         now: Instant,
-        frame: Frame,
+        flow: u32,
         (from, to): (NodeId, NodeId),
         station: u16,
         bytes: u32,
     ) {
         let packet = Packet {
             length: bytes.saturating_sub(LLC_SNAP),
-            flow: frame as u32,
+            flow,
             tid: MANAGEMENT,
             ecn: Ecn::NotEct,
             payload: Envelope {
@@ -253,6 +265,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Processes a management frame that arrived, or that was lost after its last retry.
     pub(crate) fn handle_frame(&mut self, now: Instant, (from, to): (NodeId, NodeId), flow: u32, arrived: bool) {
+        if self.handle_power_save_frame(now, (from, to), flow, arrived) {
+            return;
+        }
         let own = self
             .roaming
             .candidate_of(from)

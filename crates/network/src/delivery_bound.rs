@@ -11,6 +11,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// events before that time together.
     pub fn next_delivery_bound(&mut self) -> Option<DeliveryBound> {
         let air = self.air.next_delivery_bound();
+        let presence = self.power_saves.poll_timeout().map(|at| Expected::Unlikely.at(at));
         let hops = self.backhaul.next_deliveries().map(|(wire, at)| match wire {
             HopId::LinkUp => Expected::Delivery.at(at),
             // These packets go to the air.
@@ -20,7 +21,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let stations = self.wired.poll_timeout().map(|at| Expected::Possible.at(at));
         let change = self.changes.next().map(|at| Expected::Unlikely.at(at));
         let roaming = self.roaming.poll_timeout().map(|at| Expected::Unlikely.at(at));
-        hops.chain(air).chain(stations).chain(change).chain(roaming).min()
+        let timers = roaming.into_iter().chain(presence);
+        hops.chain(air).chain(stations).chain(change).chain(timers).min()
     }
 
     /// Earliest time at which a packet can be delivered that enters the network at `at` or later.

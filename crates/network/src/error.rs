@@ -55,6 +55,18 @@ pub enum NetworkError {
         /// Reason.
         reason: PhyError,
     },
+    /// A station whose link does not have its mode of power save.
+    #[error("station.{station}: `power_save = \"{mode}\"` needs {first} or later; the link has {standard}")]
+    PowerSave {
+        /// Station.
+        station: String,
+        /// Mode.
+        mode: &'static str,
+        /// Standard of the link.
+        standard: &'static str,
+        /// First standard that has the mode.
+        first: &'static str,
+    },
     /// A station without `joins`.
     #[error("station.{station}: missing `joins`; expected a radio or a network, as `joins = \"{hint}\"`")]
     MissingJoins {

@@ -2,7 +2,7 @@
 
 use crate::{Endpoint, Network, Output};
 use netburn_medium::air::DeliveryBound;
-use netburn_medium::config::{AdapterRate, LinkQuality, QueueKind, RateControl};
+use netburn_medium::config::{AdapterRate, LinkQuality, PowerSave, PowerSaveMode, QueueKind, RateControl};
 use netburn_medium::fuzz::Bytes;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_scenario::plan::{ApSetting, LinkSetting, RadioName, RadioRef, RadioSetting, Setting, StationSetting};
@@ -42,6 +42,9 @@ queue = "fifo"
 link = { down = "20 Mbit/s", up = "5 Mbit/s", loss = "1 %", device = "80 Mbit/s", ring = 4, queue = "20 kB" }
 "#;
 
+/// Length of the baseline.
+const BEGIN: Duration = Duration::from_millis(10);
+
 /// Runs the operations and checks the laws. Every packet is delivered once, dropped once, or in
 /// flight. A flow's packets keep their order. Handling a timeout at its time makes progress. No
 /// packet is delivered before its bound.
@@ -49,6 +52,7 @@ link = { down = "20 Mbit/s", up = "5 Mbit/s", loss = "1 %", device = "80 Mbit/s"
 /// # Panics
 /// If a law is violated.
 pub fn check(bytes: &[u8]) {
+    let length = bytes.len();
     let mut bytes = Bytes::new(bytes);
     let mut plan = Document::from_toml("house.toml", HOUSE)
         .and_then(|house| house.resolve())
@@ -57,10 +61,12 @@ pub fn check(bytes: &[u8]) {
         ap.queue = bytes.one_of(&QueueKind::ALL);
         ap.queue_limit = ap.queue.default_limit();
     }
+    plan.baseline = BEGIN;
+    set_presence(&mut plan, length);
     let mut world = World {
         network: Network::new(&plan).expect("a good house"),
         plan,
-        now: Instant::from_millis(-10),
+        now: Instant::ZERO - BEGIN,
         offered: 0,
         in_flight: BTreeMap::new(),
         last: BTreeMap::new(),
@@ -70,6 +76,26 @@ pub fn check(bytes: &[u8]) {
         world.operate(&mut bytes);
     }
     world.finish();
+}
+
+/// Sets power save of two stations and scans of an access point. The length of the input decides, so that
+/// its bytes keep their meaning.
+fn set_presence(plan: &mut Plan, length: usize) {
+    let mode = |mode| {
+        let settings = PowerSave {
+            mode,
+            timeout: Duration::from_millis(2),
+            ..PowerSave::default()
+        };
+        Some(settings)
+    };
+    let modes = [None, None, mode(PowerSaveMode::Legacy), mode(PowerSaveMode::UApsd)];
+    plan.stations[0].air.power_save = modes[length % 4];
+    plan.stations[2].air.power_save = modes[length / 4 % 4];
+    if length / 16 % 4 == 1 {
+        plan.aps[1].scan_interval = Some(Duration::from_millis(20));
+        plan.aps[1].scan_away = Some(Duration::from_millis(5));
+    }
 }
 
 struct World {
@@ -241,7 +267,8 @@ impl World {
     /// Without further input the network becomes idle.
     fn finish(&mut self) {
         for _ in 0..200_000 {
-            if self.network.poll_timeout().is_none() {
+            // Stations that doze wake for ever.
+            if self.in_flight.is_empty() || self.network.poll_timeout().is_none() {
                 break;
             }
             self.step();

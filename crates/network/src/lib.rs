@@ -21,6 +21,8 @@
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
 //! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
 //! - `steering`: access points that ask stations to move. `steer`: the same on the air.
+//! - `power_save`: stations that doze, and access points that scan. `presence`: the same on the air.
+//!   `beacon`: the beacons that both of them and `roaming` use.
 //! - `change_schedule` and `change`: times and effects of changes at run time.
 //! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
 //! - [`checksum`] – the Internet checksum of packets.
@@ -33,6 +35,7 @@
 )]
 
 mod backhaul;
+mod beacon;
 mod change;
 mod change_schedule;
 pub mod checksum;
@@ -46,6 +49,8 @@ mod layout;
 mod machine;
 mod observe;
 mod output;
+mod power_save;
+mod presence;
 pub mod queue;
 mod roaming;
 mod small_queues;

@@ -8,6 +8,7 @@ use crate::error::NetworkError;
 use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
 use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::output::{Endpoint, Envelope, Output, wrap};
+use crate::power_save::PowerSaves;
 use crate::queue::QueueConfig;
 use crate::roaming::Roaming;
 use crate::small_queues::SmallQueues;
@@ -33,6 +34,7 @@ pub struct Network<P> {
     pub(crate) wifi_stations: Vec<WifiStation>,
     pub(crate) roaming: Roaming<P>,
     pub(crate) steering: Steering,
+    pub(crate) power_saves: PowerSaves,
     /// Station of each node after the radios.
     station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
@@ -65,6 +67,8 @@ pub enum Wake {
     Roaming,
     /// A timer of the access points that ask stations to move.
     Steering,
+    /// A station dozes or wakes, or an access point leaves its channel or returns.
+    Presence,
     /// An event on the air.
     Air(AirWake),
 }
@@ -103,10 +107,12 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         for mobile in &mut roaming.clients {
             mobile.steerer = steerers[usize::from(mobile.station)];
         }
-        Ok(Network {
+        let power_saves = PowerSaves::new(plan, &layout, begin)?;
+        let mut network = Network {
             air,
             roaming,
             steering,
+            power_saves,
             station_of_node: layout.station_of_node,
             backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
@@ -122,7 +128,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             wifi_stations: layout.wifi_stations,
             outputs: VecDeque::new(),
             cached_timeout: None,
-        })
+        };
+        network.start_presence(begin);
+        Ok(network)
     }
 
     /// Sends a packet from one endpoint to another.
@@ -142,6 +150,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 match self.attachments[usize::from(station)] {
                     Attachment::Air(index) => {
                         if let Some(packet) = self.hold(now, index, packet) {
+                            self.wake_to_send(now, index);
                             let at = &self.wifi_stations[index];
                             self.air.handle_packet(now, at.node, at.radio, packet);
                         }
@@ -177,6 +186,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Wake::Wire => {}
             Wake::Roaming => self.roam(at),
             Wake::Steering => self.steer(at),
+            Wake::Presence => self.handle_presence(at),
             Wake::Air(_) => self.air.handle_timeout(at),
         }
         self.drain_air();
@@ -219,6 +229,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         };
         before(self.backhaul.poll_timeout(), Wake::Wire);
         before(self.wired.poll_timeout(), Wake::Wire);
+        before(self.power_saves.poll_timeout(), Wake::Presence);
         before(self.roaming.poll_timeout(), Wake::Roaming);
         before(self.steering.poll_timeout(), Wake::Steering);
         before(self.changes.next(), Wake::Change);

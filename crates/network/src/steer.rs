@@ -144,7 +144,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let Some(current) = mobile.client.current() else { return };
         let at = &mobile.candidates[current].at;
         if self.air.station_state(at.radio, at.node) == StationState::Asleep {
+            let node = at.node;
             mobile.deferred.push(frame);
+            self.count_waiting(node);
             return;
         }
         let (path, station) = ((at.radio, at.node), mobile.station);
@@ -153,7 +155,16 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
 
     /// Sends the frames that waited until a client was awake.
     pub(crate) fn send_deferred(&mut self, now: Instant, client: usize) {
-        for frame in std::mem::take(&mut self.roaming.clients[client].deferred) {
+        let mobile = &mut self.roaming.clients[client];
+        let deferred = std::mem::take(&mut mobile.deferred);
+        let node = mobile
+            .client
+            .current()
+            .map(|current| mobile.candidates[current].at.node);
+        for frame in deferred {
+            if let Some(node) = node.filter(|node| self.power_saves.of_node(*node).is_some()) {
+                self.power_saves.remove_waiting(node);
+            }
             self.send_to_client(now, client, frame);
         }
     }

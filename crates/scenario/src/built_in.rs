@@ -20,6 +20,8 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "four-uses",
     "patch-under-test",
     "penalty-box",
+    "scan-during-call",
+    "sleeping-phone",
     "slow-neighbour",
     "slow-neighbour-both",
     "small-queues-pci",

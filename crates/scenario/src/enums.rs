@@ -4,12 +4,14 @@ use crate::decode::{Context, FromNode, Section};
 use crate::node::{Node, Value};
 use crate::path::{Shape, is_name};
 use crate::plan::{Http, RadioName, RadioRef};
+use crate::problem::Problem;
 use crate::scalars::{self, Flag, SomeTime, Span, parsed};
 use crate::section_macro::section;
+use crate::suggest::list;
 use crate::value::{PlanValue, from_section};
 use netburn_medium::config::{
-    Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Roaming,
-    RoamingPolicy, Security, Standard, Steering, SteeringPolicy, TransitionAnswer, Width,
+    Aql, Band, Guard, HardwareQueue, PowerSave, PowerSaveMode, QueueKind, QueueLimit, RadioSelection, RateControl,
+    Rating, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy, TransitionAnswer, Width,
 };
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
@@ -185,6 +187,109 @@ section! {
         target_load: scalars::Part => target_load, default "50 %";
         /// Disassociation of a station that does not move: `usteer` after 10 s, `dawn` after 15.4 s.
         disassociate: Flag => disassociate, default "`true`";
+    }
+}
+
+words!(PowerSaveMode, POWER_SAVE_MODES, [
+    "off" => PowerSaveMode::Off, "legacy" => PowerSaveMode::Legacy, "u-apsd" => PowerSaveMode::UApsd,
+    "twt" => PowerSaveMode::Twt,
+]);
+
+section! {
+    /// Power save of a station.
+    PowerSaveSection(PowerSave = PowerSave::default()) {
+        /// Mode. `off`: the station never dozes. `legacy`: it dozes after a time without packets, and beacons report waiting packets. `u-apsd`: each of its frames triggers the delivery of waiting packets. `twt`: it is awake in its service periods only.
+        mode: PowerSaveMode => mode;
+        /// Time without packets until the station dozes, with `legacy`.
+        timeout: SomeTime => timeout;
+        /// Number of beacon intervals (102.4 ms) from one beacon for which the station wakes to the next, with `legacy` and `u-apsd`.
+        listen_interval: scalars::Whole<1, 1000> => listen_interval;
+        /// Time from one service period to the next, with `twt`.
+        twt_interval: SomeTime => twt_interval;
+        /// Length of a service period, with `twt`: 1 ms or more, and less than `twt_interval`.
+        twt_service_period: SomeTime => twt_service_period;
+    }
+}
+
+/// Power save: the name of a mode, or a section.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PowerSaveChoice(pub(crate) PowerSave);
+
+/// Shortest service period of a TWT: below it few frames fit.
+const MIN_SERVICE_PERIOD: Duration = Duration::from_millis(1);
+
+/// Keys that act with a mode.
+const fn keys_of(mode: PowerSaveMode) -> &'static [&'static str] {
+    match mode {
+        PowerSaveMode::Off => &["mode"],
+        PowerSaveMode::Legacy => &["mode", "timeout", "listen_interval"],
+        PowerSaveMode::UApsd => &["mode", "listen_interval"],
+        PowerSaveMode::Twt => &["mode", "twt_interval", "twt_service_period"],
+    }
+}
+
+impl PowerSaveSection {
+    /// Reports keys that the mode does not use, and an impossible schedule.
+    fn check(&self, cx: &mut Context) {
+        let settings: PowerSave = from_section(self);
+        for (key, place, path) in self.present() {
+            if !keys_of(settings.mode).contains(&key) {
+                let mode = word_of(POWER_SAVE_MODES, &settings.mode);
+                let message = format!("`{key}` has no effect with the mode `{mode}`");
+                let modes = POWER_SAVE_MODES
+                    .iter()
+                    .filter(|(_, mode)| keys_of(*mode).contains(&key));
+                let help = format!("remove it, or use the mode {}", list(modes.map(|(word, _)| *word)));
+                cx.problems.push(Problem::new(place.clone(), path, message, Some(help)));
+            }
+        }
+        let Some(period) = &self.twt_service_period else {
+            return;
+        };
+        if period.0 < MIN_SERVICE_PERIOD || period.0 >= settings.twt_interval {
+            let message = format!("invalid service period: found {}", period.0);
+            let help = format!(
+                "expected 1 ms or more, and less than `twt_interval` ({})",
+                settings.twt_interval
+            );
+            cx.problem_at(period, message, help);
+        }
+    }
+}
+
+impl FromNode for PowerSaveChoice {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        if let Value::Table(_) = &node.value {
+            let section = PowerSaveSection::read(node, cx)?;
+            section.check(cx);
+            return Some(PowerSaveChoice(from_section(&section)));
+        }
+        let mode = PowerSaveMode::read(node, cx)?;
+        Some(PowerSaveChoice(PowerSave {
+            mode,
+            ..PowerSave::default()
+        }))
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let words = PowerSaveMode::schema(generator);
+        let own = PowerSaveSection::schema(generator);
+        json_schema!({ "anyOf": [words, own], "x-value": "a mode, or a section" })
+    }
+
+    fn shape() -> Shape {
+        PowerSaveSection::shape()
+    }
+}
+
+impl PlanValue<PowerSaveChoice> for PowerSave {
+    fn from_key(key: &PowerSaveChoice) -> Self {
+        key.0
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        let keys = keys_of(self.mode).iter().copied();
+        PowerSaveSection::encode(self).ordered(keys).into_json()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::change::Settings;
 use crate::decode::{FileKeys, FromNode, Key, List, Named, Section};
-use crate::enums::{AqlSection, RoamingSection, TsqSection};
+use crate::enums::{AqlSection, PowerSaveSection, RoamingSection, TsqSection};
 use crate::environment::{Environment, MODELLED};
 use crate::goals::AdapterRateSection;
 use crate::keys::Keys;
@@ -103,6 +103,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<StationSection>("[station.NAME]", ALL),
         entry::<StationLinkSection>("[station.NAME.link]", MODELLED),
         entry::<RoamingSection>("[station.NAME.roaming]", MODELLED),
+        entry::<PowerSaveSection>("[station.NAME.power_save]", MODELLED),
         entry::<AdapterRateSection>("[station.NAME.adapter_rate]", MODELLED),
         entry::<TsqSection>("[station.NAME.tsq]", MODELLED),
         entry::<WorkloadSection>("[workload.NAME]", ALL),

@@ -1,8 +1,8 @@
 //! Resolved scenario: checked, with every default filled in.
 
 use netburn_medium::config::{
-    AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
-    RadioSelection, RateControl, Rating, Roaming, Security, Standard, Steering, Width,
+    AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, LinkQuality, PowerSave, QueueKind, QueueLimit,
+    RadioConfig, RadioSelection, RateControl, Rating, Roaming, Security, Standard, Steering, Width,
 };
 use netburn_medium::geometry::{self, Position};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
@@ -113,6 +113,9 @@ pub const DEFAULT_SPEED: Speed = Speed::from_millimetres_per_second(1_000);
 /// Round trip to a RADIUS server in the same building.
 pub const DEFAULT_RADIUS_DELAY: Duration = Duration::from_millis(5);
 
+/// Length of the absence of an access point that scans: what a vendor's default disturbs.
+pub const DEFAULT_SCAN_AWAY: Duration = Duration::from_millis(100);
+
 /// A building, for the signal between positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Building {
@@ -214,6 +217,10 @@ pub struct Ap {
     pub wan: Option<Wan>,
     /// Position in the building.
     pub position: Option<Position>,
+    /// Time between two scans of its radios; `None`: it does not scan.
+    pub scan_interval: Option<Duration>,
+    /// Length of such an absence; `None`: [`DEFAULT_SCAN_AWAY`].
+    pub scan_away: Option<Duration>,
 }
 
 /// WAN link between an access point and the server's link.
@@ -326,6 +333,8 @@ pub struct StationAir {
     pub speed: Option<Speed>,
     /// Roaming between the radios of its network; `None`: it stays with the radio that it joined.
     pub roaming: Option<Roaming>,
+    /// Power save; `None`: it never dozes.
+    pub power_save: Option<PowerSave>,
 }
 
 /// Network or radio that a station joins.
@@ -445,6 +454,8 @@ impl Ap {
             forwarding_queue: None,
             wan: None,
             position: None,
+            scan_interval: None,
+            scan_away: None,
         }
     }
 }
@@ -515,6 +526,7 @@ impl Default for StationAir {
             path: Vec::new(),
             speed: None,
             roaming: None,
+            power_save: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 //! them.
 
 use crate::decode::{FromNode, List, Named, OneOrMany, Section};
-use crate::enums::{AqlChoice, RoamingChoice, SteeringChoice};
+use crate::enums::{AqlChoice, PowerSaveChoice, RoamingChoice, SteeringChoice};
 use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
 use crate::path::is_name;
@@ -130,6 +130,10 @@ section! {
         forwarding_queue: QueueBytes => forwarding_queue, default wired_queue("`forwarding`");
         /// Position in the building. Stations with a position or a path need it.
         position: Place => position;
+        /// Time between two scans of the access point itself. Each of its radios then leaves its channel. The first scan begins this long after the start of the load.
+        scan_interval: SomeTime => scan_interval, default "none: it does not scan";
+        /// Length of such an absence. Without a warning from the access point, stations send frames in vain and lose some.
+        scan_away: SomeTime => scan_away, default "100 ms";
         /// WAN link of the access point.
         wan: WanSection => wan, default "none: the access point is next to the server's link";
     }
@@ -204,6 +208,8 @@ section! {
         speed(wifi): Velocity => air.speed, default "1 m/s";
         /// Roaming between the radios of the network: the name of a client policy (`never`, `linux`, `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`, `ap-directed`), or a section.
         roaming(wifi): RoamingChoice => air.roaming, default "none: the station stays with the radio that it joined";
+        /// Power save: the name of a mode (`off`, `legacy`, `u-apsd`, `twt`), or a section.
+        power_save(wifi): PowerSaveChoice => air.power_save, default "`off`";
         /// Fixed MCS, independent of the signal, counted per stream: MCS 15 of 802.11n is `mcs = 7` with `streams = 2`.
         mcs(wifi): Whole<0, 13>, changes |value| (StationSetting::Quality(LinkQuality::Mcs(value)));
         /// Received power of the station's signal at the access point.

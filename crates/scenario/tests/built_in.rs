@@ -47,6 +47,8 @@ fn settings_in_comments_are_valid() {
         ("small-queues-usb", "station.dongle.tsq", "2019"),
         ("small-queues-usb", "station.dongle.cc", "bbr"),
         ("small-queues-pci", "station.laptop.tsq", "{ shift = 8 }"),
+        ("sleeping-phone", "station.phone.power_save", "twt"),
+        ("scan-during-call", "station.laptop.roaming", "never"),
     ] {
         let mut document = load(name).unwrap();
         let before = document.resolve().unwrap();

@@ -1,8 +1,8 @@
 //! Round trip of plans through scenario documents.
 
 use netburn_medium::config::{
-    AdapterRate, Aggregation, Aql, Band, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
-    RadioSelection, RateControl, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy,
+    AdapterRate, Aggregation, Aql, Band, HardwareQueue, LinkQuality, PowerSave, PowerSaveMode, QueueKind, QueueLimit,
+    RadioConfig, RadioSelection, RateControl, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy,
     TransitionAnswer, Width,
 };
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
@@ -194,6 +194,8 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             forwarding_queue: rated.then(|| ByteSize::from_kib(512)),
             wan,
             position: None,
+            scan_interval: rated.then_some(Duration::from_secs(120)),
+            scan_away: rated.then_some(Duration::from_millis(70)),
         }
     })
 }
@@ -249,8 +251,38 @@ fn air() -> impl Strategy<Value = StationAir> {
             path: Vec::new(),
             speed: None,
             roaming: None,
+            power_save: power_save(weight),
         }
     })
+}
+
+/// Power save, with values other than the defaults for the keys of each mode.
+fn power_save(weight: u16) -> Option<PowerSave> {
+    let settings = match weight % 5 {
+        0 => return None,
+        1 => PowerSave {
+            mode: PowerSaveMode::Off,
+            ..PowerSave::default()
+        },
+        2 => PowerSave {
+            mode: PowerSaveMode::Legacy,
+            timeout: Duration::from_millis(u64::from(weight)),
+            listen_interval: 1 + weight % 1_000,
+            ..PowerSave::default()
+        },
+        3 => PowerSave {
+            mode: PowerSaveMode::UApsd,
+            listen_interval: 1 + weight % 1_000,
+            ..PowerSave::default()
+        },
+        _ => PowerSave {
+            mode: PowerSaveMode::Twt,
+            twt_interval: Duration::from_micros(256 * (4 + u64::from(weight))),
+            twt_service_period: Duration::from_micros(256 * 4),
+            ..PowerSave::default()
+        },
+    };
+    Some(settings)
 }
 
 /// A station on a wired link: only the queue of its Wi-Fi settings applies.

@@ -97,6 +97,16 @@ fn a_case_study_is_within_tolerance() {
     assert!(outcomes.iter().all(Outcome::ok), "{outcomes:#?}");
 }
 
+/// The delays of packets to sleeping stations: fast, unlike the other simulated models.
+#[test]
+fn delays_of_sleeping_stations_are_within_tolerance() {
+    let mut files = built_in::files().unwrap();
+    files.retain(|file| file.name == "power-save.toml");
+    let outcomes = run(&files, 2, &|_, _| {});
+    assert!(outcomes.len() >= 14, "{}", outcomes.len());
+    assert!(outcomes.iter().all(Outcome::ok), "{outcomes:#?}");
+}
+
 #[test]
 fn every_file_of_the_directory_is_built_in() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../validation");

@@ -252,8 +252,11 @@ impl<P> Node<P> {
         }
     }
 
-    /// Reports waiting packets to a queue that replaced another.
+    /// Reports waiting packets, and stations that don't receive, to a queue that replaced another.
     pub(super) fn restore_unsent(&mut self, now: Instant) {
+        for link in self.links.iter().filter(|link| link.state != StationState::Awake) {
+            self.queue.set_station(now, link.to, link.state, &mut self.drops);
+        }
         for link in &self.links {
             for tid in (0..MANAGEMENT).filter(|tid| link.is_waiting(*tid)) {
                 let unsent = link.senders[usize::from(tid)].unsent();

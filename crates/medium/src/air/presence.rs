@@ -39,6 +39,19 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
+    /// Returns true if a node is away.
+    #[must_use]
+    pub fn is_away(&self, node: NodeId) -> bool {
+        self.nodes[node.index()].away
+    }
+
+    /// Returns true while `from` is in a frame exchange with `to`.
+    #[must_use]
+    pub fn is_sending(&self, from: NodeId, to: NodeId) -> bool {
+        let exchange = self.nodes[from.index()].exchange.as_ref();
+        exchange.is_some_and(|exchange| exchange.aggregate.tin.to == to)
+    }
+
     /// Reports power save of `station` to `node`. While it sleeps, its packets wait: those of
     /// disciplines without station queues in buffers of
     /// [`POWER_SAVE_BUFFER`](crate::queue::driver::POWER_SAVE_BUFFER) packets.

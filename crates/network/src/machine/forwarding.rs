@@ -22,9 +22,13 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 AirOutput::Delivered { at, from, to, packet } => match self.station(to) {
                     Some(_) => {
                         self.count_loss(at, from, to, false);
+                        self.downlink_ended(at, to, true);
                         self.deliver(at, packet);
                     }
-                    None => self.forward(at, self.radios[to.index()].ap, packet),
+                    None => {
+                        self.uplink_ended(at, from, true);
+                        self.forward(at, self.radios[to.index()].ap, packet);
+                    }
                 },
                 AirOutput::Dropped {
                     at,
@@ -40,6 +44,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     }
                     if reason == DropReason::RetryLimit && self.station(to).is_some() {
                         self.count_loss(at, from, to, true);
+                    }
+                    match self.station(to) {
+                        Some(_) => self.downlink_ended(at, to, false),
+                        None => self.uplink_ended(at, from, false),
                     }
                     let own = self.station(from).is_some() && reason != DropReason::AdapterFull;
                     let by = if own {
@@ -199,6 +207,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 let ap = ap.map_or(at.ap, usize::from);
                 let route = self.roaming.route(index, ap, &self.air);
                 let (radio, node) = route.unwrap_or((at.radio, at.node));
+                self.count_waiting(node);
                 self.air.handle_packet(now, radio, node, packet);
             }
             Attachment::Wire(host) => self.wired.deliver(now, host, packet),

@@ -7,12 +7,11 @@ use super::choose::{Heard, choose, choose_first, choose_named};
 use super::exchange::{Exchange, FastTransition, Method, Progress};
 use super::policy::Constants;
 use super::scan::{Scan, ScanChannel, Step};
+use crate::beacon::INTERVAL as BEACON;
 use netburn_medium::config::{Band, Security, TransitionAnswer, Width};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Time between two beacons: 100 TU.
-const BEACON: Duration = Duration::from_micros(102_400);
 /// Beacons before the average is used (mac80211: `IEEE80211_SIGNAL_AVE_MIN_COUNT`).
 const MIN_BEACONS: u32 = 4;
 /// Missing beacons after which the client probes its access point (mac80211: 7).
@@ -292,6 +291,16 @@ impl Client {
     /// Targets that the last scan found, with their signals in dBm.
     pub(crate) fn results(&self) -> &[(usize, f64)] {
         self.results.as_ref().map_or(&[], |(_, found)| found)
+    }
+
+    /// Returns true if it neither scans nor joins, and does not probe its access point.
+    pub(crate) fn is_connected(&self) -> bool {
+        matches!(self.state, State::Connected)
+    }
+
+    /// Returns true if actions are pending.
+    pub(crate) fn has_actions(&self) -> bool {
+        !self.actions.is_empty()
     }
 
     pub(crate) fn poll_action(&mut self) -> Option<Action> {

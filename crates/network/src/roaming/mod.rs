@@ -19,6 +19,7 @@ mod policy;
 mod scan;
 mod timers;
 
+use crate::beacon;
 use crate::layout::{Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
 use crate::output::{Envelope, NetPacket};
 use crate::steering::SteeringReason;
@@ -27,12 +28,12 @@ use client::{Settings, Target, scan_channel};
 use exchange::{FastTransition, Method};
 use motion::{Shadowing, Way};
 use netburn_medium::air::Air;
-use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy, Width};
+use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy};
 use netburn_medium::geometry::{Building, Position};
 use netburn_medium::packet::NodeId;
-use netburn_medium::phy::{Modulation, TxVector, ofdm};
+use netburn_medium::phy::TxVector;
 use netburn_medium::queue::StationState;
-use netburn_medium::{error, signal};
+use netburn_medium::signal;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, DEFAULT_SPEED, Joins, Network as Ssid};
 use netburn_units::{Duration, Instant, Stream};
@@ -41,8 +42,6 @@ use timers::Timers;
 
 /// Time without packets after which a station counts as idle.
 pub(crate) const BUSY: Duration = Duration::from_secs(1);
-/// Length of a beacon's body and header in bytes.
-const BEACON_BYTES: u64 = 300;
 
 /// An event of a station's client.
 #[derive(Debug, Clone, PartialEq)]
@@ -396,7 +395,7 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     }
 }
 
-impl<P> Mobile<P> {
+impl<P: std::fmt::Debug + Send> Mobile<P> {
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match (self.client.poll_timeout(), self.next_motion) {
             (Some(client), Some(motion)) => Some(client.min(motion)),
@@ -438,7 +437,7 @@ impl<P> Mobile<P> {
     }
 
     /// Signal of each candidate, and whether the serving access point's beacon arrives.
-    pub(crate) fn listen(&mut self) -> (Vec<f64>, bool) {
+    pub(crate) fn listen(&mut self, air: &Air<Envelope<P>>) -> (Vec<f64>, bool) {
         // Without a signal the link loses nothing to noise.
         let signals: Vec<f64> = self
             .candidates
@@ -446,9 +445,8 @@ impl<P> Mobile<P> {
             .map(|candidate| candidate.signal.unwrap_or(0.0))
             .collect();
         let beacon = self.client.current().is_some_and(|current| {
-            let snr_db = signals[current] - signal::noise_dbm(Width::Mhz20);
-            let success = error::success(Modulation::Ofdm(ofdm::Rate::M6), snr_db, BEACON_BYTES * 8);
-            draw(&mut self.chance) < success
+            let sent = !air.is_away(self.candidates[current].at.radio);
+            beacon::arrives(signals[current], &mut self.chance) && sent
         });
         (signals, beacon)
     }

@@ -145,3 +145,15 @@ fn fast_transition_over_the_distribution_system() {
     assert!((16..=25).contains(&length), "{length} ms");
     assert_eq!(walk.at_end, "attic.5g");
 }
+
+/// The frames of the access point wait until a station that dozes is awake: at most a beacon interval
+/// later than those of a station that does not.
+#[test]
+fn a_station_that_dozes_is_asked_when_it_wakes() {
+    let directed = ("station.phone.roaming", "ap-directed");
+    let walk = |mode| Walk::new(&[K, V, USTEER, directed, ("station.phone.power_save", mode)]);
+    let (awake, dozes) = (walk("off"), walk("legacy"));
+    assert_eq!(dozes.roams().len(), 1, "{:?}", dozes.events);
+    let (early, late) = (awake.roams()[0].0, dozes.roams()[0].0);
+    assert!((early..=early + 2_110).contains(&late), "{early} and {late} ms");
+}

@@ -2,7 +2,7 @@
 
 use super::Names;
 use crate::decode::{Context, Section, Spanned};
-use crate::plan::{Ap, Network, Radio, RadioName, RadioRef};
+use crate::plan::{Ap, DEFAULT_SCAN_AWAY, Network, Radio, RadioName, RadioRef};
 use crate::scalars::SizeOrOff;
 use crate::sections::{ApSection, NetworkSection, RadioSection};
 use crate::suggest::list;
@@ -36,10 +36,27 @@ pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut 
     let mut ap = Ap::new(&name.value);
     section.apply(&mut ap);
     ap.radios = radios;
+    check_scans(&ap, section, cx);
     if section.queue_limit.is_none() {
         ap.queue_limit = ap.queue.default_limit();
     }
     ap
+}
+
+/// Checks the scans of an access point.
+fn check_scans(ap: &Ap, section: &ApSection, cx: &mut Context) {
+    let away = ap.scan_away.unwrap_or(DEFAULT_SCAN_AWAY);
+    match (&section.scan_interval, &section.scan_away) {
+        (None, Some(at)) => {
+            let help = "add `scan_interval`, such as `scan_interval = \"120 s\"`";
+            cx.problem_at(at, "the access point does not scan", help.to_owned());
+        }
+        (Some(at), _) if at.0 <= away => {
+            let message = format!("`scan_interval` ({}) is not longer than `scan_away` ({away})", at.0);
+            cx.problem_at(at, message, "use a longer `scan_interval`".to_owned());
+        }
+        _ => {}
+    }
 }
 
 fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context) -> Radio {

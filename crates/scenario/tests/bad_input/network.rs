@@ -344,3 +344,55 @@ fn positions_and_roaming() {
         ],
     );
 }
+
+#[test]
+fn power_save_and_scans_of_access_points() {
+    const TV: &str = "[ap.c7.radio.5g]\n[station.tv]\njoins = \"c7.5g\"\npower_save";
+    let tv = |value: &str, expected: &[&str]| wrong(&format!("{TV} = {value}\n"), expected);
+    tv(
+        "\"legaci\"",
+        &[
+            "4:14: station.tv.power_save: unknown value `legaci`; did you mean `legacy`? Expected one of `off`, `legacy`, `u-apsd`, `twt`",
+        ],
+    );
+    tv(
+        "{ mode = \"u-apsd\", timeout = \"50 ms\" }",
+        &[
+            "4:43: station.tv.power_save.timeout: `timeout` has no effect with the mode `u-apsd`; remove it, or use the mode `legacy`",
+        ],
+    );
+    tv(
+        "{ listen_interval = 2, twt_interval = \"100 ms\" }",
+        &[
+            "4:52: station.tv.power_save.twt_interval: `twt_interval` has no effect with the mode `legacy`; remove it, or use the mode `twt`",
+        ],
+    );
+    tv(
+        "{ mode = \"twt\", twt_interval = \"10 ms\", twt_service_period = \"10 ms\" }",
+        &[
+            "4:75: station.tv.power_save.twt_service_period: invalid service period: found 10 ms; expected 1 ms or more, and less than `twt_interval` (10 ms)",
+        ],
+    );
+    tv(
+        "{ mode = \"twt\", twt_interval = \"10 ms\", twt_service_period = \"9 ms\" }",
+        &[],
+    );
+    wrong(
+        "[station.tv]\npower_save = \"legacy\"\n[station.tv.link]\n",
+        &[
+            "2:14: station.tv.power_save: `power_save` needs Wi-Fi, and the station has a `link`; remove it, or use `joins` instead of `link`",
+        ],
+    );
+    wrong(
+        "[ap.c7]\nscan_away = \"50 ms\"\n[ap.c7.radio.5g]\n[station.tv]\n",
+        &[
+            "2:13: ap.c7.scan_away: the access point does not scan; add `scan_interval`, such as `scan_interval = \"120 s\"`",
+        ],
+    );
+    wrong(
+        "[ap.c7]\nscan_interval = \"100 ms\"\n[ap.c7.radio.5g]\n[station.tv]\n",
+        &[
+            "2:17: ap.c7.scan_interval: `scan_interval` (100 ms) is not longer than `scan_away` (100 ms); use a longer `scan_interval`",
+        ],
+    );
+}

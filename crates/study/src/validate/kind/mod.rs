@@ -4,6 +4,7 @@ pub mod air;
 pub mod codel;
 pub mod formula;
 pub mod phy;
+pub mod power_save;
 pub mod scenario;
 pub mod signal;
 
@@ -31,6 +32,8 @@ pub enum Kind {
     Shares,
     /// CoDel's drops from a standing queue.
     Codel,
+    /// Packets to a station that dozes.
+    PowerSave,
     /// Stations and an access point on the simulated air.
     Air,
     /// A whole scenario, simulated.
@@ -54,6 +57,8 @@ pub enum Input {
     Shares(formula::Shares),
     /// See [`Kind::Codel`].
     Codel(codel::Codel),
+    /// See [`Kind::PowerSave`].
+    PowerSave(Box<power_save::PowerSaveInput>),
     /// See [`Kind::Air`].
     Air(Box<air::AirInput>),
     /// See [`Kind::Scenario`].
@@ -74,6 +79,7 @@ impl Input {
             Kind::Bianchi => Input::Bianchi(deserialize(table, span)?),
             Kind::Shares => Input::Shares(deserialize(table, span)?),
             Kind::Codel => Input::Codel(deserialize(table, span)?),
+            Kind::PowerSave => Input::PowerSave(Box::new(power_save::PowerSaveInput::read(table, span)?)),
             Kind::Air => Input::Air(Box::new(air::AirInput::read(table, span)?)),
             Kind::Scenario => Input::Scenario(Box::new(scenario::ScenarioInput::read(table, span)?)),
         })
@@ -90,6 +96,7 @@ impl Input {
             Input::Bianchi(_) => formula::Bianchi::metrics(),
             Input::Shares(shares) => shares.metrics(),
             Input::Codel(codel) => codel.metrics(),
+            Input::PowerSave(_) => power_save::PowerSaveInput::metrics(),
             Input::Air(air) => air.metrics(),
             Input::Scenario(_) => Vec::new(),
         }
@@ -138,6 +145,7 @@ impl Input {
             Input::Bianchi(model) => each(&|metric| model.run(metric)),
             Input::Shares(shares) => each(&|metric| shares.run(metric)),
             Input::Codel(codel) => codel.run(wanted),
+            Input::PowerSave(sleeper) => sleeper.run(wanted),
             Input::Air(air) => air.run(wanted),
             Input::Scenario(scenario) => scenario.run(wanted),
         }

@@ -1,0 +1,175 @@
+//! Receivers that are off for a time: stations that doze, and access points that scan.
+//!
+//! - [`sleeper`] – when a station dozes and wakes
+//! - [`ap_scan`] – when an access point leaves its channel
+//!
+//! `presence` performs their actions on the air.
+
+pub(crate) mod ap_scan;
+pub(crate) mod sleeper;
+
+use crate::beacon;
+use crate::error::NetworkError;
+use crate::layout::{Layout, WifiStation};
+use ap_scan::ApScans;
+use netburn_medium::config::{PowerSaveMode, Standard};
+use netburn_medium::packet::NodeId;
+use netburn_scenario::Plan;
+use netburn_units::{Duration, Instant, Stream};
+use sleeper::Sleeper;
+
+/// All stations that doze, and all access points that scan.
+#[derive(Debug)]
+pub(crate) struct PowerSaves {
+    pub(crate) dozing: Vec<Dozing>,
+    scans: ApScans,
+    /// Index in `dozing`, by Wi-Fi station.
+    of_wifi_station: Vec<Option<u16>>,
+    /// Likewise, by node.
+    of_node: Vec<Option<u16>>,
+    /// Packets in the access points for each node that dozes. They are neither delivered nor dropped.
+    waiting: Vec<u32>,
+    /// Phase of the beacons of each radio.
+    beacons: Vec<Duration>,
+    /// Cached time of the next timer; outer `None`: invalidated by a state change.
+    due: Option<Option<Instant>>,
+}
+
+/// A station that dozes.
+#[derive(Debug)]
+pub(crate) struct Dozing {
+    pub(crate) station: u16,
+    pub(crate) wifi_station: usize,
+    pub(crate) sleeper: Sleeper,
+    /// Its timer, as far as the cache knows it.
+    due: Option<Instant>,
+    /// For the reception of beacons.
+    pub(crate) chance: Stream,
+}
+
+impl PowerSaves {
+    /// # Errors
+    /// If the standard of a link does not have the station's mode.
+    pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Result<Self, NetworkError> {
+        let mut dozing = Vec::new();
+        let mut of_wifi_station = vec![None; layout.wifi_stations.len()];
+        for (index, at) in layout.wifi_stations.iter().enumerate() {
+            let station = &plan.stations[at.station];
+            let Some(settings) = station.air.power_save.filter(|save| save.mode != PowerSaveMode::Off) else {
+                continue;
+            };
+            let mobile = layout.mobile.iter().find(|mobile| mobile.wifi_station == index);
+            let links = mobile.map_or(std::slice::from_ref(at), |mobile| &mobile.candidates);
+            check(&station.name, settings.mode, links)?;
+            let periods = plan
+                .seed
+                .stream("twt", at.station as u64)
+                .duration_below(settings.twt_interval);
+            of_wifi_station[index] = Some(dozing.len() as u16);
+            dozing.push(Dozing {
+                station: at.station as u16,
+                wifi_station: index,
+                sleeper: Sleeper::new(begin, settings, periods),
+                due: None,
+                chance: plan.seed.stream("dozing", at.station as u64),
+            });
+        }
+        let radios = layout.radios.len();
+        let mut of_node = vec![None; radios];
+        of_node.extend(layout.station_of_node.iter().map(|station| {
+            let of_station = |dozing: &Dozing| dozing.station == *station;
+            dozing.iter().position(of_station).map(|index| index as u16)
+        }));
+        let beacons = |radio| {
+            let mut phase = plan.seed.stream("beacon phase", radio);
+            phase.duration_below(beacon::INTERVAL)
+        };
+        Ok(PowerSaves {
+            dozing,
+            scans: ApScans::new(plan, layout),
+            of_wifi_station,
+            waiting: vec![0; of_node.len()],
+            of_node,
+            beacons: (0..radios as u64).map(beacons).collect(),
+            due: None,
+        })
+    }
+
+    /// Index of a Wi-Fi station that dozes.
+    pub(crate) fn of_wifi_station(&self, wifi_station: usize) -> Option<usize> {
+        self.of_wifi_station[wifi_station].map(usize::from)
+    }
+
+    /// Index of the station of a node, if it dozes.
+    pub(crate) fn of_node(&self, node: NodeId) -> Option<usize> {
+        self.of_node[node.index()].map(usize::from)
+    }
+
+    /// Phase of the beacons of a radio.
+    pub(crate) fn beacons(&self, radio: NodeId) -> Duration {
+        self.beacons[radio.index()]
+    }
+
+    /// Returns true if packets for a node wait in its access point.
+    pub(crate) fn is_waiting(&self, node: NodeId) -> bool {
+        self.waiting[node.index()] > 0
+    }
+
+    /// Counts a packet that enters an access point's queue.
+    pub(crate) fn add_waiting(&mut self, node: NodeId) {
+        self.waiting[node.index()] += 1;
+    }
+
+    /// Counts a packet that was delivered or dropped.
+    pub(crate) fn remove_waiting(&mut self, node: NodeId) {
+        let waiting = &mut self.waiting[node.index()];
+        *waiting = waiting.saturating_sub(1);
+    }
+
+    /// Returns a radio that leaves its channel (`true`) or returns to it at `now`.
+    pub(crate) fn poll_scan(&mut self, now: Instant) -> Option<(NodeId, bool)> {
+        let scan = self.scans.poll(now);
+        if scan.is_some() {
+            self.due = None;
+        }
+        scan
+    }
+
+    /// Invalidates the cached time of the next timer if that of a station has changed.
+    pub(crate) fn update(&mut self, index: usize) {
+        let dozing = &mut self.dozing[index];
+        let due = dozing.sleeper.poll_timeout();
+        if dozing.due != due {
+            dozing.due = due;
+            self.due = None;
+        }
+    }
+
+    pub(crate) fn poll_timeout(&mut self) -> Option<Instant> {
+        if let Some(due) = self.due {
+            return due;
+        }
+        let sleepers = self.dozing.iter().filter_map(|dozing| dozing.sleeper.poll_timeout());
+        let due = sleepers.chain(self.scans.poll_timeout()).min();
+        self.due = Some(due);
+        due
+    }
+}
+
+/// Checks that the standard of each link has the mode: QoS came with 802.11n, TWT with 802.11ax.
+fn check(station: &str, mode: PowerSaveMode, links: &[WifiStation]) -> Result<(), NetworkError> {
+    let (name, first) = match mode {
+        PowerSaveMode::Off | PowerSaveMode::Legacy => return Ok(()),
+        PowerSaveMode::UApsd => ("u-apsd", Standard::N),
+        PowerSaveMode::Twt => ("twt", Standard::Ax),
+    };
+    match links.iter().find(|at| at.link.standard < first) {
+        None => Ok(()),
+        Some(at) => Err(NetworkError::PowerSave {
+            station: station.to_owned(),
+            mode: name,
+            standard: at.link.standard.name(),
+            first: first.name(),
+        }),
+    }
+}
