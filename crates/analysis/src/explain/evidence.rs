@@ -72,6 +72,8 @@ pub(super) struct StationEvidence {
     pub(super) waits: Vec<(i64, i64)>,
     /// Roams: begin and duration of the interruption, in ns.
     pub(super) roams: Vec<(i64, u64)>,
+    /// Scans: begin and duration with the returns, in ns.
+    pub(super) scans: Vec<(i64, u64)>,
     pub(super) link: Link,
     /// True if its rows contain the airtime of networks that are not modelled.
     pub(super) knows_others: bool,
@@ -299,6 +301,13 @@ impl Evidence {
                     seen.roams.push((row.at.as_nanos(), row.length));
                 }
             }
+            (EventKind::Scan, Some(station)) => {
+                if let Some(seen) = self.stations.get_mut(usize::from(station))
+                    && seen.scans.len() < MAX_SPANS
+                {
+                    seen.scans.push((row.at.as_nanos(), row.length));
+                }
+            }
             (EventKind::Stall, Some(station)) => {
                 let end = row.at.checked_add(Duration::from_nanos(row.length)).unwrap_or(row.at);
                 self.wait(station.into(), row.at, end);
@@ -333,6 +342,7 @@ impl StationEvidence {
             from: Sent::default(),
             waits: Vec::new(),
             roams: Vec::new(),
+            scans: Vec::new(),
             link: Link::default(),
             knows_others: false,
         }

@@ -384,16 +384,17 @@ fn a_flat_rate_far_below_the_link_rate_is_an_adapter_limit() {
 
 #[test]
 fn late_operations_around_a_roam_have_cause_roaming() {
-    let roam = |length| {
+    let event = |kind, length| {
         Row::Event(EventRow {
             station: Some(0),
             workload: None,
             at: Instant::from_secs(5),
             length,
-            kind: EventKind::Roam,
+            kind,
             detail: "".into(),
         })
     };
+    let roam = |length| event(EventKind::Roam, length);
     // Operations due from 5 s to 6.2 s are late.
     let frames = || (0..190).map(|n| frame(n * 100, if (50..62).contains(&n) { 800 } else { 20 }));
     let rows: Vec<Row> = frames().chain([roam(1_200_000_000)]).collect();
@@ -416,6 +417,18 @@ fn late_operations_around_a_roam_have_cause_roaming() {
         .chain([roam(1_200_000_000)])
         .collect();
     assert_eq!(causes_of(&elsewhere, &[]), [], "what is late is so long after");
+    // A scan of 8 s without a roam.
+    let scan = [event(EventKind::Scan, 8_000_000_000)];
+    let causes = causes_of(&frames().chain(scan).collect::<Vec<_>>(), &[]);
+    assert_eq!(kinds(&causes), [Kind::Roaming]);
+    assert_eq!(causes[0].title, "Scans interrupt laptop");
+    assert!(
+        causes[0]
+            .evidence
+            .contains("laptop scanned once for up to 8.00 s; 12 of 12"),
+        "{}",
+        causes[0].evidence
+    );
 }
 
 /// An agent may claim anything.

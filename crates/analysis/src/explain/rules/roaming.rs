@@ -1,4 +1,4 @@
-//! Roaming: operations are late around the interruptions by roams.
+//! Roaming: operations are late around roams and during scans.
 
 use super::severity;
 use crate::explain::analysis::Analysis;
@@ -17,8 +17,8 @@ const MIN_SHARE: f64 = 0.3;
 /// Condition under which the rule names its cause.
 pub(super) fn criterion() -> String {
     format!(
-        "A station had gaps of {} or more while it roamed. {} or more of its late operations were around these gaps, up to \
-         {} after them.",
+        "A station had gaps of {} or more while it roamed, or scanned other channels. {} or more of its late operations were \
+         during scans or around these gaps, up to {} after them.",
         span(SHORT as f64 / 1e6),
         percent(MIN_SHARE),
         span(AFTER as f64 / 1e6)
@@ -39,37 +39,55 @@ fn find_for_station(analysis: &Analysis<'_>, station: usize) -> Option<Cause> {
         .copied()
         .filter(|(_, length)| *length >= SHORT)
         .collect();
-    let longest = gaps.iter().map(|(_, length)| *length).max()?;
+    if gaps.is_empty() && seen.scans.is_empty() {
+        return None;
+    }
     analysis.degraded_station(station)?;
-    let around = |(from, to): &&(i64, i64)| {
-        gaps.iter().any(|(at, length)| {
-            let end = at.saturating_add_unsigned(*length).saturating_add(AFTER);
-            *from <= end && to >= at
-        })
-    };
+    let spans = gaps.iter().map(|(at, length)| (*at, *length, AFTER));
+    let spans: Vec<(i64, i64)> = spans
+        .chain(seen.scans.iter().map(|(at, length)| (*at, *length, 0)))
+        .map(|(at, length, after)| (at, at.saturating_add_unsigned(length).saturating_add(after)))
+        .collect();
+    let around = |(from, to): &&(i64, i64)| spans.iter().any(|(at, end)| from <= end && to >= at);
     let late = seen.waits.iter().filter(around).count();
     if late == 0 || (late as f64) < MIN_SHARE * seen.waits.len() as f64 {
         return None;
     }
     let name = analysis.name(station);
-    let moves = match gaps.len() {
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        n => format!("{n} times"),
-    };
+    let mut happened = Vec::new();
+    if let Some(longest) = gaps.iter().map(|(_, length)| *length).max() {
+        let gap = span(longest as f64 / 1e6);
+        happened.push(format!("roamed {}, with gaps of up to {gap}", times(gaps.len())));
+    }
+    if let Some(longest) = seen.scans.iter().map(|(_, length)| *length).max() {
+        let scan = span(longest as f64 / 1e6);
+        happened.push(format!("scanned {} for up to {scan}", times(seen.scans.len())));
+    }
     Some(Cause {
         kind: Kind::Roaming,
         severity: severity(analysis, [station]),
-        title: format!("Roaming interrupts {name}"),
+        title: if gaps.is_empty() {
+            format!("Scans interrupt {name}")
+        } else {
+            format!("Roaming interrupts {name}")
+        },
         evidence: format!(
-            "{name} roamed {moves}, with gaps of up to {}; {late} of {} late operations and stalls ({}) were around them.",
-            span(longest as f64 / 1e6),
+            "{name} {}; {late} of {} late operations and stalls ({}) were around that.",
+            happened.join(", and "),
             seen.waits.len(),
             percent(late as f64 / seen.waits.len() as f64)
         ),
-        advice: "Fast transition (802.11r), neighbour reports (802.11k) and transition requests (802.11v) shorten the gap. A lower transmit power of the access points reduces needless roams."
+        advice: "Fast transition (802.11r) shortens the gap, neighbour reports (802.11k) and transition requests (802.11v) shorten scans. A lower transmit power of the access points reduces needless roams."
             .to_owned(),
         stations: vec![name.clone()],
         by: Vec::new(),
     })
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    }
 }
