@@ -11,6 +11,7 @@ use netburn_medium::config::{
     Aql, Band, Guard, HardwareQueue, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Roaming,
     RoamingPolicy, Security, Standard, Width,
 };
+use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Duration};
@@ -124,6 +125,9 @@ words!(RoamingPolicy, ROAMING_POLICIES, [
     "never" => RoamingPolicy::Never, "linux" => RoamingPolicy::Linux, "iwd" => RoamingPolicy::Iwd,
     "apple-phone" => RoamingPolicy::ApplePhone, "apple-laptop" => RoamingPolicy::AppleLaptop,
     "qualcomm" => RoamingPolicy::Qualcomm, "broadcom" => RoamingPolicy::Broadcom,
+]);
+words!(FadingModel, FADING_MODELS, [
+    "none" => FadingModel::None, "rayleigh" => FadingModel::Rayleigh, "rician" => FadingModel::Rician,
 ]);
 words!(BuildingModel, BUILDING_MODELS, [
     "tgax-residential" => BuildingModel::TgaxResidential, "p1238-residential" => BuildingModel::P1238Residential,

@@ -4,6 +4,7 @@ use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioConfig,
     RadioSelection, RateControl, Roaming, RoamingPolicy, Security, Standard, Width,
 };
+use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
     Ap, ApSetting, Building, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting,
@@ -419,6 +420,8 @@ fn plan() -> impl Strategy<Value = Plan> {
             },
             shadowing: Db::from_db(3),
             shadowing_distance: Distance::from_metres(8),
+            fading: FadingModel::Rician,
+            rician_factor: Db::from_db(9),
         });
         plan.networks = vec![Network {
             name: "home".to_owned(),

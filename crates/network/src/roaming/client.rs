@@ -219,6 +219,11 @@ impl Client {
         self.current
     }
 
+    /// Returns true if it waits for beacons.
+    pub(super) fn is_connected(&self) -> bool {
+        matches!(self.state, State::Connected)
+    }
+
     pub(crate) fn poll_action(&mut self) -> Option<Action> {
         self.actions.pop_front()
     }
