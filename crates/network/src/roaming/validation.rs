@@ -53,7 +53,7 @@ pub fn scan_times(policy: RoamingPolicy, active: usize, passive: usize, waiting:
     times
 }
 
-/// How a client joins.
+/// Parameters of joining.
 #[derive(Debug, Clone)]
 pub struct Joining {
     /// Key management.

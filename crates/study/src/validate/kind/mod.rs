@@ -4,6 +4,7 @@ pub mod air;
 pub mod codel;
 pub mod formula;
 pub mod phy;
+pub mod roaming;
 pub mod scenario;
 pub mod signal;
 
@@ -31,6 +32,18 @@ pub enum Kind {
     Shares,
     /// CoDel's drops from a standing queue.
     Codel,
+    /// Times of a scan.
+    RoamScan,
+    /// Frames with which a station joins.
+    RoamJoin,
+    /// Autocorrelation of shadowing.
+    Shadowing,
+    /// Crossings of fast fading.
+    Fading,
+    /// Moves of a station between two equal access points.
+    PingPong,
+    /// A station that moves through the network of a scenario.
+    Walk,
     /// Stations and an access point on the simulated air.
     Air,
     /// A whole scenario, simulated.
@@ -54,6 +67,18 @@ pub enum Input {
     Shares(formula::Shares),
     /// See [`Kind::Codel`].
     Codel(codel::Codel),
+    /// See [`Kind::RoamScan`].
+    RoamScan(roaming::RoamScan),
+    /// See [`Kind::RoamJoin`].
+    RoamJoin(roaming::RoamJoin),
+    /// See [`Kind::Shadowing`].
+    Shadowing(roaming::ShadowingInput),
+    /// See [`Kind::Fading`].
+    Fading(roaming::FadingInput),
+    /// See [`Kind::PingPong`].
+    PingPong(roaming::PingPong),
+    /// See [`Kind::Walk`].
+    Walk(Box<roaming::Walk>),
     /// See [`Kind::Air`].
     Air(Box<air::AirInput>),
     /// See [`Kind::Scenario`].
@@ -74,6 +99,12 @@ impl Input {
             Kind::Bianchi => Input::Bianchi(deserialize(table, span)?),
             Kind::Shares => Input::Shares(deserialize(table, span)?),
             Kind::Codel => Input::Codel(deserialize(table, span)?),
+            Kind::RoamScan => Input::RoamScan(deserialize(table, span)?),
+            Kind::RoamJoin => Input::RoamJoin(deserialize(table, span)?),
+            Kind::Shadowing => Input::Shadowing(deserialize(table, span)?),
+            Kind::Fading => Input::Fading(deserialize(table, span)?),
+            Kind::PingPong => Input::PingPong(deserialize(table, span)?),
+            Kind::Walk => Input::Walk(Box::new(roaming::Walk::read(table, span)?)),
             Kind::Air => Input::Air(Box::new(air::AirInput::read(table, span)?)),
             Kind::Scenario => Input::Scenario(Box::new(scenario::ScenarioInput::read(table, span)?)),
         })
@@ -90,6 +121,12 @@ impl Input {
             Input::Bianchi(_) => formula::Bianchi::metrics(),
             Input::Shares(shares) => shares.metrics(),
             Input::Codel(codel) => codel.metrics(),
+            Input::RoamScan(_) => roaming::RoamScan::metrics(),
+            Input::RoamJoin(_) => roaming::RoamJoin::metrics(),
+            Input::Shadowing(_) => one("correlation", Dimension::Share),
+            Input::Fading(_) => roaming::FadingInput::metrics(),
+            Input::PingPong(_) => one("moves per scan", Dimension::Share),
+            Input::Walk(_) => roaming::Walk::metrics(),
             Input::Air(air) => air.metrics(),
             Input::Scenario(_) => Vec::new(),
         }
@@ -121,6 +158,8 @@ impl Input {
     pub(super) fn effort(&self) -> u64 {
         match self {
             Input::Air(air) => air.effort(),
+            Input::Walk(walk) => walk.effort(),
+            Input::Fading(fading) => fading.effort(),
             Input::Scenario(scenario) => scenario.effort(),
             _ => 0,
         }
@@ -138,6 +177,12 @@ impl Input {
             Input::Bianchi(model) => each(&|metric| model.run(metric)),
             Input::Shares(shares) => each(&|metric| shares.run(metric)),
             Input::Codel(codel) => codel.run(wanted),
+            Input::RoamScan(scan) => each(&|metric| scan.run(metric)),
+            Input::RoamJoin(join) => each(&|metric| join.run(metric)),
+            Input::Shadowing(shadowing) => each(&|_| shadowing.run()),
+            Input::Fading(fading) => fading.run(wanted),
+            Input::PingPong(stations) => each(&|_| stations.run()),
+            Input::Walk(walk) => walk.run(wanted),
             Input::Air(air) => air.run(wanted),
             Input::Scenario(scenario) => scenario.run(wanted),
         }
