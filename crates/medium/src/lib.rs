@@ -9,7 +9,8 @@
 //! - [`rate`] – rate control, which chooses the MCS of each frame.
 //! - [`phy`] – data rates and PPDU durations.
 //! - [`error`] – frame success probability from the SNR.
-//! - [`signal`] – SNR from power and distance.
+//! - [`signal`] – SNR from power and distance. [`geometry`]: positions and walls. [`fading`]: fast
+//!   fading of stations that move.
 //! - [`packet`] – packets of the air, and the nodes that send and receive them.
 //! - [`config`] – settings of radios, links and queues in a scenario.
 //!
@@ -27,6 +28,7 @@ pub mod air;
 pub mod config;
 pub mod edca;
 pub mod error;
+pub mod fading;
 #[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod geometry;

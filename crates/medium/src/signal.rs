@@ -178,7 +178,8 @@ fn free_space_db(metres: f64, mhz: f64) -> f64 {
 }
 
 /// Middle of the used part of a band.
-pub(crate) const fn frequency_mhz(band: Band) -> f64 {
+#[must_use]
+pub const fn frequency_mhz(band: Band) -> f64 {
     match band {
         Band::Ghz2_4 => 2_437.0,
         Band::Ghz5 => 5_250.0,

@@ -70,8 +70,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let mobile = &mut clients[index];
         let changed = mobile.measure(now, building, positions, &self.radios);
         if mobile.next_motion.is_some_and(|at| at <= now) {
-            let moving = mobile.way.as_ref().is_some_and(|way| way.is_moving(now));
-            mobile.next_motion = moving.then(|| now + MOTION);
+            mobile.next_motion = mobile.after_motion(now, MOTION);
         }
         if !changed {
             return;

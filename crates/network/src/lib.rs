@@ -63,5 +63,5 @@ pub use error::NetworkError;
 pub use machine::{Network, Wake};
 pub use observe::{LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use output::{DropSite, Endpoint, Output};
-pub use roaming::{ClientEvent, ClientEventKind};
+pub use roaming::{ClientEvent, ClientEventKind, validation};
 pub use steering::SteeringReason;

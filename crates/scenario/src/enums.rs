@@ -13,6 +13,7 @@ use netburn_medium::config::{
     Aql, Band, Guard, HardwareQueue, PowerSave, PowerSaveMode, QueueKind, QueueLimit, RadioSelection, RateControl,
     Rating, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy, TransitionAnswer, Width,
 };
+use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
 use netburn_units::{ByteSize, Duration};
@@ -135,6 +136,9 @@ words!(SteeringPolicy, STEERING_POLICIES, [
     "none" => SteeringPolicy::None, "usteer" => SteeringPolicy::Usteer, "dawn" => SteeringPolicy::Dawn,
     "load" => SteeringPolicy::Load, "prefer-5ghz" => SteeringPolicy::Prefer5Ghz,
     "probe-suppression" => SteeringPolicy::ProbeSuppression,
+]);
+words!(FadingModel, FADING_MODELS, [
+    "none" => FadingModel::None, "rayleigh" => FadingModel::Rayleigh, "rician" => FadingModel::Rician,
 ]);
 words!(BuildingModel, BUILDING_MODELS, [
     "tgax-residential" => BuildingModel::TgaxResidential, "p1238-residential" => BuildingModel::P1238Residential,

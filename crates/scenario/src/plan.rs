@@ -4,6 +4,7 @@ use netburn_medium::config::{
     AdapterRate, Aggregation, Aql, Band, Guard, HardwareQueue, LinkQuality, PowerSave, QueueKind, QueueLimit,
     RadioConfig, RadioSelection, RateControl, Rating, Roaming, Security, Standard, Steering, Width,
 };
+use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, Position};
 use netburn_medium::queue::driver::ATH9K_DEPTH;
 use netburn_tcp::config::{CongestionControl, Tsq};
@@ -125,6 +126,10 @@ pub struct Building {
     pub shadowing: Db,
     /// Distance over which shadowing changes. Default: 6 m.
     pub shadowing_distance: Distance,
+    /// Fast fading of stations that move. Default: none.
+    pub fading: FadingModel,
+    /// Power of the line of sight over that of the reflections, for Rician fading. Default: 6 dB.
+    pub rician_factor: Db,
 }
 
 impl Default for Building {
@@ -133,6 +138,8 @@ impl Default for Building {
             model: geometry::Building::default(),
             shadowing: Db::ZERO,
             shadowing_distance: Distance::from_metres(6),
+            fading: FadingModel::None,
+            rician_factor: Db::from_db(6),
         }
     }
 }

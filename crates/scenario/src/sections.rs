@@ -21,6 +21,7 @@ use netburn_medium::config::{
     Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Security,
     Standard, Width,
 };
+use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::BuildingModel;
 use netburn_tcp::config::{CongestionControl, Tsq};
 use netburn_workload::{Config, Connections, PlayerConfig, Priority};
@@ -70,6 +71,10 @@ section! {
         shadowing: Ratio => shadowing;
         /// Distance over which the correlation of shadowing falls to 1/e.
         shadowing_distance: Range => shadowing_distance;
+        /// Fast fading of stations on a path. `rayleigh`: without a line of sight. `rician`: with one. All subcarriers fade alike, which is the worst case.
+        fading: FadingModel => fading;
+        /// Power of the line of sight over that of all reflections, for `fading = "rician"`.
+        rician_factor: Ratio => rician_factor;
     }
 }
 

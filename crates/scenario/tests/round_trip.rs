@@ -5,6 +5,7 @@ use netburn_medium::config::{
     RadioConfig, RadioSelection, RateControl, Roaming, RoamingPolicy, Security, Standard, Steering, SteeringPolicy,
     TransitionAnswer, Width,
 };
+use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
     Ap, ApSetting, Building, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting,
@@ -452,6 +453,8 @@ fn plan() -> impl Strategy<Value = Plan> {
             },
             shadowing: Db::from_db(3),
             shadowing_distance: Distance::from_metres(8),
+            fading: FadingModel::Rician,
+            rician_factor: Db::from_db(9),
         });
         plan.networks = vec![Network {
             name: "home".to_owned(),

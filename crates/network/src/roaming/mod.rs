@@ -6,6 +6,7 @@
 //! - [`scan`] – the schedule of a scan; [`choose`]: the choice after it
 //! - [`exchange`] – the frames with which it joins
 //! - [`timers`] – the next timer of each client
+//! - [`validation`] – entry points for validation cases
 //!
 //! A station has one node of the air for each radio that it can join. All but one of them are away,
 //! so a station receives on one channel only. The access point that it has left does not know that.
@@ -18,6 +19,7 @@ mod motion;
 mod policy;
 mod scan;
 mod timers;
+pub mod validation;
 
 use crate::beacon;
 use crate::layout::{Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
@@ -29,6 +31,7 @@ use exchange::{FastTransition, Method};
 use motion::{Shadowing, Way};
 use netburn_medium::air::Air;
 use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy};
+use netburn_medium::fading::Fading;
 use netburn_medium::geometry::{Building, Position};
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::TxVector;
@@ -42,6 +45,8 @@ use timers::Timers;
 
 /// Time without packets after which a station counts as idle.
 pub(crate) const BUSY: Duration = Duration::from_secs(1);
+/// Speed of light in MHz · m.
+const MHZ_METRES: f64 = 299.792_458;
 
 /// An event of a station's client.
 #[derive(Debug, Clone, PartialEq)]
@@ -181,6 +186,10 @@ pub(crate) struct Mobile<P> {
 pub(crate) struct Candidate {
     pub(crate) at: WifiStation,
     pub(crate) shadowing: Shadowing,
+    /// Fast fading; `None`: none.
+    fading: Option<Fading>,
+    /// Signal without fading in dBm, at the position measured last.
+    mean: f64,
     /// Signal in dBm; `None` if the plan has an MCS instead.
     pub(crate) signal: Option<f64>,
     /// Packets in a row that the access point lost.
@@ -267,9 +276,16 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 let stream = plan.seed.stream("shadowing", index);
                 Shadowing::new(building.shadowing, building.shadowing_distance, stream)
             };
+            let fading = |at: &WifiStation| {
+                let index = u64::from(number) << 32 | u64::from(at.radio.0);
+                let stream = plan.seed.stream("fading", index);
+                Fading::new(building.fading, building.rician_factor, stream)
+            };
             let candidate = |at: &WifiStation| Candidate {
                 at: at.clone(),
                 shadowing: shadowing(at),
+                fading: fading(at),
+                mean: 0.0,
                 signal: at.link.signal(&at.quality).map(netburn_units::Dbm::as_dbm_f64),
                 lost: 0,
                 acknowledged: begin,
@@ -422,11 +438,8 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
             let Some(from) = positions[radio] else { continue };
             let config = &radios[radio].config;
             let loss = building.loss_db(config.band, from, position);
-            let signal = config.power.as_dbm_f64() - loss + candidate.shadowing.at(position);
-            candidate.signal = Some(signal);
-            let quality = LinkQuality::Signal(hundredths(signal));
-            changed |= candidate.at.quality != quality;
-            candidate.at.quality = quality;
+            candidate.mean = config.power.as_dbm_f64() - loss + candidate.shadowing.at(position);
+            changed |= candidate.fade(config.band, way.travelled(now));
         }
         changed
     }
@@ -434,6 +447,15 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
     /// Returns whether the station accepts the next transition request, if it can.
     pub(crate) fn is_willing(&mut self) -> bool {
         self.acceptance >= 1.0 || draw(&mut self.willing) < self.acceptance
+    }
+
+    /// Time of the next update of the signals, if it moves at `now`. With fast fading they change
+    /// within a wavelength.
+    pub(crate) fn after_motion(&self, now: Instant, usual: Duration) -> Option<Instant> {
+        let way = self.way.as_ref().filter(|way| way.is_moving(now))?;
+        let fades = self.candidates.iter().any(|candidate| candidate.fading.is_some());
+        let interval = if fades { usual.min(way.fading_interval()) } else { usual };
+        Some(now + interval)
     }
 
     /// Signal of each candidate, and whether the serving access point's beacon arrives.
@@ -455,6 +477,18 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
 /// A number from 0 to 1.
 fn draw(stream: &mut Stream) -> f64 {
     (stream.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+impl Candidate {
+    /// Updates the signal after a way of this many metres. Returns whether it has changed.
+    fn fade(&mut self, band: Band, metres: f64) -> bool {
+        let wavelengths = metres * signal::frequency_mhz(band) / MHZ_METRES;
+        let gain = self.fading.as_ref().map_or(0.0, |fading| fading.gain_db(wavelengths));
+        let signal = self.mean + gain;
+        self.signal = Some(signal);
+        let quality = LinkQuality::Signal(hundredths(signal));
+        std::mem::replace(&mut self.at.quality, quality) != quality
+    }
 }
 
 /// Method by which a station joins a network's radios.

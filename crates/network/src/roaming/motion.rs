@@ -1,7 +1,7 @@
 //! Position of a station over time, and the shadowing along its way.
 
 use netburn_medium::geometry::Position;
-use netburn_units::{Db, Distance, Instant, Speed, Stream};
+use netburn_units::{Db, Distance, Duration, Instant, Speed, Stream};
 
 /// A way at a constant speed. It begins at the start of the load and ends at its last position.
 #[derive(Debug, Clone)]
@@ -10,6 +10,7 @@ pub(crate) struct Way {
     legs: Vec<(Position, Position, u64, u64)>,
     first: Position,
     last: Position,
+    speed: Speed,
 }
 
 impl Way {
@@ -25,7 +26,12 @@ impl Way {
             legs.push((leg[0], leg[1], begin, nanos));
             begin += nanos;
         }
-        Way { legs, first, last }
+        Way {
+            legs,
+            first,
+            last,
+            speed,
+        }
     }
 
     /// Position at `now`.
@@ -37,6 +43,19 @@ impl Way {
         leg.map_or(self.last, |(from, to, begin, nanos)| {
             from.towards(*to, elapsed.saturating_sub(*begin), *nanos)
         })
+    }
+
+    /// Distance in metres that it has travelled at `now`.
+    pub(super) fn travelled(&self, now: Instant) -> f64 {
+        let end = self.legs.last().map_or(0, |(.., begin, nanos)| begin + nanos);
+        let elapsed = u64::try_from(now.as_nanos()).unwrap_or(0).min(end);
+        elapsed as f64 / 1e9 * self.speed.as_millimetres_per_second() as f64 / 1_000.0
+    }
+
+    /// Time between two updates of fast fading: a way of 5 mm, a tenth of a wavelength in 6 GHz.
+    pub(super) fn fading_interval(&self) -> Duration {
+        let nanos = 5 * 1_000_000_000 / self.speed.as_millimetres_per_second().max(1);
+        Duration::from_nanos(nanos.clamp(100_000, 100_000_000))
     }
 
     /// Returns true if the station moves at `now` or later.
@@ -98,7 +117,7 @@ impl Shadowing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_units::{Duration, Seed};
+    use netburn_units::Seed;
 
     fn at(x: i64) -> Position {
         Position { x, y: 0, floor: 0 }
@@ -124,6 +143,10 @@ mod tests {
             assert_eq!(way.at(seconds(time)), at(x), "{time} s");
         }
         assert_eq!(way.at(Instant::ZERO - Duration::from_secs(1)), at(2_000));
+        for (time, metres) in [(0, 0.0), (5, 5.0), (25, 25.0), (30, 30.0), (99, 30.0)] {
+            assert!((way.travelled(seconds(time)) - metres).abs() < 1e-9, "{time} s");
+        }
+        assert_eq!(way.fading_interval(), Duration::from_millis(5));
         assert!(way.is_moving(seconds(29)) && !way.is_moving(seconds(30)));
         assert!(!Way::new(&[at(1)], speed).is_moving(Instant::ZERO));
     }

@@ -25,6 +25,7 @@ pub const FILES: &[(&str, &str)] = built_in![
     "queues.toml",
     "rate-choice.toml",
     "power-save.toml",
+    "roaming.toml",
     "questions.toml",
     "questions-small-queues.toml",
     "questions-anomaly.toml",

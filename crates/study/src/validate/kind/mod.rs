@@ -5,6 +5,7 @@ pub mod codel;
 pub mod formula;
 pub mod phy;
 pub mod power_save;
+pub mod roaming;
 pub mod scenario;
 pub mod signal;
 
@@ -34,6 +35,18 @@ pub enum Kind {
     Codel,
     /// Packets to a station that dozes.
     PowerSave,
+    /// Times of a scan.
+    RoamScan,
+    /// Frames with which a station joins.
+    RoamJoin,
+    /// Autocorrelation of shadowing.
+    Shadowing,
+    /// Crossings of fast fading.
+    Fading,
+    /// Moves of a station between two equal access points.
+    PingPong,
+    /// A station that moves through the network of a scenario.
+    Walk,
     /// Stations and an access point on the simulated air.
     Air,
     /// A whole scenario, simulated.
@@ -59,6 +72,18 @@ pub enum Input {
     Codel(codel::Codel),
     /// See [`Kind::PowerSave`].
     PowerSave(Box<power_save::PowerSaveInput>),
+    /// See [`Kind::RoamScan`].
+    RoamScan(roaming::RoamScan),
+    /// See [`Kind::RoamJoin`].
+    RoamJoin(roaming::RoamJoin),
+    /// See [`Kind::Shadowing`].
+    Shadowing(roaming::ShadowingInput),
+    /// See [`Kind::Fading`].
+    Fading(roaming::FadingInput),
+    /// See [`Kind::PingPong`].
+    PingPong(roaming::PingPong),
+    /// See [`Kind::Walk`].
+    Walk(Box<roaming::Walk>),
     /// See [`Kind::Air`].
     Air(Box<air::AirInput>),
     /// See [`Kind::Scenario`].
@@ -80,6 +105,12 @@ impl Input {
             Kind::Shares => Input::Shares(deserialize(table, span)?),
             Kind::Codel => Input::Codel(deserialize(table, span)?),
             Kind::PowerSave => Input::PowerSave(Box::new(power_save::PowerSaveInput::read(table, span)?)),
+            Kind::RoamScan => Input::RoamScan(deserialize(table, span)?),
+            Kind::RoamJoin => Input::RoamJoin(deserialize(table, span)?),
+            Kind::Shadowing => Input::Shadowing(deserialize(table, span)?),
+            Kind::Fading => Input::Fading(deserialize(table, span)?),
+            Kind::PingPong => Input::PingPong(deserialize(table, span)?),
+            Kind::Walk => Input::Walk(Box::new(roaming::Walk::read(table, span)?)),
             Kind::Air => Input::Air(Box::new(air::AirInput::read(table, span)?)),
             Kind::Scenario => Input::Scenario(Box::new(scenario::ScenarioInput::read(table, span)?)),
         })
@@ -97,6 +128,12 @@ impl Input {
             Input::Shares(shares) => shares.metrics(),
             Input::Codel(codel) => codel.metrics(),
             Input::PowerSave(_) => power_save::PowerSaveInput::metrics(),
+            Input::RoamScan(_) => roaming::RoamScan::metrics(),
+            Input::RoamJoin(_) => roaming::RoamJoin::metrics(),
+            Input::Shadowing(_) => one("correlation", Dimension::Share),
+            Input::Fading(_) => roaming::FadingInput::metrics(),
+            Input::PingPong(_) => one("moves per scan", Dimension::Share),
+            Input::Walk(_) => roaming::Walk::metrics(),
             Input::Air(air) => air.metrics(),
             Input::Scenario(_) => Vec::new(),
         }
@@ -128,6 +165,8 @@ impl Input {
     pub(super) fn effort(&self) -> u64 {
         match self {
             Input::Air(air) => air.effort(),
+            Input::Walk(walk) => walk.effort(),
+            Input::Fading(fading) => fading.effort(),
             Input::Scenario(scenario) => scenario.effort(),
             _ => 0,
         }
@@ -146,6 +185,12 @@ impl Input {
             Input::Shares(shares) => each(&|metric| shares.run(metric)),
             Input::Codel(codel) => codel.run(wanted),
             Input::PowerSave(sleeper) => sleeper.run(wanted),
+            Input::RoamScan(scan) => each(&|metric| scan.run(metric)),
+            Input::RoamJoin(join) => each(&|metric| join.run(metric)),
+            Input::Shadowing(shadowing) => each(&|_| shadowing.run()),
+            Input::Fading(fading) => fading.run(wanted),
+            Input::PingPong(stations) => each(&|_| stations.run()),
+            Input::Walk(walk) => walk.run(wanted),
             Input::Air(air) => air.run(wanted),
             Input::Scenario(scenario) => scenario.run(wanted),
         }

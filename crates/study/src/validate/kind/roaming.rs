@@ -1,0 +1,356 @@
+//! Roaming: scans, joining, shadowing, and whole walks.
+
+use super::Metrics;
+use super::phy::time;
+use crate::validate::quantity::{Dimension, parse};
+use netburn_medium::config::{RoamingPolicy, Security};
+use netburn_medium::fading::{FadingModel, crossings};
+use netburn_medium::packet::{Ecn, Packet};
+use netburn_network::validation::{self, Joining, ScanTimes};
+use netburn_network::{ClientEvent, ClientEventKind, Endpoint, Network, Output};
+use netburn_scenario::{Plan, load};
+use netburn_units::{Db, Distance, Duration, Instant, Seed};
+use serde::{Deserialize, Deserializer};
+use std::ops::Range;
+use std::str::FromStr;
+use toml::de::DeTable;
+
+/// Seed of the cases that draw random numbers.
+const SEED: Seed = Seed(1);
+
+/// Scan of a connected client with mac80211's times: metrics `total`, `away` and `longest` (absence).
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoamScan {
+    active: usize,
+    passive: usize,
+    /// True if packets wait in the client.
+    waiting: bool,
+}
+
+/// Frames with which a client joins: metrics `gap` and `frames`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct RoamJoin {
+    /// For the name of the case.
+    #[serde(default, rename = "label")]
+    _label: String,
+    security: SecurityName,
+    #[serde(default)]
+    fast_transition: bool,
+    #[serde(deserialize_with = "time")]
+    radius: Duration,
+    #[serde(deserialize_with = "time")]
+    processing: Duration,
+    /// Time of a frame on the air.
+    #[serde(deserialize_with = "time")]
+    air: Duration,
+    /// Numbers of the frames that are lost, from 0.
+    #[serde(default)]
+    lost: Vec<usize>,
+}
+
+/// Key management, as named in scenarios.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum SecurityName {
+    Open,
+    Psk,
+    Sae,
+    Enterprise,
+}
+
+/// Autocorrelation of shadowing: metric `correlation`, after `lag` steps.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShadowingInput {
+    #[serde(deserialize_with = "parsed")]
+    sigma: Db,
+    #[serde(deserialize_with = "parsed")]
+    distance: Distance,
+    #[serde(deserialize_with = "parsed")]
+    step: Distance,
+    lag: usize,
+    count: usize,
+}
+
+/// Crossings of Rayleigh fading by a moving station: metrics `crossings per s`, `fade` (mean duration) and `fades` (number).
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FadingInput {
+    /// Doppler frequency in Hz: speed over wavelength.
+    doppler: f64,
+    /// Power in dB relative to the mean.
+    threshold: f64,
+    /// Independent ways, wavelengths of each, and samples per wavelength.
+    ways: (u64, u32, u32),
+}
+
+/// A client between two access points with the same mean signal: metric `moves per scan`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PingPong {
+    #[serde(deserialize_with = "parsed")]
+    margin: Db,
+    #[serde(deserialize_with = "parsed")]
+    sigma: Db,
+    scans: u32,
+}
+
+/// A station in the network of a scenario, which runs without workloads. Times are counted from the start of the load.
+#[derive(Debug, Clone)]
+pub struct Walk {
+    plan: Plan,
+    station: u16,
+    flow: Option<Flow>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WalkFields {
+    /// For the name of the case.
+    #[serde(default, rename = "label")]
+    _label: String,
+    scenario: String,
+    #[serde(default)]
+    set: toml::Table,
+    station: String,
+    flow: Option<Flow>,
+}
+
+/// Datagrams from the server to the station.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Flow {
+    bytes: u32,
+    #[serde(deserialize_with = "time")]
+    every: Duration,
+    /// TID, 0 to 7.
+    #[serde(default)]
+    tid: u8,
+}
+
+/// Number of scans and roams that a metric can name.
+const MAX_EVENTS: usize = 4;
+
+impl RoamScan {
+    pub(super) fn metrics() -> Metrics {
+        ["total", "away", "longest"]
+            .map(|name| (name.to_owned(), Dimension::Time))
+            .to_vec()
+    }
+
+    pub(super) fn run(&self, metric: &str) -> f64 {
+        let ScanTimes { total, away, longest } =
+            validation::scan_times(RoamingPolicy::Linux, self.active, self.passive, self.waiting);
+        micros(match metric {
+            "total" => total,
+            "away" => away,
+            _ => longest,
+        })
+    }
+}
+
+impl RoamJoin {
+    pub(super) fn metrics() -> Metrics {
+        vec![
+            ("gap".to_owned(), Dimension::Time),
+            ("frames".to_owned(), Dimension::Count),
+        ]
+    }
+
+    pub(super) fn run(&self, metric: &str) -> f64 {
+        let joining = Joining {
+            security: match self.security {
+                SecurityName::Open => Security::Open,
+                SecurityName::Psk => Security::Psk,
+                SecurityName::Sae => Security::Sae,
+                SecurityName::Enterprise => Security::Enterprise,
+            },
+            fast_transition: self.fast_transition,
+            radius: self.radius,
+            processing: self.processing,
+            air: self.air,
+            lost: self.lost.clone(),
+        };
+        validation::join(&joining).map_or(f64::NAN, |(gap, frames)| match metric {
+            "gap" => micros(gap),
+            _ => frames as f64,
+        })
+    }
+}
+
+impl ShadowingInput {
+    pub(super) fn run(&self) -> f64 {
+        let values = validation::shadowing(self.sigma, self.distance, self.step, self.count, SEED);
+        let mean_of = |lag: usize| {
+            let pairs = values.iter().zip(&values[lag..]);
+            pairs.map(|(a, b)| a * b).sum::<f64>() / (values.len() - lag) as f64
+        };
+        if self.lag >= values.len() {
+            return f64::NAN;
+        }
+        mean_of(self.lag) / mean_of(0)
+    }
+}
+
+impl FadingInput {
+    pub(super) fn metrics() -> Metrics {
+        vec![
+            ("crossings per s".to_owned(), Dimension::Count),
+            ("fade".to_owned(), Dimension::Time),
+            ("fades".to_owned(), Dimension::Count),
+        ]
+    }
+
+    pub(super) fn effort(&self) -> u64 {
+        let (ways, wavelengths, samples) = self.ways;
+        ways * u64::from(wavelengths) * u64::from(samples) * 10_000
+    }
+
+    pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
+        let amplitude = libm::pow(10.0, self.threshold / 20.0);
+        let found = crossings(FadingModel::Rayleigh, Db::ZERO, amplitude, self.ways, SEED);
+        let value = |metric: &&str| match *metric {
+            "crossings per s" => found.rate * self.doppler,
+            "fade" => found.length / self.doppler * 1e6,
+            _ => found.count as f64,
+        };
+        wanted.iter().map(value).collect()
+    }
+}
+
+impl PingPong {
+    pub(super) fn run(&self) -> f64 {
+        validation::ping_pong(self.margin, self.sigma, self.scans, SEED)
+    }
+}
+
+impl Walk {
+    pub(super) fn read(table: DeTable<'_>, span: Range<usize>) -> Result<Self, (String, Range<usize>)> {
+        let fields: WalkFields = crate::validate::toml_value::deserialize(table, span.clone())?;
+        let flow = fields.flow.clone();
+        let plan = plan(&fields).map_err(|why| (why, span.clone()))?;
+        let station = plan.stations.iter().position(|station| station.name == fields.station);
+        let station = station.ok_or_else(|| (format!("unknown station `{}`", fields.station), span))?;
+        Ok(Walk {
+            plan,
+            station: station as u16,
+            flow,
+        })
+    }
+
+    pub(super) fn metrics() -> Metrics {
+        let time = |name: String| (name, Dimension::Time);
+        let numbered = (1..=MAX_EVENTS).flat_map(|number| {
+            let roam = ["at", "gap"].map(|what| time(format!("roam {number} {what}")));
+            let scan = ["at", "total", "away"].map(|what| time(format!("scan {number} {what}")));
+            roam.into_iter().chain(scan)
+        });
+        let counts = ["roams", "lost"].map(|name| (name.to_owned(), Dimension::Count));
+        numbered.chain([time("worst delay".to_owned())]).chain(counts).collect()
+    }
+
+    /// Cost: a simulated second costs about 1 ms.
+    pub(super) fn effort(&self) -> u64 {
+        self.plan.duration.as_nanos() / 10
+    }
+
+    pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
+        let (events, packets) = self.events_and_packets();
+        let own = events.iter().filter(|event| event.station == self.station);
+        let (scans, others): (Vec<&ClientEvent>, Vec<&ClientEvent>) =
+            own.partition(|event| matches!(event.kind, ClientEventKind::Scanned { .. }));
+        let roams: Vec<&ClientEvent> = others
+            .into_iter()
+            .filter(|event| !matches!(event.kind, ClientEventKind::JoinFailed { .. }))
+            .collect();
+        let value = |metric: &&str| {
+            let words: Vec<&str> = metric.split(' ').collect();
+            let number = words
+                .get(1)
+                .and_then(|number| number.parse::<usize>().ok())
+                .unwrap_or(0);
+            let list = if words[0] == "roam" { &roams } else { &scans };
+            let event = number.checked_sub(1).and_then(|index| list.get(index));
+            match (words[0], words.get(2).copied(), event) {
+                ("roams", ..) => roams.len() as f64,
+                ("lost", ..) => packets.iter().filter(|delay| delay.is_none()).count() as f64,
+                ("worst", ..) => packets.iter().flatten().max().map_or(f64::NAN, |delay| micros(*delay)),
+                (_, Some("at"), Some(event)) => (event.at.as_nanos() as f64) / 1e3,
+                (_, Some("gap" | "total"), Some(event)) => micros(event.length),
+                (_, Some("away"), Some(event)) => match event.kind {
+                    ClientEventKind::Scanned { away } => micros(away),
+                    _ => f64::NAN,
+                },
+                _ => f64::NAN,
+            }
+        };
+        wanted.iter().map(value).collect()
+    }
+
+    /// Events of all clients, and the delay of each packet of the flow; `None`: lost.
+    fn events_and_packets(&self) -> (Vec<ClientEvent>, Vec<Option<Duration>>) {
+        // The reader has resolved the plan; a layout without a network has no events.
+        let Ok(mut network) = Network::<(usize, Instant)>::new(&self.plan) else {
+            return (Vec::new(), Vec::new());
+        };
+        let load = Instant::ZERO + self.plan.duration;
+        // Packets in the network arrive, and scans end.
+        let end = load + Duration::from_secs(12);
+        let (mut events, mut packets) = (Vec::new(), Vec::new());
+        let mut now = Instant::ZERO - self.plan.baseline;
+        let mut send = self.flow.as_ref().map(|_| Instant::ZERO);
+        while now < end {
+            let due = network.poll_timeout().map_or(end, |(at, _)| at).min(end);
+            now = send.map_or(due, |send| send.min(due));
+            match (&self.flow, send) {
+                (Some(flow), Some(at)) if at == now => {
+                    let packet = Packet {
+                        length: flow.bytes,
+                        flow: 1,
+                        tid: flow.tid.min(7),
+                        ecn: Ecn::NotEct,
+                        payload: (packets.len(), now),
+                    };
+                    packets.push(None);
+                    network.handle_packet(now, Endpoint::Server, Endpoint::Station(self.station), packet);
+                    send = Some(now + flow.every).filter(|next| *next < load);
+                }
+                _ => network.handle_timeout(now),
+            }
+            while let Some(output) = network.poll_output() {
+                if let Output::Delivered { at, packet, .. } = output {
+                    let (number, sent) = packet.payload;
+                    packets[number] = Some(at.since(sent));
+                }
+            }
+            events.extend(std::iter::from_fn(|| network.poll_client_event()));
+        }
+        (events, packets)
+    }
+}
+
+fn plan(fields: &WalkFields) -> Result<Plan, String> {
+    let mut document = load(&fields.scenario).map_err(|why| why.to_string())?;
+    for (key, value) in &fields.set {
+        let text = match value {
+            toml::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        document.set(key, &text).map_err(|why| why.to_string())?;
+    }
+    document.resolve().map_err(|why| why.to_string())
+}
+
+fn micros(span: Duration) -> f64 {
+    span.as_nanos() as f64 / 1e3
+}
+
+fn parsed<'de, T: FromStr, D: Deserializer<'de>>(from: D) -> Result<T, D::Error>
+where
+    T::Err: std::fmt::Display,
+{
+    let text = String::deserialize(from)?;
+    parse(&text).map_err(serde::de::Error::custom)
+}
