@@ -19,6 +19,7 @@
 //! - `backhaul`: the wired path of the Wi-Fi stations. `wired_stations`: the wired stations.
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
+//! - `relay`: access points with a wireless backhaul, and the packets that they pass on.
 //! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
 //! - `change_schedule` and `change`: times and effects of changes at run time.
 //! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
@@ -46,6 +47,7 @@ mod machine;
 mod observe;
 mod output;
 pub mod queue;
+mod relay;
 mod roaming;
 mod small_queues;
 mod wired_stations;

@@ -9,6 +9,7 @@ use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
 use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::output::{Endpoint, Envelope, Output, wrap};
 use crate::queue::QueueConfig;
+use crate::relay::Relays;
 use crate::roaming::Roaming;
 use crate::small_queues::SmallQueues;
 use crate::wired_stations::WiredStations;
@@ -31,6 +32,7 @@ pub struct Network<P> {
     /// Wi-Fi stations.
     pub(crate) wifi_stations: Vec<WifiStation>,
     pub(crate) roaming: Roaming<P>,
+    pub(crate) relays: Relays<P>,
     /// Station of each node after the radios.
     station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
@@ -52,6 +54,9 @@ pub struct Network<P> {
     pub(crate) cached_timeout: Option<Option<(Instant, Wake)>>,
 }
 
+/// Bytes of the fourth address in frames between access points (802.11-2020 clause 9.3.2.1).
+const FOURTH_ADDRESS: u32 = 6;
+
 /// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
@@ -59,6 +64,8 @@ pub enum Wake {
     Change,
     /// An event of a wired hop.
     Wire,
+    /// The forwarding delay of an access point has passed.
+    Relay,
     /// A client's timer, or the motion of a station.
     Roaming,
     /// An event on the air.
@@ -94,9 +101,15 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let changes = ChangeSchedule::from_plan(plan, &layout)?;
         let roaming = Roaming::new(plan, &layout, begin);
         roaming.prepare(begin, &mut air);
+        let relays = Relays::new(plan, &layout);
+        for link in &relays.links {
+            air.set_extra_header(link.own, link.parent, FOURTH_ADDRESS);
+            air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS);
+        }
         Ok(Network {
             air,
             roaming,
+            relays,
             station_of_node: layout.station_of_node,
             backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
@@ -165,6 +178,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         match wake {
             Wake::Change => self.change(at),
             Wake::Wire => {}
+            Wake::Relay => self.relay(at),
             Wake::Roaming => self.roam(at),
             Wake::Air(_) => self.air.handle_timeout(at),
         }
@@ -208,6 +222,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         };
         before(self.backhaul.poll_timeout(), Wake::Wire);
         before(self.wired.poll_timeout(), Wake::Wire);
+        before(self.relays.poll_timeout(), Wake::Relay);
         before(self.roaming.poll_timeout(), Wake::Roaming);
         before(self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);
@@ -224,16 +239,14 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.air.trace();
     }
 
-    /// Next data transmission that ended, with its station as sender or receiver.
-    pub fn poll_transmission(&mut self) -> Option<(u16, Transmission)> {
+    /// Next data transmission that ended, with its station as sender or receiver; `None` as station
+    /// for a transmission between two access points.
+    pub fn poll_transmission(&mut self) -> Option<(Option<u16>, Transmission)> {
         let transmission = self.air.poll_transmission()?;
         let station = self
             .station(transmission.to)
             .or_else(|| self.station(transmission.from));
-        Some((
-            station.expect("one end of a link on the air is a station"),
-            transmission,
-        ))
+        Some((station, transmission))
     }
 
     /// Number of stations.

@@ -20,10 +20,12 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "four-uses",
     "patch-under-test",
     "penalty-box",
+    "relay-chain",
     "slow-neighbour",
     "slow-neighbour-both",
     "small-queues-pci",
     "small-queues-usb",
+    "three-unit-house",
     "two-clients",
     "walk-with-a-call",
 ];

@@ -55,6 +55,11 @@ fn network(network: &Network) -> Value {
 
 pub(crate) fn ap(ap: &Ap) -> Keys {
     let mut keys = ApSection::encode(ap);
+    match ap.backhaul_quality {
+        Some(LinkQuality::Signal(signal)) => keys.put("backhaul_signal", signal.to_string()),
+        Some(LinkQuality::Mcs(mcs)) => keys.put("backhaul_mcs", mcs),
+        Some(LinkQuality::Distance(_)) | None => {}
+    }
     keys.named("radio", &ap.radios, |radio: &Radio| {
         (radio.name.to_string(), RadioSection::encode(radio).into_json())
     });

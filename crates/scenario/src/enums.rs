@@ -3,7 +3,7 @@
 use crate::decode::{Context, FromNode, Section};
 use crate::node::{Node, Value};
 use crate::path::{Shape, is_name};
-use crate::plan::{Http, RadioName, RadioRef};
+use crate::plan::{Backhaul, Http, RadioName, RadioRef};
 use crate::scalars::{self, SomeTime, Span, parsed};
 use crate::section_macro::section;
 use crate::value::{PlanValue, from_section};
@@ -183,6 +183,41 @@ impl PlanValue<RoamingChoice> for Roaming {
 
     fn to_json(&self) -> serde_json::Value {
         RoamingSection::encode(self).into_json()
+    }
+}
+
+/// Backhaul: `wired`, or a radio of another access point.
+#[derive(Debug, Clone)]
+pub(crate) struct BackhaulChoice(pub(crate) Backhaul);
+
+impl FromNode for BackhaulChoice {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let wanted = "`wired`, or an access point and a radio, such as `main.5g`";
+        parsed(node, cx, wanted, |text| match text {
+            "wired" => Some(BackhaulChoice(Backhaul::Wired)),
+            _ => Some(BackhaulChoice(Backhaul::Radio(RadioRef::parse(text)?))),
+        })
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": "^(wired|[A-Za-z0-9-]{1,63}\\.(2g|5g|6g)(-[234])?)$",
+            "x-value": "`wired`, or an access point and a radio",
+        })
+    }
+}
+
+impl PlanValue<BackhaulChoice> for Backhaul {
+    fn from_key(key: &BackhaulChoice) -> Self {
+        key.0.clone()
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Backhaul::Wired => "wired".into(),
+            Backhaul::Radio(radio) => radio.to_string().into(),
+        }
     }
 }
 

@@ -204,7 +204,38 @@ pub struct Ap {
     pub wan: Option<Wan>,
     /// Position in the building.
     pub position: Option<Position>,
+    /// Way to the server.
+    pub backhaul: Backhaul,
+    /// Quality of a wireless backhaul; `None`: the signal follows from the positions.
+    pub backhaul_quality: Option<LinkQuality>,
+    /// Mean time for which a frame from the air is held before it is sent on over the air, with a wireless backhaul.
+    pub relay_delay: Duration,
 }
+
+/// Way of an access point to the server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Backhaul {
+    /// Over a wire.
+    #[default]
+    Wired,
+    /// Over the air, to this radio of another access point.
+    Radio(RadioRef),
+}
+
+impl Backhaul {
+    /// Radio of the other access point, if the backhaul is wireless.
+    #[must_use]
+    pub const fn parent(&self) -> Option<&RadioRef> {
+        match self {
+            Backhaul::Wired => None,
+            Backhaul::Radio(radio) => Some(radio),
+        }
+    }
+}
+
+/// Mean forwarding delay of an access point between two frames on the air: the middle of 300 to 400 µs, from
+/// measured devices (ns-3, `HwmpProtocol`).
+pub const DEFAULT_RELAY_DELAY: Duration = Duration::from_micros(350);
 
 /// WAN link between an access point and the server's link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -430,6 +461,9 @@ impl Ap {
             forwarding_queue: None,
             wan: None,
             position: None,
+            backhaul: Backhaul::default(),
+            backhaul_quality: None,
+            relay_delay: DEFAULT_RELAY_DELAY,
         }
     }
 }

@@ -85,6 +85,7 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         && !too_many(aps, MAX_SECTIONS, "access points", cx)
     {
         plan.aps = aps.0.iter().map(|(name, ap)| air::ap(name, ap, cx)).collect();
+        air::check_backhauls(aps, &plan.aps, &names, cx);
     }
     if let Some(networks) = &file.network
         && !too_many(networks, MAX_SECTIONS, "networks", cx)

@@ -2,7 +2,7 @@
 //! them.
 
 use crate::decode::{FromNode, List, Named, OneOrMany, Section};
-use crate::enums::{AqlChoice, RoamingChoice};
+use crate::enums::{AqlChoice, BackhaulChoice, RoamingChoice};
 use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
 use crate::path::is_name;
@@ -90,8 +90,6 @@ section! {
         v: Reserved;
         /// 802.11r: fast BSS transition over the air. Roaming stations join with four frames. Needs keys, so not with `security = "open"`.
         r: Flag => r;
-        /// Reserved for links between access points.
-        backhaul: Reserved;
     }
 }
 
@@ -124,6 +122,14 @@ section! {
         forwarding_queue: QueueBytes => forwarding_queue, default wired_queue("`forwarding`");
         /// Position in the building. Stations with a position or a path need it.
         position: Place => position;
+        /// Way to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul.
+        backhaul: BackhaulChoice => backhaul, default "wired";
+        /// Received power on a wireless backhaul, the same at both ends.
+        backhaul_signal: Signal, default "from the positions";
+        /// Fixed MCS of a wireless backhaul, independent of the signal, counted per stream.
+        backhaul_mcs: Whole<0, 13>, default "from the signal";
+        /// Mean forwarding delay of a frame that comes from the air and goes on over the air, with a wireless backhaul. Each delay lies between 6/7 and 8/7 of it.
+        relay_delay: Span => relay_delay;
         /// WAN link of the access point.
         wan: WanSection => wan, default "none: the access point is next to the server's link";
     }

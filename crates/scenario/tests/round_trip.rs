@@ -6,7 +6,7 @@ use netburn_medium::config::{
 };
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
-    Ap, ApSetting, Building, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting,
+    Ap, ApSetting, Backhaul, Building, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting,
     Server, Setting, StationAir, StationLink, StationSetting, Wan,
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
@@ -193,6 +193,9 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             forwarding_queue: rated.then(|| ByteSize::from_kib(512)),
             wan,
             position: None,
+            backhaul: Backhaul::Wired,
+            backhaul_quality: None,
+            relay_delay: Duration::from_micros(if rated { 350 } else { 500 }),
         }
     })
 }
@@ -439,6 +442,19 @@ fn plan() -> impl Strategy<Value = Plan> {
         for (ap, number) in plan.aps.iter_mut().zip(1..) {
             ap.position = placed.then(|| position(number));
         }
+        // Both access points have a radio with this name, on channels that may differ.
+        plan.aps[0].radios[0].channel = plan.aps[1].radios[0].channel;
+        plan.aps[0].wan = None;
+        plan.aps[0].backhaul = Backhaul::Radio(RadioRef {
+            ap: "c7".to_owned(),
+            radio: plan.aps[1].radios[0].name,
+        });
+        plan.aps[0].backhaul_quality = match times.4 % 3 {
+            0 => Some(LinkQuality::Mcs(7)),
+            1 => Some(LinkQuality::Signal(Dbm::from_hundredths(-5_525))),
+            _ if placed => None,
+            _ => Some(LinkQuality::Signal(Dbm::from_hundredths(-6_000))),
+        };
         let (first, second, third) = stations;
         let mut used = 0;
         for (name, (mut station, workloads)) in [("c", first), ("a", second), ("b", third)] {

@@ -72,7 +72,6 @@ const EXEMPT: &[(&str, &str)] = &[
     ("ApSection.wan", "a section"),
     ("NetworkSection.steering", "reserved"),
     ("NetworkSection.v", "reserved"),
-    ("NetworkSection.backhaul", "reserved"),
     ("StationSection.agent", "has a note on simulate"),
     ("StationSection.label", "has a note on simulate"),
 ];

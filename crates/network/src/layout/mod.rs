@@ -6,6 +6,7 @@
 //! - [`joins`] – chooses each station's radio
 //! - [`link`] – computes the common capabilities of both ends of a link
 //! - [`placement`] – signals between positions
+//! - [`units`] – links of access points with a wireless backhaul
 //! - [`mobile`] – the radios that a moving station can join
 
 mod channels;
@@ -14,8 +15,10 @@ pub(crate) mod link;
 mod mobile;
 mod placement;
 mod radios;
+mod units;
 
 pub(crate) use placement::hundredths;
+pub(crate) use units::UnitLink;
 
 use crate::error::NetworkError;
 use crate::hop::HopConfig;
@@ -96,6 +99,8 @@ pub(crate) struct Layout {
     pub(crate) radios: Vec<PlacedRadio>,
     pub(crate) wifi_stations: Vec<WifiStation>,
     pub(crate) mobile: Vec<MobileStation>,
+    /// Links of access points with a wireless backhaul.
+    pub(crate) units: Vec<UnitLink>,
     /// Station of each node after the radios.
     pub(crate) station_of_node: Vec<u16>,
     /// By station.
@@ -113,6 +118,7 @@ impl Layout {
         for (ap, config) in plan.aps.iter().enumerate() {
             radios.extend(radios::for_ap(ap, config)?);
         }
+        let units = units::links(plan, &radios)?;
         let mut wifi_stations = Vec::new();
         let mut attachments = Vec::with_capacity(plan.stations.len());
         for (index, station) in plan.stations.iter().enumerate() {
@@ -146,7 +152,7 @@ impl Layout {
             );
         }
         let queues = queues(plan, &radios, &wifi_stations, &nodes)?;
-        let air = air(plan, &radios, &nodes)?;
+        let air = air(plan, &radios, &nodes, &units)?;
         Ok(Layout {
             air,
             queues,
@@ -155,6 +161,7 @@ impl Layout {
             radios,
             wifi_stations,
             mobile,
+            units,
             station_of_node: nodes.iter().map(|at| at.station as u16).collect(),
             attachments,
         })
@@ -232,12 +239,23 @@ fn queues(
     Ok(queues)
 }
 
-fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Result<AirConfig, NetworkError> {
+fn air(
+    plan: &Plan,
+    radios: &[PlacedRadio],
+    wifi_stations: &[WifiStation],
+    units: &[UnitLink],
+) -> Result<AirConfig, NetworkError> {
     let (channels, channel_of) = channels::assign(radios, wifi_stations)?;
     let joined = |radio: usize| {
         wifi_stations
             .iter()
             .filter(move |wifi_station| wifi_station.radio.index() == radio)
+    };
+    let of_units = |radio: usize| {
+        units.iter().filter_map(move |unit| {
+            let down = (unit.parent.index() == radio).then(|| unit.down());
+            down.or_else(|| (unit.own.index() == radio).then(|| unit.up()))
+        })
     };
     let of_radio = |(index, radio): (usize, &PlacedRadio)| NodeConfig {
         hardware: plan.aps[radio.ap].hardware_queue,
@@ -247,6 +265,7 @@ fn air(plan: &Plan, radios: &[PlacedRadio], wifi_stations: &[WifiStation]) -> Re
             radio.config.standard,
             joined(index)
                 .map(|wifi_station| wifi_station.link.down(wifi_station))
+                .chain(of_units(index))
                 .collect(),
         )
     };

@@ -6,9 +6,10 @@ use crate::hop::HopEvent;
 use crate::layout::Attachment;
 use crate::observe::Traffic;
 use crate::output::{DropSite, Endpoint, NetPacket, Output, unwrap};
+use crate::relay::Step;
 use crate::wired_stations::WiredEvent;
 use netburn_medium::air::Output as AirOutput;
-use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT};
+use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId};
 use netburn_units::Instant;
 
 impl<P: std::fmt::Debug + Send + 'static> Network<P> {
@@ -24,7 +25,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                         self.count_loss(at, from, to, false);
                         self.deliver(at, packet);
                     }
-                    None => self.forward(at, self.radios[to.index()].ap, packet),
+                    None => self.receive(at, from, self.radios[to.index()].ap, packet),
                 },
                 AirOutput::Dropped {
                     at,
@@ -69,6 +70,46 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 }
             }
         }
+    }
+
+    /// Processes a packet that an access point received from the air. One that it sends on over the
+    /// air, to or from another access point, first passes its forwarding delay.
+    fn receive(&mut self, now: Instant, from: NodeId, ap: usize, packet: NetPacket<P>) {
+        let relayed = !self.relays.is_empty() && {
+            let came_from_unit = self.station(from).is_none();
+            match self.next_step(ap, &packet) {
+                Some(Step::Air(..)) => true,
+                Some(Step::Here) => came_from_unit,
+                Some(Step::Wire(_)) | None => false,
+            }
+        };
+        if relayed {
+            self.relays.hold(now, ap, packet);
+            self.cached_timeout = None;
+        } else {
+            self.forward(now, ap, packet);
+        }
+    }
+
+    /// Forwards the packets whose forwarding delay has passed.
+    pub(super) fn relay(&mut self, now: Instant) {
+        while let Some((ap, packet)) = self.relays.poll(now) {
+            self.forward(now, ap, packet);
+        }
+    }
+
+    /// Next hop of a packet at an access point; `None`: over the wire, to the server or to a wired
+    /// station.
+    fn next_step(&self, ap: usize, packet: &NetPacket<P>) -> Option<Step> {
+        let Endpoint::Station(station) = packet.payload.to else {
+            return self.relays.up(ap);
+        };
+        let Attachment::Air(index) = self.attachments[usize::from(station)] else {
+            return self.relays.up(ap);
+        };
+        // When a station joins, its access point sends a frame in its name (hostapd's
+        // `l2_packet` update), from which the bridges learn the new way at once.
+        Some(self.relays.step(ap, self.wifi_stations[index].ap))
     }
 
     /// Forwards the packets that left the wired hops by `now`.
@@ -152,7 +193,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 Endpoint::Station(station) => {
                     // A packet to another station does not leave the local network.
                     match self.wifi_station(station) {
-                        Some(wifi_station) => self.forward(now, wifi_station.ap, packet),
+                        Some(wifi_station) => {
+                            let ap = self.relays.root(wifi_station.ap);
+                            self.forward(now, ap, packet);
+                        }
                         None => self.send_to_station(now, None, station, packet),
                     }
                     self.drain_air();
@@ -177,7 +221,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             (HopId::LinkUp, _) => self.deliver(now, packet),
             (HopId::LinkDown, Endpoint::Station(station)) => match self.wifi_station(station) {
                 Some(wifi_station) => {
-                    let ap = wifi_station.ap as u16;
+                    let ap = self.relays.root(wifi_station.ap) as u16;
                     self.forward_to(now, HopId::WanDown(ap), packet);
                 }
                 None => self.send_to_station(now, None, station, packet),
@@ -185,8 +229,21 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             (HopId::LinkDown, Endpoint::Server) => self.deliver(now, packet),
             (HopId::WanDown(ap), _) => self.forward_to(now, HopId::Forwarding(ap), packet),
             (HopId::WanUp(_), _) => self.forward_to(now, HopId::LinkUp, packet),
+            (HopId::Forwarding(ap), _) if !self.relays.is_empty() => self.send_from(now, ap, packet),
             (HopId::Forwarding(ap), Endpoint::Server) => self.forward_to(now, HopId::WanUp(ap), packet),
             (HopId::Forwarding(ap), Endpoint::Station(station)) => self.send_to_station(now, Some(ap), station, packet),
+        }
+    }
+
+    /// Sends a packet from an access point to the next one, to its station, or to the server.
+    fn send_from(&mut self, now: Instant, ap: u16, packet: NetPacket<P>) {
+        match (self.next_step(usize::from(ap), &packet), packet.payload.to) {
+            (Some(Step::Air(from, to)), _) => self.air.handle_packet(now, from, to, packet),
+            (Some(Step::Wire(root)), _) => self.send_from(now, root as u16, packet),
+            (Some(Step::Here) | None, Endpoint::Station(station)) => {
+                self.send_to_station(now, Some(ap), station, packet);
+            }
+            (Some(Step::Here) | None, Endpoint::Server) => self.forward_to(now, HopId::WanUp(ap), packet),
         }
     }
 
