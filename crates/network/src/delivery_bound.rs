@@ -22,7 +22,12 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let relays = relays.map(|at| Expected::Possible.at(self.air.earliest_delivery(at)));
         let change = self.changes.next().map(|at| Expected::Unlikely.at(at));
         let roaming = self.roaming.poll_timeout().map(|at| Expected::Unlikely.at(at));
-        hops.chain(air).chain(stations).chain(relays).chain(change).chain(roaming).min()
+        hops.chain(air)
+            .chain(stations)
+            .chain(relays)
+            .chain(change)
+            .chain(roaming)
+            .min()
     }
 
     /// Earliest time at which a packet can be delivered that enters the network at `at` or later.

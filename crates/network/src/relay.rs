@@ -101,7 +101,10 @@ impl<P> Relays<P> {
         let relay = &mut self.relays[ap];
         let spread = relay.delay / SPREAD;
         let delay = relay.delay - spread + Duration::from_nanos(relay.chance.below(2 * spread.as_nanos() + 1));
-        let at = relay.held.back().map_or(now + delay, |(last, _)| *last.max(&(now + delay)));
+        let at = relay
+            .held
+            .back()
+            .map_or(now + delay, |(last, _)| *last.max(&(now + delay)));
         relay.held.push_back((at, packet));
     }
 

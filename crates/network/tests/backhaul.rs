@@ -25,7 +25,11 @@ fn chain(radio: &str, backhauls: &[u8], channels: &[u16], last: u8) -> Plan {
         let up = unit.checked_sub(1).map(|link| channels[link]);
         let down = channels[unit];
         if let Some(link) = unit.checked_sub(1) {
-            let parent = if link > 0 && channels[link - 1] != channels[link] { "5g-2" } else { "5g" };
+            let parent = if link > 0 && channels[link - 1] != channels[link] {
+                "5g-2"
+            } else {
+                "5g"
+            };
             let mcs = backhauls[link];
             let _ = write!(text, "backhaul = \"u{link}.{parent}\"\nbackhaul_mcs = {mcs}\n");
         }
@@ -35,7 +39,11 @@ fn chain(radio: &str, backhauls: &[u8], channels: &[u16], last: u8) -> Plan {
         }
     }
     let unit = backhauls.len();
-    let own = if unit > 0 && channels[unit - 1] != channels[unit] { "5g-2" } else { "5g" };
+    let own = if unit > 0 && channels[unit - 1] != channels[unit] {
+        "5g-2"
+    } else {
+        "5g"
+    };
     let _ = write!(text, "[station.s]\njoins = \"u{unit}.{own}\"\nmcs = {last}\n");
     let _ = write!(text, "[station.near]\njoins = \"u0.5g\"\nmcs = {last}\n");
     Document::from_toml("chain.toml", &text).unwrap().resolve().unwrap()
@@ -270,10 +278,12 @@ fn impossible_links() {
         change(&mut plan);
         Network::<()>::new(&plan).unwrap_err().to_string()
     };
-    let to = |name: &str| Backhaul::Radio(RadioRef {
-        ap: name.to_owned(),
-        radio: RadioName::first(Band::Ghz5),
-    });
+    let to = |name: &str| {
+        Backhaul::Radio(RadioRef {
+            ap: name.to_owned(),
+            radio: RadioName::first(Band::Ghz5),
+        })
+    };
     assert_eq!(
         error(&|plan| plan.aps[0].backhaul = to("u2")),
         "ap.u0.backhaul: missing signal; expected `backhaul_signal = \"-55 dBm\"`, or a `position` of both access points"
@@ -292,5 +302,10 @@ fn impossible_links() {
     );
     let weak = error(&|plan| plan.aps[1].backhaul_quality = Some(LinkQuality::Signal(Dbm::from_hundredths(-9_900))));
     assert!(weak.starts_with("ap.u1.backhaul: "), "{weak}");
-    assert_eq!(error(&|plan| plan.aps[1].backhaul_quality = Some(LinkQuality::Mcs(12))).split(':').next(), Some("ap.u1.backhaul"));
+    assert_eq!(
+        error(&|plan| plan.aps[1].backhaul_quality = Some(LinkQuality::Mcs(12)))
+            .split(':')
+            .next(),
+        Some("ap.u1.backhaul")
+    );
 }

@@ -6,8 +6,8 @@ use netburn_medium::config::{
 };
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
-    Ap, ApSetting, Backhaul, Building, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting,
-    Server, Setting, StationAir, StationLink, StationSetting, Wan,
+    Ap, ApSetting, Backhaul, Building, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef,
+    RadioSetting, Server, Setting, StationAir, StationLink, StationSetting, Wan,
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};

@@ -48,7 +48,10 @@ pub(super) fn links(plan: &Plan, radios: &[PlacedRadio]) -> Result<Vec<UnitLink>
                 break;
             };
             if next.ap == link.ap {
-                return Err(error(&plan.aps[link.ap], "the parents form a loop; one of them must be `\"wired\"`"));
+                return Err(error(
+                    &plan.aps[link.ap],
+                    "the parents form a loop; one of them must be `\"wired\"`",
+                ));
             }
             at = next;
         }
@@ -80,7 +83,10 @@ fn unit_link(
         error(config, &reason)
     })?;
     let link = Link::between_radios(&radios[own], theirs).ok_or_else(|| {
-        let reason = format!("`{}` and `{}` have no standard in common", radios[own].name, theirs.name);
+        let reason = format!(
+            "`{}` and `{}` have no standard in common",
+            radios[own].name, theirs.name
+        );
         error(config, &reason)
     })?;
     let mut unit = UnitLink {
@@ -99,7 +105,8 @@ fn unit_link(
         None => {
             let places = config.position.zip(plan.aps[theirs.ap].position);
             let Some((here, there)) = places else {
-                let reason = "missing signal; expected `backhaul_signal = \"-55 dBm\"`, or a `position` of both access points";
+                let reason =
+                    "missing signal; expected `backhaul_signal = \"-55 dBm\"`, or a `position` of both access points";
                 return Err(error(config, reason));
             };
             let building = plan.building.clone().unwrap_or_default();
@@ -143,11 +150,13 @@ impl UnitLink {
 
     /// Link from the parent.
     pub(super) fn down(&self) -> LinkConfig {
-        self.link.directed(self.own.index(), &self.quality, self.control, self.snrs().0)
+        self.link
+            .directed(self.own.index(), &self.quality, self.control, self.snrs().0)
     }
 
     /// Link to the parent.
     pub(super) fn up(&self) -> LinkConfig {
-        self.link.directed(self.parent.index(), &self.quality, self.control, self.snrs().1)
+        self.link
+            .directed(self.parent.index(), &self.quality, self.control, self.snrs().1)
     }
 }
