@@ -23,6 +23,7 @@
 //! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
 //! - `change_schedule` and `change`: times and effects of changes at run time.
 //! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
+//! - [`mesh`] – 802.11s: link metric, peering, path selection.
 //! - [`checksum`] – the Internet checksum of packets.
 
 #![deny(
@@ -44,6 +45,7 @@ pub mod fuzz;
 pub mod hop;
 mod layout;
 mod machine;
+pub mod mesh;
 mod observe;
 mod output;
 pub mod queue;
