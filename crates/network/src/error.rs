@@ -107,6 +107,14 @@ pub enum NetworkError {
         /// Reason, with the correction.
         reason: String,
     },
+    /// A mesh that can't work.
+    #[error("mesh.{mesh}: {reason}")]
+    Mesh {
+        /// Mesh.
+        mesh: String,
+        /// Reason, with the correction.
+        reason: String,
+    },
     /// The stations of one channel form too many hearing groups.
     #[error(
         "{radio}: too many hearing groups: found {groups}, expected at most {max}; give stations at one location the same \

@@ -20,6 +20,7 @@
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
 //! - `relay`: access points with a wireless backhaul, and the packets that they pass on.
+//! - `meshes`: meshes of 802.11s. `mesh_air`: the same on the air.
 //! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
 //! - `change_schedule` and `change`: times and effects of changes at run time.
 //! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
@@ -46,6 +47,8 @@ pub mod hop;
 mod layout;
 mod machine;
 pub mod mesh;
+mod mesh_air;
+mod meshes;
 mod observe;
 mod output;
 pub mod queue;
@@ -57,6 +60,7 @@ mod wired_stations;
 pub use change_schedule::AppliedChange;
 pub use error::NetworkError;
 pub use machine::{Network, Wake};
+pub use meshes::MeshEvent;
 pub use observe::{LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use output::{DropSite, Endpoint, Output};
 pub use roaming::{ClientEvent, ClientEventKind};

@@ -6,6 +6,7 @@ use crate::backhaul::{Backhaul, HopId};
 use crate::change_schedule::ChangeSchedule;
 use crate::error::NetworkError;
 use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
+use crate::meshes::Meshes;
 use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::output::{Endpoint, Envelope, Output, wrap};
 use crate::queue::QueueConfig;
@@ -33,6 +34,7 @@ pub struct Network<P> {
     pub(crate) wifi_stations: Vec<WifiStation>,
     pub(crate) roaming: Roaming<P>,
     pub(crate) relays: Relays<P>,
+    pub(crate) meshes: Meshes<P>,
     /// Station of each node after the radios.
     station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
@@ -57,6 +59,9 @@ pub struct Network<P> {
 /// Bytes of the fourth address in frames between access points (802.11-2020 clause 9.3.2.1).
 const FOURTH_ADDRESS: u32 = 6;
 
+/// Bytes of the mesh control field without proxied addresses (802.11-2020 clause 9.2.4.7.3).
+const MESH_CONTROL: u32 = 6;
+
 /// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
@@ -66,6 +71,8 @@ pub enum Wake {
     Wire,
     /// The forwarding delay of an access point has passed.
     Relay,
+    /// A timer of a mesh's path selection.
+    Mesh,
     /// A client's timer, or the motion of a station.
     Roaming,
     /// An event on the air.
@@ -106,10 +113,16 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             air.set_extra_header(link.own, link.parent, FOURTH_ADDRESS);
             air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS);
         }
+        for (.., link) in layout.meshes.iter().flat_map(|mesh| &mesh.links) {
+            air.set_extra_header(link.own, link.parent, FOURTH_ADDRESS + MESH_CONTROL);
+            air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS + MESH_CONTROL);
+        }
+        let meshes = Meshes::new(plan, &layout, begin);
         Ok(Network {
             air,
             roaming,
             relays,
+            meshes,
             station_of_node: layout.station_of_node,
             backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
@@ -179,6 +192,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Wake::Change => self.change(at),
             Wake::Wire => {}
             Wake::Relay => self.relay(at),
+            Wake::Mesh => self.handle_meshes(at),
             Wake::Roaming => self.roam(at),
             Wake::Air(_) => self.air.handle_timeout(at),
         }
@@ -223,6 +237,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         before(self.backhaul.poll_timeout(), Wake::Wire);
         before(self.wired.poll_timeout(), Wake::Wire);
         before(self.relays.poll_timeout(), Wake::Relay);
+        before(self.meshes.poll_timeout(), Wake::Mesh);
         before(self.roaming.poll_timeout(), Wake::Roaming);
         before(self.changes.next(), Wake::Change);
         self.cached_timeout = Some(due);

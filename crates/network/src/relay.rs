@@ -21,6 +21,8 @@ pub(crate) struct Relays<P> {
     pub(crate) links: Vec<UnitLink>,
     /// By access point: its place in `links`.
     parents: Vec<Option<usize>>,
+    /// By access point: the root of its mesh.
+    mesh_roots: Vec<Option<usize>>,
     /// By access point.
     relays: Vec<Relay<P>>,
 }
@@ -39,6 +41,8 @@ pub(crate) enum Step {
     Here,
     /// Over the air, from one radio to another.
     Air(NodeId, NodeId),
+    /// Over the mesh, to another member.
+    Mesh(usize),
     /// Over the wire, to the root of another tree.
     Wire(usize),
 }
@@ -52,7 +56,13 @@ impl<P> Relays<P> {
             chance: plan.seed.stream("relay", index as u64),
             held: VecDeque::new(),
         };
+        let mesh_root = |ap: usize| {
+            let mut meshes = layout.meshes.iter();
+            let mesh = meshes.find(|mesh| mesh.members.iter().any(|(member, _)| *member == ap))?;
+            Some(mesh.members[mesh.root].0)
+        };
         Relays {
+            mesh_roots: (0..plan.aps.len()).map(mesh_root).collect(),
             parents: (0..plan.aps.len()).map(place).collect(),
             relays: plan.aps.iter().enumerate().map(relay).collect(),
             links,
@@ -61,7 +71,7 @@ impl<P> Relays<P> {
 
     /// True if no access point has a wireless backhaul.
     pub(crate) fn is_empty(&self) -> bool {
-        self.links.is_empty()
+        self.links.is_empty() && self.mesh_roots.iter().all(Option::is_none)
     }
 
     /// Access point whose wire an access point uses.
@@ -70,7 +80,7 @@ impl<P> Relays<P> {
         while let Some(link) = self.parents[at] {
             at = self.links[link].parent_ap;
         }
-        at
+        self.mesh_roots[at].unwrap_or(at)
     }
 
     /// Next hop towards another access point.
@@ -87,13 +97,23 @@ impl<P> Relays<P> {
             }
             at = link.parent_ap;
         }
-        self.up(ap).unwrap_or(Step::Wire(at))
+        // Members of one mesh reach each other without the root.
+        if let (Some(own), Some(other)) = (self.mesh_roots[at], self.mesh_roots[ap])
+            && own == other
+            && at != ap
+        {
+            return Step::Mesh(at);
+        }
+        self.up(ap).unwrap_or(Step::Wire(self.mesh_roots[at].unwrap_or(at)))
     }
 
     /// Next hop towards the server; `None` at a root.
     pub(crate) fn up(&self, ap: usize) -> Option<Step> {
-        let link = &self.links[self.parents[ap]?];
-        Some(Step::Air(link.own, link.parent))
+        if let Some(link) = self.parents[ap] {
+            let link = &self.links[link];
+            return Some(Step::Air(link.own, link.parent));
+        }
+        self.mesh_roots[ap].filter(|root| *root != ap).map(Step::Mesh)
     }
 
     /// Holds a packet for the forwarding delay of an access point. Packets keep their order.

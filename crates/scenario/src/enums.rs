@@ -3,7 +3,7 @@
 use crate::decode::{Context, FromNode, Section};
 use crate::node::{Node, Value};
 use crate::path::{Shape, is_name};
-use crate::plan::{Backhaul, Http, RadioName, RadioRef};
+use crate::plan::{Backhaul, Http, MeshRoot, MeshTimers, RadioName, RadioRef};
 use crate::scalars::{self, SomeTime, Span, parsed};
 use crate::section_macro::section;
 use crate::value::{PlanValue, from_section};
@@ -120,6 +120,11 @@ words!(RadioSelection, RADIO_SELECTIONS, [
 words!(Security, SECURITIES, [
     "open" => Security::Open, "psk" => Security::Psk, "sae" => Security::Sae, "802.1x" => Security::Enterprise,
 ]);
+words!(MeshRoot, MESH_ROOTS, [
+    "none" => MeshRoot::None, "proactive" => MeshRoot::Proactive, "answered" => MeshRoot::Answered,
+    "announcements" => MeshRoot::Announcements,
+]);
+words!(MeshTimers, MESH_TIMERS, ["linux" => MeshTimers::Linux, "ns-3" => MeshTimers::Ns3]);
 words!(RoamingPolicy, ROAMING_POLICIES, [
     "never" => RoamingPolicy::Never, "linux" => RoamingPolicy::Linux, "iwd" => RoamingPolicy::Iwd,
     "apple-phone" => RoamingPolicy::ApplePhone, "apple-laptop" => RoamingPolicy::AppleLaptop,

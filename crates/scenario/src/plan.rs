@@ -50,6 +50,8 @@ pub struct Plan {
     pub networks: Vec<Network>,
     /// Access points, in the file's order.
     pub aps: Vec<Ap>,
+    /// Meshes of 802.11s, in the file's order.
+    pub meshes: Vec<Mesh>,
     /// Stations, in the file's order; at least one.
     pub stations: Vec<Station>,
     /// Changes during the run, ordered by time, then by the file's order.
@@ -229,6 +231,62 @@ impl Backhaul {
         match self {
             Backhaul::Wired => None,
             Backhaul::Radio(radio) => Some(radio),
+        }
+    }
+}
+
+/// A mesh of 802.11s.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mesh {
+    /// Name.
+    pub name: String,
+    /// Radios, each of another access point, on one channel; at least two.
+    pub radios: Vec<RadioRef>,
+    /// Access point with a wire to the server: one of those with a radio here.
+    pub root: String,
+    /// Announcements of the root. Default: [`MeshRoot::Proactive`].
+    pub root_mode: MeshRoot,
+    /// Timers and limits. Default: those of Linux.
+    pub timers: MeshTimers,
+    /// Quality of all links; `None`: the signals follow from the positions.
+    pub quality: Option<LinkQuality>,
+}
+
+/// Announcements of a mesh's root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MeshRoot {
+    /// Not at all.
+    None,
+    /// By proactive path requests.
+    #[default]
+    Proactive,
+    /// By proactive path requests, which all members answer.
+    Answered,
+    /// By root announcements.
+    Announcements,
+}
+
+/// Timers and limits of a mesh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MeshTimers {
+    /// Defaults of Linux.
+    #[default]
+    Linux,
+    /// Defaults of ns-3.
+    Ns3,
+}
+
+impl Mesh {
+    /// Creates a mesh without radios.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Mesh {
+            name: name.to_owned(),
+            radios: Vec::new(),
+            root: String::new(),
+            root_mode: MeshRoot::default(),
+            timers: MeshTimers::default(),
+            quality: None,
         }
     }
 }
@@ -582,6 +640,7 @@ impl Plan {
             building: None,
             networks: Vec::new(),
             aps: Vec::new(),
+            meshes: Vec::new(),
             stations: Vec::new(),
             changes: Vec::new(),
         }

@@ -8,8 +8,9 @@ use crate::goals::{Goals, Rates};
 use crate::path::is_name;
 use crate::places::{Place, WallText};
 use crate::plan::{
-    Ap, ApSetting, Building, DEFAULT_QUEUE_TIME, Hop, Http, LinkSetting, MIN_DEFAULT_QUEUE, Network, Radio, RadioName,
-    RadioRef, RadioSetting, Server, Station, StationLink, StationSetting, StationWorkload, Wan,
+    Ap, ApSetting, Building, DEFAULT_QUEUE_TIME, Hop, Http, LinkSetting, MIN_DEFAULT_QUEUE, Mesh, MeshRoot, MeshTimers,
+    Network, Radio, RadioName, RadioRef, RadioSetting, Server, Station, StationLink, StationSetting, StationWorkload,
+    Wan,
 };
 use crate::scalars::{
     Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Ratio, Share, Signal, SizeOrOff, SomeTime, Span,
@@ -132,6 +133,22 @@ section! {
         relay_delay: Span => relay_delay;
         /// WAN link of the access point.
         wan: WanSection => wan, default "none: the access point is next to the server's link";
+    }
+}
+
+section! {
+    /// A mesh of 802.11s: access points that find the paths between each other. Those without a wire need no `backhaul`. Access points that hear each other have a link; the signals come from their positions.
+    MeshSection(Mesh = Mesh::new("")) {
+        /// Radios of the mesh, each of another access point, with the same band and channel: `["one.5g", "two.5g"]`.
+        radios(required): List<RadioRef> => radios;
+        /// Access point with the wire to the server.
+        root(required): Name;
+        /// Announcements of the root, which give the others a path to it. `none`: paths are requested when a frame needs them. `proactive`: path requests. `answered`: path requests that all answer. `announcements`: root announcements.
+        root_mode: MeshRoot => root_mode;
+        /// Timers and limits of the path selection: the defaults of `linux`, or of `ns-3`.
+        timers: MeshTimers => timers;
+        /// Fixed MCS of all links, counted per stream. All access points then hear each other.
+        mcs: Whole<0, 13>, default "from the signals";
     }
 }
 

@@ -6,8 +6,8 @@ use netburn_medium::config::{
 };
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
-    Ap, ApSetting, Backhaul, Building, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef,
-    RadioSetting, Server, Setting, StationAir, StationLink, StationSetting, Wan,
+    Ap, ApSetting, Backhaul, Building, Change, Hop, Http, Joins, LinkSetting, Mesh, MeshRoot, MeshTimers, Network,
+    Radio, RadioName, RadioRef, RadioSetting, Server, Setting, StationAir, StationLink, StationSetting, Wan,
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
@@ -449,6 +449,25 @@ fn plan() -> impl Strategy<Value = Plan> {
             ap: "c7".to_owned(),
             radio: plan.aps[1].radios[0].name,
         });
+        if times.4 % 5 == 0 {
+            // A mesh excludes a wireless backhaul.
+            plan.aps[0].backhaul = Backhaul::Wired;
+            plan.meshes = vec![Mesh {
+                radios: plan
+                    .aps
+                    .iter()
+                    .map(|ap| RadioRef {
+                        ap: ap.name.clone(),
+                        radio: ap.radios[0].name,
+                    })
+                    .collect(),
+                root: "c7".to_owned(),
+                root_mode: MeshRoot::Announcements,
+                timers: if placed { MeshTimers::Ns3 } else { MeshTimers::Linux },
+                quality: (!placed).then_some(LinkQuality::Mcs(3)),
+                ..Mesh::new("attic")
+            }];
+        }
         plan.aps[0].backhaul_quality = match times.4 % 3 {
             0 => Some(LinkQuality::Mcs(7)),
             1 => Some(LinkQuality::Signal(Dbm::from_hundredths(-5_525))),

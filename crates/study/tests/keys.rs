@@ -64,6 +64,12 @@ const EXEMPT: &[(&str, &str)] = &[
     ("Scenario.building", "a section"),
     ("Scenario.network", "sections"),
     ("Scenario.ap", "sections"),
+    ("Scenario.mesh", "sections"),
+    (
+        "MeshSection.root_mode",
+        "path selection; tested in network/tests/mesh.rs",
+    ),
+    ("MeshSection.timers", "path selection; tested in network/tests/mesh.rs"),
     ("Scenario.station", "sections"),
     ("Scenario.workload", "sections"),
     ("Scenario.at", "sections"),

@@ -7,16 +7,19 @@
 //! - [`link`] – computes the common capabilities of both ends of a link
 //! - [`placement`] – signals between positions
 //! - [`units`] – links of access points with a wireless backhaul
+//! - [`mesh`] – links of meshes
 //! - [`mobile`] – the radios that a moving station can join
 
 mod channels;
 mod joins;
 pub(crate) mod link;
+mod mesh;
 mod mobile;
 mod placement;
 mod radios;
 mod units;
 
+pub(crate) use mesh::MeshLayout;
 pub(crate) use placement::hundredths;
 pub(crate) use units::UnitLink;
 
@@ -101,6 +104,7 @@ pub(crate) struct Layout {
     pub(crate) mobile: Vec<MobileStation>,
     /// Links of access points with a wireless backhaul.
     pub(crate) units: Vec<UnitLink>,
+    pub(crate) meshes: Vec<MeshLayout>,
     /// Station of each node after the radios.
     pub(crate) station_of_node: Vec<u16>,
     /// By station.
@@ -119,6 +123,7 @@ impl Layout {
             radios.extend(radios::for_ap(ap, config)?);
         }
         let units = units::links(plan, &radios)?;
+        let meshes = mesh::meshes(plan, &radios)?;
         let mut wifi_stations = Vec::new();
         let mut attachments = Vec::with_capacity(plan.stations.len());
         for (index, station) in plan.stations.iter().enumerate() {
@@ -152,7 +157,9 @@ impl Layout {
             );
         }
         let queues = queues(plan, &radios, &wifi_stations, &nodes)?;
-        let air = air(plan, &radios, &nodes, &units)?;
+        let of_meshes = meshes.iter().flat_map(|mesh| &mesh.links).map(|(.., link)| link);
+        let between: Vec<UnitLink> = units.iter().chain(of_meshes).cloned().collect();
+        let air = air(plan, &radios, &nodes, &between)?;
         Ok(Layout {
             air,
             queues,
@@ -162,6 +169,7 @@ impl Layout {
             wifi_stations,
             mobile,
             units,
+            meshes,
             station_of_node: nodes.iter().map(|at| at.station as u16).collect(),
             attachments,
         })
@@ -252,6 +260,7 @@ fn air(
             .filter(move |wifi_station| wifi_station.radio.index() == radio)
     };
     let of_units = |radio: usize| {
+        // A radio of a mesh may have links in both roles.
         units.iter().filter_map(move |unit| {
             let down = (unit.parent.index() == radio).then(|| unit.down());
             down.or_else(|| (unit.own.index() == radio).then(|| unit.up()))

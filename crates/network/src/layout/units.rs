@@ -82,15 +82,29 @@ fn unit_link(
         );
         error(config, &reason)
     })?;
-    let link = Link::between_radios(&radios[own], theirs).ok_or_else(|| {
-        let reason = format!(
-            "`{}` and `{}` have no standard in common",
-            radios[own].name, theirs.name
-        );
+    let unit = pair(plan, radios, own, parent, config.backhaul_quality)?;
+    let checked = unit.link.check_signal(&unit.quality, unit.signal_up);
+    checked.map_err(|reason| error(config, &reason))?;
+    Ok(unit)
+}
+
+/// Link between two radios of the same channel. Without a quality the signal follows from the
+/// positions.
+pub(super) fn pair(
+    plan: &Plan,
+    radios: &[PlacedRadio],
+    own: usize,
+    parent: usize,
+    quality: Option<LinkQuality>,
+) -> Result<UnitLink, NetworkError> {
+    let (mine, theirs) = (&radios[own], &radios[parent]);
+    let config = &plan.aps[mine.ap];
+    let link = Link::between_radios(mine, theirs).ok_or_else(|| {
+        let reason = format!("`{}` and `{}` have no standard in common", mine.name, theirs.name);
         error(config, &reason)
     })?;
     let mut unit = UnitLink {
-        ap,
+        ap: mine.ap,
         own: node(own),
         parent: node(parent),
         parent_ap: theirs.ap,
@@ -100,7 +114,7 @@ fn unit_link(
         control: RateControl::default(),
         link,
     };
-    match config.backhaul_quality {
+    match quality {
         Some(quality) => unit.quality = quality,
         None => {
             let places = config.position.zip(plan.aps[theirs.ap].position);
@@ -111,12 +125,14 @@ fn unit_link(
             };
             let building = plan.building.clone().unwrap_or_default();
             unit.loss_db = Some(building.model.loss_db(theirs.config.band, there, here));
-            unit.set_powers(&theirs.config, &radios[own].config);
+            unit.set_powers(&theirs.config, &mine.config);
         }
     }
-    let checked = unit.link.check_signal(&unit.quality, unit.signal_up);
-    checked.map_err(|reason| error(config, &reason))?;
     Ok(unit)
+}
+
+pub(super) fn error_of(ap: &Ap, reason: &str) -> NetworkError {
+    error(ap, reason)
 }
 
 fn error(ap: &Ap, reason: &str) -> NetworkError {
@@ -138,6 +154,16 @@ impl UnitLink {
             self.quality = LinkQuality::Signal(hundredths(parent.power.as_dbm_f64() - loss));
             self.signal_up = Some(hundredths(own.power.as_dbm_f64() - loss));
         }
+    }
+
+    /// True if the signal permits the slowest rate in both directions.
+    pub(super) fn is_usable(&self) -> bool {
+        self.link.check_signal(&self.quality, self.signal_up).is_ok()
+    }
+
+    /// Expected throughput to the access point, in bit/s.
+    pub(crate) fn expected_bps(&self) -> f64 {
+        self.link.expected_bps(&self.quality)
     }
 
     /// SNR at the access point, and at its parent.

@@ -18,14 +18,17 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         while let Some(output) = self.air.poll_output() {
             match output {
                 AirOutput::Delivered { at, from, to, packet } if packet.tid == MANAGEMENT => {
-                    self.handle_frame(at, (from, to), packet.flow, true);
+                    self.handle_management(at, (from, to), packet.flow, true);
                 }
                 AirOutput::Delivered { at, from, to, packet } => match self.station(to) {
                     Some(_) => {
                         self.count_loss(at, from, to, false);
                         self.deliver(at, packet);
                     }
-                    None => self.receive(at, from, self.radios[to.index()].ap, packet),
+                    None => {
+                        self.count_in_mesh(at, from, to, false);
+                        self.receive(at, from, self.radios[to.index()].ap, packet);
+                    }
                 },
                 AirOutput::Dropped {
                     at,
@@ -36,11 +39,14 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 } => {
                     let Some(packet) = packet else { continue };
                     if packet.tid == MANAGEMENT {
-                        self.handle_frame(at, (from, to), packet.flow, false);
+                        self.handle_management(at, (from, to), packet.flow, false);
                         continue;
                     }
-                    if reason == DropReason::RetryLimit && self.station(to).is_some() {
-                        self.count_loss(at, from, to, true);
+                    if reason == DropReason::RetryLimit {
+                        match self.station(to) {
+                            Some(_) => self.count_loss(at, from, to, true),
+                            None => self.count_in_mesh(at, from, to, true),
+                        }
                     }
                     let own = self.station(from).is_some() && reason != DropReason::AdapterFull;
                     let by = if own {
@@ -72,13 +78,22 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
+    /// Processes a management frame that arrived, or that was lost after its last retry.
+    fn handle_management(&mut self, at: Instant, ends: (NodeId, NodeId), flow: u32, arrived: bool) {
+        if self.station(ends.0).or(self.station(ends.1)).is_some() {
+            self.handle_frame(at, ends, flow, arrived);
+        } else {
+            self.handle_element(at, ends, flow, arrived);
+        }
+    }
+
     /// Processes a packet that an access point received from the air. One that it sends on over the
     /// air, to or from another access point, first passes its forwarding delay.
     fn receive(&mut self, now: Instant, from: NodeId, ap: usize, packet: NetPacket<P>) {
         let relayed = !self.relays.is_empty() && {
             let came_from_unit = self.station(from).is_none();
             match self.next_step(ap, &packet) {
-                Some(Step::Air(..)) => true,
+                Some(Step::Air(..) | Step::Mesh(_)) => true,
                 Some(Step::Here) => came_from_unit,
                 Some(Step::Wire(_)) | None => false,
             }
@@ -239,6 +254,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     fn send_from(&mut self, now: Instant, ap: u16, packet: NetPacket<P>) {
         match (self.next_step(usize::from(ap), &packet), packet.payload.to) {
             (Some(Step::Air(from, to)), _) => self.air.handle_packet(now, from, to, packet),
+            (Some(Step::Mesh(target)), _) => self.send_in_mesh(now, usize::from(ap), target, packet),
             (Some(Step::Wire(root)), _) => self.send_from(now, root as u16, packet),
             (Some(Step::Here) | None, Endpoint::Station(station)) => {
                 self.send_to_station(now, Some(ap), station, packet);

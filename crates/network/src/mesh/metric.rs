@@ -32,7 +32,7 @@ pub fn linux(rate: BitRate, failing: u32) -> u32 {
     let time = one + 10 * (TEST_FRAME << FRACTION) / rate;
     let failing = (u64::from(failing) << FRACTION) / 100;
     let transmissions = (1_u64 << (2 * FRACTION)) / (one - failing);
-    u32::try_from(time * transmissions >> (2 * FRACTION)).unwrap_or(BROKEN)
+    u32::try_from((time * transmissions) >> (2 * FRACTION)).unwrap_or(BROKEN)
 }
 
 /// Length of the test frame of the standard's metric in bytes, with its headers (ns-3,

@@ -89,3 +89,44 @@ fn parents_form_no_loop() {
         ],
     );
 }
+
+/// A mesh of two access points with these keys and radios.
+fn mesh(keys: &str, one: &str, two: &str) -> String {
+    format!(
+        "[station.s]\njoins = \"two.5g\"\nmcs = 7\n[mesh.m]\n{keys}\n[ap.one.radio.5g]\n{one}\n[ap.two.radio.5g]\n{two}\n"
+    )
+}
+
+#[test]
+fn a_mesh_has_a_root_and_one_channel() {
+    let good = "radios = [\"one.5g\", \"two.5g\"]\nroot = \"one\"\nmcs = 7";
+    assert_eq!(errors(&mesh(good, "", "")), [""; 0]);
+    for (keys, expected) in [
+        (
+            "radios = [\"one.5g\", \"two.5g\"]\nmcs = 7",
+            "4:1: mesh.m: missing `root`; it is the access point with the wire to the server",
+        ),
+        (
+            "radios = [\"one.5g\", \"two.5g\"]\nroot = \"three\"\nmcs = 7",
+            "6:8: mesh.m.root: the root `three` has no radio in this mesh; expected one of `one`, `two`",
+        ),
+        (
+            "radios = [\"one.5g\"]\nroot = \"one\"\nmcs = 7",
+            "5:10: mesh.m.radios: a mesh needs two radios; name the radios of at least two access points: `[\"one.5g\", \"two.5g\"]`",
+        ),
+    ] {
+        let found = errors(&mesh(keys, "", ""));
+        assert!(found.iter().any(|line| line.starts_with(expected)), "{found:?}");
+    }
+    wrong(
+        &mesh(good, "", "channel = 149"),
+        &["5:21: mesh.m.radios: `two.5g` is not on the channel of `one.5g`; set `channel = 36` in `[ap.two.radio.5g]`"],
+    );
+    let unplaced = errors(&mesh("radios = [\"one.5g\", \"two.5g\"]\nroot = \"one\"", "", ""));
+    assert_eq!(unplaced.len(), 2);
+    assert!(
+        unplaced[0]
+            .ends_with("the signals of its links are unknown; add `position` to `[ap.one]`, or `mcs` to the mesh"),
+        "{unplaced:?}"
+    );
+}
