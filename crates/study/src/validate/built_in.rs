@@ -24,6 +24,7 @@ pub const FILES: &[(&str, &str)] = built_in![
     "anomaly.toml",
     "queues.toml",
     "rate-choice.toml",
+    "mesh.toml",
     "questions.toml",
     "questions-small-queues.toml",
     "questions-anomaly.toml",

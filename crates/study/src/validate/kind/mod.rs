@@ -3,6 +3,7 @@
 pub mod air;
 pub mod codel;
 pub mod formula;
+pub mod mesh;
 pub mod phy;
 pub mod scenario;
 pub mod signal;
@@ -33,6 +34,12 @@ pub enum Kind {
     Codel,
     /// Stations and an access point on the simulated air.
     Air,
+    /// Airtime metric of a mesh link.
+    MeshMetric,
+    /// Path discovery of a mesh without an answer.
+    MeshDiscovery,
+    /// A chain of access points with wireless backhaul.
+    Hops,
     /// A whole scenario, simulated.
     Scenario,
 }
@@ -56,6 +63,12 @@ pub enum Input {
     Codel(codel::Codel),
     /// See [`Kind::Air`].
     Air(Box<air::AirInput>),
+    /// See [`Kind::MeshMetric`].
+    MeshMetric(mesh::LinkMetric),
+    /// See [`Kind::MeshDiscovery`].
+    MeshDiscovery(mesh::Discovery),
+    /// See [`Kind::Hops`].
+    Hops(mesh::Hops),
     /// See [`Kind::Scenario`].
     Scenario(Box<scenario::ScenarioInput>),
 }
@@ -75,6 +88,13 @@ impl Input {
             Kind::Shares => Input::Shares(deserialize(table, span)?),
             Kind::Codel => Input::Codel(deserialize(table, span)?),
             Kind::Air => Input::Air(Box::new(air::AirInput::read(table, span)?)),
+            Kind::MeshMetric => Input::MeshMetric(deserialize(table, span)?),
+            Kind::MeshDiscovery => Input::MeshDiscovery(deserialize(table, span)?),
+            Kind::Hops => {
+                let hops: mesh::Hops = deserialize(table, span.clone())?;
+                hops.check().map_err(|error| (error, span))?;
+                Input::Hops(hops)
+            }
             Kind::Scenario => Input::Scenario(Box::new(scenario::ScenarioInput::read(table, span)?)),
         })
     }
@@ -91,6 +111,9 @@ impl Input {
             Input::Shares(shares) => shares.metrics(),
             Input::Codel(codel) => codel.metrics(),
             Input::Air(air) => air.metrics(),
+            Input::MeshMetric(_) => one("metric", Dimension::Count),
+            Input::MeshDiscovery(discovery) => discovery.metrics(),
+            Input::Hops(_) => mesh::Hops::metrics(),
             Input::Scenario(_) => Vec::new(),
         }
     }
@@ -121,6 +144,7 @@ impl Input {
     pub(super) fn effort(&self) -> u64 {
         match self {
             Input::Air(air) => air.effort(),
+            Input::Hops(_) => 1_000_000,
             Input::Scenario(scenario) => scenario.effort(),
             _ => 0,
         }
@@ -139,6 +163,9 @@ impl Input {
             Input::Shares(shares) => each(&|metric| shares.run(metric)),
             Input::Codel(codel) => codel.run(wanted),
             Input::Air(air) => air.run(wanted),
+            Input::MeshMetric(link) => each(&|_| link.run()),
+            Input::MeshDiscovery(discovery) => each(&|metric| discovery.run(metric)),
+            Input::Hops(hops) => each(&|metric| hops.run(metric)),
             Input::Scenario(scenario) => scenario.run(wanted),
         }
     }
