@@ -5,7 +5,7 @@ use crate::exit::{CliError, ExitStatus};
 use crate::record::document;
 use crate::terminal::{TerminalStyle, print_stdout};
 use netburn_medium::config::{Band, Rating};
-use netburn_medium::rating::{Certainty, Chain, Decoded, Layout, RatedRadio, chain, decode as read};
+use netburn_medium::rating::{Certainty, Chain, Decoded, Layout, RatedRadio, TwoHops, chain, decode as read, two_hops};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_units::BitRate;
 use serde_json::{Value, json};
@@ -103,6 +103,13 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
             "    ",
         );
     }
+    if let Some(hops) = relayed(decoded, args) {
+        line("", "");
+        line("The same client near a second box, two hops from the first:", "  ");
+        for hop in two_hop_lines(&hops) {
+            line(&format!("  {hop}"), "    ");
+        }
+    }
     line("", "");
     line(
         "PHY rate: bits per second while a frame's data are on the air. Goodput: packets of 1500 bytes, in full aggregates of up to 4 ms, nothing lost. \
@@ -110,6 +117,35 @@ fn as_text(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs, width: usize)
         "",
     );
     text
+}
+
+/// Goodput two hops away, for the rating of a mesh.
+fn relayed(decoded: &Decoded, args: &DecodeArgs) -> Option<TwoHops> {
+    if decoded.nodes == 1 {
+        return None;
+    }
+    two_hops(&decoded.best, &args.client)
+}
+
+fn two_hop_lines(hops: &TwoHops) -> Vec<String> {
+    let (band, client) = (named(hops.band), mbps(hops.client));
+    let (backhaul, both) = hops.shared;
+    let shared = format!(
+        "backhaul on the radio of the client ({band}): {} and {client} Mbit/s, alternating → {} Mbit/s goodput",
+        mbps(backhaul),
+        mbps(both)
+    );
+    let dedicated = hops.dedicated.map(|(other, backhaul, both)| {
+        format!(
+            "backhaul on another radio ({}): the lesser of {} and {client} Mbit/s → {} Mbit/s goodput",
+            named(other),
+            mbps(backhaul),
+            mbps(both)
+        )
+    });
+    let wired = format!("backhaul on a faster wire: {client} Mbit/s goodput");
+    let dedicated = dedicated.unwrap_or_else(|| "backhaul on another radio: the box has none above 2.4 GHz".to_owned());
+    vec![shared, dedicated, wired]
 }
 
 /// Returns a summary such as `3x3:3 dual band`, or the streams of each band if they differ.
@@ -205,6 +241,16 @@ fn as_json(decoded: &Decoded, chains: &[Chain], args: &DecodeArgs) -> Value {
         "client": args.client.to_string(),
         "stations": args.stations,
         "chain": chains,
+        "two_hops": relayed(decoded, args).map(|hops| json!({
+            "band": hops.band.name(),
+            "client_mbps": hops.client.as_mbps_f64(),
+            "shared": { "backhaul_mbps": hops.shared.0.as_mbps_f64(), "goodput_mbps": hops.shared.1.as_mbps_f64() },
+            "dedicated": hops.dedicated.map(|(band, backhaul, both)| json!({
+                "band": band.name(),
+                "backhaul_mbps": backhaul.as_mbps_f64(),
+                "goodput_mbps": both.as_mbps_f64(),
+            })),
+        })),
     })
 }
 

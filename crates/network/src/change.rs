@@ -153,6 +153,18 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                         self.set_signal(station);
                     }
                 }
+                for (from, to, snr) in self.meshes.set_powers(NodeId(radio as u16), &self.radios) {
+                    self.air.set_snr(from, to, snr);
+                }
+                for link in &mut self.relays.links {
+                    let (own, parent) = (link.own, link.parent);
+                    if [own, parent].iter().any(|node| node.index() == radio) {
+                        link.set_powers(&self.radios[parent.index()].config, &self.radios[own.index()].config);
+                        let (down, up) = link.snrs();
+                        self.air.set_snr(parent, own, down);
+                        self.air.set_snr(own, parent, up);
+                    }
+                }
             }
         }
     }

@@ -19,10 +19,18 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             _ => Expected::Possible.at(at),
         });
         let stations = self.wired.poll_timeout().map(|at| Expected::Possible.at(at));
+        let relays = self.relays.poll_timeout();
+        let relays = relays.map(|at| Expected::Possible.at(self.air.earliest_delivery(at)));
+        let meshes = self.meshes.poll_timeout().map(|at| Expected::Unlikely.at(at));
         let change = self.changes.next().map(|at| Expected::Unlikely.at(at));
         let roaming = self.roaming.poll_timeout().map(|at| Expected::Unlikely.at(at));
-        let timers = roaming.into_iter().chain(presence);
-        hops.chain(air).chain(stations).chain(change).chain(timers).min()
+        let timers = roaming.into_iter().chain(presence).chain(meshes);
+        hops.chain(air)
+            .chain(stations)
+            .chain(relays)
+            .chain(change)
+            .chain(timers)
+            .min()
     }
 
     /// Earliest time at which a packet can be delivered that enters the network at `at` or later.

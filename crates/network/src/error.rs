@@ -111,6 +111,22 @@ pub enum NetworkError {
         /// Reason.
         reason: TooWeak,
     },
+    /// A wireless backhaul that can't work.
+    #[error("ap.{ap}.backhaul: {reason}")]
+    Backhaul {
+        /// Access point.
+        ap: String,
+        /// Reason, with the correction.
+        reason: String,
+    },
+    /// A mesh that can't work.
+    #[error("mesh.{mesh}: {reason}")]
+    Mesh {
+        /// Mesh.
+        mesh: String,
+        /// Reason, with the correction.
+        reason: String,
+    },
     /// The stations of one channel form too many hearing groups.
     #[error(
         "{radio}: too many hearing groups: found {groups}, expected at most {max}; give stations at one location the same \

@@ -45,16 +45,27 @@ link = { down = "20 Mbit/s", up = "5 Mbit/s", loss = "1 %", device = "80 Mbit/s"
 /// Length of the baseline.
 const BEGIN: Duration = Duration::from_millis(10);
 
-/// Runs the operations and checks the laws. Every packet is delivered once, dropped once, or in
+/// The same house, in which the second access point has a wireless backhaul.
+fn house_with_backhaul() -> String {
+    let backhaul = "[ap.two]\nbackhaul = \"one.5g\"\nbackhaul_signal = \"-60 dBm\"\n[ap.two.radio.5g]";
+    HOUSE.replace("[ap.two.radio.5g]", backhaul)
+}
+
+/// Runs the operations in both houses and checks the laws. Every packet is delivered once, dropped once, or in
 /// flight. A flow's packets keep their order. Handling a timeout at its time makes progress. No
 /// packet is delivered before its bound.
 ///
 /// # Panics
 /// If a law is violated.
 pub fn check(bytes: &[u8]) {
+    check_in(HOUSE, bytes);
+    check_in(&house_with_backhaul(), bytes);
+}
+
+fn check_in(house: &str, bytes: &[u8]) {
     let length = bytes.len();
     let mut bytes = Bytes::new(bytes);
-    let mut plan = Document::from_toml("house.toml", HOUSE)
+    let mut plan = Document::from_toml("house.toml", house)
         .and_then(|house| house.resolve())
         .expect("a good house");
     for ap in &mut plan.aps {

@@ -19,12 +19,15 @@
 //! - `backhaul`: the wired path of the Wi-Fi stations. `wired_stations`: the wired stations.
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
+//! - `relay`: access points with a wireless backhaul, and the packets that they pass on.
+//! - `meshes`: meshes of 802.11s. `mesh_air`: the same on the air.
 //! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
 //! - `steering`: access points that ask stations to move. `steer`: the same on the air.
 //! - `power_save`: stations that doze, and access points that scan. `presence`: the same on the air.
 //!   `beacon`: the beacons that both of them and `roaming` use.
 //! - `change_schedule` and `change`: times and effects of changes at run time.
 //! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
+//! - [`mesh`] – 802.11s: link metric, peering, path selection.
 //! - [`checksum`] – the Internet checksum of packets.
 
 #![deny(
@@ -47,11 +50,15 @@ pub mod fuzz;
 pub mod hop;
 mod layout;
 mod machine;
+pub mod mesh;
+mod mesh_air;
+mod meshes;
 mod observe;
 mod output;
 mod power_save;
 mod presence;
 pub mod queue;
+mod relay;
 mod roaming;
 mod small_queues;
 mod steer;
@@ -61,6 +68,7 @@ mod wired_stations;
 pub use change_schedule::AppliedChange;
 pub use error::NetworkError;
 pub use machine::{Network, Wake};
+pub use meshes::MeshEvent;
 pub use observe::{LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use output::{DropSite, Endpoint, Output};
 pub use roaming::{ClientEvent, ClientEventKind, validation};

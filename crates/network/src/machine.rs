@@ -6,10 +6,12 @@ use crate::backhaul::{Backhaul, HopId};
 use crate::change_schedule::ChangeSchedule;
 use crate::error::NetworkError;
 use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
+use crate::meshes::Meshes;
 use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::output::{Endpoint, Envelope, Output, wrap};
 use crate::power_save::PowerSaves;
 use crate::queue::QueueConfig;
+use crate::relay::Relays;
 use crate::roaming::Roaming;
 use crate::small_queues::SmallQueues;
 use crate::steering::Steering;
@@ -35,6 +37,8 @@ pub struct Network<P> {
     pub(crate) roaming: Roaming<P>,
     pub(crate) steering: Steering,
     pub(crate) power_saves: PowerSaves,
+    pub(crate) relays: Relays<P>,
+    pub(crate) meshes: Meshes<P>,
     /// Station of each node after the radios.
     station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
@@ -56,6 +60,12 @@ pub struct Network<P> {
     pub(crate) cached_timeout: Option<Option<(Instant, Wake)>>,
 }
 
+/// Bytes of the fourth address in frames between access points (802.11-2020 clause 9.3.2.1).
+const FOURTH_ADDRESS: u32 = 6;
+
+/// Bytes of the mesh control field without proxied addresses (802.11-2020 clause 9.2.4.7.3).
+const MESH_CONTROL: u32 = 6;
+
 /// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Wake {
@@ -63,6 +73,10 @@ pub enum Wake {
     Change,
     /// An event of a wired hop.
     Wire,
+    /// The forwarding delay of an access point has passed.
+    Relay,
+    /// A timer of a mesh's path selection.
+    Mesh,
     /// A client's timer, or the motion of a station.
     Roaming,
     /// A timer of the access points that ask stations to move.
@@ -108,11 +122,23 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             mobile.steerer = steerers[usize::from(mobile.station)];
         }
         let power_saves = PowerSaves::new(plan, &layout, begin)?;
+        let relays = Relays::new(plan, &layout);
+        for link in &relays.links {
+            air.set_extra_header(link.own, link.parent, FOURTH_ADDRESS);
+            air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS);
+        }
+        for (.., link) in layout.meshes.iter().flat_map(|mesh| &mesh.links) {
+            air.set_extra_header(link.own, link.parent, FOURTH_ADDRESS + MESH_CONTROL);
+            air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS + MESH_CONTROL);
+        }
+        let meshes = Meshes::new(plan, &layout, begin);
         let mut network = Network {
             air,
             roaming,
             steering,
             power_saves,
+            relays,
+            meshes,
             station_of_node: layout.station_of_node,
             backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
@@ -184,6 +210,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         match wake {
             Wake::Change => self.change(at),
             Wake::Wire => {}
+            Wake::Relay => self.relay(at),
+            Wake::Mesh => self.handle_meshes(at),
             Wake::Roaming => self.roam(at),
             Wake::Steering => self.steer(at),
             Wake::Presence => self.handle_presence(at),
@@ -230,6 +258,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         before(self.backhaul.poll_timeout(), Wake::Wire);
         before(self.wired.poll_timeout(), Wake::Wire);
         before(self.power_saves.poll_timeout(), Wake::Presence);
+        before(self.relays.poll_timeout(), Wake::Relay);
+        before(self.meshes.poll_timeout(), Wake::Mesh);
         before(self.roaming.poll_timeout(), Wake::Roaming);
         before(self.steering.poll_timeout(), Wake::Steering);
         before(self.changes.next(), Wake::Change);
@@ -247,16 +277,14 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.air.trace();
     }
 
-    /// Next data transmission that ended, with its station as sender or receiver.
-    pub fn poll_transmission(&mut self) -> Option<(u16, Transmission)> {
+    /// Next data transmission that ended, with its station as sender or receiver; `None` as station
+    /// for a transmission between two access points.
+    pub fn poll_transmission(&mut self) -> Option<(Option<u16>, Transmission)> {
         let transmission = self.air.poll_transmission()?;
         let station = self
             .station(transmission.to)
             .or_else(|| self.station(transmission.from));
-        Some((
-            station.expect("one end of a link on the air is a station"),
-            transmission,
-        ))
+        Some((station, transmission))
     }
 
     /// Number of stations.

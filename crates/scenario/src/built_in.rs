@@ -22,6 +22,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "patch-under-test",
     "penalty-box",
     "ping-pong",
+    "relay-chain",
     "scan-during-call",
     "sleeping-phone",
     "slow-neighbour",
@@ -29,6 +30,7 @@ const BUILT_IN: &[(&str, &str)] = built_in![
     "small-queues-pci",
     "small-queues-usb",
     "sticky-neighbour",
+    "three-unit-house",
     "two-clients",
     "walk-with-a-call",
 ];

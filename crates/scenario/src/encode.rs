@@ -5,10 +5,10 @@ use crate::decode::{Key, Section};
 use crate::document::Document;
 use crate::file::Scenario;
 use crate::keys::Keys;
-use crate::plan::{Ap, Change, Network, Plan, Radio, Setting, Station, StationWorkload};
+use crate::plan::{Ap, Change, Mesh, Network, Plan, Radio, Setting, Station, StationWorkload};
 use crate::problem::ScenarioError;
 use crate::resolve::SCHEMA;
-use crate::sections::{ApSection, NetworkSection, RadioSection, StationSection, WorkloadSection};
+use crate::sections::{ApSection, MeshSection, NetworkSection, RadioSection, StationSection, WorkloadSection};
 use netburn_medium::config::LinkQuality;
 use serde_json::{Value, json};
 
@@ -24,6 +24,7 @@ impl Plan {
             (network.name.clone(), self::network(network))
         });
         keys.named("ap", &self.aps, |ap| (ap.name.clone(), self::ap(ap).into_json()));
+        keys.named("mesh", &self.meshes, |mesh| (mesh.name.clone(), self::mesh(mesh)));
         keys.named("station", &self.stations, |station| {
             (station.name.clone(), self::station(station).into_json())
         });
@@ -53,8 +54,22 @@ fn network(network: &Network) -> Value {
     NetworkSection::encode(network).into_json()
 }
 
+fn mesh(mesh: &Mesh) -> Value {
+    let mut keys = MeshSection::encode(mesh);
+    keys.put("root", mesh.root.as_str());
+    if let Some(LinkQuality::Mcs(mcs)) = mesh.quality {
+        keys.put("mcs", mcs);
+    }
+    keys.ordered(MeshSection::keys().iter().map(|key| key.name)).into_json()
+}
+
 pub(crate) fn ap(ap: &Ap) -> Keys {
     let mut keys = ApSection::encode(ap);
+    match ap.backhaul_quality {
+        Some(LinkQuality::Signal(signal)) => keys.put("backhaul_signal", signal.to_string()),
+        Some(LinkQuality::Mcs(mcs)) => keys.put("backhaul_mcs", mcs),
+        Some(LinkQuality::Distance(_)) | None => {}
+    }
     keys.named("radio", &ap.radios, |radio: &Radio| {
         (radio.name.to_string(), RadioSection::encode(radio).into_json())
     });

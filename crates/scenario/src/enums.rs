@@ -3,7 +3,7 @@
 use crate::decode::{Context, FromNode, Section};
 use crate::node::{Node, Value};
 use crate::path::{Shape, is_name};
-use crate::plan::{Http, RadioName, RadioRef};
+use crate::plan::{Backhaul, Http, MeshRoot, MeshTimers, RadioName, RadioRef};
 use crate::problem::Problem;
 use crate::scalars::{self, Flag, SomeTime, Span, parsed};
 use crate::section_macro::section;
@@ -123,6 +123,11 @@ words!(RadioSelection, RADIO_SELECTIONS, [
 words!(Security, SECURITIES, [
     "open" => Security::Open, "psk" => Security::Psk, "sae" => Security::Sae, "802.1x" => Security::Enterprise,
 ]);
+words!(MeshRoot, MESH_ROOTS, [
+    "none" => MeshRoot::None, "proactive" => MeshRoot::Proactive, "answered" => MeshRoot::Answered,
+    "announcements" => MeshRoot::Announcements,
+]);
+words!(MeshTimers, MESH_TIMERS, ["linux" => MeshTimers::Linux, "ns-3" => MeshTimers::Ns3]);
 words!(RoamingPolicy, ROAMING_POLICIES, [
     "never" => RoamingPolicy::Never, "linux" => RoamingPolicy::Linux, "iwd" => RoamingPolicy::Iwd,
     "apple-phone" => RoamingPolicy::ApplePhone, "apple-laptop" => RoamingPolicy::AppleLaptop,
@@ -368,6 +373,41 @@ impl PlanValue<RoamingChoice> for Roaming {
 
     fn to_json(&self) -> serde_json::Value {
         RoamingSection::encode(self).into_json()
+    }
+}
+
+/// Backhaul: `wired`, or a radio of another access point.
+#[derive(Debug, Clone)]
+pub(crate) struct BackhaulChoice(pub(crate) Backhaul);
+
+impl FromNode for BackhaulChoice {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        let wanted = "`wired`, or an access point and a radio, such as `main.5g`";
+        parsed(node, cx, wanted, |text| match text {
+            "wired" => Some(BackhaulChoice(Backhaul::Wired)),
+            _ => Some(BackhaulChoice(Backhaul::Radio(RadioRef::parse(text)?))),
+        })
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "pattern": "^(wired|[A-Za-z0-9-]{1,63}\\.(2g|5g|6g)(-[234])?)$",
+            "x-value": "`wired`, or an access point and a radio",
+        })
+    }
+}
+
+impl PlanValue<BackhaulChoice> for Backhaul {
+    fn from_key(key: &BackhaulChoice) -> Self {
+        key.0.clone()
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            Backhaul::Wired => "wired".into(),
+            Backhaul::Radio(radio) => radio.to_string().into(),
+        }
     }
 }
 

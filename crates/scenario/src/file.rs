@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
 use crate::section_macro::section;
 use crate::sections::{
-    ApSection, BuildingSection, LinkSection, NetworkSection, PlayerSection, RadioSection, ServerSection,
+    ApSection, BuildingSection, LinkSection, MeshSection, NetworkSection, PlayerSection, RadioSection, ServerSection,
     StationLinkSection, StationSection, WanSection, WorkloadSection,
 };
 
@@ -48,6 +48,8 @@ section! {
         network: Named<NetworkSection>, on MODELLED else RealAir;
         /// Access points.
         ap: Named<ApSection>, on MODELLED else RealAir;
+        /// Meshes of access points (802.11s).
+        mesh: Named<MeshSection>, on MODELLED else RealAir;
         /// Stations: at least one, at most 4096.
         station: Named<StationSection>;
         /// Your own workloads. The names of the six built-in workloads are reserved.
@@ -100,6 +102,7 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<WanSection>("[ap.NAME.wan]", MODELLED),
         entry::<AqlSection>("[ap.NAME.aql]", MODELLED),
         entry::<RadioSection>("[ap.NAME.radio.RADIO]", MODELLED),
+        entry::<MeshSection>("[mesh.NAME]", MODELLED),
         entry::<StationSection>("[station.NAME]", ALL),
         entry::<StationLinkSection>("[station.NAME.link]", MODELLED),
         entry::<RoamingSection>("[station.NAME.roaming]", MODELLED),

@@ -51,6 +51,8 @@ pub struct Plan {
     pub networks: Vec<Network>,
     /// Access points, in the file's order.
     pub aps: Vec<Ap>,
+    /// Meshes of 802.11s, in the file's order.
+    pub meshes: Vec<Mesh>,
     /// Stations, in the file's order; at least one.
     pub stations: Vec<Station>,
     /// Changes during the run, ordered by time, then by the file's order.
@@ -228,7 +230,94 @@ pub struct Ap {
     pub scan_interval: Option<Duration>,
     /// Length of such an absence; `None`: [`DEFAULT_SCAN_AWAY`].
     pub scan_away: Option<Duration>,
+    /// Way to the server.
+    pub backhaul: Backhaul,
+    /// Quality of a wireless backhaul; `None`: the signal follows from the positions.
+    pub backhaul_quality: Option<LinkQuality>,
+    /// Mean time for which a frame from the air is held before it is sent on over the air, with a wireless backhaul.
+    pub relay_delay: Duration,
 }
+
+/// Way of an access point to the server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Backhaul {
+    /// Over a wire.
+    #[default]
+    Wired,
+    /// Over the air, to this radio of another access point.
+    Radio(RadioRef),
+}
+
+impl Backhaul {
+    /// Radio of the other access point, if the backhaul is wireless.
+    #[must_use]
+    pub const fn parent(&self) -> Option<&RadioRef> {
+        match self {
+            Backhaul::Wired => None,
+            Backhaul::Radio(radio) => Some(radio),
+        }
+    }
+}
+
+/// A mesh of 802.11s.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mesh {
+    /// Name.
+    pub name: String,
+    /// Radios, each of another access point, on one channel; at least two.
+    pub radios: Vec<RadioRef>,
+    /// Access point with a wire to the server: one of those with a radio here.
+    pub root: String,
+    /// Announcements of the root. Default: [`MeshRoot::Proactive`].
+    pub root_mode: MeshRoot,
+    /// Timers and limits. Default: those of Linux.
+    pub timers: MeshTimers,
+    /// Quality of all links; `None`: the signals follow from the positions.
+    pub quality: Option<LinkQuality>,
+}
+
+/// Announcements of a mesh's root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MeshRoot {
+    /// Not at all.
+    None,
+    /// By proactive path requests.
+    #[default]
+    Proactive,
+    /// By proactive path requests, which all members answer.
+    Answered,
+    /// By root announcements.
+    Announcements,
+}
+
+/// Timers and limits of a mesh.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MeshTimers {
+    /// Defaults of Linux.
+    #[default]
+    Linux,
+    /// Defaults of ns-3.
+    Ns3,
+}
+
+impl Mesh {
+    /// Creates a mesh without radios.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        Mesh {
+            name: name.to_owned(),
+            radios: Vec::new(),
+            root: String::new(),
+            root_mode: MeshRoot::default(),
+            timers: MeshTimers::default(),
+            quality: None,
+        }
+    }
+}
+
+/// Mean forwarding delay of an access point between two frames on the air: the middle of 300 to 400 µs, from
+/// measured devices (ns-3, `HwmpProtocol`).
+pub const DEFAULT_RELAY_DELAY: Duration = Duration::from_micros(350);
 
 /// WAN link between an access point and the server's link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -463,6 +552,9 @@ impl Ap {
             position: None,
             scan_interval: None,
             scan_away: None,
+            backhaul: Backhaul::default(),
+            backhaul_quality: None,
+            relay_delay: DEFAULT_RELAY_DELAY,
         }
     }
 }
@@ -582,6 +674,7 @@ impl Plan {
             building: None,
             networks: Vec::new(),
             aps: Vec::new(),
+            meshes: Vec::new(),
             stations: Vec::new(),
             changes: Vec::new(),
         }

@@ -2,6 +2,7 @@
 
 mod air;
 mod change;
+mod mesh;
 mod station;
 mod wire;
 mod workload;
@@ -85,6 +86,15 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         && !too_many(aps, MAX_SECTIONS, "access points", cx)
     {
         plan.aps = aps.0.iter().map(|(name, ap)| air::ap(name, ap, cx)).collect();
+        air::check_backhauls(aps, &plan.aps, &names, cx);
+    }
+    if let Some(meshes) = &file.mesh
+        && !too_many(meshes, MAX_SECTIONS, "meshes", cx)
+    {
+        for (name, section) in &meshes.0 {
+            let mesh = mesh::mesh(name, section, &plan.aps, &plan.meshes, &names, cx);
+            plan.meshes.push(mesh);
+        }
     }
     if let Some(networks) = &file.network
         && !too_many(networks, MAX_SECTIONS, "networks", cx)

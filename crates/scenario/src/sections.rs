@@ -2,14 +2,15 @@
 //! them.
 
 use crate::decode::{FromNode, List, Named, OneOrMany, Section};
-use crate::enums::{AqlChoice, PowerSaveChoice, RoamingChoice, SteeringChoice};
+use crate::enums::{AqlChoice, BackhaulChoice, PowerSaveChoice, RoamingChoice, SteeringChoice};
 use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
 use crate::path::is_name;
 use crate::places::{Place, WallText};
 use crate::plan::{
-    Ap, ApSetting, Building, DEFAULT_QUEUE_TIME, Hop, Http, LinkSetting, MIN_DEFAULT_QUEUE, Network, Radio, RadioName,
-    RadioRef, RadioSetting, Server, Station, StationLink, StationSetting, StationWorkload, Wan,
+    Ap, ApSetting, Building, DEFAULT_QUEUE_TIME, Hop, Http, LinkSetting, MIN_DEFAULT_QUEUE, Mesh, MeshRoot, MeshTimers,
+    Network, Radio, RadioName, RadioRef, RadioSetting, Server, Station, StationLink, StationSetting, StationWorkload,
+    Wan,
 };
 use crate::scalars::{
     Delay, Flag, Name, ObjectSize, Power, QueueBytes, Range, Rate, Ratio, Share, Signal, SizeOrOff, SomeTime, Span,
@@ -101,8 +102,6 @@ section! {
         key_caching: Flag => key_caching;
         /// Opportunistic key caching: the access points share the keys, so a station that knows one joins the others with 8 frames.
         okc: Flag => okc;
-        /// Reserved for links between access points.
-        backhaul: Reserved;
     }
 }
 
@@ -139,8 +138,32 @@ section! {
         scan_interval: SomeTime => scan_interval, default "none: it does not scan";
         /// Length of such an absence. Without a warning from the access point, stations send frames in vain and lose some.
         scan_away: SomeTime => scan_away, default "100 ms";
+        /// Way to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul.
+        backhaul: BackhaulChoice => backhaul, default "wired";
+        /// Received power on a wireless backhaul, the same at both ends.
+        backhaul_signal: Signal, default "from the positions";
+        /// Fixed MCS of a wireless backhaul, independent of the signal, counted per stream.
+        backhaul_mcs: Whole<0, 13>, default "from the signal";
+        /// Mean forwarding delay of a frame that comes from the air and goes on over the air, with a wireless backhaul. Each delay lies between 6/7 and 8/7 of it.
+        relay_delay: Span => relay_delay;
         /// WAN link of the access point.
         wan: WanSection => wan, default "none: the access point is next to the server's link";
+    }
+}
+
+section! {
+    /// A mesh of 802.11s: access points that find the paths between each other. Those without a wire need no `backhaul`. Access points that hear each other have a link; the signals come from their positions.
+    MeshSection(Mesh = Mesh::new("")) {
+        /// Radios of the mesh, each of another access point, with the same band and channel: `["one.5g", "two.5g"]`.
+        radios(required): List<RadioRef> => radios;
+        /// Access point with the wire to the server.
+        root(required): Name;
+        /// Announcements of the root, which give the others a path to it. `none`: paths are requested when a frame needs them. `proactive`: path requests. `answered`: path requests that all answer. `announcements`: root announcements.
+        root_mode: MeshRoot => root_mode;
+        /// Timers and limits of the path selection: the defaults of `linux`, or of `ns-3`.
+        timers: MeshTimers => timers;
+        /// Fixed MCS of all links, counted per stream. All access points then hear each other.
+        mcs: Whole<0, 13>, default "from the signals";
     }
 }
 
@@ -323,20 +346,6 @@ section! {
         rate: Rate => rate;
         /// Maximum buffer; data beyond it is discarded.
         max_buffer: SomeTime => max_buffer;
-    }
-}
-
-/// Reserved key.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Reserved;
-
-impl FromNode for Reserved {
-    fn read(_: &crate::node::Node, _: &mut crate::decode::Context) -> Option<Self> {
-        Some(Reserved)
-    }
-
-    fn schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "not": {}, "x-value": "reserved" })
     }
 }
 

@@ -8,8 +8,8 @@ use netburn_medium::config::{
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
-    Ap, ApSetting, Building, Change, Hop, Http, Joins, LinkSetting, Network, Radio, RadioName, RadioRef, RadioSetting,
-    Server, Setting, StationAir, StationLink, StationSetting, Wan,
+    Ap, ApSetting, Backhaul, Building, Change, Hop, Http, Joins, LinkSetting, Mesh, MeshRoot, MeshTimers, Network,
+    Radio, RadioName, RadioRef, RadioSetting, Server, Setting, StationAir, StationLink, StationSetting, Wan,
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
@@ -197,6 +197,9 @@ fn ap(name: &'static str) -> impl Strategy<Value = Ap> {
             position: None,
             scan_interval: rated.then_some(Duration::from_secs(120)),
             scan_away: rated.then_some(Duration::from_millis(70)),
+            backhaul: Backhaul::Wired,
+            backhaul_quality: None,
+            relay_delay: Duration::from_micros(if rated { 350 } else { 500 }),
         }
     })
 }
@@ -490,6 +493,38 @@ fn plan() -> impl Strategy<Value = Plan> {
         for (ap, number) in plan.aps.iter_mut().zip(1..) {
             ap.position = placed.then(|| position(number));
         }
+        // Both access points have a radio with this name, on channels that may differ.
+        plan.aps[0].radios[0].channel = plan.aps[1].radios[0].channel;
+        plan.aps[0].wan = None;
+        plan.aps[0].backhaul = Backhaul::Radio(RadioRef {
+            ap: "c7".to_owned(),
+            radio: plan.aps[1].radios[0].name,
+        });
+        if times.4 % 5 == 0 {
+            // A mesh excludes a wireless backhaul.
+            plan.aps[0].backhaul = Backhaul::Wired;
+            plan.meshes = vec![Mesh {
+                radios: plan
+                    .aps
+                    .iter()
+                    .map(|ap| RadioRef {
+                        ap: ap.name.clone(),
+                        radio: ap.radios[0].name,
+                    })
+                    .collect(),
+                root: "c7".to_owned(),
+                root_mode: MeshRoot::Announcements,
+                timers: if placed { MeshTimers::Ns3 } else { MeshTimers::Linux },
+                quality: (!placed).then_some(LinkQuality::Mcs(3)),
+                ..Mesh::new("attic")
+            }];
+        }
+        plan.aps[0].backhaul_quality = match times.4 % 3 {
+            0 => Some(LinkQuality::Mcs(7)),
+            1 => Some(LinkQuality::Signal(Dbm::from_hundredths(-5_525))),
+            _ if placed => None,
+            _ => Some(LinkQuality::Signal(Dbm::from_hundredths(-6_000))),
+        };
         let (first, second, third) = stations;
         let mut used = 0;
         for (name, (mut station, workloads)) in [("c", first), ("a", second), ("b", third)] {

@@ -48,6 +48,14 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         }
     }
 
+    /// Sets the further bytes in the MAC header of data from `from` to `to`: 6 for a fourth address
+    /// (802.11-2020 figure 9-30), 6 to 18 for mesh control (clause 9.2.4.7.3).
+    pub fn set_extra_header(&mut self, from: NodeId, to: NodeId, bytes: u32) {
+        if let Some(link) = self.nodes[from.index()].link(to) {
+            link.extra_header = bytes;
+        }
+    }
+
     /// Sets the throughput limits of a node's adapter. Packets in it complete at the old rate.
     pub fn set_limit(&mut self, node: NodeId, limit: AdapterRate) {
         self.nodes[node.index()].set_limit(limit);

@@ -32,6 +32,8 @@ pub(super) struct Link<P> {
     pub(super) limits: Limits,
     /// Settings of management frames: the lowest basic rate.
     pub(super) frame: Sending,
+    /// Further bytes of the MAC header: a fourth address, or mesh control.
+    pub(super) extra_header: u32,
     /// State of the receiver, as far as the sender knows.
     pub(super) state: StationState,
     /// By TID; the last is for management frames.
@@ -80,6 +82,7 @@ impl<P> Link<P> {
             sending,
             limits: config.limits,
             frame,
+            extra_header: 0,
             state: StationState::Awake,
             senders: Default::default(),
             reorder: Default::default(),

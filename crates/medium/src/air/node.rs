@@ -336,6 +336,10 @@ impl<P> Node<P> {
             hardware, parameters, ..
         } = &mut categories[category];
         let (sending, most) = link.choose(now, 0);
+        let framing = Framing {
+            header: framing.header + link.extra_header,
+            ..*framing
+        };
         let mut limits = limits_in_txop(&link.limits, &sending, parameters, *sifs);
         if let Some(left) = left {
             let response = if limits.ampdu { sending.block_ack } else { sending.ack };
@@ -348,7 +352,7 @@ impl<P> Node<P> {
             tin,
             &sending,
             &limits,
-            framing,
+            &framing,
             most,
             left.is_some(),
             spare,

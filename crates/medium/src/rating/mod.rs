@@ -3,14 +3,16 @@
 //! A rating such as `AC1750` adds up the highest rates of all the device's radios, each with all
 //! its streams. The sum is rounded, mostly up. [`decode`] tries all known combinations
 //! ([`mod@candidates`]) and takes the most plausible one. [`mod@chain`] computes the goodput of one
-//! of several stations; [`antennas`] parses `3x3:2`.
+//! of several stations, and [`relay`] that of a client two hops away; [`antennas`] parses `3x3:2`.
 
 pub mod antennas;
 pub mod candidates;
 pub mod chain;
+pub mod relay;
 
 pub use antennas::{Antennas, ParseAntennasError};
 pub use chain::{Chain, chain};
+pub use relay::{TwoHops, two_hops};
 
 use crate::config::{Band, RadioConfig, Rating, Standard, Width};
 use candidates::candidates;

@@ -9,7 +9,8 @@ use netburn_medium::rating::Antennas;
 /// A rating is the sum of the highest PHY rates of all radios of an access point. netburn splits it into bands, radios
 /// and streams. For each radio it computes the PHY rate that a client can use, and the goodput. It also computes the
 /// share of one station when all stations are active. This is arithmetic based on vendors' usual practice; no device is
-/// tested.
+/// tested. For a mesh system (`--nodes`), netburn also computes what a shared or dedicated backhaul leaves for a client
+/// of a second access point.
 #[derive(Debug, Args)]
 pub(crate) struct DecodeArgs {
     /// Speed rating: N, AC, AX or BE and a number, such as AC1750

@@ -48,6 +48,21 @@ fn the_chain_ends_at_one_of_four_devices() {
     assert!((share * 4.0 - goodput).abs() < 0.01, "{share}");
 }
 
+/// Three boxes of two streams each, with one radio in 5 GHz: a second hop halves the goodput.
+#[test]
+fn a_mesh_has_a_second_hop() {
+    let text = finish(Bench::new().netburn(["decode", "AC3600", "--nodes", "3"]))
+        .expect(0)
+        .out();
+    assert!(text.contains("two hops from the first"), "{text}");
+    let decoded = decoded(&["AC3600", "--nodes", "3"]);
+    let hops = &decoded["two_hops"];
+    let rate = |value: &Value| value["goodput_mbps"].as_f64().unwrap();
+    let client = hops["client_mbps"].as_f64().unwrap();
+    assert!((rate(&hops["shared"]) * 2.0 - client).abs() < 0.01, "{hops}");
+    assert!(hops["dedicated"].is_null());
+}
+
 #[test]
 fn the_text_lists_the_rate_of_each_device() {
     let text = finish(Bench::new().netburn(["decode", "AC1900", "--stations", "4"]))

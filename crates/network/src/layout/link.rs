@@ -73,6 +73,40 @@ impl Link {
         })
     }
 
+    /// Link of two radios of access points. The maximum rate is what both have. `None` without a
+    /// common standard.
+    pub(super) fn between_radios(own: &PlacedRadio, parent: &PlacedRadio) -> Option<Self> {
+        let config = &parent.config;
+        let standard = common_standard(Some(own.config.standard), config)?;
+        let narrow = RadioConfig {
+            width: config.width.min(own.config.width),
+            ..config.clone()
+        };
+        Some(Link {
+            standard,
+            band: config.band,
+            power: config.power,
+            fastest: fastest(standard, &narrow, own.config.streams),
+            limits: limits(standard, config),
+        })
+    }
+
+    /// Checks that the link has the MCS, or a sufficient signal in both directions.
+    ///
+    /// # Errors
+    /// If it hasn't, with the reason.
+    pub(super) fn check_signal(&self, quality: &LinkQuality, signal_up: Option<Dbm>) -> Result<(), String> {
+        if let LinkQuality::Mcs(mcs) = quality {
+            return self.check_mcs(*mcs).map_err(|reason| reason.to_string());
+        }
+        let slowest = self.slowest();
+        let down = self.signal_dbm(quality).unwrap_or(0.0);
+        for signal in [Some(down), signal_up.map(Dbm::as_dbm_f64)].into_iter().flatten() {
+            signal::check(signal, &slowest).map_err(|reason| reason.to_string())?;
+        }
+        Ok(())
+    }
+
     /// Checks that the link has the MCS, or a sufficient signal for its slowest rate.
     fn check(&self, station: &Station, quality: &LinkQuality) -> Result<(), NetworkError> {
         let standard = self.standard;
@@ -129,7 +163,18 @@ impl Link {
     }
 
     fn config(&self, to: usize, wifi_station: &WifiStation, snr_db: Option<f64>) -> LinkConfig {
-        let (vector, rate) = self.sending(&wifi_station.quality, wifi_station.control, snr_db);
+        self.directed(to, &wifi_station.quality, wifi_station.control, snr_db)
+    }
+
+    /// One direction, to the node `to`.
+    pub(super) fn directed(
+        &self,
+        to: usize,
+        quality: &LinkQuality,
+        control: RateControl,
+        snr_db: Option<f64>,
+    ) -> LinkConfig {
+        let (vector, rate) = self.sending(quality, control, snr_db);
         LinkConfig {
             to,
             vector,

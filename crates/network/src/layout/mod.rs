@@ -6,16 +6,22 @@
 //! - [`joins`] – chooses each station's radio
 //! - [`link`] – computes the common capabilities of both ends of a link
 //! - [`placement`] – signals between positions
+//! - [`units`] – links of access points with a wireless backhaul
+//! - [`mesh`] – links of meshes
 //! - [`mobile`] – the radios that a moving station can join
 
 mod channels;
 mod joins;
 pub(crate) mod link;
+mod mesh;
 mod mobile;
 mod placement;
 mod radios;
+mod units;
 
+pub(crate) use mesh::MeshLayout;
 pub(crate) use placement::hundredths;
+pub(crate) use units::UnitLink;
 
 use crate::error::NetworkError;
 use crate::hop::HopConfig;
@@ -97,6 +103,9 @@ pub(crate) struct Layout {
     pub(crate) radios: Vec<PlacedRadio>,
     pub(crate) wifi_stations: Vec<WifiStation>,
     pub(crate) mobile: Vec<MobileStation>,
+    /// Links of access points with a wireless backhaul.
+    pub(crate) units: Vec<UnitLink>,
+    pub(crate) meshes: Vec<MeshLayout>,
     /// Station of each node after the radios.
     pub(crate) station_of_node: Vec<u16>,
     /// By station.
@@ -114,6 +123,8 @@ impl Layout {
         for (ap, config) in plan.aps.iter().enumerate() {
             radios.extend(radios::for_ap(ap, config)?);
         }
+        let units = units::links(plan, &radios)?;
+        let meshes = mesh::meshes(plan, &radios)?;
         let mut wifi_stations = Vec::new();
         let mut attachments = Vec::with_capacity(plan.stations.len());
         for (index, station) in plan.stations.iter().enumerate() {
@@ -147,7 +158,9 @@ impl Layout {
             );
         }
         let queues = queues(plan, &radios, &wifi_stations, &nodes)?;
-        let air = air(plan, &radios, &nodes, wifi_stations.len())?;
+        let of_meshes = meshes.iter().flat_map(|mesh| &mesh.links).map(|(.., link)| link);
+        let between: Vec<UnitLink> = units.iter().chain(of_meshes).cloned().collect();
+        let air = air(plan, &radios, &nodes, wifi_stations.len(), &between)?;
         Ok(Layout {
             air,
             queues,
@@ -156,6 +169,8 @@ impl Layout {
             radios,
             wifi_stations,
             mobile,
+            units,
+            meshes,
             station_of_node: nodes.iter().map(|at| at.station as u16).collect(),
             attachments,
         })
@@ -240,6 +255,7 @@ fn air(
     radios: &[PlacedRadio],
     wifi_stations: &[WifiStation],
     joined: usize,
+    units: &[UnitLink],
 ) -> Result<AirConfig, NetworkError> {
     let candidates = radios.len() + joined;
     let started = |at: &WifiStation, link: LinkConfig| LinkConfig {
@@ -256,6 +272,13 @@ fn air(
             .iter()
             .filter(move |wifi_station| wifi_station.radio.index() == radio)
     };
+    let of_units = |radio: usize| {
+        // A radio of a mesh may have links in both roles.
+        units.iter().filter_map(move |unit| {
+            let down = (unit.parent.index() == radio).then(|| unit.down());
+            down.or_else(|| (unit.own.index() == radio).then(|| unit.up()))
+        })
+    };
     let of_radio = |(index, radio): (usize, &PlacedRadio)| NodeConfig {
         hardware: plan.aps[radio.ap].hardware_queue,
         rts_threshold: radio.config.rts.map(|size| size.as_bytes()),
@@ -264,6 +287,7 @@ fn air(
             radio.config.standard,
             joined(index)
                 .map(|wifi_station| started(wifi_station, wifi_station.link.down(wifi_station)))
+                .chain(of_units(index))
                 .collect(),
         )
     };

@@ -6,9 +6,10 @@ use crate::hop::HopEvent;
 use crate::layout::Attachment;
 use crate::observe::Traffic;
 use crate::output::{DropSite, Endpoint, NetPacket, Output, unwrap};
+use crate::relay::Step;
 use crate::wired_stations::WiredEvent;
 use netburn_medium::air::Output as AirOutput;
-use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT};
+use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId};
 use netburn_units::Instant;
 
 impl<P: std::fmt::Debug + Send + 'static> Network<P> {
@@ -17,7 +18,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         while let Some(output) = self.air.poll_output() {
             match output {
                 AirOutput::Delivered { at, from, to, packet } if packet.tid == MANAGEMENT => {
-                    self.handle_frame(at, (from, to), packet.flow, true);
+                    self.handle_management(at, (from, to), packet.flow, true);
                 }
                 AirOutput::Delivered { at, from, to, packet } => match self.station(to) {
                     Some(_) => {
@@ -27,7 +28,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     }
                     None => {
                         self.uplink_ended(at, from, true);
-                        self.forward(at, self.radios[to.index()].ap, packet);
+                        self.count_in_mesh(at, from, to, false);
+                        self.receive(at, from, self.radios[to.index()].ap, packet);
                     }
                 },
                 AirOutput::Dropped {
@@ -39,11 +41,14 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 } => {
                     let Some(packet) = packet else { continue };
                     if packet.tid == MANAGEMENT {
-                        self.handle_frame(at, (from, to), packet.flow, false);
+                        self.handle_management(at, (from, to), packet.flow, false);
                         continue;
                     }
-                    if reason == DropReason::RetryLimit && self.station(to).is_some() {
-                        self.count_loss(at, from, to, true);
+                    if reason == DropReason::RetryLimit {
+                        match self.station(to) {
+                            Some(_) => self.count_loss(at, from, to, true),
+                            None => self.count_in_mesh(at, from, to, true),
+                        }
                     }
                     match self.station(to) {
                         Some(_) => self.downlink_ended(at, to, false),
@@ -77,6 +82,55 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 }
             }
         }
+    }
+
+    /// Processes a management frame that arrived, or that was lost after its last retry.
+    fn handle_management(&mut self, at: Instant, ends: (NodeId, NodeId), flow: u32, arrived: bool) {
+        if self.station(ends.0).or(self.station(ends.1)).is_some() {
+            self.handle_frame(at, ends, flow, arrived);
+        } else {
+            self.handle_element(at, ends, flow, arrived);
+        }
+    }
+
+    /// Processes a packet that an access point received from the air. One that it sends on over the
+    /// air, to or from another access point, first passes its forwarding delay.
+    fn receive(&mut self, now: Instant, from: NodeId, ap: usize, packet: NetPacket<P>) {
+        let relayed = !self.relays.is_empty() && {
+            let came_from_unit = self.station(from).is_none();
+            match self.next_step(ap, &packet) {
+                Some(Step::Air(..) | Step::Mesh(_)) => true,
+                Some(Step::Here) => came_from_unit,
+                Some(Step::Wire(_)) | None => false,
+            }
+        };
+        if relayed {
+            self.relays.hold(now, ap, packet);
+            self.cached_timeout = None;
+        } else {
+            self.forward(now, ap, packet);
+        }
+    }
+
+    /// Forwards the packets whose forwarding delay has passed.
+    pub(super) fn relay(&mut self, now: Instant) {
+        while let Some((ap, packet)) = self.relays.poll(now) {
+            self.forward(now, ap, packet);
+        }
+    }
+
+    /// Next hop of a packet at an access point; `None`: over the wire, to the server or to a wired
+    /// station.
+    fn next_step(&self, ap: usize, packet: &NetPacket<P>) -> Option<Step> {
+        let Endpoint::Station(station) = packet.payload.to else {
+            return self.relays.up(ap);
+        };
+        let Attachment::Air(index) = self.attachments[usize::from(station)] else {
+            return self.relays.up(ap);
+        };
+        // When a station joins, its access point sends a frame in its name (hostapd's
+        // `l2_packet` update), from which the bridges learn the new way at once.
+        Some(self.relays.step(ap, self.wifi_stations[index].ap))
     }
 
     /// Forwards the packets that left the wired hops by `now`.
@@ -160,7 +214,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 Endpoint::Station(station) => {
                     // A packet to another station does not leave the local network.
                     match self.wifi_station(station) {
-                        Some(wifi_station) => self.forward(now, wifi_station.ap, packet),
+                        Some(wifi_station) => {
+                            let ap = self.relays.root(wifi_station.ap);
+                            self.forward(now, ap, packet);
+                        }
                         None => self.send_to_station(now, None, station, packet),
                     }
                     self.drain_air();
@@ -185,7 +242,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             (HopId::LinkUp, _) => self.deliver(now, packet),
             (HopId::LinkDown, Endpoint::Station(station)) => match self.wifi_station(station) {
                 Some(wifi_station) => {
-                    let ap = wifi_station.ap as u16;
+                    let ap = self.relays.root(wifi_station.ap) as u16;
                     self.forward_to(now, HopId::WanDown(ap), packet);
                 }
                 None => self.send_to_station(now, None, station, packet),
@@ -193,8 +250,22 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             (HopId::LinkDown, Endpoint::Server) => self.deliver(now, packet),
             (HopId::WanDown(ap), _) => self.forward_to(now, HopId::Forwarding(ap), packet),
             (HopId::WanUp(_), _) => self.forward_to(now, HopId::LinkUp, packet),
+            (HopId::Forwarding(ap), _) if !self.relays.is_empty() => self.send_from(now, ap, packet),
             (HopId::Forwarding(ap), Endpoint::Server) => self.forward_to(now, HopId::WanUp(ap), packet),
             (HopId::Forwarding(ap), Endpoint::Station(station)) => self.send_to_station(now, Some(ap), station, packet),
+        }
+    }
+
+    /// Sends a packet from an access point to the next one, to its station, or to the server.
+    fn send_from(&mut self, now: Instant, ap: u16, packet: NetPacket<P>) {
+        match (self.next_step(usize::from(ap), &packet), packet.payload.to) {
+            (Some(Step::Air(from, to)), _) => self.air.handle_packet(now, from, to, packet),
+            (Some(Step::Mesh(target)), _) => self.send_in_mesh(now, usize::from(ap), target, packet),
+            (Some(Step::Wire(root)), _) => self.send_from(now, root as u16, packet),
+            (Some(Step::Here) | None, Endpoint::Station(station)) => {
+                self.send_to_station(now, Some(ap), station, packet);
+            }
+            (Some(Step::Here) | None, Endpoint::Server) => self.forward_to(now, HopId::WanUp(ap), packet),
         }
     }
 

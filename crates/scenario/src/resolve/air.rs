@@ -1,12 +1,12 @@
 //! Access points, their radios, and networks.
 
 use super::Names;
-use crate::decode::{Context, Section, Spanned};
-use crate::plan::{Ap, DEFAULT_SCAN_AWAY, Network, Radio, RadioName, RadioRef};
+use crate::decode::{Context, Named, Section, Spanned};
+use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Radio, RadioName, RadioRef};
 use crate::scalars::SizeOrOff;
 use crate::sections::{ApSection, NetworkSection, RadioSection};
 use crate::suggest::list;
-use netburn_medium::config::{Band, RadioConfig, Security, Standard, Steering, SteeringPolicy};
+use netburn_medium::config::{Band, LinkQuality, RadioConfig, Security, Standard, Steering, SteeringPolicy};
 use netburn_units::{ByteSize, Duration};
 
 pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut Context) -> Ap {
@@ -40,6 +40,7 @@ pub(super) fn ap(name: &Spanned<String>, section: &Spanned<ApSection>, cx: &mut 
     if section.queue_limit.is_none() {
         ap.queue_limit = ap.queue.default_limit();
     }
+    backhaul_quality(&mut ap, section, cx);
     ap
 }
 
@@ -57,6 +58,97 @@ fn check_scans(ap: &Ap, section: &ApSection, cx: &mut Context) {
         }
         _ => {}
     }
+}
+
+/// Reads the quality of a wireless backhaul.
+fn backhaul_quality(ap: &mut Ap, section: &ApSection, cx: &mut Context) {
+    let signal = section.backhaul_signal.as_ref();
+    let mcs = section.backhaul_mcs.as_ref();
+    if let (Some(mcs), Some(_)) = (mcs, signal) {
+        let help = "use one of `backhaul_signal` and `backhaul_mcs`";
+        cx.problem_at(mcs, "`backhaul_signal` already sets the link quality", help.to_owned());
+    }
+    let quality = signal.map(|at| LinkQuality::Signal(at.0));
+    ap.backhaul_quality = quality.or(mcs.map(|at| LinkQuality::Mcs(to_u8(at.0))));
+    if let (Some(_), Some(wan)) = (ap.backhaul.parent(), &section.wan) {
+        let help = "remove `wan`, or use `backhaul = \"wired\"`";
+        let message = "an access point with a wireless backhaul has no WAN link";
+        cx.problem_at(wan, message, help.to_owned());
+    }
+}
+
+/// Checks the links between access points: the parent, its channel, the signal, and loops.
+pub(super) fn check_backhauls(sections: &Named<ApSection>, aps: &[Ap], names: &Names, cx: &mut Context) {
+    for (name, section) in &sections.0 {
+        let Some(at) = &section.backhaul else { continue };
+        let Backhaul::Radio(parent) = &at.value.0 else { continue };
+        let Some(ap) = aps.iter().find(|ap| ap.name == name.value) else {
+            continue;
+        };
+        if parent.ap == ap.name {
+            let help = "name a radio of another access point, or use `\"wired\"`";
+            cx.problem_at(at, "the access point is its own parent", help.to_owned());
+            continue;
+        }
+        let before = cx.problems.len();
+        check_radio(at, parent, aps, names, cx);
+        let other = aps.iter().find(|other| other.name == parent.ap);
+        let (Some(other), true) = (other, cx.problems.len() == before) else {
+            continue;
+        };
+        if let Some(chain) = parent_loop(ap, aps) {
+            let help = "let one of them use `backhaul = \"wired\"`";
+            let message = format!("the parents form a loop: {}", chain.join(" → "));
+            cx.problem_at(at, message, help.to_owned());
+            continue;
+        }
+        check_own_radio(at, ap, other, parent, cx);
+        let placed = ap.position.is_some() && other.position.is_some();
+        if ap.backhaul_quality.is_none() && !placed {
+            let without = if ap.position.is_none() { ap } else { other };
+            let help = format!(
+                "add `backhaul_signal = \"-55 dBm\"`, or a `position` to `[ap.{}]`",
+                without.name
+            );
+            cx.problem_at(at, "the signal of the link is unknown", help);
+        }
+    }
+}
+
+/// Reports an access point without a radio on its parent's channel.
+fn check_own_radio<T>(at: &Spanned<T>, ap: &Ap, other: &Ap, parent: &RadioRef, cx: &mut Context) {
+    // A rating that can't be decoded is reported elsewhere.
+    let (Ok(own), Ok(theirs)) = (ap.all_radios(), other.all_radios()) else {
+        return;
+    };
+    let Some((_, theirs)) = theirs.iter().find(|(name, _)| *name == parent.radio) else {
+        return;
+    };
+    let same = |config: &RadioConfig| (config.band, config.channel) == (theirs.band, theirs.channel);
+    if own.iter().any(|(_, config)| same(config)) {
+        return;
+    }
+    let channel = theirs.channel;
+    let in_band = own.iter().find(|(name, _)| name.band == theirs.band);
+    let radio = in_band.map_or(parent.radio, |(name, _)| *name);
+    let help = format!("set `channel = {channel}` in `[ap.{}.radio.{radio}]`", ap.name);
+    let message = format!("`{}` has no radio on channel {channel} of `{parent}`", ap.name);
+    cx.problem_at(at, message, help);
+}
+
+/// Returns the access points of a loop of parents that contains `ap`.
+fn parent_loop(ap: &Ap, aps: &[Ap]) -> Option<Vec<String>> {
+    let mut chain = vec![ap.name.clone()];
+    let mut at = ap;
+    for _ in aps {
+        let parent = at.backhaul.parent()?;
+        at = aps.iter().find(|other| other.name == parent.ap)?;
+        chain.push(at.name.clone());
+        if at.name == ap.name {
+            return Some(chain);
+        }
+    }
+    None
 }
 
 fn radio(name: RadioName, section: &RadioSection, rated: bool, cx: &mut Context) -> Radio {
@@ -172,9 +264,6 @@ pub(super) fn network(
     names: &Names,
     cx: &mut Context,
 ) -> Network {
-    if let Some(key) = &section.backhaul {
-        cx.problem_at(key, "reserved key without effect", "remove it".to_owned());
-    }
     let mut radios: Vec<RadioRef> = Vec::new();
     if let Some(list) = &section.radios {
         if list.0.is_empty() && !cx.problems.iter().any(|problem| problem.path == list.path) {

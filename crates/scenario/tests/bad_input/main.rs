@@ -1,6 +1,7 @@
 //! Errors of invalid scenarios: position, message and help.
 
 mod arguments;
+mod backhaul;
 mod network;
 mod text;
 mod values;

@@ -3,6 +3,7 @@
 pub mod air;
 pub mod codel;
 pub mod formula;
+pub mod mesh;
 pub mod phy;
 pub mod power_save;
 pub mod roaming;
@@ -49,6 +50,12 @@ pub enum Kind {
     Walk,
     /// Stations and an access point on the simulated air.
     Air,
+    /// Airtime metric of a mesh link.
+    MeshMetric,
+    /// Path discovery of a mesh without an answer.
+    MeshDiscovery,
+    /// A chain of access points with wireless backhaul.
+    Hops,
     /// A whole scenario, simulated.
     Scenario,
 }
@@ -86,6 +93,12 @@ pub enum Input {
     Walk(Box<roaming::Walk>),
     /// See [`Kind::Air`].
     Air(Box<air::AirInput>),
+    /// See [`Kind::MeshMetric`].
+    MeshMetric(mesh::LinkMetric),
+    /// See [`Kind::MeshDiscovery`].
+    MeshDiscovery(mesh::Discovery),
+    /// See [`Kind::Hops`].
+    Hops(mesh::Hops),
     /// See [`Kind::Scenario`].
     Scenario(Box<scenario::ScenarioInput>),
 }
@@ -112,6 +125,13 @@ impl Input {
             Kind::PingPong => Input::PingPong(deserialize(table, span)?),
             Kind::Walk => Input::Walk(Box::new(roaming::Walk::read(table, span)?)),
             Kind::Air => Input::Air(Box::new(air::AirInput::read(table, span)?)),
+            Kind::MeshMetric => Input::MeshMetric(deserialize(table, span)?),
+            Kind::MeshDiscovery => Input::MeshDiscovery(deserialize(table, span)?),
+            Kind::Hops => {
+                let hops: mesh::Hops = deserialize(table, span.clone())?;
+                hops.check().map_err(|error| (error, span))?;
+                Input::Hops(hops)
+            }
             Kind::Scenario => Input::Scenario(Box::new(scenario::ScenarioInput::read(table, span)?)),
         })
     }
@@ -135,6 +155,9 @@ impl Input {
             Input::PingPong(_) => one("moves per scan", Dimension::Share),
             Input::Walk(_) => roaming::Walk::metrics(),
             Input::Air(air) => air.metrics(),
+            Input::MeshMetric(_) => one("metric", Dimension::Count),
+            Input::MeshDiscovery(discovery) => discovery.metrics(),
+            Input::Hops(_) => mesh::Hops::metrics(),
             Input::Scenario(_) => Vec::new(),
         }
     }
@@ -167,6 +190,7 @@ impl Input {
             Input::Air(air) => air.effort(),
             Input::Walk(walk) => walk.effort(),
             Input::Fading(fading) => fading.effort(),
+            Input::Hops(_) => 1_000_000,
             Input::Scenario(scenario) => scenario.effort(),
             _ => 0,
         }
@@ -192,6 +216,9 @@ impl Input {
             Input::PingPong(stations) => each(&|_| stations.run()),
             Input::Walk(walk) => walk.run(wanted),
             Input::Air(air) => air.run(wanted),
+            Input::MeshMetric(link) => each(&|_| link.run()),
+            Input::MeshDiscovery(discovery) => each(&|metric| discovery.run(metric)),
+            Input::Hops(hops) => each(&|metric| hops.run(metric)),
             Input::Scenario(scenario) => scenario.run(wanted),
         }
     }
