@@ -243,7 +243,7 @@ mod tests {
             let end = now + Duration::from_secs(20);
             while now < end {
                 // Each hears the beacons of the other, one each 1000 ms.
-                if now.since(Instant::ZERO).as_millis() % 1_000 == 0 {
+                if now.since(Instant::ZERO).as_millis().is_multiple_of(1_000) {
                     sides.iter_mut().for_each(|side| side.open(now));
                 }
                 let mut calm = false;
