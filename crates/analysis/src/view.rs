@@ -10,8 +10,10 @@
 mod bins;
 mod buffer;
 mod builder;
+mod floor;
 mod histogram;
 
+pub use floor::{FloorView, Misses};
 pub use histogram::Histogram;
 
 use crate::explain::Explanation;
@@ -58,6 +60,9 @@ pub struct View {
     pub marks: Vec<Mark>,
     /// Number of further events that are not in `marks`.
     pub more_marks: u64,
+    /// The building; `None` without positions, or if no model moved the stations.
+    #[serde(skip)]
+    pub floor: Option<FloorView>,
     /// Likely causes.
     pub explanation: Explanation,
     /// Messages about data that could not be read and is missing.

@@ -1,6 +1,6 @@
 //! Stations that move and roam: the client's state machine on the model's air.
 //!
-//! - [`motion`] – positions over time, shadowing
+//! - [`motion`] – shadowing along the way of a station
 //! - [`policy`] – constants of the client policies
 //! - [`client`] – when a client scans, moves, and gives up
 //! - [`scan`] – the schedule of a scan; [`choose`]: the choice after it
@@ -28,7 +28,7 @@ use crate::steering::SteeringReason;
 pub(crate) use client::{Action, Client, RoamEvent, Surroundings, TransitionRequest};
 use client::{Settings, Target, scan_channel};
 use exchange::{FastTransition, Method};
-use motion::{Shadowing, Way};
+use motion::Shadowing;
 use netburn_medium::air::Air;
 use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy};
 use netburn_medium::fading::Fading;
@@ -37,6 +37,7 @@ use netburn_medium::packet::NodeId;
 use netburn_medium::phy::TxVector;
 use netburn_medium::queue::StationState;
 use netburn_medium::signal;
+use netburn_medium::way::Way;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, DEFAULT_SPEED, Joins, Network as Ssid};
 use netburn_units::{Duration, Instant, Stream};
@@ -298,7 +299,7 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 wifi_station: mobile.wifi_station,
                 candidates: mobile.candidates.iter().map(candidate).collect(),
                 client: Client::new(begin, settings, mobile.first),
-                way: (!path.is_empty()).then(|| Way::new(path, station.air.speed.unwrap_or(DEFAULT_SPEED))),
+                way: Way::new(path, station.air.speed.unwrap_or(DEFAULT_SPEED)),
                 measured: None,
                 tuned: mobile.first,
                 next_motion: (!path.is_empty()).then_some(begin),
