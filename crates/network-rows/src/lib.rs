@@ -2,7 +2,7 @@
 //! network, and record it in the same form.
 
 use netburn_network::{AppliedChange, ClientEvent, ClientEventKind, LinkStats, StationDelta};
-use netburn_record::{AirRow, EventKind, EventRow, LinkRow, Row};
+use netburn_record::{AirRow, Detail, EventKind, EventRow, LinkChange, LinkEvent, LinkRow, Row};
 use netburn_units::Instant;
 
 /// Row about changes at run time.
@@ -36,8 +36,31 @@ pub fn client_row(event: &ClientEvent) -> Row {
             | ClientEventKind::Disassociated { .. } => EventKind::Steering,
             ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
         },
-        detail: event.to_string().into(),
+        detail: client_detail(event),
     })
+}
+
+/// Typed data of an event of a station's client.
+fn client_detail(event: &ClientEvent) -> Detail {
+    let change = match event.kind.clone() {
+        ClientEventKind::Roamed { from, to } => LinkChange::Roamed {
+            from: Some(from),
+            to: Some(to),
+        },
+        ClientEventKind::Reconnected { to } => LinkChange::Reconnected { to: Some(to) },
+        ClientEventKind::JoinFailed { to } => LinkChange::JoinFailed { to: Some(to) },
+        ClientEventKind::Scanned { away } => LinkChange::Scanned {
+            away: Some(away.as_nanos()),
+        },
+        ClientEventKind::Asked { to, reason } => LinkChange::TransitionRequested {
+            to: Some(to),
+            reason: reason.to_string(),
+        },
+        ClientEventKind::Answered { accepted } => LinkChange::TransitionAnswered { accepted },
+        ClientEventKind::Disassociated { from } => LinkChange::Disassociated { from: Some(from) },
+    };
+    let text = event.to_string();
+    LinkEvent { change, text }.into()
 }
 
 /// Row about a station's use of the air since `began`.
@@ -87,6 +110,10 @@ mod tests {
         let Row::Event(row) = client_row(&event) else {
             panic!("no event");
         };
+        let Detail::Link(detail) = &row.detail else {
+            panic!("no typed data");
+        };
+        assert_eq!(detail.text, event.to_string());
         assert_eq!((row.station, row.length), (Some(3), 66_000_000));
         row.kind
     }

@@ -5,9 +5,11 @@
 
 mod detail;
 mod link;
+mod link_event;
 
 pub use detail::Detail;
 pub use link::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
+pub use link_event::{LinkChange, LinkEvent};
 
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Failure, Operation, Outcome};
