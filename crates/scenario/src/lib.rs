@@ -45,6 +45,7 @@ mod file;
 pub mod fuzz;
 mod goals;
 mod keys;
+mod kit;
 mod node;
 mod path;
 mod pattern;

@@ -246,14 +246,22 @@ pub enum Backhaul {
     Wired,
     /// Over the air, to this radio of another access point.
     Radio(RadioRef),
+    /// Over the air, by the own radio of this name, to the access point over which the path to the wire is best.
+    Best(RadioName),
 }
 
 impl Backhaul {
-    /// Radio of the other access point, if the backhaul is wireless.
+    /// True if the backhaul is over the air.
+    #[must_use]
+    pub const fn is_wireless(&self) -> bool {
+        !matches!(self, Backhaul::Wired)
+    }
+
+    /// Radio of the other access point, if the scenario names it.
     #[must_use]
     pub const fn parent(&self) -> Option<&RadioRef> {
         match self {
-            Backhaul::Wired => None,
+            Backhaul::Wired | Backhaul::Best(_) => None,
             Backhaul::Radio(radio) => Some(radio),
         }
     }

@@ -13,6 +13,7 @@ pub(crate) use workload::{default_rate, operation_size, preset};
 
 use crate::decode::{Context, Named, Section, Spanned};
 use crate::file::{FILE_KEYS, Scenario};
+use crate::kit;
 use crate::node::{Node, Place};
 use crate::path::is_name;
 use crate::plan::Plan;
@@ -44,10 +45,16 @@ pub(crate) fn resolve(root: &Node, name: &str, resolved: bool) -> Result<Plan, V
         file: Some(FILE_KEYS),
         ..Context::default()
     };
+    let expanded = kit::expand(root, &mut cx);
+    if !cx.problems.is_empty() {
+        return Err(cx.problems);
+    }
+    let root = expanded.as_ref().unwrap_or(root);
     let scenario: Option<Spanned<Scenario>> = cx.at(root);
     let plan = scenario.map(|scenario| plan(root, &scenario.value, name, &mut cx));
     match plan {
         Some(plan) if cx.problems.is_empty() => Ok(plan),
+        _ if expanded.is_some() => Err(without_repeats(cx.problems)),
         _ => Err(cx.problems),
     }
 }
@@ -121,6 +128,17 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         plan.changes = change::changes(changes, &plan, &names, cx);
     }
     plan
+}
+
+/// Removes repeats of a problem with the settings of a kit, which each of its units has.
+fn without_repeats(problems: Vec<Problem>) -> Vec<Problem> {
+    let mut kept: Vec<Problem> = Vec::new();
+    for problem in problems {
+        if !kept.iter().any(|known| known.repeats(&problem)) {
+            kept.push(problem);
+        }
+    }
+    kept
 }
 
 fn count_stations(count: usize, file: &Scenario, cx: &mut Context) {

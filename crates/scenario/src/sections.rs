@@ -138,7 +138,7 @@ section! {
         scan_interval: SomeTime => scan_interval, default "none: it does not scan";
         /// Length of such an absence. Without a warning from the access point, stations send frames in vain and lose some.
         scan_away: SomeTime => scan_away, default "100 ms";
-        /// Way to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul.
+        /// Way to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul. With an own radio, such as `5g`, it selects the other access point: the one with the shortest airtime per bit up to the wire.
         backhaul: BackhaulChoice => backhaul, default "wired";
         /// Received power on a wireless backhaul, the same at both ends.
         backhaul_signal: Signal, default "from the positions";

@@ -32,11 +32,16 @@ pub(crate) struct UnitLink {
     link: Link,
 }
 
-/// Links of all access points with a wireless backhaul, in the order of the plan.
-pub(super) fn links(plan: &Plan, radios: &[PlacedRadio]) -> Result<Vec<UnitLink>, NetworkError> {
+/// Links of all access points with a wireless backhaul, in the order of the plan. `selected` has the
+/// [parents](super::parents) of those that select one.
+pub(super) fn links(
+    plan: &Plan,
+    radios: &[PlacedRadio],
+    selected: &[Option<RadioRef>],
+) -> Result<Vec<UnitLink>, NetworkError> {
     let mut links = Vec::new();
-    for (ap, config) in plan.aps.iter().enumerate() {
-        if let Some(parent) = &config.backhaul.parent() {
+    for ((ap, config), selected) in plan.aps.iter().enumerate().zip(selected) {
+        if let Some(parent) = config.backhaul.parent().or(selected.as_ref()) {
             links.push(unit_link(plan, radios, (ap, config), parent)?);
         }
     }

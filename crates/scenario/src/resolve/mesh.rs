@@ -42,7 +42,7 @@ pub(super) fn mesh(
             let Some(ap) = aps.iter().find(|ap| ap.name == at.value.ap) else {
                 continue;
             };
-            if ap.backhaul.parent().is_some() {
+            if ap.backhaul.is_wireless() {
                 let message = format!("`{}` has a wireless `backhaul`", ap.name);
                 cx.problem_at(at, message, "remove it, or the radio".to_owned());
             }
