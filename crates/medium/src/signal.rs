@@ -103,8 +103,19 @@ impl Indoor {
 
 /// Noise of a receiver in a channel of `width`, in dBm: −174 dBm/Hz (290 K) and the noise figure.
 #[must_use]
-pub fn noise_dbm(width: Width) -> f64 {
-    -174.0 + 10.0 * libm::log10(f64::from(width.as_mhz()) * 1e6) + NOISE_FIGURE_DB
+pub const fn noise_dbm(width: Width) -> f64 {
+    -174.0 + 10.0 * log_hertz(width) + NOISE_FIGURE_DB
+}
+
+/// log₁₀ of a width in Hz, as `libm` computes it. The SNR of every moving station is computed often.
+const fn log_hertz(width: Width) -> f64 {
+    match width {
+        Width::Mhz20 => 7.301_029_995_663_981,
+        Width::Mhz40 => 7.602_059_991_327_962_5,
+        Width::Mhz80 => 7.903_089_986_991_944,
+        Width::Mhz160 => 8.204_119_982_655_925,
+        Width::Mhz320 => 8.505_149_978_319_906,
+    }
 }
 
 /// Signal at the receiver in dBm at the transmit power `power`; `None` if the quality is an MCS.
@@ -205,6 +216,14 @@ mod tests {
             streams: 1,
             signal_extension: false,
             short_preamble: false,
+        }
+    }
+
+    #[test]
+    fn constants_are_those_of_the_library() {
+        for width in [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160, Width::Mhz320] {
+            let log = libm::log10(f64::from(width.as_mhz()) * 1e6);
+            assert_eq!(log_hertz(width).to_bits(), log.to_bits(), "{width:?}");
         }
     }
 

@@ -34,7 +34,9 @@ pub fn client_row(event: &ClientEvent) -> Row {
             ClientEventKind::Asked { .. }
             | ClientEventKind::Answered { .. }
             | ClientEventKind::Disassociated { .. } => EventKind::Steering,
-            ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
+            ClientEventKind::Reconnected { .. }
+            | ClientEventKind::JoinFailed { .. }
+            | ClientEventKind::LinkLost { .. } => EventKind::Warning,
         },
         detail: client_detail(event),
     })
@@ -134,6 +136,10 @@ mod tests {
         assert_eq!(
             kind_of(ClientEventKind::Answered { accepted: false }),
             EventKind::Steering
+        );
+        assert_eq!(
+            kind_of(ClientEventKind::LinkLost { from: to.clone() }),
+            EventKind::Warning
         );
         assert_eq!(kind_of(ClientEventKind::JoinFailed { to }), EventKind::Warning);
     }

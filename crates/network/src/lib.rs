@@ -72,4 +72,4 @@ pub use meshes::MeshEvent;
 pub use observe::{LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use output::{DropSite, Endpoint, Output};
 pub use roaming::{ClientEvent, ClientEventKind, validation};
-pub use steering::SteeringReason;
+pub use steering::{SteeringReason, validation as steering_validation};

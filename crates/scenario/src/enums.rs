@@ -180,6 +180,8 @@ section! {
         beacon_smoothing: scalars::Whole<1, 100> => beacon_smoothing;
         /// Time from the reception of a frame until the answer is ready, on both sides, while the station joins. 6 to 12 ms agrees with published gaps; the best hardware needs 1 to 3 ms.
         frame_processing: Span => frame_processing;
+        /// Time with stopped queues before each absence of a scan but the first. 100 ms: mac80211 with a driver that cannot flush its queues.
+        flush_delay: Span => flush_delay;
         /// Support of 802.11k: neighbour reports and beacon reports.
         k: Flag => k;
         /// Support of 802.11v: BSS transition requests.

@@ -542,6 +542,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                     scan_interval: Some(Duration::from_secs(7)),
                     beacon_smoothing: 1,
                     frame_processing: Duration::from_millis(3),
+                    flush_delay: Duration::from_millis(100),
                     k: false,
                     v: false,
                     r: false,

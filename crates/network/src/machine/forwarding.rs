@@ -29,7 +29,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     None => {
                         self.uplink_ended(at, from, true);
                         self.count_in_mesh(at, from, to, false);
-                        self.receive(at, from, self.radios[to.index()].ap, packet);
+                        if self.count_uplink(at, from, to, false) {
+                            self.receive(at, from, self.radios[to.index()].ap, packet);
+                        } else {
+                            self.drop_packet(at, DropSite::Air(DropReason::NoLink), packet);
+                        }
                     }
                 },
                 AirOutput::Dropped {
@@ -47,7 +51,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     if reason == DropReason::RetryLimit {
                         match self.station(to) {
                             Some(_) => self.count_loss(at, from, to, true),
-                            None => self.count_in_mesh(at, from, to, true),
+                            None => {
+                                self.count_in_mesh(at, from, to, true);
+                                self.count_uplink(at, from, to, true);
+                            }
                         }
                     }
                     match self.station(to) {

@@ -5,6 +5,7 @@
 //! - [`client`] – when a client scans, moves, and gives up
 //! - [`scan`] – the schedule of a scan; [`choose`]: the choice after it
 //! - [`exchange`] – the frames with which it joins
+//! - [`losses`] – packets lost in a row
 //! - [`timers`] – the next timer of each client
 //! - [`validation`] – entry points for validation cases
 //!
@@ -15,6 +16,9 @@
 mod choose;
 mod client;
 mod exchange;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
+mod losses;
 mod motion;
 mod policy;
 mod scan;
@@ -28,6 +32,7 @@ use crate::steering::SteeringReason;
 pub(crate) use client::{Action, Client, RoamEvent, Surroundings, TransitionRequest};
 use client::{Settings, Target, scan_channel};
 use exchange::{FastTransition, Method};
+pub(crate) use losses::Losses;
 use motion::{Shadowing, Way};
 use netburn_medium::air::Air;
 use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy};
@@ -86,6 +91,12 @@ pub enum ClientEventKind {
         /// The radio.
         to: String,
     },
+    /// No beacons and no answers to its probes arrive; the length is the time from the last beacon until
+    /// the station has detected that.
+    LinkLost {
+        /// Radio that it had joined.
+        from: String,
+    },
     /// Its access point asked it to move.
     Asked {
         /// Preferred radio.
@@ -117,6 +128,9 @@ impl std::fmt::Display for ClientEvent {
                 write!(f, "scanned; away from its channel for {} ms", away.as_millis())
             }
             ClientEventKind::JoinFailed { to } => write!(f, "could not join {to}"),
+            ClientEventKind::LinkLost { from } => {
+                write!(f, "lost the link to {from}; detected {millis} ms after the last beacon")
+            }
             ClientEventKind::Asked { to, reason } => write!(f, "asked to move to {to}: {reason}"),
             ClientEventKind::Answered { accepted: true } => write!(f, "accepted the request to move"),
             ClientEventKind::Answered { accepted: false } => write!(f, "rejected the request to move"),
@@ -147,10 +161,16 @@ pub(crate) struct Mobile<P> {
     pub(crate) wifi_station: usize,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) client: Client,
+    /// It has a roaming policy, so that the loss of packets can end its link.
+    pub(crate) decides: bool,
+    /// Packets of the station to its access point.
+    pub(crate) uplink_losses: Losses,
     /// `None`: its signals are fixed.
     pub(crate) way: Option<Way>,
-    /// Position for which the signals were computed.
+    /// Position for which the signal of the candidate to which it is tuned was computed.
     measured: Option<Position>,
+    /// Buffer for [`listen`](Self::listen).
+    pub(crate) heard: Vec<f64>,
     /// Candidate whose channel it listens to. The air needs the signals of no other one.
     pub(crate) tuned: usize,
     /// Time of the next update of the signals.
@@ -190,11 +210,12 @@ pub(crate) struct Candidate {
     fading: Option<Fading>,
     /// Signal without fading in dBm, at the position measured last.
     mean: f64,
+    /// Position for which the signal was computed.
+    measured: Option<Position>,
     /// Signal in dBm; `None` if the plan has an MCS instead.
     pub(crate) signal: Option<f64>,
-    /// Packets in a row that the access point lost.
-    pub(crate) lost: u32,
-    pub(crate) acknowledged: Instant,
+    /// Packets of the access point to the station.
+    pub(crate) losses: Losses,
     /// Last signal of the station at this radio that the access points know, and when they learnt it.
     pub(crate) known: Option<(f64, Instant)>,
 }
@@ -286,9 +307,9 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 shadowing: shadowing(at),
                 fading: fading(at),
                 mean: 0.0,
+                measured: None,
                 signal: at.link.signal(&at.quality).map(netburn_units::Dbm::as_dbm_f64),
-                lost: 0,
-                acknowledged: begin,
+                losses: Losses::new(begin),
                 // It scanned before it joined.
                 known: at.link.signal(&at.quality).map(|signal| (signal.as_dbm_f64(), begin)),
             };
@@ -298,8 +319,11 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 wifi_station: mobile.wifi_station,
                 candidates: mobile.candidates.iter().map(candidate).collect(),
                 client: Client::new(begin, settings, mobile.first),
+                decides: station.air.roaming.is_some(),
+                uplink_losses: Losses::new(begin),
                 way: (!path.is_empty()).then(|| Way::new(path, station.air.speed.unwrap_or(DEFAULT_SPEED))),
                 measured: None,
+                heard: Vec::new(),
                 tuned: mobile.first,
                 next_motion: (!path.is_empty()).then_some(begin),
                 chance: plan.seed.stream("beacons", u64::from(number)),
@@ -378,6 +402,9 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     pub(crate) fn forget_signals(&mut self) {
         for mobile in &mut self.clients {
             mobile.measured = None;
+            for candidate in &mut mobile.candidates {
+                candidate.measured = None;
+            }
         }
     }
 
@@ -398,15 +425,14 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     /// radio. `None` if the station is not one that moves.
     pub(crate) fn route(&self, wifi_station: usize, ap: usize, air: &Air<Envelope<P>>) -> Option<(NodeId, NodeId)> {
         let mobile = &self.clients[self.client_of(wifi_station)?];
-        let joined = mobile.client.current();
-        let here = mobile
-            .candidates
-            .iter()
-            .enumerate()
-            .filter(|(_, other)| other.at.ap == ap);
+        let joined = mobile.client.current().map(|joined| &mobile.candidates[joined]);
+        if let Some(candidate) = joined.filter(|candidate| candidate.at.ap == ap) {
+            return Some((candidate.at.radio, candidate.at.node));
+        }
+        let here = mobile.candidates.iter().filter(|other| other.at.ap == ap);
         let known =
-            |candidate: &Candidate| air.station_state(candidate.at.radio, candidate.at.node) != StationState::Gone;
-        let (_, candidate) = here.max_by_key(|(index, candidate)| (Some(*index) == joined, known(candidate)))?;
+            |candidate: &&Candidate| air.station_state(candidate.at.radio, candidate.at.node) != StationState::Gone;
+        let candidate = here.max_by_key(known)?;
         Some((candidate.at.radio, candidate.at.node))
     }
 }
@@ -419,7 +445,8 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
         }
     }
 
-    /// Updates the signals for the position at `now`. Returns whether one has changed.
+    /// Updates the signals for the position at `now`: of the radio to which it is tuned, and of all others if they
+    /// are random. Returns whether one has changed.
     pub(crate) fn measure(
         &mut self,
         now: Instant,
@@ -433,15 +460,30 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
         if self.measured.replace(position) == Some(position) {
             return false;
         }
-        for candidate in &mut self.candidates {
-            let radio = candidate.at.radio.index();
-            let Some(from) = positions[radio] else { continue };
-            let config = &radios[radio].config;
-            let loss = building.loss_db(config.band, from, position);
-            candidate.mean = config.power.as_dbm_f64() - loss + candidate.shadowing.at(position);
-            changed |= candidate.fade(config.band, way.travelled(now));
+        let travelled = way.travelled(now);
+        for (index, candidate) in self.candidates.iter_mut().enumerate() {
+            if index == self.tuned || candidate.is_random() {
+                changed |= candidate.measure(position, travelled, building, positions, radios);
+            }
         }
         changed
+    }
+
+    /// Updates the signals of the radios to which it is not tuned, for the position of the last
+    /// [`measure`](Self::measure).
+    pub(crate) fn measure_others(
+        &mut self,
+        building: &Building,
+        positions: &[Option<Position>],
+        radios: &[PlacedRadio],
+    ) {
+        let Some(position) = self.measured else { return };
+        for candidate in &mut self.candidates {
+            if candidate.measured != Some(position) && !candidate.is_random() {
+                // Without fading the way does not matter.
+                candidate.measure(position, 0.0, building, positions, radios);
+            }
+        }
     }
 
     /// Returns whether the station accepts the next transition request, if it can.
@@ -458,14 +500,14 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
         Some(now + interval)
     }
 
-    /// Signal of each candidate, and whether the serving access point's beacon arrives.
+    /// Signal of each candidate, and whether the serving access point's beacon arrives. The caller returns the
+    /// vector to `heard`.
     pub(crate) fn listen(&mut self, air: &Air<Envelope<P>>) -> (Vec<f64>, bool) {
+        let mut signals = std::mem::take(&mut self.heard);
+        signals.clear();
         // Without a signal the link loses nothing to noise.
-        let signals: Vec<f64> = self
-            .candidates
-            .iter()
-            .map(|candidate| candidate.signal.unwrap_or(0.0))
-            .collect();
+        let all = self.candidates.iter();
+        signals.extend(all.map(|candidate| candidate.signal.unwrap_or(0.0)));
         let beacon = self.client.current().is_some_and(|current| {
             let sent = !air.is_away(self.candidates[current].at.radio);
             beacon::arrives(signals[current], &mut self.chance) && sent
@@ -480,6 +522,29 @@ fn draw(stream: &mut Stream) -> f64 {
 }
 
 impl Candidate {
+    /// Returns true if the signal is more than a function of the position: each position draws random numbers.
+    fn is_random(&self) -> bool {
+        self.fading.is_some() || self.shadowing.is_random()
+    }
+
+    /// Updates the signal for a position, after a way of this many metres. Returns whether it has changed.
+    fn measure(
+        &mut self,
+        position: Position,
+        travelled: f64,
+        building: &Building,
+        positions: &[Option<Position>],
+        radios: &[PlacedRadio],
+    ) -> bool {
+        self.measured = Some(position);
+        let radio = self.at.radio.index();
+        let Some(from) = positions[radio] else { return false };
+        let config = &radios[radio].config;
+        let loss = building.loss_db(config.band, from, position);
+        self.mean = config.power.as_dbm_f64() - loss + self.shadowing.at(position);
+        self.fade(config.band, travelled)
+    }
+
     /// Updates the signal after a way of this many metres. Returns whether it has changed.
     fn fade(&mut self, band: Band, metres: f64) -> bool {
         let wavelengths = metres * signal::frequency_mhz(band) / MHZ_METRES;

@@ -88,6 +88,11 @@ impl Shadowing {
         }
     }
 
+    /// Returns true if it differs from 0.
+    pub(super) fn is_random(&self) -> bool {
+        self.sigma_db > 0.0
+    }
+
     /// Shadowing in dB at a position, the next one on the way.
     pub(super) fn at(&mut self, position: Position) -> f64 {
         if self.sigma_db <= 0.0 {

@@ -177,7 +177,7 @@ pub fn ping_pong(margin: Db, sigma: Db, scans: u32, seed: Seed) -> f64 {
         client.handle_timeout(now, &around);
         while let Some(action) = client.poll_action() {
             match action {
-                Action::Null { .. } => client.handle_null(now, true),
+                Action::Null { asleep } => client.handle_null(now, asleep, true),
                 Action::Frame { .. } => client.handle_frame(now, true),
                 Action::Event(RoamEvent::Scanned { .. }) => scanned += 1,
                 Action::Event(RoamEvent::Roamed { .. }) => moved += 1,

@@ -9,6 +9,7 @@ pub mod power_save;
 pub mod roaming;
 pub mod scenario;
 pub mod signal;
+pub mod steering;
 
 use super::quantity::Dimension;
 use super::toml_value::deserialize;
@@ -46,6 +47,10 @@ pub enum Kind {
     Fading,
     /// Moves of a station between two equal access points.
     PingPong,
+    /// Score of a radio, by which DAWN steers.
+    SteeringScore,
+    /// Request of a steering policy to a station.
+    SteeringRequest,
     /// A station that moves through the network of a scenario.
     Walk,
     /// Stations and an access point on the simulated air.
@@ -89,6 +94,10 @@ pub enum Input {
     Fading(roaming::FadingInput),
     /// See [`Kind::PingPong`].
     PingPong(roaming::PingPong),
+    /// See [`Kind::SteeringScore`].
+    SteeringScore(steering::SteeringScore),
+    /// See [`Kind::SteeringRequest`].
+    SteeringRequest(steering::SteeringRequest),
     /// See [`Kind::Walk`].
     Walk(Box<roaming::Walk>),
     /// See [`Kind::Air`].
@@ -123,6 +132,8 @@ impl Input {
             Kind::Shadowing => Input::Shadowing(deserialize(table, span)?),
             Kind::Fading => Input::Fading(deserialize(table, span)?),
             Kind::PingPong => Input::PingPong(deserialize(table, span)?),
+            Kind::SteeringScore => Input::SteeringScore(deserialize(table, span)?),
+            Kind::SteeringRequest => Input::SteeringRequest(deserialize(table, span)?),
             Kind::Walk => Input::Walk(Box::new(roaming::Walk::read(table, span)?)),
             Kind::Air => Input::Air(Box::new(air::AirInput::read(table, span)?)),
             Kind::MeshMetric => Input::MeshMetric(deserialize(table, span)?),
@@ -153,6 +164,8 @@ impl Input {
             Input::Shadowing(_) => one("correlation", Dimension::Share),
             Input::Fading(_) => roaming::FadingInput::metrics(),
             Input::PingPong(_) => one("moves per scan", Dimension::Share),
+            Input::SteeringScore(_) => one("score", Dimension::Count),
+            Input::SteeringRequest(_) => steering::SteeringRequest::metrics(),
             Input::Walk(_) => roaming::Walk::metrics(),
             Input::Air(air) => air.metrics(),
             Input::MeshMetric(_) => one("metric", Dimension::Count),
@@ -214,6 +227,8 @@ impl Input {
             Input::Shadowing(shadowing) => each(&|_| shadowing.run()),
             Input::Fading(fading) => fading.run(wanted),
             Input::PingPong(stations) => each(&|_| stations.run()),
+            Input::SteeringScore(radio) => each(&|_| radio.run()),
+            Input::SteeringRequest(station) => each(&|metric| station.run(metric)),
             Input::Walk(walk) => walk.run(wanted),
             Input::Air(air) => air.run(wanted),
             Input::MeshMetric(link) => each(&|_| link.run()),
