@@ -1,6 +1,7 @@
 //! Rows about the channel and the stations while the lab runs.
 
 use crate::packet::Segment;
+use netburn_medium::geometry::Position;
 use netburn_network::{Network, StationStats};
 use netburn_network_rows::{air_row, change_row, client_row, link_row};
 use netburn_record::Row;
@@ -28,6 +29,8 @@ pub struct StationSnapshot {
     pub rate: Option<BitRate>,
     /// Power of the access point's signal at the station.
     pub signal: Option<Dbm>,
+    /// Position of the station; `None` if its signals do not follow from a position.
+    pub position: Option<Position>,
 }
 
 /// Previous values of all counters, from which rows are computed.
@@ -99,6 +102,7 @@ impl Observer {
                 up: rate(gain.bytes_up),
                 rate: rated.then_some(link.rate_down),
                 signal: link.signal,
+                position: network.position(station),
             });
             rows.push(air_row(station, began, &gain));
             if links {

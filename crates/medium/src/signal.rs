@@ -1,8 +1,8 @@
 //! SNR from power and distance: path loss, noise floor, receiver sensitivity.
 
-use crate::config::{Band, LinkQuality, Width};
+use crate::config::{Band, LinkQuality, Standard, Width};
 use crate::error;
-use crate::phy::TxVector;
+use crate::phy::{Modulation, TxVector, dsss, ofdm};
 use netburn_units::{Dbm, Distance};
 
 /// Noise figure of a receiver in dB: 7, as in ns-3.
@@ -144,6 +144,27 @@ pub fn sensitivity_dbm(mcs: u8, width: Width) -> Option<i32> {
     const IN_20_MHZ: [i32; 14] = [-82, -79, -77, -74, -70, -66, -65, -64, -59, -57, -54, -52, -49, -46];
     let doublings = (width.as_mhz() / 20).ilog2() as i32;
     IN_20_MHZ.get(usize::from(mcs)).map(|dbm| dbm + 3 * doublings)
+}
+
+/// Slowest vector of a standard: its lowest rate, with one stream in 20 MHz.
+#[must_use]
+pub const fn slowest(standard: Standard) -> TxVector {
+    let modulation = match standard {
+        Standard::B => Modulation::Dsss(dsss::Rate::ALL[0]),
+        Standard::A | Standard::G => Modulation::Ofdm(ofdm::Rate::ALL[0]),
+        Standard::N => Modulation::Ht { mcs: 0 },
+        Standard::Ac => Modulation::Vht { mcs: 0 },
+        Standard::Ax => Modulation::He { mcs: 0 },
+        Standard::Be => Modulation::Eht { mcs: 0 },
+    };
+    TxVector {
+        modulation,
+        width: Width::Mhz20,
+        guard: standard.default_guard(),
+        streams: 1,
+        signal_extension: false,
+        short_preamble: false,
+    }
 }
 
 /// Minimum signal of the model for `vector`: half of all MPDUs of 1500 bytes arrive. About 7 dB

@@ -51,6 +51,7 @@ fn client_detail(event: &ClientEvent) -> Detail {
         },
         ClientEventKind::Reconnected { to } => LinkChange::Reconnected { to: Some(to) },
         ClientEventKind::JoinFailed { to } => LinkChange::JoinFailed { to: Some(to) },
+        ClientEventKind::LinkLost { from } => LinkChange::Disconnected { from: Some(from) },
         ClientEventKind::Scanned { away } => LinkChange::Scanned {
             away: Some(away.as_nanos()),
         },

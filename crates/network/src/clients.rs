@@ -1,12 +1,16 @@
 //! The clients of moving stations on the air: their timers, their actions, and the packets that they affect.
 
+use crate::layout::hundredths;
 use crate::machine::Network;
 use crate::output::{DropSite, Endpoint, Envelope, NetPacket};
 use crate::roaming::{
     Action, BUSY, Client, ClientEvent, ClientEventKind, Frame, Losses, RoamEvent, Roaming, Surroundings,
 };
+use netburn_medium::config::LinkQuality;
+use netburn_medium::geometry::Position;
 use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId, Packet};
 use netburn_medium::queue::StationState;
+use netburn_scenario::plan::StationSetting;
 use netburn_units::{Duration, Instant};
 
 /// Time between two updates of a moving station's signal.
@@ -97,6 +101,20 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             let radio = at.radio.index();
             self.wifi_stations[mobile.wifi_station].quality = at.quality;
             self.set_slow(radio);
+        }
+    }
+
+    /// Places a Wi-Fi station at a position. A station that does not move keeps its radio.
+    pub(crate) fn place_station(&mut self, now: Instant, wifi_station: usize, position: Position) {
+        if let Some(client) = self.roaming.client_of(wifi_station) {
+            self.roaming.place(now, client, position);
+            return;
+        }
+        let radio = self.wifi_stations[wifi_station].radio.index();
+        if let Some(dbm) = self.roaming.signal_dbm(&self.radios[radio], radio, position) {
+            let quality = LinkQuality::Signal(hundredths(dbm));
+            self.set_station(now, wifi_station, StationSetting::Quality(quality));
+            self.roaming.places[wifi_station] = Some(position);
         }
     }
 

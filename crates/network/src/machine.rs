@@ -5,9 +5,9 @@ mod forwarding;
 use crate::backhaul::{Backhaul, HopId};
 use crate::change_schedule::ChangeSchedule;
 use crate::error::NetworkError;
-use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
+use crate::layout::{Attachment, Layout, PlacedRadio, UnitLink, WifiStation};
 use crate::meshes::Meshes;
-use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
+use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::output::{Endpoint, Envelope, Output, wrap};
 use crate::power_save::PowerSaves;
 use crate::queue::QueueConfig;
@@ -17,6 +17,7 @@ use crate::small_queues::SmallQueues;
 use crate::steering::Steering;
 use crate::wired_stations::WiredStations;
 use netburn_medium::air::{Account, Air, Transmission, Wake as AirWake};
+use netburn_medium::geometry::Position;
 use netburn_medium::packet::{NodeId, Packet};
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, Instant};
@@ -346,6 +347,28 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     rate_up: link.max_up(),
                 }
             }
+        }
+    }
+
+    /// Wireless links of access points with their parents, in the order of the plan. Links of meshes are not among them.
+    #[must_use]
+    pub fn backhaul_hops(&self) -> Vec<BackhaulHop> {
+        let hop = |link: &UnitLink| BackhaulHop {
+            ap: link.ap,
+            parent: link.parent_ap,
+            channel: self.channel_of[link.own.index()],
+            rate: BitRate::from_bps(link.expected_bps() as u64),
+        };
+        self.relays.links.iter().map(hop).collect()
+    }
+
+    /// Position of a station at the last update of its signals, which is at most 100 ms old; `None` if its signals do
+    /// not follow from a position.
+    #[must_use]
+    pub fn position(&self, station: u16) -> Option<Position> {
+        match *self.attachments.get(usize::from(station))? {
+            Attachment::Air(wifi_station) => self.roaming.position(wifi_station),
+            Attachment::Wire(_) => None,
         }
     }
 

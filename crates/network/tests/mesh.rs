@@ -1,6 +1,7 @@
 //! A mesh of 802.11s in scenarios.
 
 use netburn_medium::config::Band;
+use netburn_medium::geometry::Position;
 use netburn_medium::packet::{Ecn, Packet};
 use netburn_network::{Endpoint, MeshEvent, Network, Output};
 use netburn_scenario::plan::{RadioName, RadioRef, RadioSetting, Setting};
@@ -210,7 +211,8 @@ fn timers_of_two_programs() {
 /// An access point that no other hears is an error.
 #[test]
 fn an_access_point_out_of_reach() {
-    let plan = mesh(&[(0, 0), (80, 0), (400, 0)], "");
+    let mut plan = mesh(&[(0, 0), (80, 0), (160, 0)], "");
+    plan.aps[2].position = plan.aps[2].position.map(|at| Position { x: 400_000, ..at });
     assert_eq!(
         Network::<()>::new(&plan).unwrap_err().to_string(),
         "mesh.house: `m2` can't be reached from the root: all signals are too weak; place it nearer"

@@ -58,6 +58,7 @@ mod scalars;
 mod schema;
 mod section_macro;
 mod sections;
+mod signals;
 mod suggest;
 mod toml_text;
 mod value;

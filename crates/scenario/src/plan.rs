@@ -14,10 +14,12 @@ use std::fmt;
 
 mod change;
 mod radios;
+mod signals;
 mod wire;
 
 pub use change::{ApSetting, Change, LinkSetting, RadioSetting, Setting, StationSetting};
 pub use radios::RadiosError;
+pub use signals::{RadioSignal, SignalPoint};
 pub use wire::StationLink;
 
 /// The resolved scenario.
@@ -124,6 +126,8 @@ pub const DEFAULT_SCAN_AWAY: Duration = Duration::from_millis(100);
 pub struct Building {
     /// Path-loss model and walls.
     pub model: geometry::Building,
+    /// Floors on which positions can be; `None`: all.
+    pub floors: Option<Floors>,
     /// Standard deviation of shadowing. Default: 0 dB.
     pub shadowing: Db,
     /// Distance over which shadowing changes. Default: 6 m.
@@ -134,10 +138,26 @@ pub struct Building {
     pub rician_factor: Db,
 }
 
+/// Floors of a building, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Floors {
+    /// Lowest floor, −20 or more; 0 is at street level.
+    pub lowest: i16,
+    /// Highest floor, up to 200.
+    pub highest: i16,
+}
+
+impl fmt::Display for Floors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}", self.lowest, self.highest)
+    }
+}
+
 impl Default for Building {
     fn default() -> Self {
         Building {
             model: geometry::Building::default(),
+            floors: None,
             shadowing: Db::ZERO,
             shadowing_distance: Distance::from_metres(6),
             fading: FadingModel::None,
@@ -435,6 +455,8 @@ pub struct StationAir {
     pub path: Vec<Position>,
     /// Speed on the path; `None`: [`DEFAULT_SPEED`].
     pub speed: Option<Speed>,
+    /// Signals of all radios that it can join, instead of `path` and `quality`; otherwise none.
+    pub signals: Vec<RadioSignal>,
     /// Roaming between the radios of its network; `None`: it stays with the radio that it joined.
     pub roaming: Option<Roaming>,
     /// Power save; `None`: it never dozes.
@@ -632,6 +654,7 @@ impl Default for StationAir {
             weight: 256,
             path: Vec::new(),
             speed: None,
+            signals: Vec::new(),
             roaming: None,
             power_save: None,
         }

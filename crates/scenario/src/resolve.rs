@@ -3,6 +3,8 @@
 mod air;
 mod change;
 mod mesh;
+mod reach;
+mod signals;
 mod station;
 mod wire;
 mod workload;
@@ -16,6 +18,7 @@ use crate::file::{FILE_KEYS, Scenario};
 use crate::kit;
 use crate::node::{Node, Place};
 use crate::path::is_name;
+use crate::places::check_floor;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use std::collections::BTreeSet;
@@ -93,13 +96,16 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         && !too_many(aps, MAX_SECTIONS, "access points", cx)
     {
         plan.aps = aps.0.iter().map(|(name, ap)| air::ap(name, ap, cx)).collect();
-        air::check_backhauls(aps, &plan.aps, &names, cx);
+        for at in aps.0.iter().filter_map(|(_, ap)| ap.position.as_ref()) {
+            check_floor(at, plan.building.as_ref(), cx);
+        }
+        air::check_backhauls(aps, &plan, &names, cx);
     }
     if let Some(meshes) = &file.mesh
         && !too_many(meshes, MAX_SECTIONS, "meshes", cx)
     {
         for (name, section) in &meshes.0 {
-            let mesh = mesh::mesh(name, section, &plan.aps, &plan.meshes, &names, cx);
+            let mesh = mesh::mesh(name, section, &plan, &names, cx);
             plan.meshes.push(mesh);
         }
     }

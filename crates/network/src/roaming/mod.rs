@@ -29,21 +29,23 @@ use crate::beacon;
 use crate::layout::{Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
 use crate::output::{Envelope, NetPacket};
 use crate::steering::SteeringReason;
+pub use policy::roaming_trigger;
+
 pub(crate) use client::{Action, Client, RoamEvent, Surroundings, TransitionRequest};
 use client::{Settings, Target, scan_channel};
 use exchange::{FastTransition, Method};
 pub(crate) use losses::Losses;
-use motion::{Shadowing, Way};
+use motion::{Motion, Shadowing};
 use netburn_medium::air::Air;
 use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy};
-use netburn_medium::fading::Fading;
+use netburn_medium::fading::{Fading, FadingModel};
 use netburn_medium::geometry::{Building, Position};
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::TxVector;
 use netburn_medium::queue::StationState;
 use netburn_medium::signal;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, DEFAULT_SPEED, Joins, Network as Ssid};
+use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, Joins, Network as Ssid};
 use netburn_units::{Duration, Instant, Stream};
 use std::collections::VecDeque;
 use timers::Timers;
@@ -151,6 +153,8 @@ pub(crate) struct Roaming<P> {
     pub(crate) building: Building,
     /// Position of each radio.
     pub(crate) positions: Vec<Option<Position>>,
+    /// Position of each Wi-Fi station that is not a client here; `None`: the plan has another quality.
+    pub(crate) places: Vec<Option<Position>>,
     pub(crate) events: VecDeque<ClientEvent>,
 }
 
@@ -166,7 +170,7 @@ pub(crate) struct Mobile<P> {
     /// Packets of the station to its access point.
     pub(crate) uplink_losses: Losses,
     /// `None`: its signals are fixed.
-    pub(crate) way: Option<Way>,
+    pub(crate) motion: Option<Motion>,
     /// Position for which the signal of the candidate to which it is tuned was computed.
     measured: Option<Position>,
     /// Buffer for [`listen`](Self::listen).
@@ -300,7 +304,13 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
             let fading = |at: &WifiStation| {
                 let index = u64::from(number) << 32 | u64::from(at.radio.0);
                 let stream = plan.seed.stream("fading", index);
-                Fading::new(building.fading, building.rician_factor, stream)
+                // Signals of the plan have no distance that a station travels.
+                let model = if station.air.signals.is_empty() {
+                    building.fading
+                } else {
+                    FadingModel::None
+                };
+                Fading::new(model, building.rician_factor, stream)
             };
             let candidate = |at: &WifiStation| Candidate {
                 at: at.clone(),
@@ -313,7 +323,9 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 // It scanned before it joined.
                 known: at.link.signal(&at.quality).map(|signal| (signal.as_dbm_f64(), begin)),
             };
-            let path = &station.air.path;
+            let names = mobile.candidates.iter().map(|at| &layout.radios[at.radio.index()].name);
+            let motion = Motion::new(&station.air, names);
+            let next_motion = motion.as_ref().map(|_| begin);
             Mobile {
                 station: number,
                 wifi_station: mobile.wifi_station,
@@ -321,11 +333,11 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
                 client: Client::new(begin, settings, mobile.first),
                 decides: station.air.roaming.is_some(),
                 uplink_losses: Losses::new(begin),
-                way: (!path.is_empty()).then(|| Way::new(path, station.air.speed.unwrap_or(DEFAULT_SPEED))),
+                motion,
                 measured: None,
                 heard: Vec::new(),
                 tuned: mobile.first,
-                next_motion: (!path.is_empty()).then_some(begin),
+                next_motion,
                 chance: plan.seed.stream("beacons", u64::from(number)),
                 willing: plan.seed.stream("transition requests", u64::from(number)),
                 acceptance: config.acceptance.as_f64(),
@@ -353,7 +365,12 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
             }
             timers.set(index, mobile.poll_timeout());
         }
+        let stands_at = |(at, client): (&WifiStation, &Option<usize>)| {
+            let position = plan.stations[at.station].air.path.first().copied();
+            position.filter(|_| client.is_none())
+        };
         Roaming {
+            places: layout.wifi_stations.iter().zip(&client_of).map(stands_at).collect(),
             clients,
             client_of,
             place_of,
@@ -408,6 +425,51 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
         }
     }
 
+    /// Places a client at a position. Its way ends.
+    pub(crate) fn place(&mut self, now: Instant, client: usize, position: Position) {
+        let mobile = &mut self.clients[client];
+        mobile.motion = Some(Motion::standing(position));
+        mobile.measured = None;
+        mobile.next_motion = Some(now);
+        self.update_timer(client);
+    }
+
+    /// Position of a Wi-Fi station at its last update; `None`: it has none.
+    pub(crate) fn position(&self, wifi_station: usize) -> Option<Position> {
+        let Some(client) = self.client_of(wifi_station) else {
+            return self.places.get(wifi_station).copied().flatten();
+        };
+        let mobile = &self.clients[client];
+        match &mobile.motion {
+            Some(Motion::Way(way)) => Some(mobile.measured.unwrap_or_else(|| way.first())),
+            _ => None,
+        }
+    }
+
+    /// Sets the quality of a Wi-Fi station's links with all radios. It has no position from now on.
+    pub(crate) fn fix_quality(&mut self, wifi_station: usize, quality: LinkQuality) {
+        self.places[wifi_station] = None;
+        let Some(client) = self.client_of(wifi_station) else {
+            return;
+        };
+        let mobile = &mut self.clients[client];
+        mobile.motion = None;
+        mobile.next_motion = None;
+        for candidate in &mut mobile.candidates {
+            candidate.at.quality = quality;
+            let signal = candidate.at.link.signal(&quality);
+            candidate.signal = signal.map(netburn_units::Dbm::as_dbm_f64);
+        }
+        self.update_timer(client);
+    }
+
+    /// Signal of a radio at a position in dBm, without shadowing; `None` if its access point has no position.
+    pub(crate) fn signal_dbm(&self, radio: &PlacedRadio, number: usize, position: Position) -> Option<f64> {
+        let from = (*self.positions.get(number)?)?;
+        let loss = self.building.loss_db(radio.config.band, from, position);
+        Some(radio.config.power.as_dbm_f64() - loss)
+    }
+
     /// Nodes of a Wi-Fi station that moves; none for others.
     pub(crate) fn nodes(&self, wifi_station: usize) -> impl Iterator<Item = NodeId> {
         let mobile = self.client_of(wifi_station).map(|client| &self.clients[client]);
@@ -445,7 +507,7 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
         }
     }
 
-    /// Updates the signals for the position at `now`: of the radio to which it is tuned, and of all others if they
+    /// Updates the signals for `now`: with positions, of the radio to which it is tuned, and of all others if they
     /// are random. Returns whether one has changed.
     pub(crate) fn measure(
         &mut self,
@@ -454,8 +516,18 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
         positions: &[Option<Position>],
         radios: &[PlacedRadio],
     ) -> bool {
-        let Some(way) = &self.way else { return false };
         let mut changed = false;
+        let way = match &self.motion {
+            Some(Motion::Way(way)) => way,
+            Some(Motion::Signals(signals)) => {
+                for (candidate, signal) in self.candidates.iter_mut().zip(signals) {
+                    candidate.mean = signal.at(now.as_nanos());
+                    changed |= candidate.fade(radios[candidate.at.radio.index()].config.band, 0.0);
+                }
+                return changed;
+            }
+            None => return false,
+        };
         let position = way.at(now);
         if self.measured.replace(position) == Some(position) {
             return false;
@@ -494,9 +566,12 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
     /// Time of the next update of the signals, if it moves at `now`. With fast fading they change
     /// within a wavelength.
     pub(crate) fn after_motion(&self, now: Instant, usual: Duration) -> Option<Instant> {
-        let way = self.way.as_ref().filter(|way| way.is_moving(now))?;
+        let motion = self.motion.as_ref().filter(|motion| motion.is_moving(now))?;
         let fades = self.candidates.iter().any(|candidate| candidate.fading.is_some());
-        let interval = if fades { usual.min(way.fading_interval()) } else { usual };
+        let interval = match motion {
+            Motion::Way(way) if fades => usual.min(way.fading_interval()),
+            _ => usual,
+        };
         Some(now + interval)
     }
 

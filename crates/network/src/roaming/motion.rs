@@ -1,7 +1,44 @@
-//! Position of a station over time, and the shadowing along its way.
+//! Signals of a station over time: its position and the shadowing along its way, or signals of the plan.
 
 use netburn_medium::geometry::Position;
+use netburn_scenario::plan::{DEFAULT_SPEED, RadioRef, RadioSignal, StationAir};
 use netburn_units::{Db, Distance, Duration, Instant, Speed, Stream};
+
+/// Origin of a station's signals over time.
+#[derive(Debug, Clone)]
+pub(crate) enum Motion {
+    /// Positions.
+    Way(Way),
+    /// Signals that the plan has for each candidate, in the order of the candidates.
+    Signals(Vec<RadioSignal>),
+}
+
+impl Motion {
+    /// Motion of a station; `None`: its signals are fixed. `radios` are the names of its candidates.
+    pub(super) fn new<'r>(air: &StationAir, radios: impl Iterator<Item = &'r RadioRef>) -> Option<Self> {
+        if !air.path.is_empty() {
+            return Some(Motion::Way(Way::new(&air.path, air.speed.unwrap_or(DEFAULT_SPEED))));
+        }
+        let signal_of = |radio: &RadioRef| air.signals.iter().find(|signal| signal.radio == *radio).cloned();
+        let signals: Option<Vec<_>> = radios.map(signal_of).collect();
+        signals.filter(|signals| !signals.is_empty()).map(Motion::Signals)
+    }
+
+    /// A station that stands at a position.
+    pub(super) fn standing(at: Position) -> Self {
+        Motion::Way(Way::new(&[at], DEFAULT_SPEED))
+    }
+
+    /// Returns true if the signals change at `now` or later.
+    pub(crate) fn is_moving(&self, now: Instant) -> bool {
+        match self {
+            Motion::Way(way) => way.is_moving(now),
+            Motion::Signals(signals) => signals
+                .iter()
+                .any(|signal| signal.points.len() > 1 && now < Instant::ZERO + signal.end()),
+        }
+    }
+}
 
 /// A way at a constant speed. It begins at the start of the load and ends at its last position.
 #[derive(Debug, Clone)]
@@ -32,6 +69,11 @@ impl Way {
             last,
             speed,
         }
+    }
+
+    /// First position.
+    pub(super) fn first(&self) -> Position {
+        self.first
     }
 
     /// Position at `now`.

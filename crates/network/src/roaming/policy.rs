@@ -96,6 +96,13 @@ impl Constants {
     }
 }
 
+/// Signal in dBm below which a client with these settings looks for another access point on a band other than 2.4 GHz;
+/// `None`: it never does while it is connected.
+#[must_use]
+pub fn roaming_trigger(roaming: &Roaming) -> Option<f64> {
+    Constants::new(roaming).trigger.map(|trigger| trigger.below)
+}
+
 impl Trigger {
     /// Signal in dBm below which the client scans.
     pub(super) fn below(&self, band: Band) -> f64 {

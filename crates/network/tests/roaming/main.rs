@@ -5,6 +5,7 @@ use netburn_network::{ClientEvent, ClientEventKind, Endpoint, Network, Output};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 
+mod places;
 mod steering;
 
 /// The walk of `walk-with-a-call`: access points at x = 2 and 22 m with 20 dBm, walls of 5 dB at 4, 8,

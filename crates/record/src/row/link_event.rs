@@ -33,7 +33,8 @@ pub enum LinkChange {
         /// The BSS.
         to: Option<String>,
     },
-    /// It lost its link and did not join another BSS until the end.
+    /// It lost its link. The event's length is the time until it detected that (simulate, lab), or until the end of the
+    /// run (local, fleet).
     Disconnected {
         /// The BSS.
         from: Option<String>,

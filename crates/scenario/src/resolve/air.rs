@@ -2,7 +2,7 @@
 
 use super::Names;
 use crate::decode::{Context, Named, Section, Spanned};
-use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Radio, RadioName, RadioRef};
+use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Plan, Radio, RadioName, RadioRef};
 use crate::scalars::SizeOrOff;
 use crate::sections::{ApSection, NetworkSection, RadioSection};
 use crate::suggest::list;
@@ -78,7 +78,8 @@ fn backhaul_quality(ap: &mut Ap, section: &ApSection, cx: &mut Context) {
 }
 
 /// Checks the links between access points: the parent, its channel, the signal, and loops.
-pub(super) fn check_backhauls(sections: &Named<ApSection>, aps: &[Ap], names: &Names, cx: &mut Context) {
+pub(super) fn check_backhauls(sections: &Named<ApSection>, plan: &Plan, names: &Names, cx: &mut Context) {
+    let aps = &plan.aps[..];
     for (name, section) in &sections.0 {
         let Some(at) = &section.backhaul else { continue };
         let Some(ap) = aps.iter().find(|ap| ap.name == name.value) else {
@@ -110,6 +111,7 @@ pub(super) fn check_backhauls(sections: &Named<ApSection>, aps: &[Ap], names: &N
             continue;
         }
         check_own_radio(at, ap, other, parent, cx);
+        super::reach::check_backhaul(at, ap, parent, aps, plan.building.as_ref(), cx);
         let placed = ap.position.is_some() && other.position.is_some();
         if ap.backhaul_quality.is_none() && !placed {
             let without = if ap.position.is_none() { ap } else { other };

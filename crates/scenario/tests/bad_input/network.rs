@@ -233,7 +233,7 @@ fn timed_changes() {
     at(
         "time = \"5 s\"\nset = { \"station.tv.streams\" = 1 }",
         &[
-            "5:9: at.set: `station.tv.streams` cannot change during a run; keys that can change: `station.*.signal`, `station.*.distance`, `station.*.mcs`, `station.*.signal_up`, `station.*.rate_control`, `station.*.adapter_rate`, `station.*.queue`, `station.*.weight`, `station.*.link.rate`, `station.*.link.down`, `station.*.link.up`, `station.*.link.delay`, `station.*.link.loss`",
+            "5:9: at.set: `station.tv.streams` cannot change during a run; keys that can change: `station.*.signal`, `station.*.distance`, `station.*.position`, `station.*.mcs`, `station.*.signal_up`, `station.*.rate_control`, `station.*.adapter_rate`, `station.*.queue`, `station.*.weight`, `station.*.link.rate`, `station.*.link.down`, `station.*.link.up`, `station.*.link.delay`, `station.*.link.loss`",
         ],
     );
     at(
