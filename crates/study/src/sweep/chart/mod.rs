@@ -111,9 +111,10 @@ impl Group {
     /// Description of the combination; empty if there is no second key.
     #[must_use]
     pub fn name(&self) -> String {
-        match self.panel.is_empty() {
-            true => self.series.clone(),
-            false => format!("{}, {}", self.series, self.panel),
+        if self.panel.is_empty() {
+            self.series.clone()
+        } else {
+            format!("{}, {}", self.series, self.panel)
         }
     }
 }
