@@ -400,6 +400,9 @@ fn event_kind() -> impl Strategy<Value = EventKind> {
         EventKind::ServerLost,
         EventKind::UnusedServerLost,
         EventKind::Rejected,
+        EventKind::Scan,
+        EventKind::Steering,
+        EventKind::Path,
     ])
 }
 
