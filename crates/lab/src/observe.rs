@@ -3,7 +3,7 @@
 use crate::packet::Segment;
 use netburn_medium::geometry::Position;
 use netburn_network::{Network, StationStats};
-use netburn_network_rows::{air_row, change_row, client_row, link_row};
+use netburn_network_rows::{air_row, change_row, client_row, link_row, mesh_row};
 use netburn_record::Row;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Setting, StationSetting};
@@ -83,6 +83,9 @@ impl Observer {
         }
         while let Some(event) = network.poll_client_event() {
             rows.push(client_row(&event));
+        }
+        while let Some(event) = network.poll_mesh_event() {
+            rows.extend(mesh_row(&event));
         }
         let links = now >= self.links;
         let span = now.since(self.at).as_secs_f64().clamp(1e-3, 1.0);

@@ -1,7 +1,7 @@
 //! Rows of the record from the state of a modelled network. The simulator and the lab run the same
 //! network, and record it in the same form.
 
-use netburn_network::{AppliedChange, ClientEvent, ClientEventKind, LinkStats, StationDelta};
+use netburn_network::{AppliedChange, ClientEvent, ClientEventKind, LinkStats, MeshEvent, StationDelta};
 use netburn_record::{AirRow, Detail, EventKind, EventRow, LinkChange, LinkEvent, LinkRow, Row};
 use netburn_units::Instant;
 
@@ -66,6 +66,21 @@ fn client_detail(event: &ClientEvent) -> Detail {
     LinkEvent { change, text }.into()
 }
 
+/// Row about an event of a mesh; `None` for the end of an unused path and its renewal, which change
+/// nothing.
+#[must_use]
+pub fn mesh_row(event: &MeshEvent) -> Option<Row> {
+    let row = EventRow {
+        station: None,
+        workload: None,
+        at: event.at,
+        length: 0,
+        kind: EventKind::Path,
+        detail: event.to_string().into(),
+    };
+    (!event.is_routine()).then_some(Row::Event(row))
+}
+
 /// Row about a station's use of the air since `began`.
 #[must_use]
 pub fn air_row(station: u16, began: Instant, gain: &StationDelta) -> Row {
@@ -100,7 +115,7 @@ pub fn link_row(station: u16, now: Instant, link: &LinkStats) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_network::SteeringReason;
+    use netburn_network::{MeshEventKind, SteeringReason};
     use netburn_units::Duration;
 
     fn kind_of(kind: ClientEventKind) -> EventKind {
@@ -143,5 +158,33 @@ mod tests {
             EventKind::Warning
         );
         assert_eq!(kind_of(ClientEventKind::JoinFailed { to }), EventKind::Warning);
+    }
+
+    /// A path that is found is an event. Its renewal is none.
+    #[test]
+    fn events_of_a_mesh() {
+        let next = "two".to_owned();
+        let row = |kind| {
+            mesh_row(&MeshEvent {
+                at: Instant::from_secs(2),
+                mesh: "house".to_owned(),
+                ap: "one".to_owned(),
+                to: "three".to_owned(),
+                kind,
+            })
+        };
+        let found = row(MeshEventKind::Found {
+            next: next.clone(),
+            metric: 300,
+        });
+        let Some(Row::Event(found)) = found else {
+            panic!("no event");
+        };
+        assert_eq!(
+            (found.station, found.kind, found.at),
+            (None, EventKind::Path, Instant::from_secs(2))
+        );
+        assert_eq!(found.detail.text(), "one found a path to three: next two, metric 300");
+        assert_eq!(row(MeshEventKind::Renewed { next, metric: 300 }), None);
     }
 }

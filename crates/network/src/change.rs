@@ -159,6 +159,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 for (from, to, snr) in self.meshes.set_powers(NodeId(radio as u16), &self.radios) {
                     self.air.set_snr(from, to, snr);
                 }
+                self.meshes.schedule_peers(now);
                 for link in &mut self.relays.links {
                     let (own, parent) = (link.own, link.parent);
                     if [own, parent].iter().any(|node| node.index() == radio) {

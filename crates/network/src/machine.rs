@@ -3,6 +3,7 @@
 mod forwarding;
 
 use crate::backhaul::{Backhaul, HopId};
+use crate::broadcasts::Broadcasts;
 use crate::change_schedule::ChangeSchedule;
 use crate::error::NetworkError;
 use crate::layout::{Attachment, Layout, PlacedRadio, UnitLink, WifiStation};
@@ -40,6 +41,7 @@ pub struct Network<P> {
     pub(crate) power_saves: PowerSaves,
     pub(crate) relays: Relays<P>,
     pub(crate) meshes: Meshes<P>,
+    pub(crate) broadcasts: Broadcasts,
     /// Station of each node after the radios.
     station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
@@ -65,7 +67,7 @@ pub struct Network<P> {
 const FOURTH_ADDRESS: u32 = 6;
 
 /// Bytes of the mesh control field without proxied addresses (802.11-2020 clause 9.2.4.7.3).
-const MESH_CONTROL: u32 = 6;
+pub(crate) const MESH_CONTROL: u32 = 6;
 
 /// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -78,6 +80,8 @@ pub enum Wake {
     Relay,
     /// A timer of a mesh's path selection.
     Mesh,
+    /// A broadcast packet arrives, or a DTIM beacon is sent.
+    Broadcast,
     /// A client's timer, or the motion of a station.
     Roaming,
     /// A timer of the access points that ask stations to move.
@@ -133,6 +137,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS + MESH_CONTROL);
         }
         let meshes = Meshes::new(plan, &layout, begin);
+        let broadcasts = Broadcasts::new(plan, &layout, begin);
         let mut network = Network {
             air,
             roaming,
@@ -140,6 +145,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             power_saves,
             relays,
             meshes,
+            broadcasts,
             station_of_node: layout.station_of_node,
             backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
@@ -213,6 +219,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Wake::Wire => {}
             Wake::Relay => self.relay(at),
             Wake::Mesh => self.handle_meshes(at),
+            Wake::Broadcast => self.handle_broadcasts(at),
             Wake::Roaming => self.roam(at),
             Wake::Steering => self.steer(at),
             Wake::Presence => self.handle_presence(at),
@@ -261,6 +268,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         before(self.power_saves.poll_timeout(), Wake::Presence);
         before(self.relays.poll_timeout(), Wake::Relay);
         before(self.meshes.poll_timeout(), Wake::Mesh);
+        before(self.broadcasts.poll_timeout(), Wake::Broadcast);
         before(self.roaming.poll_timeout(), Wake::Roaming);
         before(self.steering.poll_timeout(), Wake::Steering);
         before(self.changes.next(), Wake::Change);

@@ -202,6 +202,8 @@ pub enum EventKind {
     Scan,
     /// An access point asked a station to move or disassociated it, or the station answered.
     Steering,
+    /// A path of a mesh was found, changed or lost, or a link of the mesh opened or closed.
+    Path,
 }
 
 impl IntervalRow {
@@ -269,7 +271,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds.
-    pub(crate) const ALL: [EventKind; 17] = [
+    pub(crate) const ALL: [EventKind; 18] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,
@@ -287,6 +289,7 @@ impl EventKind {
         EventKind::Rejected,
         EventKind::Scan,
         EventKind::Steering,
+        EventKind::Path,
     ];
 
     /// Name in columns and exports.
@@ -310,6 +313,7 @@ impl EventKind {
             EventKind::Rejected => "rejected",
             EventKind::Scan => "scan",
             EventKind::Steering => "steering",
+            EventKind::Path => "path",
         }
     }
 }

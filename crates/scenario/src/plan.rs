@@ -192,7 +192,15 @@ pub struct Network {
     pub okc: bool,
     /// Steering of stations by the access points.
     pub steering: Steering,
+    /// Mean time between two broadcast packets of [`BROADCAST_BYTES`] from the wire; `None`: there are
+    /// none.
+    pub broadcast_interval: Option<Duration>,
+    /// Beacons from one DTIM beacon to the next, 1 to 255. Default: 2, as in hostapd.
+    pub dtim_period: u8,
 }
+
+/// Length of a broadcast packet in bytes, with its IP header: between ARP (28) and mDNS (60 to 500).
+pub const BROADCAST_BYTES: u32 = 200;
 
 /// Reference to a radio of an access point, written `c7.5g`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -555,6 +563,8 @@ impl Network {
             key_caching: true,
             okc: false,
             steering: Steering::default(),
+            broadcast_interval: None,
+            dtim_period: 2,
         }
     }
 }

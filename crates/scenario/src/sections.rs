@@ -89,6 +89,10 @@ section! {
         radios(required): List<RadioRef> => radios;
         /// Steering of stations by the access points: the name of a policy (`none`, `usteer`, `dawn`, `load`, `prefer-5ghz`, `probe-suppression`), or a section. All but `none` and `probe-suppression` need `v = true`. Manual steering is a network for each band.
         steering: SteeringChoice => steering;
+        /// Mean time between two broadcast packets from the wire, such as ARP and mDNS, of 200 bytes each. The times between them are uniform over 0 to twice this value. Each access point sends them at the lowest basic rate, without acknowledgement. While one of its stations dozes, they wait for the DTIM beacon.
+        broadcast_interval: SomeTime => broadcast_interval, default "none: no broadcast packets";
+        /// Every how many beacons is a DTIM beacon. Beacons are 102.4 ms apart. It has an effect only with `broadcast_interval`.
+        dtim_period: Whole<1, 255> => dtim_period;
         /// Key management, which decides how many frames a station needs to join: `open`, `psk` (8 frames), `sae` (10), `802.1x` (24, and eight round trips to the RADIUS server).
         security: Security => security;
         /// Round trip from the access points to the RADIUS server. It has an effect only with `802.1x`.

@@ -479,6 +479,8 @@ fn plan() -> impl Strategy<Value = Plan> {
             r_over_ds: placed,
             key_caching: !placed,
             okc: placed,
+            broadcast_interval: placed.then_some(times.2),
+            dtim_period: if placed { 3 } else { 2 },
             steering: if placed {
                 Steering {
                     policy: SteeringPolicy::Usteer,

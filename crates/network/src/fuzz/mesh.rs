@@ -199,11 +199,12 @@ impl World {
                     assert!(usize::from(next.0) != node && self.waiting.remove(&frame).is_some());
                 }
                 Output::Drop(frame) => assert!(self.waiting.remove(&frame).is_some(), "{frame}"),
-                Output::Path { to, before, now } => {
+                Output::NotFound(to) => assert!(!self.paths.contains_key(&(node, to)), "a path to {to:?}"),
+                Output::Path { to, before, now, .. } => {
                     assert_ne!(usize::from(to.0), node, "a path to itself");
-                    assert_ne!(before, now, "no change");
+                    assert_ne!(before, now.map(|(next, _)| next), "no change");
                     let known = match now {
-                        Some(next) => self.paths.insert((node, to), next),
+                        Some((next, _)) => self.paths.insert((node, to), next),
                         None => self.paths.remove(&(node, to)),
                     };
                     assert_eq!(known, before, "path of {node} to {to:?}");

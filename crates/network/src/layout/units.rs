@@ -162,13 +162,19 @@ impl UnitLink {
     }
 
     /// True if the signal permits the slowest rate in both directions.
-    pub(super) fn is_usable(&self) -> bool {
+    pub(crate) fn is_usable(&self) -> bool {
         self.link.check_signal(&self.quality, self.signal_up).is_ok()
     }
 
     /// Expected throughput to the access point, in bit/s.
     pub(crate) fn expected_bps(&self) -> f64 {
         self.link.expected_bps(&self.quality)
+    }
+
+    /// Signal at the access point, and at its parent; `None`: nothing is lost to noise.
+    pub(crate) fn signals(&self) -> (Option<Dbm>, Option<Dbm>) {
+        let down = self.link.signal(&self.quality);
+        (down, down.and(self.signal_up).or(down))
     }
 
     /// SNR at the access point, and at its parent.

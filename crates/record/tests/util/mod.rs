@@ -411,6 +411,9 @@ fn event_kind() -> impl Strategy<Value = EventKind> {
         EventKind::ServerLost,
         EventKind::UnusedServerLost,
         EventKind::Rejected,
+        EventKind::Scan,
+        EventKind::Steering,
+        EventKind::Path,
     ])
 }
 

@@ -1,6 +1,7 @@
 //! Kinds of case: one file per kind, with its keys, metrics and their computation.
 
 pub mod air;
+pub mod broadcast;
 pub mod codel;
 pub mod formula;
 pub mod mesh;
@@ -37,6 +38,8 @@ pub enum Kind {
     Codel,
     /// Packets to a station that dozes.
     PowerSave,
+    /// Broadcast packets to the stations of an access point.
+    Broadcast,
     /// Times of a scan.
     RoamScan,
     /// Frames with which a station joins.
@@ -84,6 +87,8 @@ pub enum Input {
     Codel(codel::Codel),
     /// See [`Kind::PowerSave`].
     PowerSave(Box<power_save::PowerSaveInput>),
+    /// See [`Kind::Broadcast`].
+    Broadcast(Box<broadcast::BroadcastInput>),
     /// See [`Kind::RoamScan`].
     RoamScan(roaming::RoamScan),
     /// See [`Kind::RoamJoin`].
@@ -127,6 +132,7 @@ impl Input {
             Kind::Shares => Input::Shares(deserialize(table, span)?),
             Kind::Codel => Input::Codel(deserialize(table, span)?),
             Kind::PowerSave => Input::PowerSave(Box::new(power_save::PowerSaveInput::read(table, span)?)),
+            Kind::Broadcast => Input::Broadcast(Box::new(broadcast::BroadcastInput::read(table, span)?)),
             Kind::RoamScan => Input::RoamScan(deserialize(table, span)?),
             Kind::RoamJoin => Input::RoamJoin(deserialize(table, span)?),
             Kind::Shadowing => Input::Shadowing(deserialize(table, span)?),
@@ -159,6 +165,7 @@ impl Input {
             Input::Shares(shares) => shares.metrics(),
             Input::Codel(codel) => codel.metrics(),
             Input::PowerSave(_) => power_save::PowerSaveInput::metrics(),
+            Input::Broadcast(_) => broadcast::BroadcastInput::metrics(),
             Input::RoamScan(_) => roaming::RoamScan::metrics(),
             Input::RoamJoin(_) => roaming::RoamJoin::metrics(),
             Input::Shadowing(_) => one("correlation", Dimension::Share),
@@ -222,6 +229,7 @@ impl Input {
             Input::Shares(shares) => each(&|metric| shares.run(metric)),
             Input::Codel(codel) => codel.run(wanted),
             Input::PowerSave(sleeper) => sleeper.run(wanted),
+            Input::Broadcast(broadcast) => broadcast.run(wanted),
             Input::RoamScan(scan) => each(&|metric| scan.run(metric)),
             Input::RoamJoin(join) => each(&|metric| join.run(metric)),
             Input::Shadowing(shadowing) => each(&|_| shadowing.run()),
