@@ -479,7 +479,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             r_over_ds: placed,
             key_caching: !placed,
             okc: placed,
-            broadcast_interval: placed.then_some(times.2),
+            broadcast_interval: placed.then_some(times.2.max(Duration::from_nanos(1))),
             dtim_period: if placed { 3 } else { 2 },
             steering: if placed {
                 Steering {
