@@ -68,6 +68,7 @@ const EXEMPT: &[(&str, &str)] = &[
     ),
     ("Scenario.network", "sections"),
     ("Scenario.ap", "sections"),
+    ("Scenario.kit", "sections"),
     ("Scenario.mesh", "sections"),
     (
         "MeshSection.root_mode",

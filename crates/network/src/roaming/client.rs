@@ -16,7 +16,8 @@ use std::collections::VecDeque;
 const MIN_BEACONS: u32 = 4;
 /// Missing beacons after which the client probes its access point (mac80211: 7).
 const MISSING_BEACONS: u32 = 7;
-/// Time to wait for the answer to a probe of the access point, and number of probes.
+/// Time to wait for the answer to a probe of the access point, or for the result of a null frame before an absence, and
+/// number of probes.
 const PROBE_WAIT: Duration = Duration::from_millis(500);
 const PROBES: u32 = 2;
 /// Time until a client without any access point scans again (wpa_supplicant).
@@ -156,8 +157,9 @@ struct Listening {
     scan: Scan,
     /// Step in progress, and its end.
     step: Option<(Step, Instant)>,
-    /// First channel of an absence that begins when the access point knows of it, and the time on it.
-    announced: Option<(ScanChannel, Duration)>,
+    /// First channel of an absence that begins when the access point knows of it, the time on it, and the time at
+    /// which the absence begins at the latest.
+    announced: Option<(ScanChannel, Duration, Instant)>,
     found: Vec<(usize, f64)>,
     since: Instant,
     away: Duration,
@@ -327,7 +329,10 @@ impl Client {
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match &self.state {
             State::Connected => Some(self.next_beacon),
-            State::Scanning(listening) => listening.step.map(|(_, until)| until),
+            State::Scanning(listening) => {
+                let announced = listening.announced.map(|(.., latest)| latest);
+                announced.or(listening.step.map(|(_, until)| until))
+            }
             State::Joining { exchange, .. } => exchange.poll_timeout(),
             State::Choosing { until, .. }
             | State::Leaving { until, .. }
@@ -343,6 +348,8 @@ impl Client {
         }
         match &mut self.state {
             State::Connected => self.handle_beacon(now, around),
+            // The result of the null frame is missing.
+            State::Scanning(Listening { announced: Some(_), .. }) => self.leave(now),
             State::Scanning(_) => self.handle_scan(now, around),
             State::Choosing { purpose, found, .. } => {
                 let (purpose, found) = (purpose.clone(), std::mem::take(found));
@@ -577,7 +584,7 @@ impl Client {
         listening.step = None;
         match next {
             Some(Step::Listen(channel, dwell)) if !was_away && connected => {
-                listening.announced = Some((channel, dwell));
+                listening.announced = Some((channel, dwell, now + PROBE_WAIT));
                 self.actions.push_back(Action::Null { asleep: true });
             }
             Some(step @ Step::Listen(_, dwell)) => listening.step = Some((step, now + dwell)),
@@ -595,7 +602,7 @@ impl Client {
         let State::Scanning(listening) = &mut self.state else {
             return;
         };
-        if let Some((channel, dwell)) = listening.announced.take() {
+        if let Some((channel, dwell, _)) = listening.announced.take() {
             listening.step = Some((Step::Listen(channel, dwell), now + dwell));
             self.actions.push_back(Action::SetAway(true));
         }

@@ -78,6 +78,8 @@ struct World {
     away: bool,
     /// True from the result of the announcement until the client has left.
     announced: bool,
+    /// Time of the last announcement, after which the client waits 500 ms for its result.
+    announced_at: Instant,
 }
 
 impl World {
@@ -137,6 +139,7 @@ impl World {
             tuned: 0,
             away: false,
             announced: false,
+            announced_at: Instant::ZERO,
         }
     }
 
@@ -270,11 +273,15 @@ impl World {
                 Action::Null { asleep } => {
                     assert!(self.joined.is_some(), "a null frame without an association");
                     assert!(!self.away, "a null frame from another channel");
+                    if asleep {
+                        self.announced_at = self.now;
+                    }
                     self.sent.push_back(Sent::Null { asleep });
                 }
                 Action::SetAway(away) => {
                     assert!(self.joined.is_some(), "an absence without an association");
-                    assert!(!away || self.announced, "an absence without an announcement");
+                    let waited = self.now.since(self.announced_at) >= Duration::from_millis(500);
+                    assert!(!away || self.announced || waited, "an absence without an announcement");
                     self.away = away;
                 }
                 // Results of frames to the old access point may follow.
