@@ -247,17 +247,20 @@ pub enum MarkKind {
     Scan,
     /// An access point asked a station to move or disassociated it, or the station answered.
     Steering,
+    /// A path of a mesh was found, changed or lost, or a link of the mesh opened or closed.
+    Path,
     /// A warning for the reader.
     Warning,
 }
 
 impl MarkKind {
     /// All kinds, in the order of a chart's note.
-    pub const ALL: [MarkKind; 8] = [
+    pub const ALL: [MarkKind; 9] = [
         MarkKind::Change,
         MarkKind::Roam,
         MarkKind::Scan,
         MarkKind::Steering,
+        MarkKind::Path,
         MarkKind::Lost,
         MarkKind::Rate,
         MarkKind::Stall,
@@ -275,6 +278,7 @@ impl MarkKind {
             MarkKind::Rate => "rate fell",
             MarkKind::Scan => "scan",
             MarkKind::Steering => "steering",
+            MarkKind::Path => "path",
             MarkKind::Warning => "warning",
         }
     }

@@ -275,7 +275,8 @@ fn radiotap(transmission: &Transmission, number: u32) -> Vec<u8> {
         0
     };
     bytes.extend([0x88, retry, 0, 0]);
-    bytes.extend(address(transmission.to));
+    let group = transmission.to == transmission.from;
+    bytes.extend(if group { [0xff; 6] } else { address(transmission.to) });
     bytes.extend(address(transmission.from));
     bytes.extend([2, 0, 0, 0, 0xff, 0xff]);
     bytes.extend(((number & 0xfff) << 4).to_le_bytes()[..2].iter());

@@ -1,6 +1,7 @@
 //! Keys that change settings of the network while it runs. Pure.
 
 use netburn_medium::config::{LinkQuality, QueueKind};
+use netburn_medium::geometry::Position;
 use netburn_network::Network;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{ApSetting, Setting, StationSetting};
@@ -10,6 +11,14 @@ use netburn_units::{BitRate, Dbm, Instant};
 pub const KEYS: &str =
     "up/down station · left/right signal −/+ 3 dB · -/+ MCS · q queue of its access point · Ctrl-C ends";
 
+/// Help on the keys, when the selected station has a position.
+pub const POSITION_KEYS: &str =
+    "n/p station · arrows move it by 1 m · -/+ MCS · q queue of its access point · Ctrl-C ends";
+
+/// Change of a position by one key press, in mm.
+const STEP_MM: i64 = 1_000;
+/// Largest coordinate of a scenario, in mm.
+const MAX_MM: i64 = 10_000_000;
 /// Change of a signal by one key press, in dB.
 const STEP_DB: i32 = 3;
 /// Range of signals in a scenario, in dBm.
@@ -86,6 +95,10 @@ pub struct KeyboardControl {
 struct Held {
     name: String,
     ap: usize,
+    /// Position at the start, or the one set last; `None`: it has none.
+    position: Option<Position>,
+    /// True if keys have set the position or ended the walk: the network has no newer position.
+    placed: bool,
     signal: Option<Dbm>,
     mcs: Option<u8>,
     /// Rate of each MCS of the link, indexed by the MCS.
@@ -140,6 +153,8 @@ impl KeyboardControl {
             Held {
                 name: station.name.clone(),
                 ap: plan.aps.iter().position(|known| known.name == ap).unwrap_or_default(),
+                position: model.position(number),
+                placed: false,
                 signal: model.link_stats(number).signal,
                 mcs: match station.air.quality {
                     Some(LinkQuality::Mcs(mcs)) => Some(mcs),
@@ -175,20 +190,80 @@ impl KeyboardControl {
         self.stations.get(number)?.mcs_of(rate)
     }
 
-    /// Handles a key. Returns the setting to apply. `rate` is the rate of the last transmission to the selected station.
-    pub fn handle_key(&mut self, key: Key, rate: Option<BitRate>) -> Option<Setting> {
+    /// Help on the keys that act on the selected station.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self.position() {
+            Some(_) => POSITION_KEYS,
+            None => KEYS,
+        }
+    }
+
+    /// Position of the selected station, as set last or at the start; `None`: it has none.
+    #[must_use]
+    pub fn position(&self) -> Option<Position> {
+        self.stations.get(self.selected)?.position
+    }
+
+    /// Name and position of the selected station, if it has one. `seen` is its position in the network.
+    #[must_use]
+    pub fn place(&self, seen: Option<Position>) -> Option<(&str, Position)> {
+        let station = self.stations.get(self.selected)?;
+        let position = if station.placed { station.position } else { seen };
+        Some((station.name.as_str(), position.or(station.position)?))
+    }
+
+    /// Handles a key. Returns the setting to apply. `rate` is the rate of the last transmission to the selected station,
+    /// and `seen` its position in the network.
+    ///
+    /// Arrows move a station that has a position. For others they select a station and change the signal.
+    pub fn handle_key(&mut self, key: Key, rate: Option<BitRate>, seen: Option<Position>) -> Option<Setting> {
         let last = self.stations.len().checked_sub(1)?;
+        let by = match key {
+            Key::Left => Some((-STEP_MM, 0)),
+            Key::Right => Some((STEP_MM, 0)),
+            Key::Up => Some((0, STEP_MM)),
+            Key::Down => Some((0, -STEP_MM)),
+            Key::Char(_) => None,
+        };
+        if let (Some(by), Some(_)) = (by, self.position()) {
+            return self.walk(by, seen);
+        }
         match key {
-            Key::Up => self.selected = self.selected.saturating_sub(1),
-            Key::Down => self.selected = (self.selected + 1).min(last),
+            Key::Up | Key::Char(b'p') => self.selected = self.selected.saturating_sub(1),
+            Key::Down | Key::Char(b'n' | b'\t') => self.selected = (self.selected + 1).min(last),
             Key::Left => return self.signal(-STEP_DB),
             Key::Right => return self.signal(STEP_DB),
-            Key::Char(b'-') => return self.mcs(false, rate),
-            Key::Char(b'+' | b'=') => return self.mcs(true, rate),
+            Key::Char(sign @ (b'-' | b'+' | b'=')) => {
+                let position = self.place(seen).map(|(_, position)| position);
+                let setting = self.mcs(sign != b'-', rate)?;
+                // A fixed MCS ends a walk. The arrows go on from this position.
+                let station = &mut self.stations[self.selected];
+                (station.position, station.placed) = (position, true);
+                return Some(setting);
+            }
             Key::Char(b'q') => return self.queue(),
             Key::Char(_) => {}
         }
         None
+    }
+
+    /// Moves the selected station by this many mm to the east and to the north.
+    fn walk(&mut self, (east, north): (i64, i64), seen: Option<Position>) -> Option<Setting> {
+        let (_, from) = self.place(seen)?;
+        let station = &mut self.stations[self.selected];
+        let position = Position {
+            x: (from.x + east).clamp(-MAX_MM, MAX_MM),
+            y: (from.y + north).clamp(-MAX_MM, MAX_MM),
+            floor: from.floor,
+        };
+        station.position = Some(position);
+        station.placed = true;
+        // The link quality of its MCS ends.
+        station.mcs = None;
+        let setting = Setting::Station(station.name.clone(), StationSetting::Position(position));
+        self.model.set(Instant::ZERO, &setting);
+        Some(setting)
     }
 
     fn signal(&mut self, by: i32) -> Option<Setting> {
@@ -273,7 +348,7 @@ mod tests {
 
     fn pressed(control: &mut KeyboardControl, bytes: &[u8]) -> Vec<String> {
         let keys = keys(bytes).into_iter();
-        keys.filter_map(|key| control.handle_key(key, None))
+        keys.filter_map(|key| control.handle_key(key, None, None))
             .map(|setting| setting.to_string())
             .collect()
     }
@@ -321,7 +396,7 @@ mod tests {
         );
         let set = |control: &mut KeyboardControl, key, rate| {
             control
-                .handle_key(Key::Char(key), rate)
+                .handle_key(Key::Char(key), rate, None)
                 .map(|setting| setting.to_string())
         };
         assert_eq!(set(&mut one, b'-', rate(180)).unwrap(), "station.near.mcs = 3");
@@ -334,6 +409,85 @@ mod tests {
         assert_eq!(set(&mut control(), b'-', rate(30)), None);
         // Before the first transmission, the rate that the signal permits counts.
         assert_eq!(set(&mut control(), b'-', None).unwrap(), "station.near.mcs = 6");
+    }
+
+    /// A station with a position, one on a path, and one with a signal.
+    fn building() -> KeyboardControl {
+        let text = r#"
+            [ap.home]
+            position = "0 m, 0 m"
+            radio.5g = {}
+            [station.desk]
+            joins = "home.5g"
+            position = "2.5 m, 1 m, floor 1"
+            [station.phone]
+            joins = "home.5g"
+            path = ["1 m, 0 m", "9 m, 0 m"]
+            [station.tv]
+            joins = "home.5g"
+            signal = "-50 dBm"
+        "#;
+        KeyboardControl::new(&Document::from_toml("s.toml", text).unwrap().resolve().unwrap()).unwrap()
+    }
+
+    /// Left is west, up is north, and a key press is 1 m.
+    #[test]
+    fn arrows_move_a_station_with_a_position() {
+        let mut control = building();
+        assert_eq!(control.help(), POSITION_KEYS);
+        assert_eq!(
+            pressed(&mut control, b"\x1b[C\x1b[A\x1b[D\x1b[D\x1b[B"),
+            [
+                "station.desk.position = \"3.5 m, 1 m, floor 1\"",
+                "station.desk.position = \"3.5 m, 2 m, floor 1\"",
+                "station.desk.position = \"2.5 m, 2 m, floor 1\"",
+                "station.desk.position = \"1.5 m, 2 m, floor 1\"",
+                "station.desk.position = \"1.5 m, 1 m, floor 1\"",
+            ]
+        );
+        // n, Tab and p select; the station without a position keeps the other meaning of the arrows.
+        assert_eq!(pressed(&mut control, b"\tn\x1b[D"), ["station.tv.signal = \"-53 dBm\""]);
+        assert_eq!(control.help(), KEYS);
+        assert_eq!(
+            pressed(&mut control, b"pp\x1b[C"),
+            ["station.desk.position = \"2.5 m, 1 m, floor 1\""]
+        );
+    }
+
+    /// The walk ends where the station is, and the keys go on from there.
+    #[test]
+    fn a_walk_ends_with_the_first_arrow() {
+        let mut control = building();
+        pressed(&mut control, b"n");
+        let seen = |x| Some(Position { x, y: 0, floor: 0 });
+        let mut press = |key, seen| control.handle_key(key, None, seen).map(|setting| setting.to_string());
+        assert_eq!(
+            press(Key::Up, seen(4_200)).unwrap(),
+            "station.phone.position = \"4.2 m, 1 m\""
+        );
+        // The view of the network is older than the last key.
+        assert_eq!(
+            press(Key::Right, seen(4_200)).unwrap(),
+            "station.phone.position = \"5.2 m, 1 m\""
+        );
+        assert_eq!(
+            control.place(seen(0)).unwrap().1,
+            Position {
+                x: 5_200,
+                y: 1_000,
+                floor: 0
+            }
+        );
+    }
+
+    #[test]
+    fn positions_have_ends() {
+        let mut control = building();
+        let all = pressed(&mut control, &b"\x1b[D".repeat(10_010));
+        assert_eq!(
+            all.last().unwrap(),
+            "station.desk.position = \"-10000 m, 1 m, floor 1\""
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Rows about the channel and the stations while the lab runs.
 
 use crate::packet::Segment;
+use netburn_medium::geometry::Position;
 use netburn_network::{Network, StationStats};
-use netburn_network_rows::{air_row, change_row, client_row, link_row};
+use netburn_network_rows::{air_row, change_row, client_row, link_row, mesh_row};
 use netburn_record::Row;
 use netburn_scenario::Plan;
 use netburn_scenario::plan::{Setting, StationSetting};
@@ -28,6 +29,8 @@ pub struct StationSnapshot {
     pub rate: Option<BitRate>,
     /// Power of the access point's signal at the station.
     pub signal: Option<Dbm>,
+    /// Position of the station; `None` if its signals do not follow from a position.
+    pub position: Option<Position>,
 }
 
 /// Previous values of all counters, from which rows are computed.
@@ -81,6 +84,9 @@ impl Observer {
         while let Some(event) = network.poll_client_event() {
             rows.push(client_row(&event));
         }
+        while let Some(event) = network.poll_mesh_event() {
+            rows.extend(mesh_row(&event));
+        }
         let links = now >= self.links;
         let span = now.since(self.at).as_secs_f64().clamp(1e-3, 1.0);
         let began = now - Duration::from_nanos((span * 1e9) as u64);
@@ -99,6 +105,7 @@ impl Observer {
                 up: rate(gain.bytes_up),
                 rate: rated.then_some(link.rate_down),
                 signal: link.signal,
+                position: network.position(station),
             });
             rows.push(air_row(station, began, &gain));
             if links {

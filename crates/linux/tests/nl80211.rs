@@ -149,8 +149,8 @@ fn events() {
     assert_eq!(all(Kind::Event, decode::events), expected);
 }
 
-/// A capture of a kernel: interface 467 associates with 02:00:00:00:01:00 and leaves it with reason 3. Other messages
-/// are ignored.
+/// A capture of a kernel: interface 467 associates with 02:00:00:00:01:00 and leaves it with reason 3. Then
+/// it scans. Other messages are ignored.
 #[test]
 fn a_published_capture() {
     let entries = recording::read(CAPTURED).unwrap();
@@ -168,7 +168,11 @@ fn a_published_capture() {
         reason: Some(3),
         by_ap: false,
     };
-    assert_eq!(events, [connected, left]);
+    let scanned = Event::ScanEnded {
+        index: 467,
+        aborted: false,
+    };
+    assert_eq!(events, [connected, left, scanned]);
 }
 
 #[test]
@@ -397,4 +401,25 @@ fn the_corpus() {
         count += 1;
     }
     assert!(count >= 12, "{count}");
+}
+
+/// Scans, as linux/nl80211.h numbers them: NL80211_CMD_GET_SCAN is 32, and TRIGGER_SCAN, NEW_SCAN_RESULTS and SCAN_ABORTED
+/// follow. The attribute is NL80211_ATTR_IFINDEX (3).
+#[test]
+fn scans() {
+    let event = |command: u8| {
+        let mut bytes = 28_u32.to_ne_bytes().to_vec();
+        // Type of the family, flags, sequence number, port.
+        bytes.extend([33_u16.to_ne_bytes(), 0_u16.to_ne_bytes()].concat());
+        bytes.extend([0; 8]);
+        bytes.extend([command, 1, 0, 0]);
+        bytes.extend([8_u16.to_ne_bytes(), 3_u16.to_ne_bytes()].concat());
+        bytes.extend(7_u32.to_ne_bytes());
+        decode::events(&bytes)
+    };
+    assert_eq!(event(32), []);
+    assert_eq!(event(33), [Event::ScanStarted { index: 7 }]);
+    let ended = |aborted| [Event::ScanEnded { index: 7, aborted }];
+    assert_eq!(event(34), ended(false));
+    assert_eq!(event(35), ended(true));
 }

@@ -1,8 +1,8 @@
 //! SNR from power and distance: path loss, noise floor, receiver sensitivity.
 
-use crate::config::{Band, LinkQuality, Width};
+use crate::config::{Band, LinkQuality, Standard, Width};
 use crate::error;
-use crate::phy::TxVector;
+use crate::phy::{Modulation, TxVector, dsss, ofdm};
 use netburn_units::{Dbm, Distance};
 
 /// Noise figure of a receiver in dB: 7, as in ns-3.
@@ -103,8 +103,19 @@ impl Indoor {
 
 /// Noise of a receiver in a channel of `width`, in dBm: −174 dBm/Hz (290 K) and the noise figure.
 #[must_use]
-pub fn noise_dbm(width: Width) -> f64 {
-    -174.0 + 10.0 * libm::log10(f64::from(width.as_mhz()) * 1e6) + NOISE_FIGURE_DB
+pub const fn noise_dbm(width: Width) -> f64 {
+    -174.0 + 10.0 * log_hertz(width) + NOISE_FIGURE_DB
+}
+
+/// log₁₀ of a width in Hz, as `libm` computes it. The SNR of every moving station is computed often.
+const fn log_hertz(width: Width) -> f64 {
+    match width {
+        Width::Mhz20 => 7.301_029_995_663_981,
+        Width::Mhz40 => 7.602_059_991_327_962_5,
+        Width::Mhz80 => 7.903_089_986_991_944,
+        Width::Mhz160 => 8.204_119_982_655_925,
+        Width::Mhz320 => 8.505_149_978_319_906,
+    }
 }
 
 /// Signal at the receiver in dBm at the transmit power `power`; `None` if the quality is an MCS.
@@ -133,6 +144,27 @@ pub fn sensitivity_dbm(mcs: u8, width: Width) -> Option<i32> {
     const IN_20_MHZ: [i32; 14] = [-82, -79, -77, -74, -70, -66, -65, -64, -59, -57, -54, -52, -49, -46];
     let doublings = (width.as_mhz() / 20).ilog2() as i32;
     IN_20_MHZ.get(usize::from(mcs)).map(|dbm| dbm + 3 * doublings)
+}
+
+/// Slowest vector of a standard: its lowest rate, with one stream in 20 MHz.
+#[must_use]
+pub const fn slowest(standard: Standard) -> TxVector {
+    let modulation = match standard {
+        Standard::B => Modulation::Dsss(dsss::Rate::ALL[0]),
+        Standard::A | Standard::G => Modulation::Ofdm(ofdm::Rate::ALL[0]),
+        Standard::N => Modulation::Ht { mcs: 0 },
+        Standard::Ac => Modulation::Vht { mcs: 0 },
+        Standard::Ax => Modulation::He { mcs: 0 },
+        Standard::Be => Modulation::Eht { mcs: 0 },
+    };
+    TxVector {
+        modulation,
+        width: Width::Mhz20,
+        guard: standard.default_guard(),
+        streams: 1,
+        signal_extension: false,
+        short_preamble: false,
+    }
 }
 
 /// Minimum signal of the model for `vector`: half of all MPDUs of 1500 bytes arrive. About 7 dB
@@ -205,6 +237,14 @@ mod tests {
             streams: 1,
             signal_extension: false,
             short_preamble: false,
+        }
+    }
+
+    #[test]
+    fn constants_are_those_of_the_library() {
+        for width in [Width::Mhz20, Width::Mhz40, Width::Mhz80, Width::Mhz160, Width::Mhz320] {
+            let log = libm::log10(f64::from(width.as_mhz()) * 1e6);
+            assert_eq!(log_hertz(width).to_bits(), log.to_bits(), "{width:?}");
         }
     }
 

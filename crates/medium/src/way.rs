@@ -66,6 +66,17 @@ impl Way {
         })
     }
 
+    /// A way that stays at a position.
+    #[must_use]
+    pub const fn standing(at: Position) -> Self {
+        Way {
+            legs: Vec::new(),
+            first: at,
+            last: at,
+            speed: Speed::from_millimetres_per_second(1_000),
+        }
+    }
+
     /// Its straight parts in order; none if the station stays.
     #[must_use]
     pub fn legs(&self) -> &[Leg] {
@@ -150,6 +161,7 @@ mod tests {
         assert_eq!(way.fading_interval(), Duration::from_millis(5));
         assert!(way.is_moving(seconds(29)) && !way.is_moving(seconds(30)));
         let staying = Way::new(&[at(1)], speed).unwrap();
+        assert_eq!(staying, Way::standing(at(1)));
         assert!(!staying.is_moving(Instant::ZERO));
         assert_eq!((staying.first(), staying.legs().len()), (at(1), 0));
         assert_eq!(Way::new(&[], speed), None);

@@ -136,6 +136,7 @@ fn one_trace_everywhere() {
                     drops += 1;
                     hash.take([1, at.as_nanos() as u64, from.0.into(), to.0.into(), reason as u64, 0]);
                 }
+                Output::Group { .. } => {}
                 Output::Sent {
                     at,
                     from,

@@ -95,7 +95,7 @@ fn an_adapter_that_is_full_drops() {
             match output {
                 Output::Delivered { .. } => delivered += 1,
                 Output::Dropped { reason, .. } => full += u32::from(reason == DropReason::AdapterFull),
-                Output::Sent { .. } => {}
+                Output::Sent { .. } | Output::Group { .. } => {}
             }
         }
     }

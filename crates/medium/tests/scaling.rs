@@ -138,7 +138,7 @@ impl Case {
                     } => {
                         seen.push((at.as_nanos(), from, to, packet.map(|packet| packet.payload), false));
                     }
-                    Output::Sent { .. } => {}
+                    Output::Sent { .. } | Output::Group { .. } => {}
                 }
             }
         };

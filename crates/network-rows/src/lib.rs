@@ -1,8 +1,8 @@
 //! Rows of the record from the state of a modelled network. The simulator and the lab run the same
 //! network, and record it in the same form.
 
-use netburn_network::{AppliedChange, ClientEvent, ClientEventKind, LinkStats, StationDelta};
-use netburn_record::{AirRow, EventKind, EventRow, LinkRow, Row};
+use netburn_network::{AppliedChange, ClientEvent, ClientEventKind, LinkStats, MeshEvent, StationDelta};
+use netburn_record::{AirRow, Detail, EventKind, EventRow, LinkChange, LinkEvent, LinkRow, Row};
 use netburn_units::Instant;
 
 /// Row about changes at run time.
@@ -34,10 +34,51 @@ pub fn client_row(event: &ClientEvent) -> Row {
             ClientEventKind::Asked { .. }
             | ClientEventKind::Answered { .. }
             | ClientEventKind::Disassociated { .. } => EventKind::Steering,
-            ClientEventKind::Reconnected { .. } | ClientEventKind::JoinFailed { .. } => EventKind::Warning,
+            ClientEventKind::Reconnected { .. }
+            | ClientEventKind::JoinFailed { .. }
+            | ClientEventKind::LinkLost { .. } => EventKind::Warning,
         },
-        detail: event.to_string().into(),
+        detail: client_detail(event),
     })
+}
+
+/// Typed data of an event of a station's client.
+fn client_detail(event: &ClientEvent) -> Detail {
+    let change = match event.kind.clone() {
+        ClientEventKind::Roamed { from, to } => LinkChange::Roamed {
+            from: Some(from),
+            to: Some(to),
+        },
+        ClientEventKind::Reconnected { to } => LinkChange::Reconnected { to: Some(to) },
+        ClientEventKind::JoinFailed { to } => LinkChange::JoinFailed { to: Some(to) },
+        ClientEventKind::LinkLost { from } => LinkChange::Disconnected { from: Some(from) },
+        ClientEventKind::Scanned { away } => LinkChange::Scanned {
+            away: Some(away.as_nanos()),
+        },
+        ClientEventKind::Asked { to, reason } => LinkChange::TransitionRequested {
+            to: Some(to),
+            reason: reason.to_string(),
+        },
+        ClientEventKind::Answered { accepted } => LinkChange::TransitionAnswered { accepted },
+        ClientEventKind::Disassociated { from } => LinkChange::Disassociated { from: Some(from) },
+    };
+    let text = event.to_string();
+    LinkEvent { change, text }.into()
+}
+
+/// Row about an event of a mesh; `None` for the end of an unused path and its renewal, which change
+/// nothing.
+#[must_use]
+pub fn mesh_row(event: &MeshEvent) -> Option<Row> {
+    let row = EventRow {
+        station: None,
+        workload: None,
+        at: event.at,
+        length: 0,
+        kind: EventKind::Path,
+        detail: event.to_string().into(),
+    };
+    (!event.is_routine()).then_some(Row::Event(row))
 }
 
 /// Row about a station's use of the air since `began`.
@@ -74,7 +115,7 @@ pub fn link_row(station: u16, now: Instant, link: &LinkStats) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netburn_network::SteeringReason;
+    use netburn_network::{MeshEventKind, SteeringReason};
     use netburn_units::Duration;
 
     fn kind_of(kind: ClientEventKind) -> EventKind {
@@ -87,6 +128,10 @@ mod tests {
         let Row::Event(row) = client_row(&event) else {
             panic!("no event");
         };
+        let Detail::Link(detail) = &row.detail else {
+            panic!("no typed data");
+        };
+        assert_eq!(detail.text, event.to_string());
         assert_eq!((row.station, row.length), (Some(3), 66_000_000));
         row.kind
     }
@@ -108,6 +153,38 @@ mod tests {
             kind_of(ClientEventKind::Answered { accepted: false }),
             EventKind::Steering
         );
+        assert_eq!(
+            kind_of(ClientEventKind::LinkLost { from: to.clone() }),
+            EventKind::Warning
+        );
         assert_eq!(kind_of(ClientEventKind::JoinFailed { to }), EventKind::Warning);
+    }
+
+    /// A path that is found is an event. Its renewal is none.
+    #[test]
+    fn events_of_a_mesh() {
+        let next = "two".to_owned();
+        let row = |kind| {
+            mesh_row(&MeshEvent {
+                at: Instant::from_secs(2),
+                mesh: "house".to_owned(),
+                ap: "one".to_owned(),
+                to: "three".to_owned(),
+                kind,
+            })
+        };
+        let found = row(MeshEventKind::Found {
+            next: next.clone(),
+            metric: 300,
+        });
+        let Some(Row::Event(found)) = found else {
+            panic!("no event");
+        };
+        assert_eq!(
+            (found.station, found.kind, found.at),
+            (None, EventKind::Path, Instant::from_secs(2))
+        );
+        assert_eq!(found.detail.text(), "one found a path to three: next two, metric 300");
+        assert_eq!(row(MeshEventKind::Renewed { next, metric: 300 }), None);
     }
 }

@@ -150,12 +150,16 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 for station in 0..self.wifi_stations.len() {
                     if self.wifi_stations[station].radio.index() == radio {
                         self.wifi_stations[station].link.set_power(power);
-                        self.set_signal(station);
+                        match self.roaming.places[station] {
+                            Some(position) => self.place_station(now, station, position),
+                            None => self.set_signal(station),
+                        }
                     }
                 }
                 for (from, to, snr) in self.meshes.set_powers(NodeId(radio as u16), &self.radios) {
                     self.air.set_snr(from, to, snr);
                 }
+                self.meshes.schedule_peers(now);
                 for link in &mut self.relays.links {
                     let (own, parent) = (link.own, link.parent);
                     if [own, parent].iter().any(|node| node.index() == radio) {
@@ -169,10 +173,12 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         }
     }
 
-    fn set_station(&mut self, now: Instant, station: usize, setting: StationSetting) {
+    pub(crate) fn set_station(&mut self, now: Instant, station: usize, setting: StationSetting) {
         let wifi_station = &mut self.wifi_stations[station];
         match setting {
+            StationSetting::Position(position) => self.place_station(now, station, position),
             StationSetting::Quality(quality) => {
+                self.roaming.fix_quality(station, quality);
                 let was_mcs = matches!(wifi_station.quality, LinkQuality::Mcs(_));
                 wifi_station.quality = quality;
                 if was_mcs || matches!(quality, LinkQuality::Mcs(_)) {

@@ -1,17 +1,20 @@
 //! The clients of moving stations on the air: their timers, their actions, and the packets that they affect.
 
+use crate::layout::hundredths;
 use crate::machine::Network;
 use crate::output::{DropSite, Endpoint, Envelope, NetPacket};
-use crate::roaming::{Action, BUSY, Client, ClientEvent, ClientEventKind, Frame, RoamEvent, Roaming, Surroundings};
+use crate::roaming::{
+    Action, BUSY, Client, ClientEvent, ClientEventKind, Frame, Losses, RoamEvent, Roaming, Surroundings,
+};
+use netburn_medium::config::LinkQuality;
+use netburn_medium::geometry::Position;
 use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId, Packet};
+use netburn_medium::queue::StationState;
+use netburn_scenario::plan::StationSetting;
 use netburn_units::{Duration, Instant};
 
 /// Time between two updates of a moving station's signal.
 const MOTION: Duration = Duration::from_millis(100);
-/// Lost packets in a row after which an access point disassociates a station, and the minimum time
-/// since the last acknowledgement (mac80211: `STA_LOST_PKT_THRESHOLD`, `STA_LOST_PKT_TIME`).
-const LOST_PACKETS: u32 = 50;
-const LOST_TIME: Duration = Duration::from_secs(1);
 /// Packets that a station keeps while it has no link.
 const HELD: usize = 256;
 /// LLC and SNAP, which the model adds to every frame.
@@ -44,6 +47,9 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         index: usize,
         event: impl FnOnce(&mut Client, &Surroundings<'_>),
     ) {
+        if self.roaming.clients[index].client.is_scanning() {
+            self.measure_others(index);
+        }
         let mobile = &mut self.roaming.clients[index];
         let (signals, beacon) = mobile.listen(&self.air);
         let waiting = mobile
@@ -57,6 +63,18 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             busy: now < mobile.busy_until,
         };
         event(&mut mobile.client, &around);
+        mobile.heard = signals;
+    }
+
+    /// Updates the signals of the radios to which a client is not tuned.
+    fn measure_others(&mut self, index: usize) {
+        let Roaming {
+            clients,
+            building,
+            positions,
+            ..
+        } = &mut self.roaming;
+        clients[index].measure_others(building, positions, &self.radios);
     }
 
     /// Updates a station's signals.
@@ -83,6 +101,20 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             let radio = at.radio.index();
             self.wifi_stations[mobile.wifi_station].quality = at.quality;
             self.set_slow(radio);
+        }
+    }
+
+    /// Places a Wi-Fi station at a position. A station that does not move keeps its radio.
+    pub(crate) fn place_station(&mut self, now: Instant, wifi_station: usize, position: Position) {
+        if let Some(client) = self.roaming.client_of(wifi_station) {
+            self.roaming.place(now, client, position);
+            return;
+        }
+        let radio = self.wifi_stations[wifi_station].radio.index();
+        if let Some(dbm) = self.roaming.signal_dbm(&self.radios[radio], radio, position) {
+            let quality = LinkQuality::Signal(hundredths(dbm));
+            self.set_station(now, wifi_station, StationSetting::Quality(quality));
+            self.roaming.places[wifi_station] = Some(position);
         }
     }
 
@@ -117,6 +149,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     }
                 }
                 Action::Tune(target) => {
+                    self.measure_others(index);
                     self.roaming.clients[index].tuned = target;
                     self.set_snr(index, target);
                     let mobile = &self.roaming.clients[index];
@@ -198,7 +231,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let before = &mut self.wifi_stations[mobile.wifi_station];
         let (old_node, old_radio) = (before.node, before.radio);
         *before = at.clone();
-        mobile.candidates[target].lost = 0;
+        mobile.candidates[target].losses = Losses::new(now);
+        mobile.uplink_losses = Losses::new(now);
         mobile.joined_at = Some(now);
         mobile.deferred.clear();
         let held: Vec<_> = mobile.held.drain(..).collect();
@@ -242,6 +276,10 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 (since, now.since(since), kind)
             }
             RoamEvent::Failed { target } => (now, Duration::ZERO, ClientEventKind::JoinFailed { to: name(target) }),
+            RoamEvent::LinkLost { target, since } => {
+                let kind = ClientEventKind::LinkLost { from: name(target) };
+                (since, now.since(since), kind)
+            }
         };
         self.push_event(at, index, length, kind);
     }
@@ -281,7 +319,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 if arrived {
                     self.air.set_asleep(now, at.radio, at.node, *frame == Frame::Asleep);
                 }
-                mobile.client.handle_null(now, arrived);
+                mobile.client.handle_null(now, *frame == Frame::Asleep, arrived);
                 if arrived && *frame == Frame::Awake {
                     self.send_deferred(now, index);
                 }
@@ -294,7 +332,8 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         self.invalidate_timeout();
     }
 
-    /// Counts a packet that an access point delivered to a station, or lost after its last retry.
+    /// Counts a packet that an access point delivered to a station, or lost after its last retry. After
+    /// too many losses in a row hostapd disassociates the station (`hostapd_event_sta_low_ack`).
     pub(crate) fn count_loss(&mut self, now: Instant, radio: NodeId, node: NodeId, lost: bool) {
         let Some((index, place)) = self.roaming.candidate_of(node) else {
             return;
@@ -302,16 +341,40 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let mobile = &mut self.roaming.clients[index];
         let candidate = &mut mobile.candidates[place];
         if !lost {
-            (candidate.lost, candidate.acknowledged) = (0, now);
             mobile.busy_until = now + BUSY;
+        }
+        if !candidate.losses.count(now, lost) {
             return;
         }
-        candidate.lost += 1;
-        let joined = mobile.client.current() == Some(place);
-        if !joined && candidate.lost >= LOST_PACKETS && now.since(candidate.acknowledged) >= LOST_TIME {
+        if mobile.client.current() != Some(place) {
             self.air.disassociate(now, radio, node);
             self.air.end_rate_control(radio, node);
+        } else if mobile.decides {
+            self.disassociate(now, index);
         }
+    }
+
+    /// Counts a packet that a station delivered to its access point, or lost after its last retry. Returns
+    /// the packet if the access point accepts it. One that does not know the station any more rejects its
+    /// data by a disassociation (802.11-2020 clause 11.3.4.1, class 3 frames).
+    pub(crate) fn count_uplink(&mut self, now: Instant, node: NodeId, radio: NodeId, lost: bool) -> bool {
+        let Some((index, place)) = self.roaming.candidate_of(node) else {
+            return true;
+        };
+        let mobile = &mut self.roaming.clients[index];
+        if mobile.client.current() != Some(place) || !mobile.decides {
+            return true;
+        }
+        if mobile.uplink_losses.count(now, lost) {
+            self.with_surroundings(now, index, |client, around| client.handle_packet_loss(now, around));
+            self.act(now, index);
+            self.invalidate_timeout();
+        }
+        if !lost && self.air.station_state(radio, node) == StationState::Gone {
+            self.send_to_client(now, index, Frame::Disassociation);
+            return false;
+        }
+        true
     }
 
     /// Takes a packet of a station that has no link at the moment. Returns the packet if it has

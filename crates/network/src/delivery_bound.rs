@@ -21,10 +21,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         let stations = self.wired.poll_timeout().map(|at| Expected::Possible.at(at));
         let relays = self.relays.poll_timeout();
         let relays = relays.map(|at| Expected::Possible.at(self.air.earliest_delivery(at)));
+        let broadcasts = self.broadcasts.poll_timeout().map(|at| Expected::Unlikely.at(at));
         let meshes = self.meshes.poll_timeout().map(|at| Expected::Unlikely.at(at));
         let change = self.changes.next().map(|at| Expected::Unlikely.at(at));
         let roaming = self.roaming.poll_timeout().map(|at| Expected::Unlikely.at(at));
-        let timers = roaming.into_iter().chain(presence).chain(meshes);
+        let timers = roaming.into_iter().chain(presence).chain(meshes).chain(broadcasts);
         hops.chain(air)
             .chain(stations)
             .chain(relays)

@@ -1,5 +1,10 @@
 //! Operations on a [`Network`], decoded from bytes, and the laws that must hold for all of them.
 
+pub mod mesh;
+
+pub use crate::roaming::fuzz as client;
+pub use crate::steering::fuzz as steering;
+
 use crate::{Endpoint, Network, Output};
 use netburn_medium::air::DeliveryBound;
 use netburn_medium::config::{AdapterRate, LinkQuality, PowerSave, PowerSaveMode, QueueKind, RateControl};

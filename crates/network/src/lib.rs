@@ -20,11 +20,14 @@
 //! - [`hop`] – one direction of a wire: queue, serialisation, propagation.
 //! - [`queue`] – transmit queues from their names. `small_queues`: TCP Small Queues of the server.
 //! - `relay`: access points with a wireless backhaul, and the packets that they pass on.
-//! - `meshes`: meshes of 802.11s. `mesh_air`: the same on the air.
+//! - `meshes`: meshes of 802.11s. `mesh_air`: the same on the air. `mesh_peers`:
+//!   links that open and close. `mesh_event`: their events.
 //! - `roaming`: stations that move, and how they change their access point. `clients`: the same on the air.
 //! - `steering`: access points that ask stations to move. `steer`: the same on the air.
 //! - `power_save`: stations that doze, and access points that scan. `presence`: the same on the air.
 //!   `beacon`: the beacons that both of them and `roaming` use.
+//! - `broadcasts`: broadcast traffic, and the buffers of group-addressed frames. `broadcast_air`: the same
+//!   on the air.
 //! - `change_schedule` and `change`: times and effects of changes at run time.
 //! - `delivery_bound`: lower bound of the next delivery, for drivers in real time.
 //! - [`mesh`] – 802.11s: link metric, peering, path selection.
@@ -39,6 +42,8 @@
 
 mod backhaul;
 mod beacon;
+mod broadcast_air;
+mod broadcasts;
 mod change;
 mod change_schedule;
 pub mod checksum;
@@ -52,6 +57,8 @@ mod layout;
 mod machine;
 pub mod mesh;
 mod mesh_air;
+mod mesh_event;
+mod mesh_peers;
 mod meshes;
 mod observe;
 mod output;
@@ -65,11 +72,12 @@ mod steer;
 mod steering;
 mod wired_stations;
 
+pub use broadcasts::BroadcastStats;
 pub use change_schedule::AppliedChange;
 pub use error::NetworkError;
 pub use machine::{Network, Wake};
-pub use meshes::MeshEvent;
-pub use observe::{LinkStats, RadioStats, StationDelta, StationStats, Traffic};
+pub use mesh_event::{MeshEvent, MeshEventKind};
+pub use observe::{BackhaulHop, LinkStats, RadioStats, StationDelta, StationStats, Traffic};
 pub use output::{DropSite, Endpoint, Output};
-pub use roaming::{ClientEvent, ClientEventKind, validation};
-pub use steering::SteeringReason;
+pub use roaming::{ClientEvent, ClientEventKind, roaming_trigger, validation};
+pub use steering::{SteeringReason, validation as steering_validation};

@@ -3,11 +3,12 @@
 mod forwarding;
 
 use crate::backhaul::{Backhaul, HopId};
+use crate::broadcasts::Broadcasts;
 use crate::change_schedule::ChangeSchedule;
 use crate::error::NetworkError;
-use crate::layout::{Attachment, Layout, PlacedRadio, WifiStation};
+use crate::layout::{Attachment, Layout, PlacedRadio, UnitLink, WifiStation};
 use crate::meshes::Meshes;
-use crate::observe::{LinkStats, RadioStats, StationStats, Traffic, others};
+use crate::observe::{BackhaulHop, LinkStats, RadioStats, StationStats, Traffic, others};
 use crate::output::{Endpoint, Envelope, Output, wrap};
 use crate::power_save::PowerSaves;
 use crate::queue::QueueConfig;
@@ -17,6 +18,7 @@ use crate::small_queues::SmallQueues;
 use crate::steering::Steering;
 use crate::wired_stations::WiredStations;
 use netburn_medium::air::{Account, Air, Transmission, Wake as AirWake};
+use netburn_medium::geometry::Position;
 use netburn_medium::packet::{NodeId, Packet};
 use netburn_scenario::Plan;
 use netburn_units::{BitRate, Instant};
@@ -39,6 +41,7 @@ pub struct Network<P> {
     pub(crate) power_saves: PowerSaves,
     pub(crate) relays: Relays<P>,
     pub(crate) meshes: Meshes<P>,
+    pub(crate) broadcasts: Broadcasts,
     /// Station of each node after the radios.
     station_of_node: Vec<u16>,
     pub(crate) wired: WiredStations<P>,
@@ -64,7 +67,7 @@ pub struct Network<P> {
 const FOURTH_ADDRESS: u32 = 6;
 
 /// Bytes of the mesh control field without proxied addresses (802.11-2020 clause 9.2.4.7.3).
-const MESH_CONTROL: u32 = 6;
+pub(crate) const MESH_CONTROL: u32 = 6;
 
 /// Reason of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,6 +80,8 @@ pub enum Wake {
     Relay,
     /// A timer of a mesh's path selection.
     Mesh,
+    /// A broadcast packet arrives, or a DTIM beacon is sent.
+    Broadcast,
     /// A client's timer, or the motion of a station.
     Roaming,
     /// A timer of the access points that ask stations to move.
@@ -132,6 +137,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             air.set_extra_header(link.parent, link.own, FOURTH_ADDRESS + MESH_CONTROL);
         }
         let meshes = Meshes::new(plan, &layout, begin);
+        let broadcasts = Broadcasts::new(plan, &layout, begin);
         let mut network = Network {
             air,
             roaming,
@@ -139,6 +145,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             power_saves,
             relays,
             meshes,
+            broadcasts,
             station_of_node: layout.station_of_node,
             backhaul,
             channel_of: layout.air.nodes.iter().map(|node| node.channel).collect(),
@@ -212,6 +219,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             Wake::Wire => {}
             Wake::Relay => self.relay(at),
             Wake::Mesh => self.handle_meshes(at),
+            Wake::Broadcast => self.handle_broadcasts(at),
             Wake::Roaming => self.roam(at),
             Wake::Steering => self.steer(at),
             Wake::Presence => self.handle_presence(at),
@@ -260,6 +268,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         before(self.power_saves.poll_timeout(), Wake::Presence);
         before(self.relays.poll_timeout(), Wake::Relay);
         before(self.meshes.poll_timeout(), Wake::Mesh);
+        before(self.broadcasts.poll_timeout(), Wake::Broadcast);
         before(self.roaming.poll_timeout(), Wake::Roaming);
         before(self.steering.poll_timeout(), Wake::Steering);
         before(self.changes.next(), Wake::Change);
@@ -346,6 +355,28 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     rate_up: link.max_up(),
                 }
             }
+        }
+    }
+
+    /// Wireless links of access points with their parents, in the order of the plan. Links of meshes are not among them.
+    #[must_use]
+    pub fn backhaul_hops(&self) -> Vec<BackhaulHop> {
+        let hop = |link: &UnitLink| BackhaulHop {
+            ap: link.ap,
+            parent: link.parent_ap,
+            channel: self.channel_of[link.own.index()],
+            rate: BitRate::from_bps(link.expected_bps() as u64),
+        };
+        self.relays.links.iter().map(hop).collect()
+    }
+
+    /// Position of a station at the last update of its signals, which is at most 100 ms old; `None` if its signals do
+    /// not follow from a position.
+    #[must_use]
+    pub fn position(&self, station: u16) -> Option<Position> {
+        match *self.attachments.get(usize::from(station))? {
+            Attachment::Air(wifi_station) => self.roaming.position(wifi_station),
+            Attachment::Wire(_) => None,
         }
     }
 

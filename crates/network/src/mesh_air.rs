@@ -1,13 +1,16 @@
 //! Meshes on the air: the frames that carry the elements of path selection.
 //!
-//! A broadcast is one frame to each neighbour, because the air has no broadcast. Each is
-//! acknowledged and retried. This costs more airtime than one frame to all.
+//! A broadcast is one group-addressed frame at the lowest basic rate, without acknowledgement and
+//! without retries. Each neighbour receives or loses it independently.
 
 use crate::machine::Network;
 use crate::mesh::MeshId;
-use crate::mesh::hwmp::{Element, Output as HwmpOutput};
-use crate::meshes::MeshEvent;
+use crate::mesh::hwmp::Output as HwmpOutput;
+use crate::mesh_event::MeshEvent;
+use crate::meshes::MeshFrame;
 use crate::output::{DropSite, Endpoint, Envelope, NetPacket};
+use netburn_medium::aggregation::Framing;
+use netburn_medium::edca::AccessCategory;
 use netburn_medium::packet::{DropReason, Ecn, MANAGEMENT, NodeId, Packet};
 use netburn_units::Instant;
 
@@ -17,7 +20,7 @@ const ACTION: u32 = 2;
 const LLC_SNAP: u32 = 8;
 
 impl<P: std::fmt::Debug + Send + 'static> Network<P> {
-    /// Next change of a path in a mesh.
+    /// Next event of a mesh.
     pub fn poll_mesh_event(&mut self) -> Option<MeshEvent> {
         self.meshes.events.pop_front()
     }
@@ -40,74 +43,59 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
             for node in &mut self.meshes.meshes[mesh].nodes {
                 node.handle_timeout(now);
             }
+            self.handle_peers(now, mesh);
             self.drain_mesh(now, mesh);
         }
     }
 
-    /// Processes the frame of an element that arrived, or that was lost after its last retry.
-    pub(crate) fn handle_element(&mut self, now: Instant, (from, to): (NodeId, NodeId), flow: u32, arrived: bool) {
-        let Some((mesh, element)) = self.meshes.elements.remove(&flow) else {
+    /// Processes a management frame that arrived, or that was lost after its last retry.
+    pub(crate) fn handle_mesh_frame(&mut self, now: Instant, (from, to): (NodeId, NodeId), flow: u32, arrived: bool) {
+        let receivers = if arrived { &[to][..] } else { &[] };
+        self.receive_mesh_frame(now, from, flow, receivers);
+    }
+
+    /// Processes a management frame that `receivers` received.
+    pub(crate) fn receive_mesh_frame(&mut self, now: Instant, from: NodeId, flow: u32, receivers: &[NodeId]) {
+        let Some((mesh, frame)) = self.meshes.frames.remove(&flow) else {
             return;
         };
-        if arrived {
+        for to in receivers {
             let at = &mut self.meshes.meshes[mesh];
-            if let (Some(from), Some(to)) = (at.place_of(from), at.place_of(to)) {
-                // Linux uses the metric of its own direction.
-                let metric = at.links.get(&(to, from)).map(|(metric, _)| *metric);
-                if let Some(metric) = metric {
-                    at.nodes[to].handle_element(now, MeshId(from as u16), metric, &element);
+            let (Some(from), Some(to)) = (at.place_of(from), at.place_of(*to)) else {
+                continue;
+            };
+            match &frame {
+                MeshFrame::Element(element) => {
+                    // Linux uses the metric of its own direction.
+                    if let Some(metric) = at.metric((to, from)) {
+                        at.nodes[to].handle_element(now, MeshId(from as u16), metric, element);
+                    }
                 }
+                MeshFrame::Peering(action) => self.handle_peering_frame(now, mesh, (from, to), *action),
             }
         }
         self.drain_mesh(now, mesh);
         self.invalidate_timeout();
     }
 
-    /// Counts a packet that one member delivered to another, or lost after its last retry. A link on
-    /// which nearly all are lost is broken.
-    pub(crate) fn count_in_mesh(&mut self, now: Instant, from: NodeId, to: NodeId, lost: bool) {
-        for mesh in 0..self.meshes.meshes.len() {
-            let at = &mut self.meshes.meshes[mesh];
-            let (Some(from), Some(to)) = (at.place_of(from), at.place_of(to)) else {
-                continue;
-            };
-            let Some((_, failures)) = at.links.get_mut(&(from, to)) else {
-                continue;
-            };
-            failures.add(lost);
-            if failures.is_broken() {
-                for (one, other) in [(from, to), (to, from)] {
-                    at.links.remove(&(one, other));
-                    at.nodes[one].handle_link_down(now, MeshId(other as u16));
-                }
-                self.drain_mesh(now, mesh);
-            }
-        }
-    }
-
     /// Performs what the members of a mesh want.
-    fn drain_mesh(&mut self, now: Instant, mesh: usize) {
+    pub(crate) fn drain_mesh(&mut self, now: Instant, mesh: usize) {
         for place in 0..self.meshes.meshes[mesh].nodes.len() {
             while let Some(output) = self.meshes.meshes[mesh].nodes[place].poll_output() {
                 let at = &self.meshes.meshes[mesh];
                 let member = |place: usize| at.layout.members[place];
                 match output {
                     HwmpOutput::Send(to, element) => {
-                        let others: Vec<usize> = match to {
-                            Some(to) => vec![usize::from(to.0)],
-                            None => at
-                                .links
-                                .keys()
-                                .filter(|(one, _)| *one == place)
-                                .map(|(_, other)| *other)
-                                .collect(),
-                        };
-                        let ends: Vec<(NodeId, NodeId)> = others
-                            .into_iter()
-                            .map(|other| (member(place).1, member(other).1))
-                            .collect();
-                        for (from, to) in ends {
-                            self.send_element(now, mesh, (from, to), &element);
+                        let from = member(place).1;
+                        let to = to.map(|to| member(usize::from(to.0)).1);
+                        let bytes = ACTION + element.bytes();
+                        let packet = self.mesh_frame(mesh, MeshFrame::Element(element), bytes);
+                        match to {
+                            Some(to) => self.air.send_frame(now, from, to, packet),
+                            None => {
+                                let category = AccessCategory::Voice;
+                                self.air.send_group(now, from, category, &Framing::PLAIN, packet);
+                            }
                         }
                     }
                     HwmpOutput::Forward(next, packet) => {
@@ -117,29 +105,28 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     HwmpOutput::Drop(packet) => {
                         self.drop_packet(now, DropSite::Air(DropReason::NoLink), packet);
                     }
-                    HwmpOutput::Path { to, before, now: next } => {
-                        let name = |id: MeshId| self.meshes.aps[member(usize::from(id.0)).0].clone();
-                        let event = MeshEvent {
-                            at: now,
-                            mesh: at.layout.name.clone(),
-                            ap: name(MeshId(place as u16)),
-                            to: name(to),
-                            before: before.map(name),
-                            now: next.map(name),
-                        };
-                        self.meshes.events.push_back(event);
+                    HwmpOutput::Path {
+                        to, now: next, expired, ..
+                    } => {
+                        let next = next.map(|(next, metric)| (usize::from(next.0), metric));
+                        let ends = (place, usize::from(to.0));
+                        self.meshes.report_path(now, mesh, ends, next, expired);
+                    }
+                    HwmpOutput::NotFound(to) => {
+                        self.meshes.report_not_found(now, mesh, (place, usize::from(to.0)));
                     }
                 }
             }
         }
     }
 
-    fn send_element(&mut self, now: Instant, mesh: usize, (from, to): (NodeId, NodeId), element: &Element) {
-        let flow = self.meshes.next_element;
-        self.meshes.next_element = flow.wrapping_add(1);
-        self.meshes.elements.insert(flow, (mesh, element.clone()));
-        let packet = Packet {
-            length: (ACTION + element.bytes()).saturating_sub(LLC_SNAP),
+    /// Management frame with a body of `bytes` bytes.
+    pub(crate) fn mesh_frame(&mut self, mesh: usize, frame: MeshFrame, bytes: u32) -> NetPacket<P> {
+        let flow = self.meshes.next_frame;
+        self.meshes.next_frame = flow.wrapping_add(1);
+        self.meshes.frames.insert(flow, (mesh, frame));
+        Packet {
+            length: bytes.saturating_sub(LLC_SNAP),
             flow,
             tid: MANAGEMENT,
             ecn: Ecn::NotEct,
@@ -148,7 +135,6 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                 to: Endpoint::Server,
                 payload: None,
             },
-        };
-        self.air.send_frame(now, from, to, packet);
+        }
     }
 }

@@ -118,6 +118,20 @@ pub struct LinkStats {
     pub rate_up: BitRate,
 }
 
+/// Wireless link of an access point with its parent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BackhaulHop {
+    /// Number of the access point in the plan.
+    pub ap: usize,
+    /// Number of its parent in the plan.
+    pub parent: usize,
+    /// Channel number in the model, as in [`RadioStats::channel`].
+    pub channel: usize,
+    /// Throughput that the link's signal or MCS permits from the parent, with aggregation and acknowledgements, when no
+    /// other sender uses the channel.
+    pub rate: BitRate,
+}
+
 /// Statistics of a radio of an access point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RadioStats {

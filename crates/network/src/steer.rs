@@ -127,7 +127,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Disassociates a client: its access point forgets it, with or without an acknowledgement.
-    fn disassociate(&mut self, now: Instant, client: usize) {
+    pub(crate) fn disassociate(&mut self, now: Instant, client: usize) {
         let mobile = &self.roaming.clients[client];
         let Some(current) = mobile.client.current() else { return };
         let at = &mobile.candidates[current].at;
@@ -139,7 +139,7 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     }
 
     /// Sends a management frame to a client, once it is awake.
-    fn send_to_client(&mut self, now: Instant, client: usize, frame: Frame) {
+    pub(crate) fn send_to_client(&mut self, now: Instant, client: usize, frame: Frame) {
         let mobile = &mut self.roaming.clients[client];
         let Some(current) = mobile.client.current() else { return };
         let at = &mobile.candidates[current].at;

@@ -1,8 +1,9 @@
 //! A mesh of 802.11s in scenarios.
 
 use netburn_medium::config::Band;
+use netburn_medium::geometry::Position;
 use netburn_medium::packet::{Ecn, Packet};
-use netburn_network::{Endpoint, MeshEvent, Network, Output};
+use netburn_network::{Endpoint, MeshEvent, MeshEventKind, Network, Output};
 use netburn_scenario::plan::{RadioName, RadioRef, RadioSetting, Setting};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Dbm, Duration, Instant};
@@ -84,12 +85,11 @@ impl Run {
 
     /// Next access point on a path, after its last event.
     fn next(&self, from: &str, to: &str) -> Option<&str> {
-        let last = self
-            .events
-            .iter()
-            .rev()
-            .find(|event| event.ap == from && event.to == to)?;
-        last.now.as_deref()
+        let last = self.events.iter().rev().find(|event| {
+            let link = matches!(event.kind, MeshEventKind::LinkOpened | MeshEventKind::LinkClosed);
+            !link && event.ap == from && event.to == to
+        })?;
+        last.next()
     }
 }
 
@@ -198,7 +198,7 @@ fn timers_of_two_programs() {
         let ended = run
             .events
             .iter()
-            .find(|event| event.ap == "m0" && event.to == "m3" && event.now.is_none());
+            .find(|event| event.ap == "m0" && event.to == "m3" && matches!(event.kind, MeshEventKind::Expired { .. }));
         ended.map(|event| event.at.since(Instant::ZERO).as_millis())
     };
     assert_eq!(ends("linux"), None);
@@ -210,9 +210,54 @@ fn timers_of_two_programs() {
 /// An access point that no other hears is an error.
 #[test]
 fn an_access_point_out_of_reach() {
-    let plan = mesh(&[(0, 0), (80, 0), (400, 0)], "");
+    let mut plan = mesh(&[(0, 0), (80, 0), (160, 0)], "");
+    plan.aps[2].position = plan.aps[2].position.map(|at| Position { x: 400_000, ..at });
     assert_eq!(
         Network::<()>::new(&plan).unwrap_err().to_string(),
         "mesh.house: `m2` can't be reached from the root: all signals are too weak; place it nearer"
     );
+}
+
+/// An access point that can't be heard for a while. It closes its link after 23 lost frames, 50 ms apart; its Close is
+/// not heard either. After the power is back, a beacon comes within 1.024 s. The other side still has its old
+/// peering, so the first attempt ends after 100 ms. After 100 ms of holding and another beacon both sides agree.
+#[test]
+fn a_link_opens_again() {
+    let plan = mesh(&LINE[..2], "root_mode = \"none\"");
+    let mut run = Run::new(&plan);
+    run.until(Instant::ZERO);
+    let radio = RadioRef {
+        ap: "m1".to_owned(),
+        radio: RadioName::first(Band::Ghz5),
+    };
+    let power = |dbm| Setting::Radio(radio.clone(), RadioSetting::Power(Dbm::from_dbm(dbm)));
+    for number in 0..400 {
+        match number {
+            100 => run.network.set(run.now, &power(-60)),
+            300 => run.network.set(run.now, &power(20)),
+            _ => {}
+        }
+        run.send(STATION, SERVER);
+        run.until(Instant::ZERO + Duration::from_millis(50) * (number + 1));
+    }
+    let links = |kind| {
+        let of_kind = run.events.iter().filter(move |event| event.kind == kind);
+        of_kind.map(|event| event.at).collect::<Vec<_>>()
+    };
+    // Each side once.
+    let (closed, opened) = (links(MeshEventKind::LinkClosed), links(MeshEventKind::LinkOpened));
+    assert_eq!((closed.len(), opened.len()), (2, 2), "{closed:?} {opened:?}");
+    let (five, fifteen) = (Instant::from_secs(5), Instant::from_secs(15));
+    assert!(
+        closed[0] >= five && closed[0] < five + Duration::from_secs(2),
+        "{closed:?}"
+    );
+    assert!(
+        opened
+            .iter()
+            .all(|at| *at >= fifteen && *at < fifteen + Duration::from_millis(2_500)),
+        "{opened:?}"
+    );
+    let late = run.delivered.iter().filter(|(number, _)| *number >= 380).count();
+    assert_eq!(late, 20);
 }

@@ -72,7 +72,7 @@ pub use recorded_workload::RecordedWorkload;
 pub use recorder::{Recorder, make_folder};
 pub use recover::recover;
 pub use row::{AirRow, ConnectionRow, Detail, EventKind, EventRow, IntervalRow, OperationRow, Row, Side, Sink};
-pub use row::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
+pub use row::{Bssid, LinkChange, LinkEvent, LinkRow, Modulation, ParseBssidError, Phy};
 pub use run::Run;
 pub use run_set::{RunSet, pool};
 pub use standstill::Standstills;

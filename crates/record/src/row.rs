@@ -5,9 +5,11 @@
 
 mod detail;
 mod link;
+mod link_event;
 
 pub use detail::Detail;
 pub use link::{Bssid, LinkRow, Modulation, ParseBssidError, Phy};
+pub use link_event::{LinkChange, LinkEvent};
 
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Failure, Operation, Outcome};
@@ -200,6 +202,8 @@ pub enum EventKind {
     Scan,
     /// An access point asked a station to move or disassociated it, or the station answered.
     Steering,
+    /// A path of a mesh was found, changed or lost, or a link of the mesh opened or closed.
+    Path,
 }
 
 impl IntervalRow {
@@ -267,7 +271,7 @@ pub const fn outcome_name(outcome: Outcome) -> &'static str {
 
 impl EventKind {
     /// All kinds.
-    pub(crate) const ALL: [EventKind; 17] = [
+    pub(crate) const ALL: [EventKind; 18] = [
         EventKind::Stall,
         EventKind::Lost,
         EventKind::Change,
@@ -285,6 +289,7 @@ impl EventKind {
         EventKind::Rejected,
         EventKind::Scan,
         EventKind::Steering,
+        EventKind::Path,
     ];
 
     /// Name in columns and exports.
@@ -308,6 +313,7 @@ impl EventKind {
             EventKind::Rejected => "rejected",
             EventKind::Scan => "scan",
             EventKind::Steering => "steering",
+            EventKind::Path => "path",
         }
     }
 }

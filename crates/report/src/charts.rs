@@ -97,6 +97,7 @@ fn timed(view: &View, id: &str, title: &str, y: Axis) -> Chart {
                 MarkKind::Roam,
                 MarkKind::Scan,
                 MarkKind::Steering,
+                MarkKind::Path,
                 MarkKind::Lost,
                 MarkKind::Rate,
             ],
@@ -171,6 +172,7 @@ pub(crate) const fn sign(kind: MarkKind) -> &'static str {
         MarkKind::Rate => "F",
         MarkKind::Scan => "A",
         MarkKind::Steering => "T",
+        MarkKind::Path => "P",
         MarkKind::Warning => "W",
     }
 }

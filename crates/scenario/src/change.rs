@@ -240,6 +240,7 @@ mod tests {
                 "signal" | "signal_up" => "-60 dBm".into(),
                 "power" => "5 dBm".into(),
                 "distance" => "5 m".into(),
+                "position" => "5 m, 2.5 m, floor 1".into(),
                 "rate_control" => "ideal".into(),
                 "queue" if path.starts_with("server") => "5 KiB".into(),
                 "queue" => "airtime".into(),

@@ -1,13 +1,16 @@
 //! Scenario document before resolution: read from a file or by name, changed by `--set`.
 
+use crate::decode::Context;
 use crate::environment::Environment;
 use crate::file;
+use crate::kit;
 use crate::node::{Entry, Node, Place, Table, Value};
 use crate::path::{Shape, check_path};
 use crate::plan::Plan;
 use crate::problem::{Problem, ScenarioError, Source, position};
 use crate::suggest::{list, nearest, quoted_name};
 use crate::{pattern, resolve};
+use std::borrow::Cow;
 
 /// A scenario document that is not resolved yet.
 #[derive(Debug, Clone)]
@@ -106,11 +109,17 @@ impl Document {
             Ok(())
         };
         checked
-            .and_then(|()| pattern::matching(&self.root, key))
+            .and_then(|()| pattern::matching(&self.with_kits(), key))
             .map_err(|(message, help)| {
                 let place = Place::Argument(index, 0..key.len());
                 Box::new(Problem::new(place, "", message, Some(help)))
             })
+    }
+
+    /// The document with the access points and networks of its kits. An invalid kit has none, and is reported later.
+    fn with_kits(&self) -> Cow<'_, Node> {
+        let expanded = kit::expand(&self.root, &mut Context::default());
+        expanded.map_or(Cow::Borrowed(&self.root), Cow::Owned)
     }
 
     /// Sets one key. `written` is the key in the argument, which may contain `*`.
@@ -123,6 +132,15 @@ impl Document {
         let value = argument(index, written.len() + 1, value)?;
         let parts: Vec<&str> = key.split('.').collect();
         let mut shape = file::shape();
+        // Names of sections that a kit adds.
+        let names: Vec<String> = match self.with_kits() {
+            Cow::Borrowed(_) => Vec::new(),
+            Cow::Owned(expanded) => {
+                let named = expanded.table().and_then(|top| top.get(parts[0])).and_then(Node::table);
+                let entries = named.map(|table| table.entries.iter().map(|entry| entry.key.clone()));
+                entries.into_iter().flatten().collect()
+            }
+        };
         let mut node = &mut self.root;
         for (depth, part) in parts.iter().enumerate() {
             let path = parts[..depth].join(".");
@@ -132,25 +150,35 @@ impl Document {
             };
             let named = matches!(shape, Shape::Named(_));
             shape = shape.child(part).unwrap_or(Shape::Leaf);
-            let found = table.entries.iter().position(|entry| entry.key == *part);
+            let found = table.entry(part).is_some();
             // A name must exist already. Radios are an exception, because a rating implies them.
-            if found.is_none() && named && parts.get(depth.wrapping_sub(1)) != Some(&"radio") {
-                let known = || table.entries.iter().map(|entry| entry.key.as_str());
+            let of_kit = depth == 1 && names.iter().any(|name| name == part);
+            if !found && named && !of_kit && parts.get(depth.wrapping_sub(1)) != Some(&"radio") {
+                let own = table.entries.iter().map(|entry| entry.key.as_str());
+                let added = names.iter().map(String::as_str).filter(|_| depth == 1);
+                let known = || own.clone().chain(added.clone());
                 let help = match nearest(part, known()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None if table.entries.is_empty() => format!("the scenario has no `{path}` section"),
+                    None if known().next().is_none() => format!("the scenario has no `{path}` section"),
                     None => format!("expected one of {}", list(known())),
                 };
                 return Err(wrong(format!("unknown {path} {}", quoted_name(part)), help));
             }
-            let at = found.unwrap_or_else(|| {
-                table.entries.push(Entry {
-                    key: (*part).to_owned(),
-                    place: place.clone(),
-                    node: Node::new(Value::Table(Table::default()), place.clone()),
-                });
-                table.entries.len() - 1
-            });
+            // All units of a kit, so that their order does not depend on the keys that are set.
+            let added = if of_kit {
+                names.clone()
+            } else {
+                vec![(*part).to_owned()]
+            };
+            for key in added {
+                if table.entry(&key).is_none() {
+                    let node = Node::new(Value::Table(Table::default()), place.clone());
+                    let place = place.clone();
+                    table.entries.push(Entry { key, place, node });
+                }
+            }
+            let at = table.entries.iter().position(|entry| entry.key == *part);
+            let at = at.expect("it was added if it was missing");
             node = &mut table.entries[at].node;
         }
         *node = value;
@@ -235,6 +263,40 @@ mod tests {
     fn document() -> Document {
         let text = "[ap.one.radio.5g]\n[ap.two.radio.2g]\n[station.tv-b]\n[station.tv-a]\n[station.desk]\nworkload = \"voip\"\n";
         Document::from_toml("x.toml", text).unwrap()
+    }
+
+    const KIT: &str = "[kit.home]\nunits = { main = \"0 m, 0 m\", study = \"9 m, 0 m\" }\n[kit.home.ap]\nqueue = \"airtime\"\n[kit.home.ap.radio.5g]\nwidth = \"40 MHz\"\n[station.s]\njoins = \"home\"\nposition = \"1 m, 0 m\"\n";
+
+    /// A kit is only a notation.
+    #[test]
+    fn a_kit_is_its_access_points_and_a_network() {
+        let radio = "queue = \"airtime\"\nradio.5g.width = \"40 MHz\"\n";
+        let long = format!(
+            "[ap.main]\nposition = \"0 m, 0 m\"\n{radio}[ap.study]\nposition = \"9 m, 0 m\"\nbackhaul = \"5g\"\n{radio}\
+             [network.home]\nradios = [\"main.5g\", \"study.5g\"]\n[station.s]\njoins = \"home\"\nposition = \"1 m, 0 m\"\n"
+        );
+        let plan = |text: &str| Document::from_toml("x.toml", text).unwrap().resolve().unwrap();
+        assert_eq!(plan(KIT), plan(&long));
+    }
+
+    /// Keys of one unit, of all units, and of the kit.
+    #[test]
+    fn keys_of_a_kit_and_of_its_units_can_be_set() {
+        let mut document = Document::from_toml("x.toml", KIT).unwrap();
+        document.set("ap.study.queue", "fifo").unwrap();
+        document.set("ap.*.radio.5g.channel", "149").unwrap();
+        document.set("network.home.k", "true").unwrap();
+        document.set("kit.home.backhaul", "wired").unwrap();
+        let plan = document.resolve().unwrap();
+        let queues: Vec<&str> = plan.aps.iter().map(|ap| ap.queue.name()).collect();
+        let by_name: Vec<(&str, &str)> = plan.aps.iter().map(|ap| ap.name.as_str()).zip(queues).collect();
+        assert_eq!(by_name, [("main", "airtime"), ("study", "fifo")]);
+        for ap in &plan.aps {
+            assert_eq!((ap.radios[0].channel, ap.backhaul.is_wireless()), (149, false));
+        }
+        assert!(plan.networks[0].k);
+        let error = document.set("ap.stuby.queue", "fifo").unwrap_err().to_string();
+        assert!(error.contains("unknown ap `stuby`; did you mean `study`?"), "{error}");
     }
 
     #[test]

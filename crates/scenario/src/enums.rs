@@ -127,6 +127,20 @@ words!(MeshRoot, MESH_ROOTS, [
     "none" => MeshRoot::None, "proactive" => MeshRoot::Proactive, "answered" => MeshRoot::Answered,
     "announcements" => MeshRoot::Announcements,
 ]);
+/// Backhaul of a kit's units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KitBackhaul {
+    /// By a radio that also serves stations.
+    Shared,
+    /// By a radio that serves no stations.
+    Dedicated,
+    /// By a wire.
+    Wired,
+}
+
+words!(KitBackhaul, KIT_BACKHAULS, [
+    "shared" => KitBackhaul::Shared, "dedicated" => KitBackhaul::Dedicated, "wired" => KitBackhaul::Wired,
+]);
 words!(MeshTimers, MESH_TIMERS, ["linux" => MeshTimers::Linux, "ns-3" => MeshTimers::Ns3]);
 words!(RoamingPolicy, ROAMING_POLICIES, [
     "never" => RoamingPolicy::Never, "linux" => RoamingPolicy::Linux, "iwd" => RoamingPolicy::Iwd,
@@ -166,6 +180,8 @@ section! {
         beacon_smoothing: scalars::Whole<1, 100> => beacon_smoothing;
         /// Time from the reception of a frame until the answer is ready, on both sides, while the station joins. 6 to 12 ms agrees with published gaps; the best hardware needs 1 to 3 ms.
         frame_processing: Span => frame_processing;
+        /// Time with stopped queues before each absence of a scan but the first. 100 ms: mac80211 with a driver that cannot flush its queues.
+        flush_delay: Span => flush_delay;
         /// Support of 802.11k: neighbour reports and beacon reports.
         k: Flag => k;
         /// Support of 802.11v: BSS transition requests.
@@ -197,6 +213,34 @@ section! {
         /// Disassociation of a station that does not move: `usteer` after 10 s, `dawn` after 15.4 s.
         disassociate: Flag => disassociate, default "`true`";
     }
+}
+
+/// Reads a value that is either a word, which stands for a section with one key, or a section.
+/// `check` reports what is wrong in a section.
+macro_rules! word_or_section {
+    ($choice:ident($plan:ty), $word:ty, $value:literal, $of_word:expr, $section:ty, $check:expr) => {
+        impl FromNode for $choice {
+            fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+                if let Value::Table(_) = &node.value {
+                    let section = <$section>::read(node, cx)?;
+                    let check: fn(&$section, &mut Context) = $check;
+                    check(&section, cx);
+                    return Some($choice(from_section(&section)));
+                }
+                let of_word: fn($word) -> $plan = $of_word;
+                <$word>::read(node, cx).map(|word| $choice(of_word(word)))
+            }
+
+            fn schema(generator: &mut SchemaGenerator) -> Schema {
+                let (words, own) = (<$word>::schema(generator), <$section>::schema(generator));
+                json_schema!({ "anyOf": [words, own], "x-value": $value })
+            }
+
+            fn shape() -> Shape {
+                <$section>::shape()
+            }
+        }
+    };
 }
 
 words!(PowerSaveMode, POWER_SAVE_MODES, [
@@ -266,30 +310,17 @@ impl PowerSaveSection {
     }
 }
 
-impl FromNode for PowerSaveChoice {
-    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        if let Value::Table(_) = &node.value {
-            let section = PowerSaveSection::read(node, cx)?;
-            section.check(cx);
-            return Some(PowerSaveChoice(from_section(&section)));
-        }
-        let mode = PowerSaveMode::read(node, cx)?;
-        Some(PowerSaveChoice(PowerSave {
-            mode,
-            ..PowerSave::default()
-        }))
-    }
-
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let words = PowerSaveMode::schema(generator);
-        let own = PowerSaveSection::schema(generator);
-        json_schema!({ "anyOf": [words, own], "x-value": "a mode, or a section" })
-    }
-
-    fn shape() -> Shape {
-        PowerSaveSection::shape()
-    }
-}
+word_or_section!(
+    PowerSaveChoice(PowerSave),
+    PowerSaveMode,
+    "a mode, or a section",
+    |mode| PowerSave {
+        mode,
+        ..PowerSave::default()
+    },
+    PowerSaveSection,
+    PowerSaveSection::check
+);
 
 impl PlanValue<PowerSaveChoice> for PowerSave {
     fn from_key(key: &PowerSaveChoice) -> Self {
@@ -306,55 +337,33 @@ impl PlanValue<PowerSaveChoice> for PowerSave {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoamingChoice(pub(crate) Roaming);
 
-impl FromNode for RoamingChoice {
-    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        if let Value::Table(_) = &node.value {
-            return Some(RoamingChoice(from_section(&RoamingSection::read(node, cx)?)));
-        }
-        let policy = RoamingPolicy::read(node, cx)?;
-        Some(RoamingChoice(Roaming {
-            policy: Some(policy),
-            ..Roaming::default()
-        }))
-    }
-
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let words = RoamingPolicy::schema(generator);
-        let own = RoamingSection::schema(generator);
-        json_schema!({ "anyOf": [words, own], "x-value": "a policy, or a section" })
-    }
-
-    fn shape() -> Shape {
-        RoamingSection::shape()
-    }
-}
+word_or_section!(
+    RoamingChoice(Roaming),
+    RoamingPolicy,
+    "a policy, or a section",
+    |policy| Roaming {
+        policy: Some(policy),
+        ..Roaming::default()
+    },
+    RoamingSection,
+    |_, _| ()
+);
 
 /// Steering: the name of a policy, or a section.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SteeringChoice(pub(crate) Steering);
 
-impl FromNode for SteeringChoice {
-    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        if let Value::Table(_) = &node.value {
-            return Some(SteeringChoice(from_section(&SteeringSection::read(node, cx)?)));
-        }
-        let policy = SteeringPolicy::read(node, cx)?;
-        Some(SteeringChoice(Steering {
-            policy,
-            ..Steering::default()
-        }))
-    }
-
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let words = SteeringPolicy::schema(generator);
-        let own = SteeringSection::schema(generator);
-        json_schema!({ "anyOf": [words, own], "x-value": "a policy, or a section" })
-    }
-
-    fn shape() -> Shape {
-        SteeringSection::shape()
-    }
-}
+word_or_section!(
+    SteeringChoice(Steering),
+    SteeringPolicy,
+    "a policy, or a section",
+    |policy| Steering {
+        policy,
+        ..Steering::default()
+    },
+    SteeringSection,
+    |_, _| ()
+);
 
 impl PlanValue<SteeringChoice> for Steering {
     fn from_key(key: &SteeringChoice) -> Self {
@@ -376,24 +385,27 @@ impl PlanValue<RoamingChoice> for Roaming {
     }
 }
 
-/// Backhaul: `wired`, or a radio of another access point.
+/// Backhaul: `wired`, a radio of another access point, or an own radio.
 #[derive(Debug, Clone)]
 pub(crate) struct BackhaulChoice(pub(crate) Backhaul);
 
 impl FromNode for BackhaulChoice {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
-        let wanted = "`wired`, or an access point and a radio, such as `main.5g`";
+        let wanted = "`wired`, an access point and a radio, such as `main.5g`, or an own radio, such as `5g`";
         parsed(node, cx, wanted, |text| match text {
             "wired" => Some(BackhaulChoice(Backhaul::Wired)),
-            _ => Some(BackhaulChoice(Backhaul::Radio(RadioRef::parse(text)?))),
+            _ => Some(BackhaulChoice(match RadioName::parse(text) {
+                Some(own) => Backhaul::Best(own),
+                None => Backhaul::Radio(RadioRef::parse(text)?),
+            })),
         })
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "string",
-            "pattern": "^(wired|[A-Za-z0-9-]{1,63}\\.(2g|5g|6g)(-[234])?)$",
-            "x-value": "`wired`, or an access point and a radio",
+            "pattern": "^(wired|([A-Za-z0-9-]{1,63}\\.)?(2g|5g|6g)(-[234])?)$",
+            "x-value": "`wired`, an access point and a radio, or an own radio",
         })
     }
 }
@@ -407,6 +419,7 @@ impl PlanValue<BackhaulChoice> for Backhaul {
         match self {
             Backhaul::Wired => "wired".into(),
             Backhaul::Radio(radio) => radio.to_string().into(),
+            Backhaul::Best(own) => own.to_string().into(),
         }
     }
 }

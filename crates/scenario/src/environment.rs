@@ -160,7 +160,8 @@ impl Plan {
                 let message = format!("missing `joins`, which {environment} needs");
                 missing(path.clone(), message, format!("add `joins = \"{to_join}\"`"));
             }
-            if station.air.quality.is_none() && station.air.path.is_empty() {
+            let described = !station.air.path.is_empty() || !station.air.signals.is_empty();
+            if station.air.quality.is_none() && !described {
                 let message = format!("missing link quality, which {environment} needs");
                 let help = "add `signal = \"-60 dBm\"`, `distance = \"6 m\"` or `mcs = 7`";
                 missing(path, message, help.to_owned());

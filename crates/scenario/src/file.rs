@@ -2,10 +2,11 @@
 
 use crate::change::Settings;
 use crate::decode::{FileKeys, FromNode, Key, List, Named, Section};
-use crate::enums::{AqlSection, PowerSaveSection, RoamingSection, TsqSection};
+use crate::enums::{AqlSection, PowerSaveSection, RoamingSection, SteeringSection, TsqSection};
 use crate::environment::{Environment, MODELLED};
 use crate::goals::AdapterRateSection;
 use crate::keys::Keys;
+use crate::kit::KitSection;
 use crate::path::Shape;
 use crate::plan::Plan;
 use crate::scalars::{Name, ShortSpan, SomeTime, Span, Text, Whole};
@@ -48,6 +49,8 @@ section! {
         network: Named<NetworkSection>, on MODELLED else RealAir;
         /// Access points.
         ap: Named<ApSection>, on MODELLED else RealAir;
+        /// Kits: several access points of one product.
+        kit: Named<KitSection>, on MODELLED else RealAir;
         /// Meshes of access points (802.11s).
         mesh: Named<MeshSection>, on MODELLED else RealAir;
         /// Stations: at least one, at most 4096.
@@ -98,10 +101,12 @@ pub(crate) fn all() -> Vec<SectionEntry> {
         entry::<LinkSection>("[server.link]", ALL),
         entry::<BuildingSection>("[building]", MODELLED),
         entry::<NetworkSection>("[network.NAME]", MODELLED),
+        entry::<SteeringSection>("[network.NAME.steering]", MODELLED),
         entry::<ApSection>("[ap.NAME]", MODELLED),
         entry::<WanSection>("[ap.NAME.wan]", MODELLED),
         entry::<AqlSection>("[ap.NAME.aql]", MODELLED),
         entry::<RadioSection>("[ap.NAME.radio.RADIO]", MODELLED),
+        entry::<KitSection>("[kit.NAME]", MODELLED),
         entry::<MeshSection>("[mesh.NAME]", MODELLED),
         entry::<StationSection>("[station.NAME]", ALL),
         entry::<StationLinkSection>("[station.NAME.link]", MODELLED),

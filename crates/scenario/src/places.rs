@@ -1,7 +1,8 @@
 //! Positions and walls of a building.
 
-use crate::decode::{Context, FromNode};
+use crate::decode::{Context, FromNode, Spanned};
 use crate::node::Node;
+use crate::plan::{Building, Floors};
 use crate::scalars::parsed;
 use crate::value::PlanValue;
 use netburn_medium::geometry::{Position, Wall};
@@ -15,11 +16,20 @@ pub(crate) struct Place(pub(crate) Position);
 const POSITION: &str = "a position: metres from west to east and from south to north, such as `\"2 m, 5.5 m\"`, and the floor if it is not 0: `\"2 m, 5.5 m, floor 1\"`";
 const WALL: &str = "a wall between two positions of one floor, such as `\"4 m, 0 m to 4 m, 6 m\"`";
 
-/// Largest coordinate.
+/// Largest coordinate, in mm.
 const MAX: u64 = 10_000_000;
+const RANGE: &str = "expected coordinates from −10 km to 10 km, and floors from −20 to 200";
 
 impl FromNode for Place {
     fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        if let Some(Err(OutOfRange)) = node.text().map(read) {
+            cx.problem(
+                &node.place,
+                format!("{} is out of range", node.found()),
+                RANGE.to_owned(),
+            );
+            return None;
+        }
         parsed(node, cx, POSITION, |text| position(text).map(Place))
     }
 
@@ -67,14 +77,35 @@ impl PlanValue<WallText> for Wall {
 }
 
 fn position(text: &str) -> Option<Position> {
+    read(text).ok().flatten()
+}
+
+/// A position with a coordinate or a floor that is out of range.
+struct OutOfRange;
+
+/// Reads a position; `None` if the text is not one.
+fn read(text: &str) -> Result<Option<Position>, OutOfRange> {
+    let Some((x, y, floor)) = numbers(text) else {
+        return Ok(None);
+    };
+    let limited = |mm: i64| Some(mm).filter(|mm| mm.unsigned_abs() <= MAX).ok_or(OutOfRange);
+    let floor = i16::try_from(floor).ok().filter(|floor| (-20..=200).contains(floor));
+    Ok(Some(Position {
+        x: limited(x)?,
+        y: limited(y)?,
+        floor: floor.ok_or(OutOfRange)?,
+    }))
+}
+
+/// Coordinates in mm, and floor.
+fn numbers(text: &str) -> Option<(i64, i64, i64)> {
     let mut parts = text.split(',').map(str::trim);
     let (x, y) = (coordinate(parts.next()?)?, coordinate(parts.next()?)?);
     let floor = match parts.next() {
         Some(floor) => floor.strip_prefix("floor")?.trim().parse().ok()?,
         None => 0,
     };
-    let valid = parts.next().is_none() && (-20..=200).contains(&floor);
-    valid.then_some(Position { x, y, floor })
+    parts.next().is_none().then_some((x, y, floor))
 }
 
 /// A distance with a sign, in mm.
@@ -84,8 +115,53 @@ fn coordinate(text: &str) -> Option<i64> {
         None => (1, text),
     };
     let distance: Distance = distance.parse().ok()?;
-    let millimetres = Some(distance.as_millimetres()).filter(|mm| *mm <= MAX)?;
-    Some(sign * i64::try_from(millimetres).ok()?)
+    Some(sign * i64::try_from(distance.as_millimetres()).ok()?)
+}
+
+/// Floors of a building, as `"0 to 2"`, or one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FloorsText(pub(crate) Floors);
+
+const FLOORS: &str = "the lowest and the highest floor, such as `\"0 to 1\"`, from −20 to 200";
+
+impl FromNode for FloorsText {
+    fn read(node: &Node, cx: &mut Context) -> Option<Self> {
+        parsed(node, cx, FLOORS, |text| {
+            let (lowest, highest) = text.split_once(" to ").unwrap_or((text, text));
+            let floor = |text: &str| -> Option<i16> {
+                let number = text.trim().replace('\u{2212}', "-").parse().ok()?;
+                (-20..=200).contains(&number).then_some(number)
+            };
+            let (lowest, highest) = (floor(lowest)?, floor(highest)?);
+            (lowest <= highest).then_some(FloorsText(Floors { lowest, highest }))
+        })
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "x-value": "the lowest and the highest floor, `\"0 to 1\"`" })
+    }
+}
+
+impl PlanValue<FloorsText> for Floors {
+    fn from_key(key: &FloorsText) -> Self {
+        key.0
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        self.to_string().into()
+    }
+}
+
+/// Reports a position on a floor that the building does not have.
+pub(crate) fn check_floor(at: &Spanned<Place>, building: Option<&Building>, cx: &mut Context) {
+    let Some(floors) = building.and_then(|building| building.floors) else {
+        return;
+    };
+    let floor = at.value.0.floor;
+    if !(floors.lowest..=floors.highest).contains(&floor) {
+        let help = format!("expected {floors}, or change `floors` of `[building]`");
+        cx.problem_at(at, format!("the building has no floor {floor}"), help);
+    }
 }
 
 #[cfg(test)]

@@ -14,10 +14,12 @@ use std::fmt;
 
 mod change;
 mod radios;
+mod signals;
 mod wire;
 
 pub use change::{ApSetting, Change, LinkSetting, RadioSetting, Setting, StationSetting};
 pub use radios::RadiosError;
+pub use signals::{RadioSignal, SignalPoint};
 pub use wire::StationLink;
 
 /// The resolved scenario.
@@ -124,6 +126,8 @@ pub const DEFAULT_SCAN_AWAY: Duration = Duration::from_millis(100);
 pub struct Building {
     /// Path-loss model and walls.
     pub model: geometry::Building,
+    /// Floors on which positions can be; `None`: all.
+    pub floors: Option<Floors>,
     /// Standard deviation of shadowing. Default: 0 dB.
     pub shadowing: Db,
     /// Distance over which shadowing changes. Default: 6 m.
@@ -134,10 +138,26 @@ pub struct Building {
     pub rician_factor: Db,
 }
 
+/// Floors of a building, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Floors {
+    /// Lowest floor, −20 or more; 0 is at street level.
+    pub lowest: i16,
+    /// Highest floor, up to 200.
+    pub highest: i16,
+}
+
+impl fmt::Display for Floors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} to {}", self.lowest, self.highest)
+    }
+}
+
 impl Default for Building {
     fn default() -> Self {
         Building {
             model: geometry::Building::default(),
+            floors: None,
             shadowing: Db::ZERO,
             shadowing_distance: Distance::from_metres(6),
             fading: FadingModel::None,
@@ -172,7 +192,15 @@ pub struct Network {
     pub okc: bool,
     /// Steering of stations by the access points.
     pub steering: Steering,
+    /// Mean time between two broadcast packets of [`BROADCAST_BYTES`] from the wire; `None`: there are
+    /// none.
+    pub broadcast_interval: Option<Duration>,
+    /// Beacons from one DTIM beacon to the next, 1 to 255. Default: 2, as in hostapd.
+    pub dtim_period: u8,
 }
+
+/// Length of a broadcast packet in bytes, with its IP header: between ARP (28) and mDNS (60 to 500).
+pub const BROADCAST_BYTES: u32 = 200;
 
 /// Reference to a radio of an access point, written `c7.5g`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -246,14 +274,22 @@ pub enum Backhaul {
     Wired,
     /// Over the air, to this radio of another access point.
     Radio(RadioRef),
+    /// Over the air, by the own radio of this name, to the access point over which the path to the wire is best.
+    Best(RadioName),
 }
 
 impl Backhaul {
-    /// Radio of the other access point, if the backhaul is wireless.
+    /// True if the backhaul is over the air.
+    #[must_use]
+    pub const fn is_wireless(&self) -> bool {
+        !matches!(self, Backhaul::Wired)
+    }
+
+    /// Radio of the other access point, if the scenario names it.
     #[must_use]
     pub const fn parent(&self) -> Option<&RadioRef> {
         match self {
-            Backhaul::Wired => None,
+            Backhaul::Wired | Backhaul::Best(_) => None,
             Backhaul::Radio(radio) => Some(radio),
         }
     }
@@ -427,6 +463,8 @@ pub struct StationAir {
     pub path: Vec<Position>,
     /// Speed on the path; `None`: [`DEFAULT_SPEED`].
     pub speed: Option<Speed>,
+    /// Signals of all radios that it can join, instead of `path` and `quality`; otherwise none.
+    pub signals: Vec<RadioSignal>,
     /// Roaming between the radios of its network; `None`: it stays with the radio that it joined.
     pub roaming: Option<Roaming>,
     /// Power save; `None`: it never dozes.
@@ -525,6 +563,8 @@ impl Network {
             key_caching: true,
             okc: false,
             steering: Steering::default(),
+            broadcast_interval: None,
+            dtim_period: 2,
         }
     }
 }
@@ -624,6 +664,7 @@ impl Default for StationAir {
             weight: 256,
             path: Vec::new(),
             speed: None,
+            signals: Vec::new(),
             roaming: None,
             power_save: None,
         }

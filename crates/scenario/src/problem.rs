@@ -161,6 +161,11 @@ impl Problem {
         }
     }
 
+    /// Returns `true` if `other` is the same problem with the same text of the document.
+    pub(crate) fn repeats(&self, other: &Problem) -> bool {
+        self.place != Place::Whole && (&self.place, &self.message) == (&other.place, &other.message)
+    }
+
     /// Sets line and column in a file whose text cannot be shown.
     pub(crate) fn at(mut self, line: usize, column: usize) -> Self {
         (self.line, self.column) = (Some(line), Some(column));

@@ -3,6 +3,8 @@
 mod air;
 mod change;
 mod mesh;
+mod reach;
+mod signals;
 mod station;
 mod wire;
 mod workload;
@@ -13,8 +15,10 @@ pub(crate) use workload::{default_rate, operation_size, preset};
 
 use crate::decode::{Context, Named, Section, Spanned};
 use crate::file::{FILE_KEYS, Scenario};
+use crate::kit;
 use crate::node::{Node, Place};
 use crate::path::is_name;
+use crate::places::check_floor;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use std::collections::BTreeSet;
@@ -44,10 +48,16 @@ pub(crate) fn resolve(root: &Node, name: &str, resolved: bool) -> Result<Plan, V
         file: Some(FILE_KEYS),
         ..Context::default()
     };
+    let expanded = kit::expand(root, &mut cx);
+    if !cx.problems.is_empty() {
+        return Err(cx.problems);
+    }
+    let root = expanded.as_ref().unwrap_or(root);
     let scenario: Option<Spanned<Scenario>> = cx.at(root);
     let plan = scenario.map(|scenario| plan(root, &scenario.value, name, &mut cx));
     match plan {
         Some(plan) if cx.problems.is_empty() => Ok(plan),
+        _ if expanded.is_some() => Err(without_repeats(cx.problems)),
         _ => Err(cx.problems),
     }
 }
@@ -86,13 +96,16 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         && !too_many(aps, MAX_SECTIONS, "access points", cx)
     {
         plan.aps = aps.0.iter().map(|(name, ap)| air::ap(name, ap, cx)).collect();
-        air::check_backhauls(aps, &plan.aps, &names, cx);
+        for at in aps.0.iter().filter_map(|(_, ap)| ap.position.as_ref()) {
+            check_floor(at, plan.building.as_ref(), cx);
+        }
+        air::check_backhauls(aps, &plan, &names, cx);
     }
     if let Some(meshes) = &file.mesh
         && !too_many(meshes, MAX_SECTIONS, "meshes", cx)
     {
         for (name, section) in &meshes.0 {
-            let mesh = mesh::mesh(name, section, &plan.aps, &plan.meshes, &names, cx);
+            let mesh = mesh::mesh(name, section, &plan, &names, cx);
             plan.meshes.push(mesh);
         }
     }
@@ -121,6 +134,17 @@ fn plan(root: &Node, file: &Scenario, name: &str, cx: &mut Context) -> Plan {
         plan.changes = change::changes(changes, &plan, &names, cx);
     }
     plan
+}
+
+/// Removes repeats of a problem with the settings of a kit, which each of its units has.
+fn without_repeats(problems: Vec<Problem>) -> Vec<Problem> {
+    let mut kept: Vec<Problem> = Vec::new();
+    for problem in problems {
+        if !kept.iter().any(|known| known.repeats(&problem)) {
+            kept.push(problem);
+        }
+    }
+    kept
 }
 
 fn count_stations(count: usize, file: &Scenario, cx: &mut Context) {

@@ -6,7 +6,7 @@ use crate::enums::{AqlChoice, BackhaulChoice, PowerSaveChoice, RoamingChoice, St
 use crate::environment::{FLEET, MODELLED, SIMULATE};
 use crate::goals::{Goals, Rates};
 use crate::path::is_name;
-use crate::places::{Place, WallText};
+use crate::places::{FloorsText, Place, WallText};
 use crate::plan::{
     Ap, ApSetting, Building, DEFAULT_QUEUE_TIME, Hop, Http, LinkSetting, MIN_DEFAULT_QUEUE, Mesh, MeshRoot, MeshTimers,
     Network, Radio, RadioName, RadioRef, RadioSetting, Server, Station, StationLink, StationSetting, StationWorkload,
@@ -17,6 +17,7 @@ use crate::scalars::{
     Text, Velocity, Whole,
 };
 use crate::section_macro::section;
+use crate::signals::Signals;
 use crate::value::{PlanValue, from_section, section_values};
 use netburn_medium::config::{
     Band, Guard, HardwareQueue, LinkQuality, QueueKind, QueueLimit, RadioSelection, RateControl, Rating, Security,
@@ -66,6 +67,8 @@ section! {
         path_loss: BuildingModel => model.model;
         /// Walls, each between two positions: `"4 m, 0 m to 4 m, 6 m"`.
         walls: List<WallText> => model.walls;
+        /// Lowest and highest floor: `"0 to 1"`. A position on another floor is an error.
+        floors: FloorsText => floors, default "any";
         /// Loss of a wall.
         wall_loss: Ratio => model.wall_loss, default "5 dB for `tgax-residential`; 0 dB for the other models, which include walls";
         /// Standard deviation of shadowing along a path; 3 to 8 dB indoors.
@@ -86,6 +89,10 @@ section! {
         radios(required): List<RadioRef> => radios;
         /// Steering of stations by the access points: the name of a policy (`none`, `usteer`, `dawn`, `load`, `prefer-5ghz`, `probe-suppression`), or a section. All but `none` and `probe-suppression` need `v = true`. Manual steering is a network for each band.
         steering: SteeringChoice => steering;
+        /// Mean time between two broadcast packets from the wire, such as ARP and mDNS, of 200 bytes each. The times between them are uniform over 0 to twice this value. Each access point sends them at the lowest basic rate, without acknowledgement. While one of its stations dozes, they wait for the DTIM beacon.
+        broadcast_interval: SomeTime => broadcast_interval, default "none: no broadcast packets";
+        /// Every how many beacons is a DTIM beacon. Beacons are 102.4 ms apart. It has an effect only with `broadcast_interval`.
+        dtim_period: Whole<1, 255> => dtim_period;
         /// Key management, which decides how many frames a station needs to join: `open`, `psk` (8 frames), `sae` (10), `802.1x` (24, and eight round trips to the RADIUS server).
         security: Security => security;
         /// Round trip from the access points to the RADIUS server. It has an effect only with `802.1x`.
@@ -138,7 +145,7 @@ section! {
         scan_interval: SomeTime => scan_interval, default "none: it does not scan";
         /// Length of such an absence. Without a warning from the access point, stations send frames in vain and lose some.
         scan_away: SomeTime => scan_away, default "100 ms";
-        /// Way to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul.
+        /// Way to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul. With an own radio, such as `5g`, it selects the other access point: the one with the shortest airtime per bit up to the wire.
         backhaul: BackhaulChoice => backhaul, default "wired";
         /// Received power on a wireless backhaul, the same at both ends.
         backhaul_signal: Signal, default "from the positions";
@@ -224,16 +231,18 @@ section! {
         standard(wifi): Standard => air.standard, default "the radio's";
         /// Spatial streams. Few clients have more than two.
         streams(wifi): Whole<1, 8> => air.streams;
-        /// Received power of the access point's signal at the station, −110 to 0 dBm. Simulate and lab need `signal`, `distance`, `mcs`, `position` or `path`.
+        /// Received power of the access point's signal at the station, −110 to 0 dBm. Simulate and lab need `signal`, `distance`, `mcs`, `position`, `path` or `signals`.
         signal(wifi): Signal, changes |value| (StationSetting::Quality(LinkQuality::Signal(value)));
         /// Distance from the access point, from which the signal is computed.
         distance(wifi): Range, changes |value| (StationSetting::Quality(LinkQuality::Distance(value)));
-        /// Position in the building, from which the signal of every radio is computed.
-        position(wifi): Place;
+        /// Position in the building, from which the signal of every radio is computed. A change moves the station there at once, and ends its way on a `path`.
+        position(wifi): Place, changes |value| (StationSetting::Position(value));
         /// Positions that the station visits in this order, in straight lines. It leaves the first when the load starts, and stays at the last.
         path(wifi): List<Place> => air.path;
         /// Speed on the path.
         speed(wifi): Velocity => air.speed, default "1 m/s";
+        /// Signals of all radios that the station can join, instead of `position` or `path`: for each radio a received power, or a list of times and powers. Times count from the start of the load. Between two times the signal in dB changes linearly. Before the first time and after the last one it is constant. The signals are updated each 100 ms. Shadowing and fading of the building do not apply.
+        signals(wifi): Signals => air.signals;
         /// Roaming between the radios of the network: the name of a client policy (`never`, `linux`, `iwd`, `apple-phone`, `apple-laptop`, `qualcomm`, `broadcom`, `ap-directed`), or a section.
         roaming(wifi): RoamingChoice => air.roaming, default "none: the station stays with the radio that it joined";
         /// Power save: the name of a mode (`off`, `legacy`, `u-apsd`, `twt`), or a section.

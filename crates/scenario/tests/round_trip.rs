@@ -8,8 +8,9 @@ use netburn_medium::config::{
 use netburn_medium::fading::FadingModel;
 use netburn_medium::geometry::{self, BuildingModel, Position, Wall};
 use netburn_scenario::plan::{
-    Ap, ApSetting, Backhaul, Building, Change, Hop, Http, Joins, LinkSetting, Mesh, MeshRoot, MeshTimers, Network,
-    Radio, RadioName, RadioRef, RadioSetting, Server, Setting, StationAir, StationLink, StationSetting, Wan,
+    Ap, ApSetting, Backhaul, Building, Change, Floors, Hop, Http, Joins, LinkSetting, Mesh, MeshRoot, MeshTimers,
+    Network, Radio, RadioName, RadioRef, RadioSetting, RadioSignal, Server, Setting, SignalPoint, StationAir,
+    StationLink, StationSetting, Wan,
 };
 use netburn_scenario::{Plan, Station, StationWorkload, built_in_workload, json_schema};
 use netburn_tcp::config::{CongestionControl, Tsq, TsqPreset, TsqSettings};
@@ -254,6 +255,7 @@ fn air() -> impl Strategy<Value = StationAir> {
             weight,
             path: Vec::new(),
             speed: None,
+            signals: Vec::new(),
             roaming: None,
             power_save: power_save(weight),
         }
@@ -454,6 +456,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                 }],
                 wall_loss: Some(Db::from_db(5)),
             },
+            floors: Some(Floors { lowest: -1, highest: 3 }),
             shadowing: Db::from_db(3),
             shadowing_distance: Distance::from_metres(8),
             fading: FadingModel::Rician,
@@ -476,6 +479,8 @@ fn plan() -> impl Strategy<Value = Plan> {
             r_over_ds: placed,
             key_caching: !placed,
             okc: placed,
+            broadcast_interval: placed.then_some(times.2.max(Duration::from_nanos(1))),
+            dtim_period: if placed { 3 } else { 2 },
             steering: if placed {
                 Steering {
                     policy: SteeringPolicy::Usteer,
@@ -491,7 +496,12 @@ fn plan() -> impl Strategy<Value = Plan> {
 
         plan.aps = vec![d8, c7];
         for (ap, number) in plan.aps.iter_mut().zip(1..) {
-            ap.position = placed.then(|| position(number));
+            // Within reach of each other.
+            ap.position = placed.then(|| Position {
+                x: position(number).x % 100,
+                y: position(number).y % 100,
+                floor: 0,
+            });
         }
         // Both access points have a radio with this name, on channels that may differ.
         plan.aps[0].radios[0].channel = plan.aps[1].radios[0].channel;
@@ -542,12 +552,18 @@ fn plan() -> impl Strategy<Value = Plan> {
                     scan_interval: Some(Duration::from_secs(7)),
                     beacon_smoothing: 1,
                     frame_processing: Duration::from_millis(3),
+                    flush_delay: Duration::from_millis(100),
                     k: false,
                     v: false,
                     r: false,
                     transition: TransitionAnswer::Reject,
                     acceptance: Probability::from_ppb(250_000_000).unwrap(),
                 });
+            }
+            if !placed && times.4 % 4 == 1 && station.link.is_none() {
+                station.air.quality = None;
+                let radios = station.air.joins.iter().flat_map(|joins| plan.radios_of(joins));
+                station.air.signals = radios.map(|radio| signals(radio, times.4)).collect();
             }
             for (_, config) in workloads {
                 used += 1;
@@ -567,10 +583,29 @@ fn plan() -> impl Strategy<Value = Plan> {
                 settings: vec![setting],
             })
             .collect();
+        if placed {
+            changes.push(Change {
+                time: plan.duration,
+                settings: vec![Setting::Station("a".to_owned(), StationSetting::Position(position(4)))],
+            });
+        }
         changes.sort_by_key(|change| change.time);
         plan.changes = changes;
         plan
     })
+}
+
+/// A constant signal of a radio, or one of three points.
+fn signals(radio: &RadioRef, number: u64) -> RadioSignal {
+    let point = |place: u64| SignalPoint {
+        time: Duration::from_nanos(place * (1 + number % 1_000_000_007)),
+        signal: Dbm::from_hundredths(-9_000 + (place * 123) as i32),
+    };
+    let count = if number % 8 == 1 { 1 } else { 3 };
+    RadioSignal {
+        radio: radio.clone(),
+        points: (0..count).map(point).collect(),
+    }
 }
 
 fn air_and_times() -> impl Strategy<Value = Station> {

@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 const SHIFTS: [i32; 3] = [-300, 0, 300];
 
 /// Changes that remove the cause of a scenario, so that no cause is named.
-const FIXED: [(&str, &[(&str, &str)]); 13] = [
+const FIXED: [(&str, &[(&str, &str)]); 14] = [
     ("server", &[("server.link.rate", "1000 Mbit/s")]),
     ("adapter", &[("station.tv.adapter_rate", "200 Mbit/s")]),
     ("full-band", &[("ap.home.radio.2g.channel_busy", "10 %")]),
+    ("backhaul", &[("ap.study.backhaul", "wired")]),
     // With another aggregate in the hardware, a page sometimes waits too long behind the slow station.
     (
         "slow-neighbour",
@@ -43,7 +44,18 @@ type Variant = (&'static str, &'static [(&'static str, &'static str)], Option<Ki
 
 /// Variants of the scenarios that the rules were not made with: other rates, losses, distances, workloads and queues.
 /// Each has its expected cause; none if all goals are met.
-const VARIANTS: [Variant; 36] = [
+const VARIANTS: [Variant; 39] = [
+    (
+        "backhaul",
+        &[("ap.study.backhaul_signal", "-87 dBm")],
+        Some(Kind::Backhaul),
+    ),
+    ("backhaul", &[("ap.study.backhaul_signal", "-70 dBm")], None),
+    (
+        "backhaul",
+        &[("station.tv.workload", "voip"), ("station.tablet.workload", "voip")],
+        None,
+    ),
     (
         "roaming",
         &[("network.home.radius_delay", "30 ms")],

@@ -62,8 +62,13 @@ const EXEMPT: &[(&str, &str)] = &[
     ("Scenario.baseline", "duration of the baseline; tested below"),
     ("Scenario.server", "a section"),
     ("Scenario.building", "a section"),
+    (
+        "BuildingSection.floors",
+        "a limit of positions; tested in scenario/tests/bad_input",
+    ),
     ("Scenario.network", "sections"),
     ("Scenario.ap", "sections"),
+    ("Scenario.kit", "sections"),
     ("Scenario.mesh", "sections"),
     (
         "MeshSection.root_mode",

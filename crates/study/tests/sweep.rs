@@ -140,6 +140,36 @@ station.b.signal = -60 dBm
     assert!(chart::svg(&nothing).ends_with("</svg>\n"));
 }
 
+#[test]
+fn further_keys_are_panels() {
+    let mut rows = rows();
+    rows.keys.push("station.b.speed".to_owned());
+    let all = rows.rows.clone();
+    for row in &mut rows.rows {
+        row.values.push("1 m/s".to_owned());
+    }
+    rows.rows.extend(all.into_iter().map(|mut row| {
+        row.values.push("2 m/s".to_owned());
+        row
+    }));
+    let p95 = chart::Chart::new(&rows, 3);
+    let text = chart::text(&p95, 100);
+    assert!(
+        text.contains("station.b.signal = -80 dBm, station.b.speed = 2 m/s\n"),
+        "{text}"
+    );
+    let svg = chart::svg(&p95);
+    // A heading for each panel, one legend, and the bars of `a_chart_is_medians_in_groups` twice.
+    for part in [
+        ">station.b.speed = 1 m/s</text>",
+        ">station.b.speed = 2 m/s</text>",
+        ">station.b.signal = -80 dBm</text>",
+    ] {
+        assert_eq!(svg.matches(part).count(), 1, "{part}: {svg}");
+    }
+    assert_eq!(svg.matches("<rect").count(), 7, "{svg}");
+}
+
 /// Parses an RFC 4180 text.
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());

@@ -19,6 +19,11 @@ pub fn check(bytes: &[u8]) {
         now += Duration::from_millis(u64::from(how) * 7);
         let mac = |number: u8| (number & 3 != 0).then_some(Mac([2, 0, 0, 0, 0, number & 3]));
         match what % 8 {
+            0 if how & 16 != 0 => link.handle_event(now, Event::ScanStarted { index: 1 }),
+            2 if how & 16 != 0 => {
+                let aborted = how & 1 != 0;
+                link.handle_event(now, Event::ScanEnded { index: 1, aborted });
+            }
             0 => link.handle_event(
                 now,
                 Event::Disconnected {

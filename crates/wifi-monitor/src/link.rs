@@ -6,7 +6,7 @@ use super::rates::{Collapse, Rates};
 use super::sample::Sample;
 use format::{changes, channel_text, mbps, reason_suffix, row};
 use netburn_linux::nl80211::{Event, Mac};
-use netburn_record::{EventKind, EventRow, LinkRow, Row};
+use netburn_record::{Detail, EventKind, EventRow, LinkChange, LinkEvent, LinkRow, Row};
 use netburn_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -22,6 +22,8 @@ pub struct Link {
     bytes: Counter,
     bssid: Option<Mac>,
     outage: Option<Outage>,
+    /// Begin of the current scan.
+    scan_since: Option<Instant>,
     /// Time since which the interface is missing, and its name.
     missing_since: Option<(Instant, String)>,
     first: Option<(Sample, Instant)>,
@@ -67,6 +69,7 @@ impl Link {
             bytes: Counter::default(),
             bssid: None,
             outage: None,
+            scan_since: None,
             missing_since: None,
             first: None,
             last: None,
@@ -123,8 +126,29 @@ impl Link {
             Event::Connected { .. } => {}
             Event::Switched { channel, .. } => {
                 let text = format!("its network moved to {}", channel_text(channel));
-                self.event(now, 0, EventKind::Warning, &text);
+                self.event(now, 0, EventKind::Warning, text.into());
             }
+            // A second start without an end: the first scan ended, and its event was lost.
+            Event::ScanStarted { .. } => self.scan_since = Some(now),
+            Event::ScanEnded { aborted, .. } => {
+                self.scanned(
+                    now,
+                    if aborted {
+                        "scanned; the scan was aborted"
+                    } else {
+                        "scanned"
+                    },
+                );
+            }
+        }
+    }
+
+    /// Handles the end of a scan whose start was seen.
+    fn scanned(&mut self, now: Instant, text: &str) {
+        if let Some(since) = self.scan_since.take() {
+            let length = now.checked_since(since).map_or(0, Duration::as_nanos);
+            let detail = link_event(LinkChange::Scanned { away: None }, text.to_owned());
+            self.event(since, length, EventKind::Scan, detail);
         }
     }
 
@@ -167,7 +191,7 @@ impl Link {
                 since,
                 length,
                 EventKind::Warning,
-                &format!("its interface {name} {how}"),
+                format!("its interface {name} {how}").into(),
             );
         }
     }
@@ -177,6 +201,7 @@ impl Link {
         if let Some(collapse) = self.rates.end() {
             self.collapsed(collapse);
         }
+        self.scanned(now, "was scanning at the end");
         self.returned(now, "disappeared and was missing at the end");
         match self.outage {
             Some(Outage {
@@ -189,7 +214,9 @@ impl Link {
                     "lost its network{} and was disconnected at the end",
                     reason_suffix(outage.reason)
                 );
-                self.event(outage.since, length, EventKind::Warning, &text);
+                let from = outage.from.map(|mac| mac.to_string());
+                let detail = link_event(LinkChange::Disconnected { from }, text);
+                self.event(outage.since, length, EventKind::Warning, detail);
             }
             None => {}
         }
@@ -199,7 +226,7 @@ impl Link {
                 let text = format!("its link changed during the run: {}", changes.join("; "));
                 let at = *at;
                 let length = now.checked_since(at).map_or(0, Duration::as_nanos);
-                self.event(at, length, EventKind::Warning, &text);
+                self.event(at, length, EventKind::Warning, text.into());
             }
         }
     }
@@ -247,17 +274,21 @@ impl Link {
         };
         let (from, to) = (outage.from, outage.to);
         self.bssid = to.or(from);
-        let name = |mac: Option<Mac>| mac.map_or_else(|| "an access point".to_owned(), |mac| mac.to_string());
+        let bssid = |mac: Option<Mac>| mac.map(|mac| mac.to_string());
+        let name = |mac: Option<Mac>| bssid(mac).unwrap_or_else(|| "an access point".to_owned());
         if to.is_some() && to == from {
             let text = format!(
                 "lost {}{} and reconnected to it; {felt}",
                 name(from),
                 reason_suffix(outage.reason)
             );
-            self.event(since, length.as_nanos(), EventKind::Warning, &text);
+            let detail = link_event(LinkChange::Reconnected { to: bssid(to) }, text);
+            self.event(since, length.as_nanos(), EventKind::Warning, detail);
         } else {
             let text = format!("moved from {} to {}; {felt}", name(from), name(to));
-            self.event(since, length.as_nanos(), EventKind::Roam, &text);
+            let (from, to) = (bssid(from), bssid(to));
+            let detail = link_event(LinkChange::Roamed { from, to }, text);
+            self.event(since, length.as_nanos(), EventKind::Roam, detail);
         }
     }
 
@@ -268,10 +299,10 @@ impl Link {
             mbps(collapse.lowest),
             mbps(collapse.median)
         );
-        self.event(collapse.since, length.as_nanos(), EventKind::Rate, &text);
+        self.event(collapse.since, length.as_nanos(), EventKind::Rate, text.into());
     }
 
-    fn event(&mut self, at: Instant, length: u64, kind: EventKind, text: &str) {
+    fn event(&mut self, at: Instant, length: u64, kind: EventKind, detail: Detail) {
         for &station in &self.stations {
             self.rows.push_back(Row::Event(EventRow {
                 station: Some(station),
@@ -279,7 +310,7 @@ impl Link {
                 at,
                 length,
                 kind,
-                detail: text.into(),
+                detail: detail.clone(),
             }));
         }
     }
@@ -306,4 +337,8 @@ impl Link {
             share(before.sending_ms, now.sending_ms),
         ]
     }
+}
+
+fn link_event(change: LinkChange, text: String) -> Detail {
+    LinkEvent { change, text }.into()
 }

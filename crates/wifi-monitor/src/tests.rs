@@ -3,7 +3,7 @@ use super::replay::replay;
 use super::sample::Sample;
 use super::{Adapter, fuzz};
 use netburn_linux::nl80211::{Channel, Event, Generation, Interface, Mac, Rate, Station, Survey, recording};
-use netburn_record::{Bssid, EventKind, EventRow, LinkRow, Phy, Row};
+use netburn_record::{Bssid, Detail, EventKind, EventRow, LinkChange, LinkRow, Phy, Row};
 use netburn_traffic::clock::RunClock;
 use netburn_units::{Duration, Instant};
 use std::path::Path;
@@ -97,6 +97,50 @@ fn a_roam_has_the_gap_that_traffic_felt() {
     link.handle_sample(ms(2000), sample(B, 400));
     link.handle_bytes(ms(2010), 100_000);
     assert_eq!(reported(&mut link), [], "once is enough");
+}
+
+/// A scan lasts from its start to its results. Results without a start, such as those of another program's request for
+/// old results, are no scan.
+#[test]
+fn a_scan_is_an_event() {
+    let mut link = Link::new(vec![0]);
+    let ended = |aborted| Event::ScanEnded { index: 3, aborted };
+    link.handle_event(ms(500), ended(false));
+    link.handle_event(ms(1000), Event::ScanStarted { index: 3 });
+    assert_eq!(reported(&mut link), []);
+    link.handle_event(ms(9000), ended(false));
+    link.handle_event(ms(10_000), Event::ScanStarted { index: 3 });
+    link.handle_event(ms(10_400), ended(true));
+    link.handle_event(ms(20_000), Event::ScanStarted { index: 3 });
+    link.handle_end(ms(21_000));
+    let scans = [
+        (EventKind::Scan, 1000, 8000, "scanned".to_owned()),
+        (EventKind::Scan, 10_000, 400, "scanned; the scan was aborted".to_owned()),
+        (EventKind::Scan, 20_000, 1000, "was scanning at the end".to_owned()),
+    ];
+    assert_eq!(reported(&mut link), scans);
+}
+
+/// Programs decide by the typed data, which names the access points.
+#[test]
+fn a_roam_names_both_access_points() {
+    let mut link = Link::new(vec![0]);
+    link.handle_sample(ms(0), sample(A, 400));
+    link.handle_bytes(ms(100), 1);
+    link.handle_bytes(ms(120), 2);
+    let bssid = Some(B);
+    link.handle_event(ms(180), Event::Roamed { index: 3, bssid });
+    link.handle_bytes(ms(200), 3);
+    let rows = rows(&mut link);
+    let events = events(&rows);
+    let Detail::Link(event) = &events[0].detail else {
+        panic!("no typed data: {:?}", events[0]);
+    };
+    let roamed = LinkChange::Roamed {
+        from: Some("02:00:00:00:01:00".to_owned()),
+        to: Some("02:00:00:00:02:00".to_owned()),
+    };
+    assert_eq!(event.change, roamed);
 }
 
 /// The event arrives after the end, as with fast transition: traffic stopped before it.

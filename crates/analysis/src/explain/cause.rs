@@ -53,6 +53,8 @@ pub enum Kind {
     SlowCochannel,
     /// Other networks use much of the channel.
     FullBand,
+    /// A wireless backhaul needs too much airtime.
+    Backhaul,
     /// A slow station uses too much airtime.
     SlowNeighbour,
     /// An upload fills a queue that other stations share.
@@ -108,12 +110,13 @@ impl Unexplained {
 
 impl Kind {
     /// All kinds, in the order of their rules.
-    pub const ALL: [Kind; 14] = [
+    pub const ALL: [Kind; 15] = [
         Kind::Generator,
         Kind::Server,
         Kind::Adapter,
         Kind::SlowCochannel,
         Kind::FullBand,
+        Kind::Backhaul,
         Kind::SlowNeighbour,
         Kind::UploadBloat,
         Kind::DownloadBloat,
@@ -134,6 +137,7 @@ impl Kind {
             Kind::Adapter => "adapter",
             Kind::SlowCochannel => "slow-cochannel",
             Kind::FullBand => "full-band",
+            Kind::Backhaul => "backhaul",
             Kind::SlowNeighbour => "slow-neighbour",
             Kind::UploadBloat => "upload-bloat",
             Kind::DownloadBloat => "download-bloat",

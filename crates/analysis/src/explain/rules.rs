@@ -2,6 +2,7 @@
 //! receives the causes found before and skips what they already explain.
 
 mod adapter;
+mod backhaul;
 mod distant_server;
 mod download_bloat;
 mod full_band;
@@ -30,6 +31,7 @@ const fn rule(kind: Kind) -> Rule {
         Kind::Adapter => adapter::find,
         Kind::SlowCochannel => slow_cochannel::find,
         Kind::FullBand => full_band::find,
+        Kind::Backhaul => backhaul::find,
         Kind::SlowNeighbour => slow_neighbour::find,
         Kind::UploadBloat => upload_bloat::find,
         Kind::DownloadBloat => download_bloat::find,
@@ -51,6 +53,7 @@ pub fn criterion(kind: Kind) -> String {
         Kind::Adapter => adapter::criterion(),
         Kind::SlowCochannel => slow_cochannel::criterion(),
         Kind::FullBand => full_band::criterion(),
+        Kind::Backhaul => backhaul::criterion(),
         Kind::SlowNeighbour => slow_neighbour::criterion(),
         Kind::UploadBloat => upload_bloat::criterion(),
         Kind::DownloadBloat => download_bloat::criterion(),

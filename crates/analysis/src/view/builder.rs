@@ -279,6 +279,7 @@ impl<'a> ViewBuilder<'a> {
             EventKind::Warning | EventKind::UnusedServerLost | EventKind::Rejected => MarkKind::Warning,
             EventKind::Scan => MarkKind::Scan,
             EventKind::Steering => MarkKind::Steering,
+            EventKind::Path => MarkKind::Path,
             EventKind::Startup | EventKind::Health | EventKind::Clock | EventKind::QualityIssue | EventKind::Lab => {
                 return;
             }

@@ -88,7 +88,7 @@ pub struct Survey {
     pub sending_ms: Option<u64>,
 }
 
-/// Event of an interface (multicast group `mlme`).
+/// Event of an interface (multicast groups `mlme` and `scan`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The interface associated with a network, or failed to (`NL80211_CMD_CONNECT`).
@@ -122,6 +122,18 @@ pub enum Event {
         index: u32,
         /// The new channel.
         channel: Channel,
+    },
+    /// The interface started to scan (`NL80211_CMD_TRIGGER_SCAN`).
+    ScanStarted {
+        /// Interface index.
+        index: u32,
+    },
+    /// The scan ended (`NL80211_CMD_NEW_SCAN_RESULTS`, `NL80211_CMD_SCAN_ABORTED`).
+    ScanEnded {
+        /// Interface index.
+        index: u32,
+        /// True if it was aborted.
+        aborted: bool,
     },
 }
 
@@ -252,7 +264,9 @@ impl Event {
             Event::Connected { index, .. }
             | Event::Roamed { index, .. }
             | Event::Disconnected { index, .. }
-            | Event::Switched { index, .. } => *index,
+            | Event::Switched { index, .. }
+            | Event::ScanStarted { index }
+            | Event::ScanEnded { index, .. } => *index,
         }
     }
 
@@ -287,6 +301,9 @@ impl Event {
                 index,
                 channel: Channel::decode(from)?,
             }),
+            command::TRIGGER_SCAN => Some(Event::ScanStarted { index }),
+            command::NEW_SCAN_RESULTS => Some(Event::ScanEnded { index, aborted: false }),
+            command::SCAN_ABORTED => Some(Event::ScanEnded { index, aborted: true }),
             _ => None,
         }
     }

@@ -8,6 +8,9 @@ pub(super) mod command {
     #[cfg(target_os = "linux")]
     pub(crate) const GET_STATION: u8 = 17;
     pub(crate) const NEW_STATION: u8 = 19;
+    pub(crate) const TRIGGER_SCAN: u8 = 33;
+    pub(crate) const NEW_SCAN_RESULTS: u8 = 34;
+    pub(crate) const SCAN_ABORTED: u8 = 35;
     pub(crate) const CONNECT: u8 = 46;
     pub(crate) const ROAM: u8 = 47;
     pub(crate) const DISCONNECT: u8 = 48;

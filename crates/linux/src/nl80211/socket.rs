@@ -15,7 +15,7 @@ pub struct Nl80211 {
     family: Family,
 }
 
-/// Socket for events: association, roaming, disconnection (multicast group `mlme`).
+/// Socket for events: association, roaming, disconnection (multicast group `mlme`), scans (`scan`).
 #[derive(Debug)]
 pub struct Events {
     netlink: Netlink,
@@ -84,9 +84,11 @@ impl Nl80211 {
     /// The kernel's error.
     pub fn events(&self) -> io::Result<Events> {
         let netlink = Netlink::new(libc::NETLINK_GENERIC)?;
-        let group = self.family.groups.iter().find(|(name, _)| name == "mlme");
-        let (_, group) = group.ok_or(io::ErrorKind::NotFound)?;
-        netlink.join(*group)?;
+        for wanted in ["mlme", "scan"] {
+            let group = self.family.groups.iter().find(|(name, _)| name == wanted);
+            let (_, group) = group.ok_or(io::ErrorKind::NotFound)?;
+            netlink.join(*group)?;
+        }
         Ok(Events { netlink })
     }
 

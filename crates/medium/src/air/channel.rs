@@ -39,6 +39,8 @@ pub(super) enum Kind {
     Rts,
     Cts,
     Data,
+    /// A group-addressed frame, which has no response.
+    Group,
     Response,
     Obss,
 }
@@ -183,6 +185,12 @@ impl Channel {
         frame.map(|(_, frame)| frame.kind)
     }
 
+    /// Returns true if no other transmission overlaps a frame at `node`, and `node` hears its sender.
+    pub(super) fn is_clear_at(&self, frame: &OnAir, node: NodeId) -> bool {
+        let group = self.group_of[node.index()];
+        group.is_some_and(|group| self.sensed(frame.from) & !frame.broken & (1 << group) != 0)
+    }
+
     /// Earliest time at which a node can start a transmission; `None`: a node can already.
     pub(super) fn busy_until(&self) -> Option<Instant> {
         // Nodes that don't hear all others may send meanwhile.
@@ -206,13 +214,15 @@ impl Channel {
             account.busy += span;
             match &self.on_air[..] {
                 [(_, alone)] => match alone.kind {
-                    Kind::Data => account.data += span,
+                    Kind::Data | Kind::Group => account.data += span,
                     Kind::Rts | Kind::Cts | Kind::Response => account.control += span,
                     Kind::Obss => account.others += span,
                 },
                 several => {
                     account.overlapped += span;
-                    let data = several.iter().filter(|(_, frame)| frame.kind == Kind::Data);
+                    let data = several
+                        .iter()
+                        .filter(|(_, frame)| matches!(frame.kind, Kind::Data | Kind::Group));
                     account.overlapped_data += span * data.count() as u64;
                 }
             }
@@ -233,6 +243,11 @@ impl OnAir {
             lost: false,
             broken: 0,
         }
+    }
+
+    /// Returns true if another transmission overlaps it somewhere.
+    pub(super) fn is_broken(&self) -> bool {
+        self.broken != 0
     }
 
     /// Adds a NAV of `span` after its end.

@@ -63,7 +63,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
     fn bound_of_event(&self, at: Instant, event: Event) -> Option<DeliveryBound> {
         Some(match event {
             Event::End { channel, frame } => match self.channels[channel].kind(frame) {
-                Some(Kind::Data) => Expected::Delivery.at(at),
+                Some(Kind::Data | Kind::Group) => Expected::Delivery.at(at),
                 // A packet that its sender gives up may release others at the receiver.
                 Some(Kind::Response) | None => Expected::Unlikely.at(at),
                 Some(Kind::Rts | Kind::Cts | Kind::Obss) => Expected::Possible.at(at + MIN_PPDU),

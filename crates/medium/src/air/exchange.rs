@@ -40,6 +40,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
                 self.obss_end(now, channel);
                 return;
             }
+            (Kind::Group, _) => {
+                self.handle_group_end(now, frame);
+                return;
+            }
             (Kind::Rts, false) => Some((frame.from, after(Step::Cts))),
             (Kind::Cts, false) => {
                 let id = frame.to.expect("CTS has a receiver");
@@ -125,6 +129,10 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             node.queue.charge_airtime(tin, duration);
         }
         let channel = node.channel;
+        if to == id {
+            self.transmit(OnAir::new(Kind::Group, Some(id), None, now, duration), channel);
+            return;
+        }
         let frame = OnAir::new(Kind::Data, Some(id), Some(to), now, duration);
         self.transmit(frame.reserving(self.sifs(channel) + response), channel);
     }

@@ -7,8 +7,8 @@
 //! - [`hardware`] – the hardware queue; [`host_bus`]: the adapter's bus to the host
 //!
 //! A frame passes [`access`] (contention), [`txop`] (start of a transmit opportunity), [`exchange`]
-//! (frame sequence), [`reception`] (delivery) and [`outcome`] (completion). [`presence`] has
-//! management frames, power save and association. [`obss`] models other networks;
+//! (frame sequence), [`reception`] (delivery) and [`outcome`] (completion). [`group`] has frames to
+//! all nodes. [`presence`] has management frames, power save and association. [`obss`] models other networks;
 //! [`delivery_bound`] is for real-time drivers.
 
 mod access;
@@ -17,6 +17,7 @@ mod channel;
 pub mod config;
 mod delivery_bound;
 mod exchange;
+mod group;
 mod hardware;
 mod host_bus;
 mod link;
@@ -57,6 +58,8 @@ pub struct Air<P> {
     outputs: VecDeque<Output<P>>,
     trace: Option<VecDeque<Transmission>>,
     loss: Stream,
+    /// Losses of group-addressed frames.
+    group_loss: Stream,
     now: Instant,
     winners: Vec<crate::edca::Contender>,
     /// Buffer for received content in order.
@@ -148,6 +151,7 @@ impl<P: std::fmt::Debug + Send> Air<P> {
             outputs: VecDeque::new(),
             trace: None,
             loss: config.seed.stream("loss", 0),
+            group_loss: config.seed.stream("group loss", 0),
             now: begin,
             winners: Vec::new(),
             released: Vec::new(),

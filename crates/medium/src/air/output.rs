@@ -32,6 +32,18 @@ pub enum Output<P> {
         /// The packet, unless the receiver already has it and only the acknowledgements were lost.
         packet: Option<Packet<P>>,
     },
+    /// A group-addressed frame has ended. It has no acknowledgement.
+    Group {
+        /// Time.
+        at: Instant,
+        /// Sender.
+        from: NodeId,
+        /// The packet.
+        packet: Packet<P>,
+        /// Associated nodes that can receive it, in the order of the links. Those that are away are
+        /// included: the caller knows which of them wake for it.
+        heard: Vec<NodeId>,
+    },
     /// Packets of one flow are complete at the sender, acknowledged or dropped: its host may free
     /// them.
     Sent {
@@ -59,7 +71,7 @@ pub struct Transmission {
     pub duration: Duration,
     /// Sender.
     pub from: NodeId,
-    /// Receiver.
+    /// Receiver; the sender itself for a group-addressed frame.
     pub to: NodeId,
     /// TID of its packets.
     pub tid: u8,
@@ -67,7 +79,7 @@ pub struct Transmission {
     pub vector: TxVector,
     /// Number of MPDUs.
     pub mpdus: u32,
-    /// Number of MPDUs that arrived.
+    /// Number of MPDUs that arrived; of a group-addressed frame 1 if a node received it.
     pub arrived: u32,
     /// True if it collided with another transmission.
     pub collided: bool,

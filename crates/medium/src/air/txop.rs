@@ -31,7 +31,8 @@ impl<P: std::fmt::Debug + Send> Air<P> {
         txop_end: Instant,
     ) {
         let node = &mut self.nodes[id.index()];
-        let protected = node.rts_threshold.is_some_and(|least| aggregate.length >= least);
+        let to_group = aggregate.tin.to == id;
+        let protected = !to_group && node.rts_threshold.is_some_and(|least| aggregate.length >= least);
         node.begin(category, aggregate, txop_end, false);
         if protected {
             self.send_rts(now, id);

@@ -66,6 +66,9 @@ pub struct Roaming {
     pub beacon_smoothing: u8,
     /// Time from the reception of a frame until the answer is ready to be sent, on both sides.
     pub frame_processing: Duration,
+    /// Time with stopped queues before each absence of a scan but the first. mac80211 waits 100 ms for a
+    /// driver that can't flush its queues (`ieee80211_scan_state_resume`).
+    pub flush_delay: Duration,
     /// The station supports neighbour and beacon reports (802.11k).
     pub k: bool,
     /// The station supports BSS transition management (802.11v).
@@ -87,6 +90,7 @@ impl Default for Roaming {
             scan_interval: None,
             beacon_smoothing: 4,
             frame_processing: Duration::from_millis(8),
+            flush_delay: Duration::ZERO,
             k: true,
             v: true,
             r: true,

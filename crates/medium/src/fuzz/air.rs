@@ -185,7 +185,7 @@ impl World {
                     );
                     self.ended += 1;
                 }
-                Output::Sent { .. } => {}
+                Output::Sent { .. } | Output::Group { .. } => {}
             }
         }
         let queued: usize = (0..self.config.nodes.len())

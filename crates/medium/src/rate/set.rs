@@ -142,7 +142,12 @@ impl Entry {
     /// sender's size.
     #[must_use]
     pub fn goodput(&self, fullness: f64, success: f64) -> f64 {
-        let frames = ((self.expected_frames(success) * fullness) as u64).max(1);
+        self.goodput_of(self.expected_frames(success), fullness, success)
+    }
+
+    /// As [`goodput`](Self::goodput), with the result of [`expected_frames`](Self::expected_frames).
+    pub(super) fn goodput_of(&self, expected_frames: f64, fullness: f64, success: f64) -> f64 {
+        let frames = ((expected_frames * fullness) as u64).max(1);
         let length = match frames {
             1 => u64::from(REFERENCE_MPDU),
             _ => frames * mpdu::in_aggregate(REFERENCE_MPDU),

@@ -272,7 +272,7 @@ pub fn saturate_tids(air: &mut Air<u64>, tids: &[u8], from: Instant, end: Instan
                     (from, at)
                 }
                 Output::Dropped { at, from, .. } => (from, at),
-                Output::Sent { .. } => continue,
+                Output::Sent { .. } | Output::Group { .. } => continue,
             };
             air.handle_packet(at, from, NodeId(0), next(from));
         }

@@ -3,7 +3,7 @@
 //! Output of programs scrolls above it. A separate process restores the terminal when this process ends for any reason.
 
 use crate::exit::CliError;
-use netburn_lab::keyboard::{KEYS, Key, KeyboardControl, Keys};
+use netburn_lab::keyboard::{Key, KeyboardControl, Keys};
 use netburn_lab::{Lab, StationSnapshot};
 use netburn_linux::terminal;
 use netburn_report::sanitise::sanitise;
@@ -54,8 +54,10 @@ impl View {
         tokio::select! {
             () = sleep_until(self.next) => {}
             Some(key) = drawn.keys.recv() => {
-                let rate = lab.snapshots().1.get(drawn.control.selected()).and_then(|look| look.rate);
-                if let Some(setting) = drawn.control.handle_key(key, rate) {
+                let looks = lab.snapshots().1;
+                let look = looks.get(drawn.control.selected());
+                let (rate, position) = (look.and_then(|look| look.rate), look.and_then(|look| look.position));
+                if let Some(setting) = drawn.control.handle_key(key, rate, position) {
                     lab.set(setting);
                 }
             }
@@ -151,8 +153,12 @@ fn lines(stations: &[(&str, &StationSnapshot)], control: &KeyboardControl, (rows
             line(name, look, look.rate.and_then(|rate| control.mcs_of(number, rate)))
         )
     }));
-    lines.push(format!("  queues: {}", control.queues()));
-    lines.push(format!("  {KEYS}"));
+    let seen = stations.get(control.selected()).and_then(|(_, look)| look.position);
+    let place = control
+        .place(seen)
+        .map(|(name, position)| format!("{name} is at {position} · "));
+    lines.push(format!("  {}queues: {}", place.unwrap_or_default(), control.queues()));
+    lines.push(format!("  {}", control.help()));
     let cut = |line: String| -> String { sanitise(&line).chars().take(usize::from(columns)).collect() };
     lines.into_iter().map(cut).collect()
 }
@@ -217,6 +223,7 @@ mod tests {
             up: BitRate::from_mbps(1),
             rate: Some(BitRate::from_mbps(120)),
             signal: Some(Dbm::from_dbm(-60)),
+            position: None,
         };
         let names: Vec<&str> = plan.stations.iter().map(|station| station.name.as_str()).collect();
         let stations: Vec<_> = names.iter().map(|name| (*name, &look)).collect();
@@ -229,7 +236,7 @@ mod tests {
         );
         assert!(drawn[11].contains("station"));
         for _ in 0..40 {
-            control.handle_key(Key::Down, None);
+            control.handle_key(Key::Down, None, None);
         }
         let drawn = lines(&stations, &control, (24, 80));
         assert!(drawn[9].starts_with("> s29 "), "{drawn:?}");

@@ -71,7 +71,7 @@ fn layout(plan: &Plan, radios: &[PlacedRadio], mesh: &plan::Mesh) -> Result<Mesh
         );
         return Err(error(reason));
     }
-    let overlap = |ap: usize| plan.aps[ap].backhaul.parent().is_some();
+    let overlap = |ap: usize| plan.aps[ap].backhaul.is_wireless();
     if let Some((ap, _)) = members.iter().find(|(ap, _)| overlap(*ap)) {
         let reason = "a member of a mesh has no other wireless backhaul; remove one of them";
         return Err(error_of(&plan.aps[*ap], reason));

@@ -18,7 +18,7 @@ pub(super) fn mobile_stations(
     for (index, joined) in wifi_stations.iter().enumerate() {
         let station = &plan.stations[joined.station];
         let roams = station.air.roaming.is_some() || is_steered(plan, station);
-        if !roams && station.air.path.len() < 2 {
+        if !roams && station.air.path.len() < 2 && !has_changing_signals(station) {
             continue;
         }
         let mut choices = joins::choose(plan, station, radios)?;
@@ -51,6 +51,11 @@ pub(super) fn mobile_stations(
         });
     }
     Ok(mobile)
+}
+
+/// Returns whether the plan has signals of a station that change over time.
+fn has_changing_signals(station: &Station) -> bool {
+    station.air.signals.iter().any(|signal| signal.points.len() > 1)
 }
 
 /// Returns whether the access points can ask a station to move.

@@ -6,6 +6,7 @@
 //! - [`joins`] – chooses each station's radio
 //! - [`link`] – computes the common capabilities of both ends of a link
 //! - [`placement`] – signals between positions
+//! - [`parents`] – selection of a parent by access points with a wireless backhaul
 //! - [`units`] – links of access points with a wireless backhaul
 //! - [`mesh`] – links of meshes
 //! - [`mobile`] – the radios that a moving station can join
@@ -15,6 +16,7 @@ mod joins;
 pub(crate) mod link;
 mod mesh;
 mod mobile;
+mod parents;
 mod placement;
 mod radios;
 mod units;
@@ -123,7 +125,8 @@ impl Layout {
         for (ap, config) in plan.aps.iter().enumerate() {
             radios.extend(radios::for_ap(ap, config)?);
         }
-        let units = units::links(plan, &radios)?;
+        let selected = parents::select(plan, &radios)?;
+        let units = units::links(plan, &radios, &selected)?;
         let meshes = mesh::meshes(plan, &radios)?;
         let mut wifi_stations = Vec::new();
         let mut attachments = Vec::with_capacity(plan.stations.len());

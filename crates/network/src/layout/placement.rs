@@ -7,9 +7,13 @@ use netburn_scenario::Plan;
 use netburn_scenario::plan::Station;
 use netburn_units::Dbm;
 
-/// Quality of the link of a station at its first position with a radio. Without positions it is
-/// that of the plan, for every radio.
+/// Quality of the link of a station with a radio at the start: at its first position, or with the
+/// signal that the plan has for the radio. Otherwise it is that of the plan, for every radio.
 pub(super) fn quality(plan: &Plan, station: &Station, radio: &PlacedRadio) -> Option<LinkQuality> {
+    if !station.air.signals.is_empty() {
+        let of_radio = station.air.signals.iter().find(|of| of.radio == radio.name)?;
+        return Some(LinkQuality::Signal(hundredths(of_radio.at(0))));
+    }
     let Some(position) = station.air.path.first() else {
         return station.air.quality;
     };

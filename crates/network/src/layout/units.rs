@@ -32,11 +32,16 @@ pub(crate) struct UnitLink {
     link: Link,
 }
 
-/// Links of all access points with a wireless backhaul, in the order of the plan.
-pub(super) fn links(plan: &Plan, radios: &[PlacedRadio]) -> Result<Vec<UnitLink>, NetworkError> {
+/// Links of all access points with a wireless backhaul, in the order of the plan. `selected` has the
+/// [parents](super::parents) of those that select one.
+pub(super) fn links(
+    plan: &Plan,
+    radios: &[PlacedRadio],
+    selected: &[Option<RadioRef>],
+) -> Result<Vec<UnitLink>, NetworkError> {
     let mut links = Vec::new();
-    for (ap, config) in plan.aps.iter().enumerate() {
-        if let Some(parent) = &config.backhaul.parent() {
+    for ((ap, config), selected) in plan.aps.iter().enumerate().zip(selected) {
+        if let Some(parent) = config.backhaul.parent().or(selected.as_ref()) {
             links.push(unit_link(plan, radios, (ap, config), parent)?);
         }
     }
@@ -157,13 +162,19 @@ impl UnitLink {
     }
 
     /// True if the signal permits the slowest rate in both directions.
-    pub(super) fn is_usable(&self) -> bool {
+    pub(crate) fn is_usable(&self) -> bool {
         self.link.check_signal(&self.quality, self.signal_up).is_ok()
     }
 
     /// Expected throughput to the access point, in bit/s.
     pub(crate) fn expected_bps(&self) -> f64 {
         self.link.expected_bps(&self.quality)
+    }
+
+    /// Signal at the access point, and at its parent; `None`: nothing is lost to noise.
+    pub(crate) fn signals(&self) -> (Option<Dbm>, Option<Dbm>) {
+        let down = self.link.signal(&self.quality);
+        (down, down.and(self.signal_up).or(down))
     }
 
     /// SNR at the access point, and at its parent.

@@ -29,7 +29,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     None => {
                         self.uplink_ended(at, from, true);
                         self.count_in_mesh(at, from, to, false);
-                        self.receive(at, from, self.radios[to.index()].ap, packet);
+                        if self.count_uplink(at, from, to, false) {
+                            self.receive(at, from, self.radios[to.index()].ap, packet);
+                        } else {
+                            self.drop_packet(at, DropSite::Air(DropReason::NoLink), packet);
+                        }
                     }
                 },
                 AirOutput::Dropped {
@@ -47,12 +51,18 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                     if reason == DropReason::RetryLimit {
                         match self.station(to) {
                             Some(_) => self.count_loss(at, from, to, true),
-                            None => self.count_in_mesh(at, from, to, true),
+                            None => {
+                                self.count_in_mesh(at, from, to, true);
+                                self.count_uplink(at, from, to, true);
+                            }
                         }
                     }
                     match self.station(to) {
                         Some(_) => self.downlink_ended(at, to, false),
                         None => self.uplink_ended(at, from, false),
+                    }
+                    if Self::is_broadcast(&packet) {
+                        continue;
                     }
                     let own = self.station(from).is_some() && reason != DropReason::AdapterFull;
                     let by = if own {
@@ -61,6 +71,19 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
                         DropSite::Air(reason)
                     };
                     self.drop_packet(at, by, packet);
+                }
+                AirOutput::Group {
+                    at,
+                    from,
+                    packet,
+                    heard,
+                } => {
+                    if packet.tid == MANAGEMENT {
+                        let heard: Vec<NodeId> = heard.into_iter().filter(|to| !self.air.is_away(*to)).collect();
+                        self.receive_mesh_frame(at, from, packet.flow, &heard);
+                    } else {
+                        self.receive_group(at, from, packet.flow, &heard);
+                    }
                 }
                 AirOutput::Sent {
                     at,
@@ -89,13 +112,17 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
         if self.station(ends.0).or(self.station(ends.1)).is_some() {
             self.handle_frame(at, ends, flow, arrived);
         } else {
-            self.handle_element(at, ends, flow, arrived);
+            self.handle_mesh_frame(at, ends, flow, arrived);
         }
     }
 
     /// Processes a packet that an access point received from the air. One that it sends on over the
     /// air, to or from another access point, first passes its forwarding delay.
     fn receive(&mut self, now: Instant, from: NodeId, ap: usize, packet: NetPacket<P>) {
+        if Self::is_broadcast(&packet) {
+            self.receive_broadcast(now, ap, packet.flow);
+            return;
+        }
         let relayed = !self.relays.is_empty() && {
             let came_from_unit = self.station(from).is_none();
             match self.next_step(ap, &packet) {
@@ -115,7 +142,11 @@ impl<P: std::fmt::Debug + Send + 'static> Network<P> {
     /// Forwards the packets whose forwarding delay has passed.
     pub(super) fn relay(&mut self, now: Instant) {
         while let Some((ap, packet)) = self.relays.poll(now) {
-            self.forward(now, ap, packet);
+            if Self::is_broadcast(&packet) {
+                self.relay_broadcast(now, ap, packet);
+            } else {
+                self.forward(now, ap, packet);
+            }
         }
     }
 

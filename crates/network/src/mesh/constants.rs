@@ -38,6 +38,8 @@ pub struct Constants {
     /// Time until a peering's frame is repeated, and time for which a peering waits for a
     /// confirmation or is held.
     pub peering_time: Duration,
+    /// Time between two beacons. A beacon of a neighbour starts a peering.
+    pub beacon_interval: Duration,
 }
 
 /// Times to wait for the answer to a PREQ.
@@ -67,6 +69,7 @@ impl Constants {
         better_tenths: 9,
         peering_retries: 3,
         peering_time: Duration::from_millis(100),
+        beacon_interval: Duration::from_micros(1_024_000),
     };
 
     /// ns-3: attributes of `HwmpProtocol` and `PeerManagementProtocol`.
@@ -86,6 +89,7 @@ impl Constants {
         better_tenths: 10,
         peering_retries: 4,
         peering_time: Duration::from_micros(40_960),
+        beacon_interval: Duration::from_millis(500),
     };
 
     /// Time to wait for an answer after the PREQ number `number` of a discovery, from 0.

@@ -125,9 +125,13 @@ pub enum Output<T> {
         to: MeshId,
         /// Next hop before; `None`: no path.
         before: Option<MeshId>,
-        /// Next hop now; `None`: no path.
-        now: Option<MeshId>,
+        /// Next hop now, and the metric of the path; `None`: no path.
+        now: Option<(MeshId, u32)>,
+        /// True if its lifetime has ended without a renewal: nothing shows that it is broken.
+        expired: bool,
     },
+    /// The discovery of a path failed: nothing has answered.
+    NotFound(MeshId),
 }
 
 /// Path to a destination.
@@ -298,8 +302,12 @@ impl<T> Hwmp<T> {
             return;
         };
         if discovery.sent > retries || discovery.refreshes && discovery.sent > 0 {
+            let refreshes = discovery.refreshes;
             let frames = self.discoveries.remove(&to).map(|ended| ended.frames);
             self.outputs.extend(frames.into_iter().flatten().map(Output::Drop));
+            if !refreshes {
+                self.outputs.push_back(Output::NotFound(to));
+            }
             return;
         }
         if now < self.preq_from {
@@ -362,6 +370,7 @@ impl<T> Hwmp<T> {
                     to: *to,
                     before: Some(path.next),
                     now: None,
+                    expired: true,
                 });
             }
         }
@@ -528,8 +537,12 @@ impl<T> Hwmp<T> {
         };
         self.paths.insert(to, path);
         if before != Some(next) {
-            let now = Some(next);
-            self.outputs.push_back(Output::Path { to, before, now });
+            self.outputs.push_back(Output::Path {
+                to,
+                before,
+                now: Some((next, metric)),
+                expired: false,
+            });
         }
         if let Some(found) = self.discoveries.remove(&to) {
             let forward = |frame| Output::Forward(next, frame);
@@ -552,6 +565,7 @@ impl<T> Hwmp<T> {
                 to: *to,
                 before: Some(from),
                 now: None,
+                expired: false,
             });
         }
         if perr.ttl > 1 {
@@ -572,6 +586,7 @@ impl<T> Hwmp<T> {
                     to: *to,
                     before: Some(neighbour),
                     now: None,
+                    expired: false,
                 });
             }
         }

@@ -39,6 +39,26 @@ pub enum PeeringAction {
     Down,
 }
 
+impl PeeringAction {
+    /// Length of the body of its frame in bytes, with the category and the action (802.11-2020 clause
+    /// 9.6.15), for a mesh ID of `mesh_id` bytes. `ht`: with the two HT elements. An action without a frame
+    /// has no bytes.
+    #[must_use]
+    pub const fn bytes(self, mesh_id: u32, ht: bool) -> u32 {
+        // Supported rates, mesh ID, mesh configuration.
+        let common = (2 + 8) + (2 + mesh_id) + (2 + 7);
+        // HT capabilities and HT operation.
+        let high_throughput = if ht { (2 + 26) + (2 + 22) } else { 0 };
+        // Category and action, capabilities, AID, mesh peering management.
+        match self {
+            PeeringAction::Open => 2 + 2 + common + (2 + 4) + high_throughput,
+            PeeringAction::Confirm => 2 + 2 + 2 + common + (2 + 6) + high_throughput,
+            PeeringAction::Close => 2 + (2 + mesh_id) + (2 + 8),
+            PeeringAction::Up | PeeringAction::Down => 0,
+        }
+    }
+}
+
 /// State machine of one side of a peering.
 ///
 /// **Call order:** after every call, drain [`poll_action`](Self::poll_action), then wait for a frame or
@@ -63,6 +83,15 @@ impl Peering {
             retries: 0,
             timer: None,
             actions: VecDeque::new(),
+        }
+    }
+
+    /// A peering that both sides have confirmed.
+    #[must_use]
+    pub fn established(constants: Constants) -> Self {
+        Peering {
+            state: PeeringState::Established,
+            ..Peering::new(constants)
         }
     }
 

@@ -105,6 +105,12 @@ impl PowerSaves {
         self.of_node[node.index()].map(usize::from)
     }
 
+    /// True if the receiver of a Wi-Fi station is off until a beacon.
+    pub(crate) fn is_dozing(&self, wifi_station: usize) -> bool {
+        let index = self.of_wifi_station(wifi_station);
+        index.is_some_and(|index| self.dozing[index].sleeper.is_dozing())
+    }
+
     /// Phase of the beacons of a radio.
     pub(crate) fn beacons(&self, radio: NodeId) -> Duration {
         self.beacons[radio.index()]

@@ -120,6 +120,11 @@ impl Sleeper {
         }
     }
 
+    /// True if the receiver is off until a beacon or a service period.
+    pub(crate) fn is_dozing(&self) -> bool {
+        matches!(self.state, State::Dozing { .. })
+    }
+
     /// Lets another machine control the receiver, which is on from now.
     pub(crate) fn suspend(&mut self) {
         if matches!(self.state, State::Dozing { .. }) {

@@ -16,7 +16,8 @@ use std::collections::VecDeque;
 const MIN_BEACONS: u32 = 4;
 /// Missing beacons after which the client probes its access point (mac80211: 7).
 const MISSING_BEACONS: u32 = 7;
-/// Time to wait for the answer to a probe of the access point, and number of probes.
+/// Time to wait for the answer to a probe of the access point, or for the result of a null frame before an absence, and
+/// number of probes.
 const PROBE_WAIT: Duration = Duration::from_millis(500);
 const PROBES: u32 = 2;
 /// Time until a client without any access point scans again (wpa_supplicant).
@@ -104,6 +105,8 @@ pub(crate) enum RoamEvent {
     },
     /// It could not join a target.
     Failed { target: usize },
+    /// It has detected that its link is lost: last beacon.
+    LinkLost { target: usize, since: Instant },
 }
 
 #[derive(Debug)]
@@ -154,8 +157,9 @@ struct Listening {
     scan: Scan,
     /// Step in progress, and its end.
     step: Option<(Step, Instant)>,
-    /// First channel of an absence that begins when the access point knows of it.
-    announced: Option<ScanChannel>,
+    /// First channel of an absence that begins when the access point knows of it, the time on it, and the time at
+    /// which the absence begins at the latest.
+    announced: Option<(ScanChannel, Duration, Instant)>,
     found: Vec<(usize, f64)>,
     since: Instant,
     away: Duration,
@@ -255,7 +259,7 @@ impl Client {
             constants,
             smoothing: f64::from(smoothing.max(1)),
             method,
-            channels: every_channel.clone(),
+            channels: Vec::new(),
             every_channel,
             targets,
             keys,
@@ -277,9 +281,19 @@ impl Client {
             results: None,
             actions: VecDeque::new(),
         };
-        if neighbour_reports {
-            client.channels = client.known_channels();
+        // A client also scans the channels of its network that are not in the list, as those in 6 GHz. It reads
+        // them in the reduced neighbour reports of other bands.
+        for known in client.known_channels() {
+            let is_known = |channel: &ScanChannel| (channel.band, channel.number) == (known.band, known.number);
+            if !client.every_channel.iter().any(is_known) {
+                client.every_channel.push(known);
+            }
         }
+        client.channels = if neighbour_reports {
+            client.known_channels()
+        } else {
+            client.every_channel.clone()
+        };
         client
     }
 
@@ -298,6 +312,11 @@ impl Client {
         matches!(self.state, State::Connected)
     }
 
+    /// Returns true if it scans: the next timeout may need the signals of all targets.
+    pub(crate) fn is_scanning(&self) -> bool {
+        matches!(self.state, State::Scanning(_))
+    }
+
     /// Returns true if actions are pending.
     pub(crate) fn has_actions(&self) -> bool {
         !self.actions.is_empty()
@@ -310,7 +329,10 @@ impl Client {
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         match &self.state {
             State::Connected => Some(self.next_beacon),
-            State::Scanning(listening) => listening.step.map(|(_, until)| until),
+            State::Scanning(listening) => {
+                let announced = listening.announced.map(|(.., latest)| latest);
+                announced.or(listening.step.map(|(_, until)| until))
+            }
             State::Joining { exchange, .. } => exchange.poll_timeout(),
             State::Choosing { until, .. }
             | State::Leaving { until, .. }
@@ -326,6 +348,8 @@ impl Client {
         }
         match &mut self.state {
             State::Connected => self.handle_beacon(now, around),
+            // The result of the null frame is missing.
+            State::Scanning(Listening { announced: Some(_), .. }) => self.leave(now),
             State::Scanning(_) => self.handle_scan(now, around),
             State::Choosing { purpose, found, .. } => {
                 let (purpose, found) = (purpose.clone(), std::mem::take(found));
@@ -354,7 +378,11 @@ impl Client {
             }
             State::Probing { .. } => {
                 self.cut_since = Some((self.heard, self.current));
-                self.current = None;
+                if let Some(target) = self.current.take() {
+                    let since = self.heard;
+                    self.actions
+                        .push_back(Action::Event(RoamEvent::LinkLost { target, since }));
+                }
                 self.actions.push_back(Action::Disconnected);
                 self.start_scan(now, around);
             }
@@ -362,11 +390,11 @@ impl Client {
         }
     }
 
-    /// Reports that a null frame was acknowledged, or lost.
-    pub(crate) fn handle_null(&mut self, now: Instant, arrived: bool) {
+    /// Reports that a null frame was acknowledged, or lost. `asleep`: it announced power save.
+    pub(crate) fn handle_null(&mut self, now: Instant, asleep: bool, arrived: bool) {
         match &self.state {
             // A client that can't reach its access point leaves as well.
-            State::Scanning(Listening { announced: Some(_), .. }) => self.leave(now),
+            State::Scanning(Listening { announced: Some(_), .. }) if asleep => self.leave(now),
             State::Probing { .. } if arrived => {
                 self.missing = 0;
                 self.state = State::Connected;
@@ -434,6 +462,13 @@ impl Client {
         self.cut_since = Some((now, Some(current)));
         self.actions.push_back(Action::Disconnected);
         self.start_scan(now, around);
+    }
+
+    /// Reports that the kernel has reported lost packets. wpa_supplicant ignores this in a station.
+    pub(crate) fn handle_packet_loss(&mut self, now: Instant, around: &Surroundings<'_>) {
+        if self.constants.roams_on_loss && matches!(self.state, State::Connected) {
+            self.start_scan(now, around);
+        }
     }
 
     fn handle_beacon(&mut self, now: Instant, around: &Surroundings<'_>) {
@@ -548,8 +583,8 @@ impl Client {
         let next = listening.scan.next(around.waiting);
         listening.step = None;
         match next {
-            Some(Step::Listen(channel, _)) if !was_away && connected => {
-                listening.announced = Some(channel);
+            Some(Step::Listen(channel, dwell)) if !was_away && connected => {
+                listening.announced = Some((channel, dwell, now + PROBE_WAIT));
                 self.actions.push_back(Action::Null { asleep: true });
             }
             Some(step @ Step::Listen(_, dwell)) => listening.step = Some((step, now + dwell)),
@@ -567,8 +602,7 @@ impl Client {
         let State::Scanning(listening) = &mut self.state else {
             return;
         };
-        if let Some(channel) = listening.announced.take() {
-            let dwell = listening.scan.dwell(channel);
+        if let Some((channel, dwell, _)) = listening.announced.take() {
             listening.step = Some((Step::Listen(channel, dwell), now + dwell));
             self.actions.push_back(Action::SetAway(true));
         }

@@ -162,6 +162,8 @@ pub(super) struct Exchange {
     send_at: Option<Instant>,
     /// Time at which the request is repeated.
     repeat_at: Option<Instant>,
+    /// Frames whose result is missing: more than one if a request was repeated meanwhile.
+    on_air: u32,
 }
 
 impl Exchange {
@@ -175,6 +177,7 @@ impl Exchange {
             tries: 0,
             send_at: Some(now + method.processing),
             repeat_at: None,
+            on_air: 0,
         }
     }
 
@@ -200,6 +203,7 @@ impl Exchange {
                 };
                 self.repeat_at = Some(now + timeout);
             }
+            self.on_air += 1;
             let from_station = (pair.from == From::Station) != self.answering;
             let bytes = if self.answering { pair.bytes.1 } else { pair.bytes.0 };
             return Progress::Send { from_station, bytes };
@@ -213,12 +217,17 @@ impl Exchange {
         Progress::Wait
     }
 
-    /// Reports that the frame on its way arrived, or was lost after all retries of the MAC.
+    /// Reports that the first frame on its way arrived, or was lost after all retries of the MAC. Only the last
+    /// copy of a request counts. Without a frame on its way the result is that of an earlier exchange.
     pub(super) fn handle_frame(&mut self, now: Instant, arrived: bool) -> Progress {
         let Some(pair) = self.pairs.get(self.at).copied() else {
             return Progress::Done;
         };
-        if !arrived {
+        let Some(copies) = self.on_air.checked_sub(1) else {
+            return Progress::Wait;
+        };
+        self.on_air = copies;
+        if !arrived || copies > 0 {
             // The timer of the request continues.
             return Progress::Wait;
         }
@@ -259,6 +268,32 @@ impl Exchange {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A request that waits on the air for longer than its timeout is repeated. The arrival of the first copy does
+    /// not count; that of the second does. A further result belongs to no frame. Each pair begins with its request.
+    #[test]
+    fn copies_of_a_request_count_once() {
+        let method = Method {
+            security: Security::Open,
+            fast_transition: FastTransition::Off,
+            cached: false,
+            radius: Duration::ZERO,
+            processing: Duration::ZERO,
+        };
+        let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
+        let from_station = |progress| matches!(progress, Progress::Send { from_station: true, .. });
+        let mut exchange = Exchange::new(at(0), method);
+        assert!(from_station(exchange.handle_timeout(at(0))));
+        assert!(from_station(exchange.handle_timeout(at(200))));
+        assert_eq!(exchange.handle_frame(at(210), true), Progress::Wait);
+        assert_eq!(exchange.poll_timeout(), Some(at(400)));
+        assert_eq!(exchange.handle_frame(at(211), true), Progress::Wait);
+        assert_eq!(exchange.handle_frame(at(212), true), Progress::Wait);
+        // The answer, and the request of the second pair.
+        assert!(!from_station(exchange.handle_timeout(at(212))));
+        assert_eq!(exchange.handle_frame(at(213), true), Progress::Wait);
+        assert!(from_station(exchange.handle_timeout(at(213))));
+    }
 
     const METHOD: Method = Method {
         security: Security::Psk,

@@ -5,6 +5,7 @@
 //! - [`client`] – when a client scans, moves, and gives up
 //! - [`scan`] – the schedule of a scan; [`choose`]: the choice after it
 //! - [`exchange`] – the frames with which it joins
+//! - [`losses`] – packets lost in a row
 //! - [`timers`] – the next timer of each client
 //! - [`validation`] – entry points for validation cases
 //!
@@ -15,6 +16,9 @@
 mod choose;
 mod client;
 mod exchange;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
+mod losses;
 mod motion;
 mod policy;
 mod scan;
@@ -25,21 +29,23 @@ use crate::beacon;
 use crate::layout::{Layout, MobileStation, PlacedRadio, WifiStation, hundredths};
 use crate::output::{Envelope, NetPacket};
 use crate::steering::SteeringReason;
+pub use policy::roaming_trigger;
+
 pub(crate) use client::{Action, Client, RoamEvent, Surroundings, TransitionRequest};
 use client::{Settings, Target, scan_channel};
 use exchange::{FastTransition, Method};
-use motion::Shadowing;
+pub(crate) use losses::Losses;
+use motion::{Motion, Shadowing};
 use netburn_medium::air::Air;
 use netburn_medium::config::{Band, LinkQuality, Roaming as RoamingConfig, Standard, SteeringPolicy};
-use netburn_medium::fading::Fading;
+use netburn_medium::fading::{Fading, FadingModel};
 use netburn_medium::geometry::{Building, Position};
 use netburn_medium::packet::NodeId;
 use netburn_medium::phy::TxVector;
 use netburn_medium::queue::StationState;
 use netburn_medium::signal;
-use netburn_medium::way::Way;
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, DEFAULT_SPEED, Joins, Network as Ssid};
+use netburn_scenario::plan::{DEFAULT_RADIUS_DELAY, Joins, Network as Ssid};
 use netburn_units::{Duration, Instant, Stream};
 use std::collections::VecDeque;
 use timers::Timers;
@@ -87,6 +93,12 @@ pub enum ClientEventKind {
         /// The radio.
         to: String,
     },
+    /// No beacons and no answers to its probes arrive; the length is the time from the last beacon until
+    /// the station has detected that.
+    LinkLost {
+        /// Radio that it had joined.
+        from: String,
+    },
     /// Its access point asked it to move.
     Asked {
         /// Preferred radio.
@@ -118,6 +130,9 @@ impl std::fmt::Display for ClientEvent {
                 write!(f, "scanned; away from its channel for {} ms", away.as_millis())
             }
             ClientEventKind::JoinFailed { to } => write!(f, "could not join {to}"),
+            ClientEventKind::LinkLost { from } => {
+                write!(f, "lost the link to {from}; detected {millis} ms after the last beacon")
+            }
             ClientEventKind::Asked { to, reason } => write!(f, "asked to move to {to}: {reason}"),
             ClientEventKind::Answered { accepted: true } => write!(f, "accepted the request to move"),
             ClientEventKind::Answered { accepted: false } => write!(f, "rejected the request to move"),
@@ -138,6 +153,8 @@ pub(crate) struct Roaming<P> {
     pub(crate) building: Building,
     /// Position of each radio.
     pub(crate) positions: Vec<Option<Position>>,
+    /// Position of each Wi-Fi station that is not a client here; `None`: the plan has another quality.
+    pub(crate) places: Vec<Option<Position>>,
     pub(crate) events: VecDeque<ClientEvent>,
 }
 
@@ -148,10 +165,16 @@ pub(crate) struct Mobile<P> {
     pub(crate) wifi_station: usize,
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) client: Client,
+    /// It has a roaming policy, so that the loss of packets can end its link.
+    pub(crate) decides: bool,
+    /// Packets of the station to its access point.
+    pub(crate) uplink_losses: Losses,
     /// `None`: its signals are fixed.
-    pub(crate) way: Option<Way>,
-    /// Position for which the signals were computed.
+    pub(crate) motion: Option<Motion>,
+    /// Position for which the signal of the candidate to which it is tuned was computed.
     measured: Option<Position>,
+    /// Buffer for [`listen`](Self::listen).
+    pub(crate) heard: Vec<f64>,
     /// Candidate whose channel it listens to. The air needs the signals of no other one.
     pub(crate) tuned: usize,
     /// Time of the next update of the signals.
@@ -191,11 +214,12 @@ pub(crate) struct Candidate {
     fading: Option<Fading>,
     /// Signal without fading in dBm, at the position measured last.
     mean: f64,
+    /// Position for which the signal was computed.
+    measured: Option<Position>,
     /// Signal in dBm; `None` if the plan has an MCS instead.
     pub(crate) signal: Option<f64>,
-    /// Packets in a row that the access point lost.
-    pub(crate) lost: u32,
-    pub(crate) acknowledged: Instant,
+    /// Packets of the access point to the station.
+    pub(crate) losses: Losses,
     /// Last signal of the station at this radio that the access points know, and when they learnt it.
     pub(crate) known: Option<(f64, Instant)>,
 }
@@ -280,29 +304,40 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
             let fading = |at: &WifiStation| {
                 let index = u64::from(number) << 32 | u64::from(at.radio.0);
                 let stream = plan.seed.stream("fading", index);
-                Fading::new(building.fading, building.rician_factor, stream)
+                // Signals of the plan have no distance that a station travels.
+                let model = if station.air.signals.is_empty() {
+                    building.fading
+                } else {
+                    FadingModel::None
+                };
+                Fading::new(model, building.rician_factor, stream)
             };
             let candidate = |at: &WifiStation| Candidate {
                 at: at.clone(),
                 shadowing: shadowing(at),
                 fading: fading(at),
                 mean: 0.0,
+                measured: None,
                 signal: at.link.signal(&at.quality).map(netburn_units::Dbm::as_dbm_f64),
-                lost: 0,
-                acknowledged: begin,
+                losses: Losses::new(begin),
                 // It scanned before it joined.
                 known: at.link.signal(&at.quality).map(|signal| (signal.as_dbm_f64(), begin)),
             };
-            let path = &station.air.path;
+            let names = mobile.candidates.iter().map(|at| &layout.radios[at.radio.index()].name);
+            let motion = Motion::new(&station.air, names);
+            let next_motion = motion.as_ref().map(|_| begin);
             Mobile {
                 station: number,
                 wifi_station: mobile.wifi_station,
                 candidates: mobile.candidates.iter().map(candidate).collect(),
                 client: Client::new(begin, settings, mobile.first),
-                way: Way::new(path, station.air.speed.unwrap_or(DEFAULT_SPEED)),
+                decides: station.air.roaming.is_some(),
+                uplink_losses: Losses::new(begin),
+                motion,
                 measured: None,
+                heard: Vec::new(),
                 tuned: mobile.first,
-                next_motion: (!path.is_empty()).then_some(begin),
+                next_motion,
                 chance: plan.seed.stream("beacons", u64::from(number)),
                 willing: plan.seed.stream("transition requests", u64::from(number)),
                 acceptance: config.acceptance.as_f64(),
@@ -330,7 +365,12 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
             }
             timers.set(index, mobile.poll_timeout());
         }
+        let stands_at = |(at, client): (&WifiStation, &Option<usize>)| {
+            let position = plan.stations[at.station].air.path.first().copied();
+            position.filter(|_| client.is_none())
+        };
         Roaming {
+            places: layout.wifi_stations.iter().zip(&client_of).map(stands_at).collect(),
             clients,
             client_of,
             place_of,
@@ -379,7 +419,55 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     pub(crate) fn forget_signals(&mut self) {
         for mobile in &mut self.clients {
             mobile.measured = None;
+            for candidate in &mut mobile.candidates {
+                candidate.measured = None;
+            }
         }
+    }
+
+    /// Places a client at a position. Its way ends.
+    pub(crate) fn place(&mut self, now: Instant, client: usize, position: Position) {
+        let mobile = &mut self.clients[client];
+        mobile.motion = Some(Motion::standing(position));
+        mobile.measured = None;
+        mobile.next_motion = Some(now);
+        self.update_timer(client);
+    }
+
+    /// Position of a Wi-Fi station at its last update; `None`: it has none.
+    pub(crate) fn position(&self, wifi_station: usize) -> Option<Position> {
+        let Some(client) = self.client_of(wifi_station) else {
+            return self.places.get(wifi_station).copied().flatten();
+        };
+        let mobile = &self.clients[client];
+        match &mobile.motion {
+            Some(Motion::Way(way)) => Some(mobile.measured.unwrap_or_else(|| way.first())),
+            _ => None,
+        }
+    }
+
+    /// Sets the quality of a Wi-Fi station's links with all radios. It has no position from now on.
+    pub(crate) fn fix_quality(&mut self, wifi_station: usize, quality: LinkQuality) {
+        self.places[wifi_station] = None;
+        let Some(client) = self.client_of(wifi_station) else {
+            return;
+        };
+        let mobile = &mut self.clients[client];
+        mobile.motion = None;
+        mobile.next_motion = None;
+        for candidate in &mut mobile.candidates {
+            candidate.at.quality = quality;
+            let signal = candidate.at.link.signal(&quality);
+            candidate.signal = signal.map(netburn_units::Dbm::as_dbm_f64);
+        }
+        self.update_timer(client);
+    }
+
+    /// Signal of a radio at a position in dBm, without shadowing; `None` if its access point has no position.
+    pub(crate) fn signal_dbm(&self, radio: &PlacedRadio, number: usize, position: Position) -> Option<f64> {
+        let from = (*self.positions.get(number)?)?;
+        let loss = self.building.loss_db(radio.config.band, from, position);
+        Some(radio.config.power.as_dbm_f64() - loss)
     }
 
     /// Nodes of a Wi-Fi station that moves; none for others.
@@ -399,15 +487,14 @@ impl<P: std::fmt::Debug + Send + 'static> Roaming<P> {
     /// radio. `None` if the station is not one that moves.
     pub(crate) fn route(&self, wifi_station: usize, ap: usize, air: &Air<Envelope<P>>) -> Option<(NodeId, NodeId)> {
         let mobile = &self.clients[self.client_of(wifi_station)?];
-        let joined = mobile.client.current();
-        let here = mobile
-            .candidates
-            .iter()
-            .enumerate()
-            .filter(|(_, other)| other.at.ap == ap);
+        let joined = mobile.client.current().map(|joined| &mobile.candidates[joined]);
+        if let Some(candidate) = joined.filter(|candidate| candidate.at.ap == ap) {
+            return Some((candidate.at.radio, candidate.at.node));
+        }
+        let here = mobile.candidates.iter().filter(|other| other.at.ap == ap);
         let known =
-            |candidate: &Candidate| air.station_state(candidate.at.radio, candidate.at.node) != StationState::Gone;
-        let (_, candidate) = here.max_by_key(|(index, candidate)| (Some(*index) == joined, known(candidate)))?;
+            |candidate: &&Candidate| air.station_state(candidate.at.radio, candidate.at.node) != StationState::Gone;
+        let candidate = here.max_by_key(known)?;
         Some((candidate.at.radio, candidate.at.node))
     }
 }
@@ -420,7 +507,8 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
         }
     }
 
-    /// Updates the signals for the position at `now`. Returns whether one has changed.
+    /// Updates the signals for `now`: with positions, of the radio to which it is tuned, and of all others if they
+    /// are random. Returns whether one has changed.
     pub(crate) fn measure(
         &mut self,
         now: Instant,
@@ -428,21 +516,46 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
         positions: &[Option<Position>],
         radios: &[PlacedRadio],
     ) -> bool {
-        let Some(way) = &self.way else { return false };
         let mut changed = false;
+        let way = match &self.motion {
+            Some(Motion::Way(way)) => way,
+            Some(Motion::Signals(signals)) => {
+                for (candidate, signal) in self.candidates.iter_mut().zip(signals) {
+                    candidate.mean = signal.at(now.as_nanos());
+                    changed |= candidate.fade(radios[candidate.at.radio.index()].config.band, 0.0);
+                }
+                return changed;
+            }
+            None => return false,
+        };
         let position = way.at(now);
         if self.measured.replace(position) == Some(position) {
             return false;
         }
-        for candidate in &mut self.candidates {
-            let radio = candidate.at.radio.index();
-            let Some(from) = positions[radio] else { continue };
-            let config = &radios[radio].config;
-            let loss = building.loss_db(config.band, from, position);
-            candidate.mean = config.power.as_dbm_f64() - loss + candidate.shadowing.at(position);
-            changed |= candidate.fade(config.band, way.travelled(now));
+        let travelled = way.travelled(now);
+        for (index, candidate) in self.candidates.iter_mut().enumerate() {
+            if index == self.tuned || candidate.is_random() {
+                changed |= candidate.measure(position, travelled, building, positions, radios);
+            }
         }
         changed
+    }
+
+    /// Updates the signals of the radios to which it is not tuned, for the position of the last
+    /// [`measure`](Self::measure).
+    pub(crate) fn measure_others(
+        &mut self,
+        building: &Building,
+        positions: &[Option<Position>],
+        radios: &[PlacedRadio],
+    ) {
+        let Some(position) = self.measured else { return };
+        for candidate in &mut self.candidates {
+            if candidate.measured != Some(position) && !candidate.is_random() {
+                // Without fading the way does not matter.
+                candidate.measure(position, 0.0, building, positions, radios);
+            }
+        }
     }
 
     /// Returns whether the station accepts the next transition request, if it can.
@@ -453,20 +566,23 @@ impl<P: std::fmt::Debug + Send> Mobile<P> {
     /// Time of the next update of the signals, if it moves at `now`. With fast fading they change
     /// within a wavelength.
     pub(crate) fn after_motion(&self, now: Instant, usual: Duration) -> Option<Instant> {
-        let way = self.way.as_ref().filter(|way| way.is_moving(now))?;
+        let motion = self.motion.as_ref().filter(|motion| motion.is_moving(now))?;
         let fades = self.candidates.iter().any(|candidate| candidate.fading.is_some());
-        let interval = if fades { usual.min(way.fading_interval()) } else { usual };
+        let interval = match motion {
+            Motion::Way(way) if fades => usual.min(way.fading_interval()),
+            _ => usual,
+        };
         Some(now + interval)
     }
 
-    /// Signal of each candidate, and whether the serving access point's beacon arrives.
+    /// Signal of each candidate, and whether the serving access point's beacon arrives. The caller returns the
+    /// vector to `heard`.
     pub(crate) fn listen(&mut self, air: &Air<Envelope<P>>) -> (Vec<f64>, bool) {
+        let mut signals = std::mem::take(&mut self.heard);
+        signals.clear();
         // Without a signal the link loses nothing to noise.
-        let signals: Vec<f64> = self
-            .candidates
-            .iter()
-            .map(|candidate| candidate.signal.unwrap_or(0.0))
-            .collect();
+        let all = self.candidates.iter();
+        signals.extend(all.map(|candidate| candidate.signal.unwrap_or(0.0)));
         let beacon = self.client.current().is_some_and(|current| {
             let sent = !air.is_away(self.candidates[current].at.radio);
             beacon::arrives(signals[current], &mut self.chance) && sent
@@ -481,6 +597,29 @@ fn draw(stream: &mut Stream) -> f64 {
 }
 
 impl Candidate {
+    /// Returns true if the signal is more than a function of the position: each position draws random numbers.
+    fn is_random(&self) -> bool {
+        self.fading.is_some() || self.shadowing.is_random()
+    }
+
+    /// Updates the signal for a position, after a way of this many metres. Returns whether it has changed.
+    fn measure(
+        &mut self,
+        position: Position,
+        travelled: f64,
+        building: &Building,
+        positions: &[Option<Position>],
+        radios: &[PlacedRadio],
+    ) -> bool {
+        self.measured = Some(position);
+        let radio = self.at.radio.index();
+        let Some(from) = positions[radio] else { return false };
+        let config = &radios[radio].config;
+        let loss = building.loss_db(config.band, from, position);
+        self.mean = config.power.as_dbm_f64() - loss + self.shadowing.at(position);
+        self.fade(config.band, travelled)
+    }
+
     /// Updates the signal after a way of this many metres. Returns whether it has changed.
     fn fade(&mut self, band: Band, metres: f64) -> bool {
         let wavelengths = metres * signal::frequency_mhz(band) / MHZ_METRES;

@@ -1,7 +1,45 @@
-//! Shadowing along the way of a station.
+//! Signals of a station over time: its position and the shadowing along its way, or signals of the plan.
 
 use netburn_medium::geometry::Position;
-use netburn_units::{Db, Distance, Stream};
+use netburn_medium::way::Way;
+use netburn_scenario::plan::{DEFAULT_SPEED, RadioRef, RadioSignal, StationAir};
+use netburn_units::{Db, Distance, Instant, Stream};
+
+/// Origin of a station's signals over time.
+#[derive(Debug, Clone)]
+pub(crate) enum Motion {
+    /// Positions.
+    Way(Way),
+    /// Signals that the plan has for each candidate, in the order of the candidates.
+    Signals(Vec<RadioSignal>),
+}
+
+impl Motion {
+    /// Motion of a station; `None`: its signals are fixed. `radios` are the names of its candidates.
+    pub(super) fn new<'r>(air: &StationAir, radios: impl Iterator<Item = &'r RadioRef>) -> Option<Self> {
+        if let Some(way) = Way::new(&air.path, air.speed.unwrap_or(DEFAULT_SPEED)) {
+            return Some(Motion::Way(way));
+        }
+        let signal_of = |radio: &RadioRef| air.signals.iter().find(|signal| signal.radio == *radio).cloned();
+        let signals: Option<Vec<_>> = radios.map(signal_of).collect();
+        signals.filter(|signals| !signals.is_empty()).map(Motion::Signals)
+    }
+
+    /// A station that stands at a position.
+    pub(super) fn standing(at: Position) -> Self {
+        Motion::Way(Way::standing(at))
+    }
+
+    /// Returns true if the signals change at `now` or later.
+    pub(crate) fn is_moving(&self, now: Instant) -> bool {
+        match self {
+            Motion::Way(way) => way.is_moving(now),
+            Motion::Signals(signals) => signals
+                .iter()
+                .any(|signal| signal.points.len() > 1 && now < Instant::ZERO + signal.end()),
+        }
+    }
+}
 
 /// Correlated log-normal shadowing (Gudmundson 1991): after a way of Δ the correlation is
 /// e^(−Δ/d).
@@ -24,6 +62,11 @@ impl Shadowing {
             value: 0.0,
             at: None,
         }
+    }
+
+    /// Returns true if it differs from 0.
+    pub(super) fn is_random(&self) -> bool {
+        self.sigma_db > 0.0
     }
 
     /// Shadowing in dB at a position, the next one on the way.

@@ -10,6 +10,8 @@ pub(super) struct Constants {
     pub(super) trigger: Option<Trigger>,
     pub(super) scan: ScanStyle,
     pub(super) rule: Rule,
+    /// It scans when the kernel reports lost packets (`NL80211_ATTR_CQM_PKT_LOSS_EVENT`).
+    pub(super) roams_on_loss: bool,
 }
 
 /// Conditions under which a connected client scans.
@@ -46,6 +48,8 @@ pub(super) struct ScanStyle {
     pub(super) absence: Duration,
     /// Time at home between two absences.
     pub(super) home: Duration,
+    /// Time with stopped queues before each absence but the first.
+    pub(super) flush: Duration,
 }
 
 /// Rule by which a client chooses an access point.
@@ -67,6 +71,7 @@ const MAC80211: ScanStyle = ScanStyle {
     passive: Duration::from_millis(111),
     absence: Duration::from_millis(125),
     home: Duration::from_millis(200),
+    flush: Duration::ZERO,
 };
 
 impl Constants {
@@ -86,8 +91,16 @@ impl Constants {
             let db = margin.as_db_f64();
             constants.rule = Rule::Stronger { active: db, idle: db };
         }
+        constants.scan.flush = roaming.flush_delay;
         constants
     }
+}
+
+/// Signal in dBm below which a client with these settings looks for another access point on a band other than 2.4 GHz;
+/// `None`: it never does while it is connected.
+#[must_use]
+pub fn roaming_trigger(roaming: &Roaming) -> Option<f64> {
+    Constants::new(roaming).trigger.map(|trigger| trigger.below)
 }
 
 impl Trigger {
@@ -132,17 +145,20 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
             trigger: None,
             scan: MAC80211,
             rule: Rule::WpaSupplicant,
+            roams_on_loss: false,
         },
         // Some clients move only when they are asked, then to the strongest.
         RoamingPolicy::ApDirected => Constants {
             trigger: None,
             scan: MAC80211,
             rule: Rule::Stronger { active: 0.0, idle: 0.0 },
+            roams_on_loss: false,
         },
         RoamingPolicy::Linux => Constants {
             trigger: Some(LINUX),
             scan: MAC80211,
             rule: Rule::WpaSupplicant,
+            roams_on_loss: false,
         },
         // iwd.config(5): RoamThreshold and RoamThreshold5G; station.c: first attempt after 5 s,
         // the next after 60 s.
@@ -156,6 +172,8 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
             }),
             scan: MAC80211,
             rule: Rule::Iwd,
+            // station.c, `station_packets_lost`: from ten packets on. mac80211 reports 50.
+            roams_on_loss: true,
         },
         // support.apple.com: 8 dB with traffic, 12 without. The scan's times are an assumption.
         RoamingPolicy::ApplePhone => Constants {
@@ -165,6 +183,7 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
                 active: 8.0,
                 idle: 12.0,
             },
+            roams_on_loss: false,
         },
         RoamingPolicy::AppleLaptop => Constants {
             trigger: Some(at(-75.0)),
@@ -173,6 +192,7 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
                 active: 12.0,
                 idle: 12.0,
             },
+            roams_on_loss: false,
         },
         // qcacld's cfg_mlme_lfr.h: lookup −78 dBm, again after 5 dB and 10 s, 40 ms per channel,
         // 50 to 200 ms at home.
@@ -186,8 +206,10 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
                 passive: Duration::from_millis(110),
                 absence: Duration::ZERO,
                 home: Duration::from_millis(100),
+                flush: Duration::ZERO,
             },
             rule: Rule::Stronger { active: 5.0, idle: 5.0 },
+            roams_on_loss: false,
         },
         // brcmfmac's cfg80211.c: trigger −75 dBm, delta 20 dB, 40 and 120 ms per channel.
         RoamingPolicy::Broadcom => Constants {
@@ -197,11 +219,13 @@ fn of_policy(policy: RoamingPolicy) -> Constants {
                 passive: Duration::from_millis(120),
                 absence: Duration::ZERO,
                 home: Duration::from_millis(100),
+                flush: Duration::ZERO,
             },
             rule: Rule::Stronger {
                 active: 20.0,
                 idle: 20.0,
             },
+            roams_on_loss: false,
         },
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct ScanChannel {
 /// Part of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Listens on a channel.
+    /// Listens on a channel. Its time includes the time with stopped queues before.
     Listen(ScanChannel, Duration),
     /// Returns to the access point.
     Home(Duration),
@@ -50,7 +50,7 @@ impl Scan {
     }
 
     /// Time on a channel.
-    pub(super) fn dwell(&self, channel: ScanChannel) -> Duration {
+    fn dwell(&self, channel: ScanChannel) -> Duration {
         if channel.passive {
             self.style.passive
         } else {
@@ -61,7 +61,13 @@ impl Scan {
     /// Next step; `waiting`: packets wait in the client. `None`: the scan is complete.
     pub(super) fn next(&mut self, waiting: bool) -> Option<Step> {
         let channel = *self.channels.get(self.next)?;
-        let dwell = self.dwell(channel);
+        // Only a client that returns to its access point flushes, after a return.
+        let flush = if self.at_home && self.next > 0 {
+            self.style.flush
+        } else {
+            Duration::ZERO
+        };
+        let dwell = self.dwell(channel) + flush;
         if self.connected && !self.at_home && (waiting || self.away + dwell > self.style.absence) {
             self.at_home = true;
             self.away = Duration::ZERO;
@@ -96,8 +102,13 @@ mod tests {
 
     /// Total, time away and longest absence of a scan in ms.
     fn times(channels: Vec<ScanChannel>, waiting: bool) -> (u64, u64, u64) {
+        times_with(Duration::ZERO, channels, waiting)
+    }
+
+    fn times_with(flush_delay: Duration, channels: Vec<ScanChannel>, waiting: bool) -> (u64, u64, u64) {
         let roaming = Roaming {
             policy: Some(RoamingPolicy::Linux),
+            flush_delay,
             ..Roaming::default()
         };
         let mut scan = Scan::new(Constants::new(&roaming).scan, channels, true);
@@ -139,6 +150,17 @@ mod tests {
         assert_eq!(times(active(3), true), (580, 180, 60));
         assert_eq!(times(active(6), false), (760, 360, 120));
         assert_eq!(times(active(6), true), (1_360, 360, 60));
+    }
+
+    /// Stopped queues for 100 ms: the first absence is not affected. Each further channel of 60 ms is an
+    /// absence of 160 ms, because another channel would make it longer than 125 ms. Three channels: 120 ms,
+    /// 200 ms at home, 160 ms. Six: 120 ms and four times 360 ms. A passive channel: 211 ms.
+    #[test]
+    fn a_driver_that_cannot_flush() {
+        let stopped = |channels| times_with(Duration::from_millis(100), channels, false);
+        assert_eq!(stopped(active(3)), (480, 280, 160));
+        assert_eq!(stopped(active(6)), (1_560, 760, 160));
+        assert_eq!(stopped(all_channels()).2, 211);
     }
 
     /// 9 active and 16 passive channels in 5 GHz: 2316 ms away. 36 channels in both bands.

@@ -116,23 +116,11 @@ pub fn shadowing(sigma: Db, distance: Distance, step: Distance, count: usize, se
     (0..count).map(|number| shadowing.at(at(number))).collect()
 }
 
-/// Share of scans after which a client moves to the other one of two access points with the same
-/// mean signal. It moves to a signal that is stronger by `margin`. Each signal has a normal
-/// deviation of `sigma`, independent for each access point and scan.
-#[must_use]
-pub fn ping_pong(margin: Db, sigma: Db, scans: u32, seed: Seed) -> f64 {
-    let roaming = Roaming {
-        policy: Some(RoamingPolicy::ApplePhone),
-        trigger: Some(Dbm::from_hundredths(0)),
-        margin: Some(margin),
-        scan_interval: Some(Duration::from_millis(1)),
-        beacon_smoothing: 1,
-        frame_processing: Duration::from_millis(1),
-        ..Roaming::default()
-    };
+/// Settings of a client that can join two access points on different channels.
+fn two_access_points(roaming: &Roaming) -> Settings {
     let channels = [36, 149].map(|number| scan_channel(Band::Ghz5, number));
-    let settings = Settings {
-        constants: Constants::new(&roaming),
+    Settings {
+        constants: Constants::new(roaming),
         smoothing: roaming.beacon_smoothing,
         method: Method {
             security: Security::Open,
@@ -155,7 +143,24 @@ pub fn ping_pong(margin: Db, sigma: Db, scans: u32, seed: Seed) -> f64 {
         shared_keys: false,
         transition: TransitionAnswer::Accept,
         probe_suppression: false,
+    }
+}
+
+/// Share of scans after which a client moves to the other one of two access points with the same
+/// mean signal. It moves to a signal that is stronger by `margin`. Each signal has a normal
+/// deviation of `sigma`, independent for each access point and scan.
+#[must_use]
+pub fn ping_pong(margin: Db, sigma: Db, scans: u32, seed: Seed) -> f64 {
+    let roaming = Roaming {
+        policy: Some(RoamingPolicy::ApplePhone),
+        trigger: Some(Dbm::from_hundredths(0)),
+        margin: Some(margin),
+        scan_interval: Some(Duration::from_millis(1)),
+        beacon_smoothing: 1,
+        frame_processing: Duration::from_millis(1),
+        ..Roaming::default()
     };
+    let settings = two_access_points(&roaming);
     let mut client = Client::new(Instant::ZERO, settings, 0);
     // Positions that are far apart: the shadowing of each is independent.
     let mut signals = [0, 1].map(|ap| Shadowing::new(sigma, Distance::from_metres(1), seed.stream("shadowing", ap)));
@@ -177,7 +182,7 @@ pub fn ping_pong(margin: Db, sigma: Db, scans: u32, seed: Seed) -> f64 {
         client.handle_timeout(now, &around);
         while let Some(action) = client.poll_action() {
             match action {
-                Action::Null { .. } => client.handle_null(now, true),
+                Action::Null { asleep } => client.handle_null(now, asleep, true),
                 Action::Frame { .. } => client.handle_frame(now, true),
                 Action::Event(RoamEvent::Scanned { .. }) => scanned += 1,
                 Action::Event(RoamEvent::Roamed { .. }) => moved += 1,
@@ -186,4 +191,42 @@ pub fn ping_pong(margin: Db, sigma: Db, scans: u32, seed: Seed) -> f64 {
         }
     }
     f64::from(moved) / f64::from(scanned.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client announces its absence with a null frame. If the result of this frame does not arrive, the absence begins
+    /// after 500 ms, the time for which mac80211 waits for the answer to a probe.
+    #[test]
+    fn a_scan_continues_without_the_result_of_the_null_frame() {
+        let roaming = Roaming {
+            policy: Some(RoamingPolicy::ApplePhone),
+            ..Roaming::default()
+        };
+        let mut client = Client::new(Instant::ZERO, two_access_points(&roaming), 0);
+        let around = Surroundings {
+            signals: &[-80.0, -50.0],
+            beacon: true,
+            waiting: false,
+            busy: false,
+        };
+        let mut announced = None;
+        loop {
+            let now = client.poll_timeout().expect("a timer is set");
+            client.handle_timeout(now, &around);
+            while let Some(action) = client.poll_action() {
+                match action {
+                    Action::Null { asleep: true } if announced.is_none() => announced = Some(now),
+                    Action::SetAway(true) => {
+                        let announced = announced.expect("the absence is announced");
+                        assert_eq!(now.since(announced), Duration::from_millis(500));
+                        return;
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
 }

@@ -9,11 +9,14 @@
 
 mod band;
 mod dawn;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 mod load;
 mod networks;
 #[cfg(test)]
 mod tests;
 mod usteer;
+pub mod validation;
 
 use band::PreferHigherBand;
 use dawn::Dawn;

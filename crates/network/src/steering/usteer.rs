@@ -2,6 +2,10 @@
 //!
 //! With every default it moves no station between access points: `roam_scan_snr`,
 //! `roam_trigger_snr` and `signal_diff_threshold` are off.
+//!
+//! `sta_block_timeout` (30 s) blocks no station: after this time the count of rejected requests starts
+//! again (`sta.c`). Requests are rejected only with `assoc_steering`, `probe_steering` or `min_snr`, which
+//! are off. A station that was disassociated (`del_client` without `ban_time`) may join again at once.
 
 use super::{Decision, Order, Policy, StationView, SteeringReason, dbm};
 use netburn_medium::config::{Band, Steering};

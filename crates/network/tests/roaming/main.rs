@@ -5,6 +5,7 @@ use netburn_network::{ClientEvent, ClientEventKind, Endpoint, Network, Output};
 use netburn_scenario::{Document, Plan};
 use netburn_units::{Duration, Instant};
 
+mod places;
 mod steering;
 
 /// The walk of `walk-with-a-call`: access points at x = 2 and 22 m with 20 dBm, walls of 5 dB at 4, 8,
@@ -120,6 +121,26 @@ fn linux_without_neighbour_reports_moves_late() {
     let length = scan.length.as_millis();
     assert_eq!(away.as_millis(), 2_976);
     assert!((7_976..=10_200).contains(&length), "{length} ms");
+}
+
+/// With a fixed rate the data are lost long before the beacons, which are sent at 6 Mbit/s. hostapd disassociates
+/// the station after 50 lost packets (one each 20 ms) and a second without an acknowledgement. The frame arrives.
+/// Then the station scans 36 channels without a return (2.976 s) and joins with 8 frames (66 ms).
+#[test]
+fn an_access_point_disassociates_a_station_that_does_not_answer() {
+    let fixed = ("station.phone.rate_control", "fixed");
+    let walk = Walk::new(&[("station.phone.roaming", "never"), fixed]);
+    let disassociated = |event: &&ClientEvent| matches!(event.kind, ClientEventKind::Disassociated { .. });
+    let first = walk.events.iter().find(disassociated).expect("a disassociation").at;
+    let before = walk.packets.iter().rev();
+    let arrived = before.filter_map(|(sent, delay)| Some(*sent + (*delay)?));
+    let last = arrived.filter(|at| *at < first).max().expect("a packet that arrived");
+    let silent = first.since(last).as_millis();
+    assert!((1_000..=1_100).contains(&silent), "{silent} ms");
+    let (at, length) = walk.roams()[0];
+    assert!(at - first.since(Instant::ZERO).as_millis() <= 10, "{at} ms");
+    assert!((3_040..=3_060).contains(&length), "{length} ms");
+    assert_eq!(walk.at_end, "attic.5g");
 }
 
 /// Fast transition needs 4 frames of 8 ms, 802.1X 24 frames and 8 round trips of 5 ms.

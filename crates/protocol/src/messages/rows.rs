@@ -21,11 +21,12 @@ pub const MAX_BATCH_LINKS: usize = 32;
 
 /// Kinds of events that an agent can report. Only the controller records lost agents and servers; no
 /// message of an agent becomes such an event.
-const REPORTABLE: [EventKind; 7] = [
+const REPORTABLE: [EventKind; 8] = [
     EventKind::Stall,
     EventKind::Incomplete,
     EventKind::Change,
     EventKind::Roam,
+    EventKind::Scan,
     EventKind::Warning,
     EventKind::Startup,
     EventKind::Rate,
@@ -53,7 +54,7 @@ pub struct Batch {
     #[schemars(schema_with = "links")]
     links: Vec<LinkRow>,
     /// Events. An agent reports those of kind `stall`, `incomplete` (results of the station are missing),
-    /// `change`, `roam`, `warning`, `startup` and `rate`, without `data`.
+    /// `change`, `roam`, `scan`, `warning`, `startup` and `rate`. `data` is that of a link's event, or missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "events")]
     events: Vec<EventRow>,
@@ -109,7 +110,10 @@ impl Batch {
             Row::Connection(row) => self.connections.push(row.clone()),
             Row::Link(row) => self.links.push(row.clone()),
             Row::Event(row) if REPORTABLE.contains(&row.kind) => self.events.push(EventRow {
-                detail: shorten(row.detail.text().into_owned(), MAX_TEXT).into(),
+                detail: match &row.detail {
+                    Detail::Link(event) if event.text_bytes() <= MAX_TEXT => row.detail.clone(),
+                    other => shorten(other.text().into_owned(), MAX_TEXT).into(),
+                },
                 ..*row
             }),
             // Modelled airtime is recorded where it is modelled. Agents use a real network.
@@ -133,8 +137,12 @@ impl Batch {
             return Err(WrongRow::LongName);
         }
         let reportable = |row: &EventRow| {
-            let text = matches!(&row.detail, Detail::Text(text) if text.len() <= MAX_TEXT);
-            text && REPORTABLE.contains(&row.kind)
+            let length = match &row.detail {
+                Detail::Text(text) => text.len(),
+                Detail::Link(event) => event.text_bytes(),
+                _ => return false,
+            };
+            length <= MAX_TEXT && REPORTABLE.contains(&row.kind)
         };
         if !self.events.iter().all(reportable) {
             return Err(WrongRow::ForeignEvent);

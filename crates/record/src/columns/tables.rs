@@ -195,7 +195,7 @@ table!(EventRow = Row::Event in "events" {
     workload: Workload<Maybe> = [workload], "", "workload, if it concerns one";
     at: Num<Instant> = [at], "ns", "begin";
     length: Num<u64> = [length], "ns", "duration; 0 for a moment";
-    kind: Label = (event_kind), "", "`stall`, `startup`, `lost`, `incomplete`, `server-lost`, `unused-server-lost`, `rejected`, `change`, `roam`, `warning`, `health`, `clock`, `quality_issue`, `rate`, `lab`";
+    kind: Label = (event_kind), "", "`stall`, `startup`, `lost`, `incomplete`, `server-lost`, `unused-server-lost`, `rejected`, `change`, `roam`, `scan`, `steering`, `path`, `warning`, `health`, `clock`, `quality_issue`, `rate`, `lab`";
     text: LongText = (event_text), "", "description; the sentence of a reason; empty for reports";
     data: MaybeJson = (event_data), "", "typed data as JSON; null for a plain description";
 });

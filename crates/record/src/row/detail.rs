@@ -1,6 +1,6 @@
 //! Description or typed data of an event.
 
-use super::EventKind;
+use super::{EventKind, LinkEvent};
 use crate::health::{Clock, Health};
 use crate::lab_health::LabHealth;
 use crate::quality_issue::QualityIssue;
@@ -15,6 +15,8 @@ pub enum Detail {
     Text(String),
     /// Reason for which results are unreliable.
     Issue(QualityIssue),
+    /// Event of a station's Wi-Fi link.
+    Link(Box<LinkEvent>),
     /// Health report of an agent or server.
     Health(Box<Health>),
     /// An agent's clock against the controller's.
@@ -24,12 +26,13 @@ pub enum Detail {
 }
 
 impl Detail {
-    /// Returns the description, or the sentence of an issue. Empty for reports.
+    /// Returns the description, or the sentence of an issue or of an event of a link. Empty for reports.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Detail::Text(text) => Cow::Borrowed(text),
             Detail::Issue(issue) => Cow::Owned(issue.to_string()),
+            Detail::Link(event) => Cow::Borrowed(&event.text),
             Detail::Health(_) | Detail::Clock(_) | Detail::Lab(_) => Cow::Borrowed(""),
         }
     }
@@ -43,6 +46,7 @@ impl Detail {
         match self {
             Detail::Text(_) => None,
             Detail::Issue(issue) => json(issue),
+            Detail::Link(event) => json(event),
             Detail::Health(health) => json(health),
             Detail::Clock(clock) => json(clock),
             Detail::Lab(lab) => json(lab),
@@ -60,7 +64,7 @@ impl Detail {
             EventKind::Health => read(data, |health| Detail::Health(Box::new(health))),
             EventKind::Clock => read(data, |clock| Detail::Clock(Box::new(clock))),
             EventKind::Lab => read(data, |lab| Detail::Lab(Box::new(lab))),
-            _ => read(data, Detail::Issue),
+            _ => read(data, |event| Detail::Link(Box::new(event))).or_else(|| read(data, Detail::Issue)),
         };
         read.unwrap_or_else(|| Detail::Text(data.to_owned()))
     }
@@ -88,6 +92,12 @@ impl From<&str> for Detail {
 impl From<QualityIssue> for Detail {
     fn from(issue: QualityIssue) -> Self {
         Detail::Issue(issue)
+    }
+}
+
+impl From<LinkEvent> for Detail {
+    fn from(event: LinkEvent) -> Self {
+        Detail::Link(Box::new(event))
     }
 }
 

@@ -190,7 +190,12 @@ impl Counter {
                     station.evidence.wifi.event(row.kind, row.length);
                 }
             }
-            EventKind::Change | EventKind::Rate | EventKind::Warning | EventKind::Scan | EventKind::Steering => {}
+            EventKind::Change
+            | EventKind::Rate
+            | EventKind::Warning
+            | EventKind::Scan
+            | EventKind::Steering
+            | EventKind::Path => {}
         }
     }
 

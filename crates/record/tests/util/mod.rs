@@ -9,7 +9,7 @@
 use netburn_record::spool::{Disk, SpoolWriter};
 use netburn_record::{
     AirRow, Bssid, Clock, ConnectionRow, Detail, Environment, EventKind, EventRow, Header, Health, Host, IntervalRow,
-    LinkRow, Modulation, OperationRow, Phy, QualityIssue, Role, Row, Side, Sink, UnixTime,
+    LinkChange, LinkEvent, LinkRow, Modulation, OperationRow, Phy, QualityIssue, Role, Row, Side, Sink, UnixTime,
 };
 use netburn_scenario::{Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant, Seed};
@@ -377,8 +377,19 @@ fn detail() -> impl Strategy<Value = (EventKind, Detail)> {
             jump_ns: None,
         })
     });
+    let name = || prop::option::of(".{0,20}");
+    let moved = (name(), name(), ".{0,40}").prop_map(|(from, to, text)| {
+        let change = LinkChange::Roamed { from, to };
+        Detail::from(LinkEvent { change, text })
+    });
+    let scanned = (any::<Option<u64>>(), ".{0,40}").prop_map(|(away, text)| {
+        let change = LinkChange::Scanned { away };
+        Detail::from(LinkEvent { change, text })
+    });
     prop_oneof![
         4 => (event_kind(), ".{0,40}".prop_map(Detail::from)),
+        1 => (Just(EventKind::Roam), moved),
+        1 => (Just(EventKind::Scan), scanned),
         1 => (Just(EventKind::QualityIssue), issue),
         1 => (Just(EventKind::Clock), clock),
     ]
@@ -400,6 +411,9 @@ fn event_kind() -> impl Strategy<Value = EventKind> {
         EventKind::ServerLost,
         EventKind::UnusedServerLost,
         EventKind::Rejected,
+        EventKind::Scan,
+        EventKind::Steering,
+        EventKind::Path,
     ])
 }
 

@@ -1,10 +1,12 @@
 //! A chart as an SVG.
 
 mod bars;
+mod panels;
 mod paths;
 mod writer;
 
-use super::{Chart, HUES, Shape};
+use super::{Chart, HUES, Series, Shape};
+pub use panels::{MAX_PANELS, panels};
 pub(crate) use paths::thin;
 use paths::{band, line, points};
 use writer::SvgWriter;
@@ -98,37 +100,68 @@ pub fn svg(chart: &Chart, theme: Theme) -> String {
     }
     let series = &chart.series[..chart.series.len().min(MAX_SERIES)];
     let [along, up] = chart.extent().unwrap_or([(0.0, 1.0), (0.0, 1.0)]);
-    let (along, up) = (chart.x.range(along), chart.y.range(up));
-    let upward = chart.y.ticks(up, 5);
-    let widest = upward.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
-    let left = 14.0 + 7.2 * widest as f64;
-    let room = WIDTH - left - RIGHT;
-    let x = |value: f64| left + room * chart.x.place(value, along);
-    let y = |value: f64| TOP + PLOT * (1.0 - chart.y.place(value, up));
     let names: Vec<(String, usize)> = legend(chart, series.len());
     let (rows, lines) = writer::flow(&names, WIDTH - 16.0);
     let height = TOP + PLOT + 48.0 + 20.0 * lines as f64;
     let mut svg = SvgWriter::new(chart, theme, WIDTH, height);
+    let frame = Frame {
+        width: WIDTH,
+        plot: PLOT,
+        along: chart.x.range(along),
+        up: chart.y.range(up),
+        ticks: 8,
+    };
+    plot(&mut svg, chart, series, &frame);
+    svg.legend(&rows, TOP + PLOT + 58.0);
+    svg.finish()
+}
+
+/// Size and ends of the axes of a plot.
+struct Frame {
+    width: f64,
+    /// Height between the axes.
+    plot: f64,
+    along: (f64, f64),
+    up: (f64, f64),
+    /// Approximate number of ticks of the horizontal axis.
+    ticks: usize,
+}
+
+/// Draws the axes, the marks, the series and the levels.
+fn plot(svg: &mut SvgWriter, chart: &Chart, series: &[Series], frame: &Frame) {
+    let Frame {
+        width,
+        plot,
+        along,
+        up,
+        ticks,
+    } = *frame;
+    let upward = chart.y.ticks(up, 5);
+    let widest = upward.iter().map(|tick| tick.label.chars().count()).max().unwrap_or(0);
+    let left = 14.0 + 7.2 * widest as f64;
+    let room = width - left - RIGHT;
+    let x = |value: f64| left + room * chart.x.place(value, along);
+    let y = |value: f64| TOP + plot * (1.0 - chart.y.place(value, up));
     svg.quiet(4.0, 14.0, "start", &chart.y.heading());
     for tick in &upward {
-        svg.rule(left, y(tick.value), WIDTH - RIGHT, y(tick.value));
+        svg.rule(left, y(tick.value), width - RIGHT, y(tick.value));
         svg.quiet(left - 7.0, y(tick.value) + 4.0, "end", &tick.label);
     }
     let mut last = f64::MIN;
-    for tick in chart.x.ticks(along, 8) {
+    for tick in chart.x.ticks(along, ticks) {
         let (at, half) = (x(tick.value), tick.label.chars().count() as f64 * 3.6);
-        svg.rule(at, TOP + PLOT, at, TOP + PLOT + 5.0);
+        svg.rule(at, TOP + plot, at, TOP + plot + 5.0);
         if at - half > last + 6.0 {
             last = at + half;
-            svg.quiet(at.min(WIDTH - half - 2.0), TOP + PLOT + 19.0, "middle", &tick.label);
+            svg.quiet(at.min(width - half - 2.0), TOP + plot + 19.0, "middle", &tick.label);
         }
     }
-    svg.quiet(left + room / 2.0, TOP + PLOT + 38.0, "middle", &chart.x.heading());
+    svg.quiet(left + room / 2.0, TOP + plot + 38.0, "middle", &chart.x.heading());
     if let Some((from, to, why)) = &chart.aside {
         let (from, to) = (x(*from), x(*to));
-        svg.area(from, TOP, to - from, PLOT, None);
+        svg.area(from, TOP, to - from, plot, None);
         if to - from > 7.0 * why.chars().count() as f64 {
-            svg.quiet(from + 4.0, TOP + PLOT - 6.0, "start", why);
+            svg.quiet(from + 4.0, TOP + plot - 6.0, "start", why);
         }
     }
     let mut last = f64::MIN;
@@ -139,12 +172,12 @@ pub fn svg(chart: &Chart, theme: Theme) -> String {
                 at,
                 TOP,
                 (x(mark.x + mark.length) - at).max(1.0),
-                PLOT,
+                plot,
                 mark.colour_index,
             );
         }
         let signed = at > last + 12.0;
-        svg.mark(at, TOP, PLOT, mark, signed);
+        svg.mark(at, TOP, plot, mark, signed);
         if signed {
             last = at;
         }
@@ -153,19 +186,17 @@ pub fn svg(chart: &Chart, theme: Theme) -> String {
     for series in series {
         let drawn = thin(&series.points, each);
         match series.shape {
-            Shape::Points => points(&mut svg, &drawn, series.colour_index, &x, &y),
+            Shape::Points => points(svg, &drawn, series.colour_index, &x, &y),
             shape => {
-                band(&mut svg, &drawn, series.colour_index, &x, &y);
-                line(&mut svg, &drawn, series.colour_index, shape == Shape::Steps, &x, &y);
+                band(svg, &drawn, series.colour_index, &x, &y);
+                line(svg, &drawn, series.colour_index, shape == Shape::Steps, &x, &y);
             }
         }
     }
     for level in &chart.levels {
         let at = y(level.y);
-        svg.level(left, WIDTH - RIGHT, at, level);
+        svg.level(left, width - RIGHT, at, level);
     }
-    svg.legend(&rows, TOP + PLOT + 58.0);
-    svg.finish()
 }
 
 /// Names and colours of the legend; none for a single series without a name.

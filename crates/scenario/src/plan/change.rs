@@ -2,6 +2,7 @@
 
 use super::RadioRef;
 use netburn_medium::config::{AdapterRate, LinkQuality, QueueKind, RateControl};
+use netburn_medium::geometry::Position;
 use netburn_units::{BitRate, ByteSize, Dbm, Duration, Probability};
 
 /// A change of settings during a run.
@@ -68,8 +69,10 @@ pub enum RadioSetting {
 /// Changeable settings of a station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StationSetting {
-    /// Link quality: `signal`, `distance` or `mcs`.
+    /// Link quality with all radios: `signal`, `distance` or `mcs`. It replaces positions and signals of radios.
     Quality(LinkQuality),
+    /// Position. A walk on a path ends.
+    Position(Position),
     /// Received power at the access point.
     SignalUp(Dbm),
     /// Rate control.

@@ -2,7 +2,7 @@
 
 use super::Names;
 use crate::decode::{Context, Named, Section, Spanned};
-use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Radio, RadioName, RadioRef};
+use crate::plan::{Ap, Backhaul, DEFAULT_SCAN_AWAY, Network, Plan, Radio, RadioName, RadioRef};
 use crate::scalars::SizeOrOff;
 use crate::sections::{ApSection, NetworkSection, RadioSection};
 use crate::suggest::list;
@@ -70,7 +70,7 @@ fn backhaul_quality(ap: &mut Ap, section: &ApSection, cx: &mut Context) {
     }
     let quality = signal.map(|at| LinkQuality::Signal(at.0));
     ap.backhaul_quality = quality.or(mcs.map(|at| LinkQuality::Mcs(to_u8(at.0))));
-    if let (Some(_), Some(wan)) = (ap.backhaul.parent(), &section.wan) {
+    if let (true, Some(wan)) = (ap.backhaul.is_wireless(), &section.wan) {
         let help = "remove `wan`, or use `backhaul = \"wired\"`";
         let message = "an access point with a wireless backhaul has no WAN link";
         cx.problem_at(wan, message, help.to_owned());
@@ -78,12 +78,20 @@ fn backhaul_quality(ap: &mut Ap, section: &ApSection, cx: &mut Context) {
 }
 
 /// Checks the links between access points: the parent, its channel, the signal, and loops.
-pub(super) fn check_backhauls(sections: &Named<ApSection>, aps: &[Ap], names: &Names, cx: &mut Context) {
+pub(super) fn check_backhauls(sections: &Named<ApSection>, plan: &Plan, names: &Names, cx: &mut Context) {
+    let aps = &plan.aps[..];
     for (name, section) in &sections.0 {
         let Some(at) = &section.backhaul else { continue };
-        let Backhaul::Radio(parent) = &at.value.0 else { continue };
         let Some(ap) = aps.iter().find(|ap| ap.name == name.value) else {
             continue;
+        };
+        let parent = match &at.value.0 {
+            Backhaul::Wired => continue,
+            Backhaul::Best(own) => {
+                check_parents(at, ap, *own, aps, cx);
+                continue;
+            }
+            Backhaul::Radio(parent) => parent,
         };
         if parent.ap == ap.name {
             let help = "name a radio of another access point, or use `\"wired\"`";
@@ -103,6 +111,7 @@ pub(super) fn check_backhauls(sections: &Named<ApSection>, aps: &[Ap], names: &N
             continue;
         }
         check_own_radio(at, ap, other, parent, cx);
+        super::reach::check_backhaul(at, ap, parent, aps, plan.building.as_ref(), cx);
         let placed = ap.position.is_some() && other.position.is_some();
         if ap.backhaul_quality.is_none() && !placed {
             let without = if ap.position.is_none() { ap } else { other };
@@ -112,6 +121,39 @@ pub(super) fn check_backhauls(sections: &Named<ApSection>, aps: &[Ap], names: &N
             );
             cx.problem_at(at, "the signal of the link is unknown", help);
         }
+    }
+}
+
+/// Checks an access point that selects its parent: its own radio, its position, and the access points with the same
+/// radio.
+fn check_parents<T>(at: &Spanned<T>, ap: &Ap, own: RadioName, aps: &[Ap], cx: &mut Context) {
+    let has = |ap: &Ap| {
+        // A rating that can't be decoded is reported elsewhere.
+        ap.all_radios()
+            .map_or(true, |radios| radios.iter().any(|(name, _)| *name == own))
+    };
+    if !has(ap) {
+        let help = format!("add `[ap.{}.radio.{own}]`, or use another radio", ap.name);
+        cx.problem_at(at, format!("`{}` has no radio `{own}`", ap.name), help);
+        return;
+    }
+    let others = || aps.iter().filter(|other| other.name != ap.name && has(other));
+    if others().next().is_none() {
+        let help = "name a radio of another access point, such as `main.5g`, or use `\"wired\"`";
+        let message = format!("no other access point has a radio `{own}`");
+        cx.problem_at(at, message, help.to_owned());
+        return;
+    }
+    if ap.backhaul_quality.is_some() {
+        let help = "name the other access point, such as `main.5g`, or remove the quality of the link";
+        let message = "the quality of the links is fixed, so none is better than another";
+        cx.problem_at(at, message, help.to_owned());
+        return;
+    }
+    let placed = std::iter::once(ap).chain(others());
+    if let Some(without) = placed.into_iter().find(|ap| ap.position.is_none()) {
+        let help = format!("add a `position` to `[ap.{}]`", without.name);
+        cx.problem_at(at, "the signals of the links are unknown", help);
     }
 }
 

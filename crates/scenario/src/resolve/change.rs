@@ -7,6 +7,7 @@ use crate::change::is_of_link;
 use crate::decode::{Context, List, Spanned};
 use crate::enums::WIRED_QUEUES;
 use crate::file::AtSection;
+use crate::places::{Place, check_floor};
 use crate::plan::{Change, Plan, Setting, Station, StationSetting};
 use crate::suggest::list;
 
@@ -48,14 +49,14 @@ fn check(setting: &Spanned<Setting>, plan: &Plan, names: &Names, cx: &mut Contex
         Setting::Station(name, station) => {
             check_name(setting, "station", name, &names.stations, cx);
             if let Some(existing) = plan.station(name) {
-                check_applies(setting, *station, existing, cx);
+                check_applies(setting, *station, existing, plan, cx);
             }
         }
     }
 }
 
 /// Reports a Wi-Fi setting of a station on a wired link, and a link setting of a station on Wi-Fi.
-fn check_applies(at: &Spanned<Setting>, setting: StationSetting, station: &Station, cx: &mut Context) {
+fn check_applies(at: &Spanned<Setting>, setting: StationSetting, station: &Station, plan: &Plan, cx: &mut Context) {
     use StationSetting::Queue;
     let name = &station.name;
     let of_link = is_of_link(&at.value);
@@ -68,6 +69,18 @@ fn check_applies(at: &Spanned<Setting>, setting: StationSetting, station: &Stati
         (_, true) if !of_link => {
             let help = "for a station with a `link`, `queue` and the keys below `link` can change";
             cx.problem_at(at, format!("`{name}` has a `link` and no Wi-Fi"), help.to_owned());
+        }
+        (StationSetting::Position(position), false) if !station.air.path.is_empty() => {
+            let place = Spanned {
+                value: Place(position),
+                place: at.place.clone(),
+                path: at.path.clone(),
+            };
+            check_floor(&place, plan.building.as_ref(), cx);
+        }
+        (StationSetting::Position(_), false) => {
+            let help = format!("add a `position` to `[station.{name}]`: its place at the start");
+            cx.problem_at(at, format!("`{name}` has no position"), help);
         }
         (_, false) if of_link => {
             let help = format!("add one instead of `joins`: `[station.{name}.link]`");

@@ -3,7 +3,7 @@
 use super::Names;
 use super::air::{check_radio, to_u8};
 use crate::decode::{Context, Section, Spanned};
-use crate::plan::{Ap, Mesh, RadioRef};
+use crate::plan::{Ap, Mesh, Plan, RadioRef};
 use crate::sections::MeshSection;
 use crate::suggest::list;
 use netburn_medium::config::{LinkQuality, RadioConfig};
@@ -11,11 +11,11 @@ use netburn_medium::config::{LinkQuality, RadioConfig};
 pub(super) fn mesh(
     name: &Spanned<String>,
     section: &Spanned<MeshSection>,
-    aps: &[Ap],
-    before: &[Mesh],
+    plan: &Plan,
     names: &Names,
     cx: &mut Context,
 ) -> Mesh {
+    let (aps, before) = (&plan.aps[..], &plan.meshes[..]);
     let mut mesh = Mesh::new(&name.value);
     section.apply(&mut mesh);
     mesh.quality = section.mcs.as_ref().map(|at| LinkQuality::Mcs(to_u8(at.0)));
@@ -42,7 +42,7 @@ pub(super) fn mesh(
             let Some(ap) = aps.iter().find(|ap| ap.name == at.value.ap) else {
                 continue;
             };
-            if ap.backhaul.parent().is_some() {
+            if ap.backhaul.is_wireless() {
                 let message = format!("`{}` has a wireless `backhaul`", ap.name);
                 cx.problem_at(at, message, "remove it, or the radio".to_owned());
             }
@@ -62,6 +62,9 @@ pub(super) fn mesh(
             let message = format!("the root `{}` has no radio in this mesh", root.0);
             cx.problem_at(root, message, format!("expected one of {}", list(known)));
         }
+    }
+    if let (Some(radios), None, true) = (&section.radios, mesh.quality, cx.problems.len() == found) {
+        super::reach::check_mesh(&radios.0, &mesh.root, aps, plan.building.as_ref(), cx);
     }
     mesh
 }

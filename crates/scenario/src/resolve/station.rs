@@ -4,6 +4,7 @@ use super::Names;
 use super::air::{check_radio, to_u8};
 use super::workload::Definitions;
 use crate::decode::{Context, Section, Spanned};
+use crate::places::check_floor;
 use crate::plan::{Joins, Plan, Radio, RadioRef, Station, StationAir, StationWorkload};
 use crate::problem::Problem;
 use crate::sections::StationSection;
@@ -145,6 +146,7 @@ fn air(
     }
     let quality = quality(section, cx);
     position(air, section, plan, cx);
+    super::signals::check(section, joins.as_ref(), plan, names, cx);
     let rate_control = rate_control(section, quality, cx);
     check_mcs(section, standard, streams, radio_of(joins.as_ref(), plan), cx);
     air.joins = joins;
@@ -205,6 +207,10 @@ fn quality(section: &StationSection, cx: &mut Context) -> Option<LinkQuality> {
 
 /// Checks the keys of positions and roaming.
 fn position(air: &mut StationAir, section: &StationSection, plan: &Plan, cx: &mut Context) {
+    let on_path = section.path.iter().flat_map(|path| &path.0);
+    for at in section.position.iter().chain(on_path) {
+        check_floor(at, plan.building.as_ref(), cx);
+    }
     let fixed = [
         section.signal.as_ref().map(|at| ("signal", &at.place, &at.path)),
         section.distance.as_ref().map(|at| ("distance", &at.place, &at.path)),

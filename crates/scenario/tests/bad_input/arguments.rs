@@ -72,7 +72,7 @@ fn arguments_are_checked_like_keys() {
         (
             "",
             "5",
-            "a scenario has no key ``; expected one of `schema`, `name`, `title`, `question`, `assumptions`, `duration`, `warmup`, `baseline`, `drain`, `seed`, `repeat`, `server`, `building`, `network`, `ap`, `mesh`, `station`, `workload`, `at`",
+            "a scenario has no key ``; expected one of `schema`, `name`, `title`, `question`, `assumptions`, `duration`, `warmup`, `baseline`, `drain`, `seed`, `repeat`, `server`, `building`, `network`, `ap`, `kit`, `mesh`, `station`, `workload`, `at`",
         ),
     ] {
         assert_eq!(set(key, value), Err(format!("--set {key}={value}: {expected}")));

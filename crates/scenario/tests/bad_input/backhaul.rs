@@ -23,7 +23,7 @@ fn the_parent_of_an_access_point() {
         ),
         (
             "backhaul = \"main\"",
-            "6:12: ap.unit.backhaul: invalid value `main`; expected `wired`, or an access point and a radio, such as `main.5g`",
+            "6:12: ap.unit.backhaul: invalid value `main`; expected `wired`, an access point and a radio, such as `main.5g`, or an own radio, such as `5g`",
         ),
         (
             "backhaul = \"unit.5g\"",
@@ -128,5 +128,74 @@ fn a_mesh_has_a_root_and_one_channel() {
         unplaced[0]
             .ends_with("the signals of its links are unknown; add `position` to `[ap.one]`, or `mcs` to the mesh"),
         "{unplaced:?}"
+    );
+}
+
+#[test]
+fn an_access_point_that_selects_its_parent() {
+    let both = |keys: &str| unit(&format!("{keys}\nposition = \"9 m, 0 m\""), "");
+    wrong(
+        &both("backhaul = \"2g\""),
+        &["6:12: ap.unit.backhaul: `unit` has no radio `2g`; add `[ap.unit.radio.2g]`, or use another radio"],
+    );
+    wrong(
+        &both("backhaul = \"5g\""),
+        &["6:12: ap.unit.backhaul: the signals of the links are unknown; add a `position` to `[ap.main]`"],
+    );
+    let placed = both("backhaul = \"5g\"").replace(
+        "[ap.main.radio.5g]",
+        "[ap.main]\nposition = \"0 m, 0 m\"\n[ap.main.radio.5g]",
+    );
+    assert_eq!(errors(&placed), [""; 0]);
+    wrong(
+        &placed.replace("[ap.unit]\n", "[ap.unit]\nbackhaul_mcs = 7\n"),
+        &[
+            "9:12: ap.unit.backhaul: the quality of the links is fixed, so none is better than another; name the other access point, such as `main.5g`, or remove the quality of the link",
+        ],
+    );
+    wrong(
+        &placed.replace("ap.main.radio.5g", "ap.main.radio.2g"),
+        &[
+            "8:12: ap.unit.backhaul: no other access point has a radio `5g`; name a radio of another access point, such as `main.5g`, or use `\"wired\"`",
+        ],
+    );
+}
+
+/// A kit with these units and keys.
+fn kit(units: &str, keys: &str) -> String {
+    format!("[station.s]\njoins = \"home\"\nposition = \"1 m, 1 m\"\n[kit.home]\nunits = {{ {units} }}\n{keys}\n")
+}
+
+#[test]
+fn kits() {
+    let two = "main = \"0 m, 0 m\", study = \"9 m, 0 m\"";
+    wrong(
+        &kit("main = \"0 m, 0 m\"", "ap.rating = \"AC1200\""),
+        &[
+            "5:9: kit.home.units: a kit has two or more units; name at least two: `units = { main = \"0 m, 0 m\", study = \"12 m, 0 m\" }`",
+        ],
+    );
+    wrong(
+        &kit(two, "ap.rating = \"AC1200\"\nbackhaul = \"dedicated\""),
+        &[
+            "7:12: kit.home.backhaul: a unit has no second radio above 2.4 GHz; use `backhaul = \"shared\"`, or add `[kit.home.ap.radio.5g-2]`",
+        ],
+    );
+    wrong(
+        &kit(two, ""),
+        &["4:1: kit.home: missing `ap`; it is the settings of each unit, as in `[ap.NAME]`: its rating or its radios"],
+    );
+    wrong(
+        &kit("main = \"0 m\", study = \"9 m, 0 m\"", "ap.rating = \"AC1200\""),
+        &[
+            "5:18: kit.home.units.main: invalid value `0 m`; expected a position: metres from west to east and from south to north, such as `\"2 m, 5.5 m\"`, and the floor if it is not 0: `\"2 m, 5.5 m, floor 1\"`",
+        ],
+    );
+    // Each unit has the same radio, and the problem is reported once.
+    let problems = errors(&kit(two, "ap.radio.5g.channel = 35"));
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(
+        problems[0].starts_with("6:23: ap.main.radio.5g.channel: invalid channel `35`"),
+        "{problems:?}"
     );
 }

@@ -3,6 +3,7 @@
 mod arguments;
 mod backhaul;
 mod network;
+mod places;
 mod text;
 mod values;
 mod workloads;

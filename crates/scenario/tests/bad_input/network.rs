@@ -148,7 +148,7 @@ fn access_points_and_radios() {
             "4:15: ap.c7.queue_limit: invalid value `0 packets`; expected packets or bytes, more than 0: `\"1000 packets\"` (up to 1000000) or `\"256 KiB\"` (up to 64 GiB)",
             "5:7: ap.c7.aql: `low` (9 ms) is above `high` (8 ms); expected `low` up to `high`",
             "7:10: network.home.radios: the network has no radios; add at least one: `[\"c7.5g\"]`",
-            "8:1: network.home: unknown key `backhaul`; it belongs in `[ap.NAME]`",
+            "8:1: network.home: unknown key `backhaul`; it belongs in `[ap.NAME]`, `[kit.NAME]`",
             "9:1: network.b: missing `radios`; it is the radios of the network, each as access point and radio: `c7.5g`",
             "11:20: network.c.radios: duplicate radio `c7.5g`; remove one",
         ],
@@ -233,7 +233,7 @@ fn timed_changes() {
     at(
         "time = \"5 s\"\nset = { \"station.tv.streams\" = 1 }",
         &[
-            "5:9: at.set: `station.tv.streams` cannot change during a run; keys that can change: `station.*.signal`, `station.*.distance`, `station.*.mcs`, `station.*.signal_up`, `station.*.rate_control`, `station.*.adapter_rate`, `station.*.queue`, `station.*.weight`, `station.*.link.rate`, `station.*.link.down`, `station.*.link.up`, `station.*.link.delay`, `station.*.link.loss`",
+            "5:9: at.set: `station.tv.streams` cannot change during a run; keys that can change: `station.*.signal`, `station.*.distance`, `station.*.position`, `station.*.mcs`, `station.*.signal_up`, `station.*.rate_control`, `station.*.adapter_rate`, `station.*.queue`, `station.*.weight`, `station.*.link.rate`, `station.*.link.down`, `station.*.link.up`, `station.*.link.delay`, `station.*.link.loss`",
         ],
     );
     at(

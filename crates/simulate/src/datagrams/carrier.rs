@@ -73,7 +73,7 @@ impl Carrier for Air<Datagram> {
                     return Some(Fate::Dropped { at, reason, packet });
                 }
                 // The receiver has it already, or the sender's host may free it.
-                Output::Dropped { .. } | Output::Sent { .. } => {}
+                Output::Dropped { .. } | Output::Sent { .. } | Output::Group { .. } => {}
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::World;
 use super::payload::End;
 use netburn_network::{Network, StationStats};
-use netburn_network_rows::{air_row, change_row, client_row, link_row};
+use netburn_network_rows::{air_row, change_row, client_row, link_row, mesh_row};
 use netburn_record::{ConnectionRow, Row, Side};
 use netburn_scenario::Plan;
 use netburn_units::{Duration, Instant};
@@ -40,6 +40,9 @@ impl Observer {
         }
         while let Some(event) = network.poll_client_event() {
             rows.push(client_row(&event));
+        }
+        while let Some(event) = network.poll_mesh_event() {
+            rows.extend(mesh_row(&event));
         }
         for (before, station) in self.stations.iter_mut().zip(0_u16..) {
             let seen = network.station_stats(station);

@@ -135,6 +135,9 @@ fn shift_signals(plan: &Plan, shift: i32) -> Plan {
             *signal = by(*signal);
         }
         station.air.signal_up = station.air.signal_up.map(by);
+        for point in station.air.signals.iter_mut().flat_map(|of| &mut of.points) {
+            point.signal = by(point.signal);
+        }
     }
     for radio in plan.aps.iter_mut().flat_map(|ap| &mut ap.radios) {
         radio.power = by(radio.power);

@@ -26,6 +26,7 @@ pub const FILES: &[(&str, &str)] = built_in![
     "rate-choice.toml",
     "power-save.toml",
     "roaming.toml",
+    "steering.toml",
     "mesh.toml",
     "questions.toml",
     "questions-small-queues.toml",

@@ -1,10 +1,12 @@
 //! Proposed changes for each kind of cause.
 
+mod backhaul;
 mod channels;
 mod lines;
+mod roaming;
 
 use netburn_analysis::explain::{Cause, Kind};
-use netburn_medium::config::{LinkQuality, QueueKind, QueueLimit, RoamingPolicy};
+use netburn_medium::config::{LinkQuality, QueueKind, QueueLimit};
 use netburn_network::Network;
 use netburn_record::Summary;
 use netburn_scenario::plan::{Ap, Joins};
@@ -70,6 +72,7 @@ pub fn what_ifs(plan: &Plan, summary: &Summary, causes: &[Cause]) -> Interventio
             Kind::Adapter => builder.adapter(cause),
             Kind::SlowCochannel => builder.slow_cochannel(cause),
             Kind::FullBand => builder.full_band(cause),
+            Kind::Backhaul => builder.backhaul(cause),
             Kind::SlowNeighbour => builder.slow_neighbour(cause),
             Kind::UploadBloat => builder.upload_bloat(cause),
             Kind::DownloadBloat => builder.download_bloat(cause),
@@ -105,75 +108,6 @@ impl<'a> InterventionBuilder<'a> {
             joined: stations.map(|station| network.joined(station)).collect(),
             proposed: Vec::new(),
         })
-    }
-
-    /// Proposes features of the network for the stations that roam. Returns `false` if the plan describes none.
-    fn roaming(&mut self, cause: &Cause) -> bool {
-        let roams = |name: &&String| {
-            let station = self.plan.station(name)?;
-            station.air.roaming?;
-            match station.air.joins.as_ref()? {
-                Joins::Network(network) => Some(network.clone()),
-                Joins::Radio(_) => None,
-            }
-        };
-        let mut networks: Vec<String> = cause.stations.iter().filter_map(|name| roams(&name)).collect();
-        networks.dedup();
-        for network in &networks {
-            let key = |name: &str| format!("network.{network}.{name}");
-            let (k, v, r, steering) = (key("k"), key("v"), key("r"), key("steering"));
-            let reports = (k.as_str(), "true");
-            let fast = (r.as_str(), "true");
-            // OpenWrt's usteer with the thresholds that it needs to move stations.
-            let asks = [
-                (v.as_str(), "true"),
-                (
-                    steering.as_str(),
-                    "{ policy = \"usteer\", trigger = \"-70 dBm\", margin = \"5 dB\" }",
-                ),
-            ];
-            let mut propose = |label: &str, keys: &[(&str, &str)]| {
-                self.propose(Kind::Roaming, format!("{network} has {label}"), keys);
-            };
-            propose("neighbour reports (802.11k)", &[reports]);
-            propose("fast transition (802.11r)", &[fast]);
-            propose("transition requests to stations with a weak signal (802.11v)", &asks);
-            propose(
-                "neighbour reports and transition requests (802.11k and v)",
-                &[reports, asks[0], asks[1]],
-            );
-            propose(
-                "neighbour reports and fast transition (802.11k and r)",
-                &[reports, fast],
-            );
-            propose(
-                "neighbour reports, transition requests and fast transition (802.11k, v and r)",
-                &[reports, asks[0], asks[1], fast],
-            );
-        }
-        for name in &cause.stations {
-            let Some(roaming) = self.plan.station(name).and_then(|station| station.air.roaming) else {
-                continue;
-            };
-            let policy = format!("station.{name}.roaming.policy");
-            for (label, known, word) in [
-                (
-                    "looks for another access point below -70 dBm, as an iPhone",
-                    RoamingPolicy::ApplePhone,
-                    "apple-phone",
-                ),
-                (
-                    "follows NetworkManager's policy on Linux",
-                    RoamingPolicy::Linux,
-                    "linux",
-                ),
-            ] {
-                if roaming.policy != Some(known) {
-                    self.propose(Kind::Roaming, format!("{name} {label}"), &[(&policy, word)]);
-                }
-            }
-        }
-        !networks.is_empty()
     }
 
     fn server(&mut self) {

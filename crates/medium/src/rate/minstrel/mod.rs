@@ -61,6 +61,9 @@ pub struct Minstrel {
     statistics: Vec<Statistics>,
     common: CommonLoss,
     picked: Selection,
+    /// Success share of each rate and its expected number of frames, from the last selection. Most shares do not
+    /// change from one to the next.
+    expected: Vec<(f64, f64)>,
     /// Buffer for the usable rates: index, success share, goodput.
     usable: Vec<(usize, f64, f64)>,
     probes: Probes,
@@ -101,6 +104,7 @@ impl Minstrel {
                 second: 0,
                 robust: 0,
             },
+            expected: vec![(-1.0, 0.0); set.entries().len()],
             usable: Vec::new(),
             probes: Probes::new(&set, chance),
             fullness: 1.0,
@@ -141,7 +145,12 @@ impl Minstrel {
         usable.clear();
         for (at, statistics) in self.statistics.iter().enumerate() {
             if let Some(success) = statistics.success().filter(|success| *success >= MIN_SUCCESS) {
-                usable.push((at, success, self.goodput(at)));
+                let entry = &self.set.entries()[at];
+                let expected = &mut self.expected[at];
+                if expected.0.to_bits() != success.to_bits() {
+                    *expected = (success, entry.expected_frames(success));
+                }
+                usable.push((at, success, entry.goodput_of(expected.1, self.fullness, success)));
             }
         }
         // Of equal rates the slowest: it needs less signal.

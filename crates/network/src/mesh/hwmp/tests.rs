@@ -90,9 +90,10 @@ impl Mesh {
                         self.arrived.push(frame);
                     }
                     Output::Drop(frame) => self.dropped.push(frame),
-                    Output::Path { to, before, now } => {
-                        assert_ne!(before, now, "{to:?}");
+                    Output::Path { to, before, now, .. } => {
+                        assert_ne!(before, now.map(|(next, _)| next), "{to:?}");
                     }
+                    Output::NotFound(_) => {}
                 }
             }
         }

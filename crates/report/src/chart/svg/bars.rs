@@ -1,15 +1,15 @@
 //! Horizontal bars: one group for each name, one bar for each series.
 
 use super::{MAX_SERIES, Theme, legend, writer};
-use crate::chart::{Chart, Scale};
+use crate::chart::{Chart, Scale, Series};
 use crate::sanitise::truncate;
 use writer::SvgWriter;
 
 /// Narrow, so that the text is readable on a phone.
-const WIDTH: f64 = 560.0;
+pub(super) const WIDTH: f64 = 560.0;
 const BAR: f64 = 13.0;
 const GAP: f64 = 9.0;
-const TOP: f64 = 8.0;
+pub(super) const TOP: f64 = 8.0;
 
 /// Maximum number of groups that are drawn. The table has all.
 const MAX_BARS: usize = 60;
@@ -20,9 +20,23 @@ pub(super) fn svg(chart: &Chart, theme: Theme) -> String {
         return String::new();
     };
     let series = &chart.series[..chart.series.len().min(MAX_SERIES)];
-    let shown = &names[..names.len().min(MAX_BARS)];
     let [_, up] = chart.extent().unwrap_or([(0.0, 1.0), (0.0, 1.0)]);
-    let ends = chart.y.range(up);
+    let bottom = TOP + height(names, series.len());
+    let (rows, lines) = writer::flow(&legend(chart, series.len()), WIDTH - 16.0);
+    let mut svg = SvgWriter::new(chart, theme, WIDTH, bottom + 46.0 + 20.0 * lines as f64);
+    plot(&mut svg, chart, names, series, chart.y.range(up));
+    svg.legend(&rows, bottom + 54.0);
+    svg.finish()
+}
+
+/// Height of the groups of bars.
+pub(super) fn height(names: &[String], series: usize) -> f64 {
+    (BAR * series as f64 + GAP) * names.len().min(MAX_BARS) as f64
+}
+
+/// Draws the axes and the bars. `ends` are those of the axis of values.
+pub(super) fn plot(svg: &mut SvgWriter, chart: &Chart, names: &[String], series: &[Series], ends: (f64, f64)) {
+    let shown = &names[..names.len().min(MAX_BARS)];
     let widest = shown
         .iter()
         .map(|name| crate::sanitise::width(name))
@@ -33,9 +47,7 @@ pub(super) fn svg(chart: &Chart, theme: Theme) -> String {
     let room = WIDTH - left - 92.0;
     let along = |value: f64| left + room * chart.y.place(value, ends);
     let group = BAR * series.len() as f64 + GAP;
-    let bottom = TOP + group * shown.len() as f64;
-    let (rows, lines) = writer::flow(&legend(chart, series.len()), WIDTH - 16.0);
-    let mut svg = SvgWriter::new(chart, theme, WIDTH, bottom + 46.0 + 20.0 * lines as f64);
+    let bottom = TOP + height(names, series.len());
     let mut last = f64::MIN;
     for tick in chart.y.ticks(ends, 4) {
         let (at, half) = (along(tick.value), tick.label.chars().count() as f64 * 3.6);
@@ -75,6 +87,4 @@ pub(super) fn svg(chart: &Chart, theme: Theme) -> String {
     for level in &chart.levels {
         svg.rule(along(level.y), TOP, along(level.y), bottom);
     }
-    svg.legend(&rows, bottom + 54.0);
-    svg.finish()
 }

@@ -73,6 +73,16 @@ impl SvgWriter {
         self.text(x, y, anchor, self.theme.faint(), text);
     }
 
+    /// Starts a group of elements that is moved by `x` and `y`.
+    pub(super) fn start_group(&mut self, x: f64, y: f64) {
+        let _ = writeln!(self.out, "<g transform=\"translate({x:.1} {y:.1})\">");
+    }
+
+    /// Ends the group.
+    pub(super) fn end_group(&mut self) {
+        self.out.push_str("</g>\n");
+    }
+
     /// A label.
     pub(super) fn word(&mut self, x: f64, y: f64, anchor: &str, text: &str) {
         self.text(x, y, anchor, self.theme.ink(), text);

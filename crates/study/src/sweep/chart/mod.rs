@@ -1,4 +1,5 @@
-//! Chart of one metric over the first varied key, grouped by the other keys.
+//! Chart of one metric over the first varied key: a series for each value of the second key, and a panel for each
+//! combination of the others.
 
 mod svg;
 mod text;
@@ -29,8 +30,10 @@ pub struct Chart {
 /// Points of one combination of the other keys' values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Description of the combination; empty if there is no other key.
-    pub name: String,
+    /// Second key and its value; empty if there is no second key.
+    pub series: String,
+    /// Further keys and their values; empty if there are at most two keys.
+    pub panel: String,
     /// A point for each value of the first key, if it has results.
     pub points: Vec<Option<Point>>,
 }
@@ -54,13 +57,15 @@ impl Chart {
     #[must_use]
     pub fn new(rows: &Rows, column: usize) -> Self {
         let mut values: Vec<String> = Vec::new();
-        let mut names: Vec<String> = Vec::new();
+        let mut names: Vec<(String, String)> = Vec::new();
         let mut cells: Vec<Vec<Vec<f64>>> = Vec::new();
         for row in &rows.rows {
             let at = place(&mut values, &row.values[0]);
             let others = rows.keys.iter().zip(&row.values).skip(1);
-            let name: Vec<String> = others.map(|(key, value)| format!("{key} = {value}")).collect();
-            let group = place(&mut names, &name.join(", "));
+            let mut others = others.map(|(key, value)| format!("{key} = {value}"));
+            let series = others.next().unwrap_or_default();
+            let panel: Vec<String> = others.collect();
+            let group = place(&mut names, &(series, panel.join(", ")));
             if cells.len() <= group {
                 cells.push(Vec::new());
             }
@@ -69,10 +74,11 @@ impl Chart {
             }
             cells[group][at].extend(row.metrics[column].number());
         }
-        let groups = names.into_iter().zip(cells).map(|(name, mut points)| {
+        let groups = names.into_iter().zip(cells).map(|((series, panel), mut points)| {
             points.resize(values.len(), Vec::new());
             Group {
-                name,
+                series,
+                panel,
                 points: points.into_iter().map(Point::from_values).collect(),
             }
         });
@@ -101,6 +107,18 @@ impl Chart {
     }
 }
 
+impl Group {
+    /// Description of the combination; empty if there is no second key.
+    #[must_use]
+    pub fn name(&self) -> String {
+        if self.panel.is_empty() {
+            self.series.clone()
+        } else {
+            format!("{}, {}", self.series, self.panel)
+        }
+    }
+}
+
 impl Point {
     fn from_values(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
@@ -114,9 +132,9 @@ impl Point {
     }
 }
 
-fn place(known: &mut Vec<String>, value: &str) -> usize {
+fn place<T: PartialEq + Clone>(known: &mut Vec<T>, value: &T) -> usize {
     known.iter().position(|other| other == value).unwrap_or_else(|| {
-        known.push(value.to_owned());
+        known.push(value.clone());
         known.len() - 1
     })
 }

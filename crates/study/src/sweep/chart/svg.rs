@@ -1,4 +1,5 @@
-//! Chart as SVG: lines over a scale if the first key's values are numbers with one unit, else bars side by side.
+//! Chart as SVG: lines over a scale if the first key's values are numbers with one unit, else bars side by side. With
+//! three keys or more it has several panels.
 
 use super::{Chart, Group};
 use crate::sweep::columns::Measure;
@@ -8,11 +9,23 @@ use netburn_units::{BitRate, ByteSize, Dbm, Distance, Duration, Probability};
 /// Formats the chart as an SVG document.
 #[must_use]
 pub fn svg(chart: &Chart) -> String {
-    chart::svg(&drawing(chart), Theme::File)
+    let mut panels: Vec<&str> = Vec::new();
+    for group in &chart.groups {
+        if !panels.contains(&group.panel.as_str()) {
+            panels.push(&group.panel);
+        }
+    }
+    match panels[..] {
+        [] | [""] => chart::svg(&drawing(chart, ""), Theme::File),
+        _ => {
+            let drawn = panels.iter().map(|panel| ((*panel).to_owned(), drawing(chart, panel)));
+            chart::panels(&drawn.collect::<Vec<_>>(), Theme::File)
+        }
+    }
 }
 
-/// Converts to a chart of the report.
-fn drawing(chart: &Chart) -> chart::Chart {
+/// Converts the groups of a panel to a chart of the report.
+fn drawing(chart: &Chart, panel: &str) -> chart::Chart {
     // The axis names the key; with it, the title would be wider than the chart.
     let title = match chart.seeds {
         1 => chart.metric.clone(),
@@ -30,7 +43,15 @@ fn drawing(chart: &Chart) -> chart::Chart {
     };
     let shape = if scale.is_some() { Shape::Line } else { Shape::Bars };
     let y = Axis::new(&chart.metric, unit(chart.measure), Scale::Linear);
-    let groups = chart.groups.iter();
+    // A series has the same colour in all panels.
+    let mut names: Vec<&str> = Vec::new();
+    for group in &chart.groups {
+        if !names.contains(&group.series.as_str()) {
+            names.push(&group.series);
+        }
+    }
+    let colour = |group: &Group| names.iter().position(|name| *name == group.series).unwrap_or(0);
+    let groups = chart.groups.iter().filter(|group| group.panel == panel);
     chart::Chart {
         id: "sweep".to_owned(),
         title,
@@ -39,8 +60,7 @@ fn drawing(chart: &Chart) -> chart::Chart {
         x,
         y: y.within(Some(0.0), None),
         series: groups
-            .enumerate()
-            .map(|(index, group)| series(group, index, shape, &places))
+            .map(|group| series(group, colour(group), shape, &places))
             .collect(),
         levels: Vec::new(),
         marks: Vec::new(),
@@ -65,7 +85,7 @@ fn series(group: &Group, index: usize, shape: Shape, places: &[f64]) -> Series {
         .collect();
     points.sort_by(|one, other| one.x.total_cmp(&other.x));
     Series {
-        name: group.name.clone(),
+        name: group.series.clone(),
         colour_index: index,
         shape,
         points,

@@ -40,8 +40,9 @@ pub fn text(chart: &Chart, columns: usize) -> String {
         if shown >= MAX_BARS {
             break;
         }
-        if !group.name.is_empty() {
-            text.push_str(&format!("{}\n", truncate(&sanitise(&group.name), columns)));
+        let name = group.name();
+        if !name.is_empty() {
+            text.push_str(&format!("{}\n", truncate(&sanitise(&name), columns)));
         }
         for (label, point) in labels.iter().zip(&group.points) {
             let Some(point) = point else { continue };

@@ -9,7 +9,7 @@ use netburn_network::mesh::hwmp::{Hwmp, Output as HwmpOutput, RootMode};
 use netburn_network::mesh::{MeshId, metric};
 use netburn_network::{Endpoint, Network, Output};
 use netburn_scenario::{Document, Plan};
-use netburn_units::{BitRate, Duration, Instant, Probability};
+use netburn_units::{BitRate, Duration, Instant, Probability, Seed};
 use serde::{Deserialize, Deserializer};
 use std::fmt::Write as _;
 
@@ -142,6 +142,13 @@ pub struct Hops {
     offered: BitRate,
     #[serde(default = "seconds", deserialize_with = "time")]
     duration: Duration,
+    /// Number of runs with different seeds, whose throughput is averaged.
+    #[serde(default = "one")]
+    seeds: u32,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 const fn full() -> u32 {
@@ -225,9 +232,17 @@ impl Hops {
         }
     }
 
-    /// Throughput over hops in Mbit/s. The first second doesn't count.
+    /// Mean throughput over hops in Mbit/s.
     fn throughput(&self, mcs: &[u8], channels: &[u16], offered: BitRate) -> f64 {
-        let plan = self.plan(mcs, channels).expect("the input was checked");
+        let runs = self.seeds.max(1);
+        let all = (0..runs).map(|run| self.throughput_of(mcs, channels, offered, run));
+        all.sum::<f64>() / f64::from(runs)
+    }
+
+    /// Throughput of a run in Mbit/s. The first second doesn't count.
+    fn throughput_of(&self, mcs: &[u8], channels: &[u16], offered: BitRate, run: u32) -> f64 {
+        let mut plan = self.plan(mcs, channels).expect("the input was checked");
+        plan.seed = Seed(plan.seed.0 + u64::from(run));
         let mut network: Network<()> = Network::new(&plan).expect("the input was checked");
         let gap = Duration::from_nanos(u64::from(self.bytes) * 8_000_000_000 / offered.as_bps().max(1));
         let (mut next, mut bytes) = (Instant::ZERO, 0);

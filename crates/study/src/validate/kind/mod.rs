@@ -1,6 +1,7 @@
 //! Kinds of case: one file per kind, with its keys, metrics and their computation.
 
 pub mod air;
+pub mod broadcast;
 pub mod codel;
 pub mod formula;
 pub mod mesh;
@@ -9,6 +10,7 @@ pub mod power_save;
 pub mod roaming;
 pub mod scenario;
 pub mod signal;
+pub mod steering;
 
 use super::quantity::Dimension;
 use super::toml_value::deserialize;
@@ -36,6 +38,8 @@ pub enum Kind {
     Codel,
     /// Packets to a station that dozes.
     PowerSave,
+    /// Broadcast packets to the stations of an access point.
+    Broadcast,
     /// Times of a scan.
     RoamScan,
     /// Frames with which a station joins.
@@ -46,6 +50,10 @@ pub enum Kind {
     Fading,
     /// Moves of a station between two equal access points.
     PingPong,
+    /// Score of a radio, by which DAWN steers.
+    SteeringScore,
+    /// Request of a steering policy to a station.
+    SteeringRequest,
     /// A station that moves through the network of a scenario.
     Walk,
     /// Stations and an access point on the simulated air.
@@ -79,6 +87,8 @@ pub enum Input {
     Codel(codel::Codel),
     /// See [`Kind::PowerSave`].
     PowerSave(Box<power_save::PowerSaveInput>),
+    /// See [`Kind::Broadcast`].
+    Broadcast(Box<broadcast::BroadcastInput>),
     /// See [`Kind::RoamScan`].
     RoamScan(roaming::RoamScan),
     /// See [`Kind::RoamJoin`].
@@ -89,6 +99,10 @@ pub enum Input {
     Fading(roaming::FadingInput),
     /// See [`Kind::PingPong`].
     PingPong(roaming::PingPong),
+    /// See [`Kind::SteeringScore`].
+    SteeringScore(steering::SteeringScore),
+    /// See [`Kind::SteeringRequest`].
+    SteeringRequest(steering::SteeringRequest),
     /// See [`Kind::Walk`].
     Walk(Box<roaming::Walk>),
     /// See [`Kind::Air`].
@@ -118,11 +132,14 @@ impl Input {
             Kind::Shares => Input::Shares(deserialize(table, span)?),
             Kind::Codel => Input::Codel(deserialize(table, span)?),
             Kind::PowerSave => Input::PowerSave(Box::new(power_save::PowerSaveInput::read(table, span)?)),
+            Kind::Broadcast => Input::Broadcast(Box::new(broadcast::BroadcastInput::read(table, span)?)),
             Kind::RoamScan => Input::RoamScan(deserialize(table, span)?),
             Kind::RoamJoin => Input::RoamJoin(deserialize(table, span)?),
             Kind::Shadowing => Input::Shadowing(deserialize(table, span)?),
             Kind::Fading => Input::Fading(deserialize(table, span)?),
             Kind::PingPong => Input::PingPong(deserialize(table, span)?),
+            Kind::SteeringScore => Input::SteeringScore(deserialize(table, span)?),
+            Kind::SteeringRequest => Input::SteeringRequest(deserialize(table, span)?),
             Kind::Walk => Input::Walk(Box::new(roaming::Walk::read(table, span)?)),
             Kind::Air => Input::Air(Box::new(air::AirInput::read(table, span)?)),
             Kind::MeshMetric => Input::MeshMetric(deserialize(table, span)?),
@@ -148,11 +165,14 @@ impl Input {
             Input::Shares(shares) => shares.metrics(),
             Input::Codel(codel) => codel.metrics(),
             Input::PowerSave(_) => power_save::PowerSaveInput::metrics(),
+            Input::Broadcast(_) => broadcast::BroadcastInput::metrics(),
             Input::RoamScan(_) => roaming::RoamScan::metrics(),
             Input::RoamJoin(_) => roaming::RoamJoin::metrics(),
             Input::Shadowing(_) => one("correlation", Dimension::Share),
             Input::Fading(_) => roaming::FadingInput::metrics(),
             Input::PingPong(_) => one("moves per scan", Dimension::Share),
+            Input::SteeringScore(_) => one("score", Dimension::Count),
+            Input::SteeringRequest(_) => steering::SteeringRequest::metrics(),
             Input::Walk(_) => roaming::Walk::metrics(),
             Input::Air(air) => air.metrics(),
             Input::MeshMetric(_) => one("metric", Dimension::Count),
@@ -209,11 +229,14 @@ impl Input {
             Input::Shares(shares) => each(&|metric| shares.run(metric)),
             Input::Codel(codel) => codel.run(wanted),
             Input::PowerSave(sleeper) => sleeper.run(wanted),
+            Input::Broadcast(broadcast) => broadcast.run(wanted),
             Input::RoamScan(scan) => each(&|metric| scan.run(metric)),
             Input::RoamJoin(join) => each(&|metric| join.run(metric)),
             Input::Shadowing(shadowing) => each(&|_| shadowing.run()),
             Input::Fading(fading) => fading.run(wanted),
             Input::PingPong(stations) => each(&|_| stations.run()),
+            Input::SteeringScore(radio) => each(&|_| radio.run()),
+            Input::SteeringRequest(station) => each(&|metric| station.run(metric)),
             Input::Walk(walk) => walk.run(wanted),
             Input::Air(air) => air.run(wanted),
             Input::MeshMetric(link) => each(&|_| link.run()),

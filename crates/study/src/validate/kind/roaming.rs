@@ -128,6 +128,14 @@ struct Flow {
     /// TID, 0 to 7.
     #[serde(default)]
     tid: u8,
+    /// Number of runs. The packets of each begin a part of `every` later, so that the worst delay does not depend on
+    /// the time of a packet.
+    #[serde(default = "one")]
+    phases: u32,
+}
+
+const fn one() -> u32 {
+    1
 }
 
 /// Number of scans and roams that a metric can name.
@@ -245,7 +253,8 @@ impl Walk {
         let numbered = (1..=MAX_EVENTS).flat_map(|number| {
             let roam = ["at", "gap"].map(|what| time(format!("roam {number} {what}")));
             let scan = ["at", "total", "away"].map(|what| time(format!("scan {number} {what}")));
-            roam.into_iter().chain(scan)
+            let loss = ["at", "detected"].map(|what| time(format!("loss {number} {what}")));
+            roam.into_iter().chain(scan).chain(loss)
         });
         let counts = ["roams", "lost"].map(|name| (name.to_owned(), Dimension::Count));
         numbered.chain([time("worst delay".to_owned())]).chain(counts).collect()
@@ -253,32 +262,49 @@ impl Walk {
 
     /// Cost: a simulated second costs about 1 ms.
     pub(super) fn effort(&self) -> u64 {
-        self.plan.duration.as_nanos() / 10
+        let phases = self.flow.as_ref().map_or(1, |flow| flow.phases);
+        self.plan.duration.as_nanos() / 10 * u64::from(phases)
     }
 
     pub(super) fn run(&self, wanted: &[&str]) -> Vec<f64> {
-        let (events, packets) = self.events_and_packets();
+        let (events, mut packets) = self.events_and_packets(Duration::ZERO);
+        if let Some(flow) = &self.flow {
+            for phase in 1..flow.phases {
+                let offset = flow.every * u64::from(phase) / u64::from(flow.phases);
+                packets.extend(self.events_and_packets(offset).1);
+            }
+        }
         let own = events.iter().filter(|event| event.station == self.station);
         let (scans, others): (Vec<&ClientEvent>, Vec<&ClientEvent>) =
             own.partition(|event| matches!(event.kind, ClientEventKind::Scanned { .. }));
-        let roams: Vec<&ClientEvent> = others
-            .into_iter()
-            .filter(|event| !matches!(event.kind, ClientEventKind::JoinFailed { .. }))
-            .collect();
+        let of = |select: fn(&ClientEventKind) -> bool| -> Vec<&ClientEvent> {
+            others.iter().copied().filter(|event| select(&event.kind)).collect()
+        };
+        let roams = of(|kind| {
+            matches!(
+                kind,
+                ClientEventKind::Roamed { .. } | ClientEventKind::Reconnected { .. }
+            )
+        });
+        let losses = of(|kind| matches!(kind, ClientEventKind::LinkLost { .. }));
         let value = |metric: &&str| {
             let words: Vec<&str> = metric.split(' ').collect();
             let number = words
                 .get(1)
                 .and_then(|number| number.parse::<usize>().ok())
                 .unwrap_or(0);
-            let list = if words[0] == "roam" { &roams } else { &scans };
+            let list = match words[0] {
+                "roam" => &roams,
+                "loss" => &losses,
+                _ => &scans,
+            };
             let event = number.checked_sub(1).and_then(|index| list.get(index));
             match (words[0], words.get(2).copied(), event) {
                 ("roams", ..) => roams.len() as f64,
                 ("lost", ..) => packets.iter().filter(|delay| delay.is_none()).count() as f64,
                 ("worst", ..) => packets.iter().flatten().max().map_or(f64::NAN, |delay| micros(*delay)),
                 (_, Some("at"), Some(event)) => (event.at.as_nanos() as f64) / 1e3,
-                (_, Some("gap" | "total"), Some(event)) => micros(event.length),
+                (_, Some("gap" | "total" | "detected"), Some(event)) => micros(event.length),
                 (_, Some("away"), Some(event)) => match event.kind {
                     ClientEventKind::Scanned { away } => micros(away),
                     _ => f64::NAN,
@@ -289,8 +315,8 @@ impl Walk {
         wanted.iter().map(value).collect()
     }
 
-    /// Events of all clients, and the delay of each packet of the flow; `None`: lost.
-    fn events_and_packets(&self) -> (Vec<ClientEvent>, Vec<Option<Duration>>) {
+    /// Events of all clients, and the delay of each packet of the flow, which begins at `offset`; `None`: lost.
+    fn events_and_packets(&self, offset: Duration) -> (Vec<ClientEvent>, Vec<Option<Duration>>) {
         // The reader has resolved the plan; a layout without a network has no events.
         let Ok(mut network) = Network::<(usize, Instant)>::new(&self.plan) else {
             return (Vec::new(), Vec::new());
@@ -300,7 +326,7 @@ impl Walk {
         let end = load + Duration::from_secs(12);
         let (mut events, mut packets) = (Vec::new(), Vec::new());
         let mut now = Instant::ZERO - self.plan.baseline;
-        let mut send = self.flow.as_ref().map(|_| Instant::ZERO);
+        let mut send = self.flow.as_ref().map(|_| Instant::ZERO + offset);
         while now < end {
             let due = network.poll_timeout().map_or(end, |(at, _)| at).min(end);
             now = send.map_or(due, |send| send.min(due));

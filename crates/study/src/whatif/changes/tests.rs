@@ -108,6 +108,38 @@ workload = ["download", "upload"]
     assert_eq!(proposed(&fair, Kind::SlowNeighbour, "tv")[0], "ap.home.aql=true");
 }
 
+/// A walk of 20 m between two access points, whose middle is at 12 m: the second one, at 22 m, moves 5 m. NetworkManager's
+/// trigger is -65 dBm.
+#[test]
+fn roaming_has_changes_of_the_client_and_of_the_house() {
+    let walk = "[network.home]\nradios = [\"hall.5g\", \"attic.5g\"]\n[ap.hall]\nposition = \"2 m, 0 m\"\nradio.5g = {}\n\
+                [ap.attic]\nposition = \"22 m, 0 m\"\nradio.5g = { channel = 149 }\n\
+                [station.tv]\njoins = \"home\"\npath = [\"2 m, 0 m\", \"22 m, 0 m\"]\nroaming = \"linux\"\nworkload = \"voip\"\n";
+    let found = proposed(walk, Kind::Roaming, "tv");
+    assert_eq!(
+        found[found.len() - 3..],
+        [
+            "station.tv.roaming.policy=apple-phone",
+            "station.tv.roaming.trigger=-60 dBm",
+            "ap.attic.position=17 m, 0 m",
+        ]
+    );
+}
+
+/// A unit whose second 5 GHz radio serves no station, as that of its parent.
+#[test]
+fn a_backhaul_has_a_wire_and_a_radio_of_its_own() {
+    let kit = "[ap.main]\nradio.5g = { channel = 36 }\nradio.5g-2 = { channel = 149 }\n\
+               [ap.study]\nbackhaul = \"main.5g\"\nbackhaul_signal = \"-80 dBm\"\nradio.5g = { channel = 36 }\nradio.5g-2 = { channel = 149 }\n\
+               [station.tv]\njoins = \"study.5g\"\nsignal = \"-50 dBm\"\nworkload = \"4kstream\"\n";
+    assert_eq!(
+        proposed(kit, Kind::Backhaul, "tv"),
+        ["ap.study.backhaul=wired", "ap.study.backhaul=main.5g-2"]
+    );
+    let one = kit.replace("radio.5g-2 = { channel = 149 }\n", "");
+    assert_eq!(proposed(&one, Kind::Backhaul, "tv"), ["ap.study.backhaul=wired"]);
+}
+
 /// Two networks on one 2.4 GHz channel, and a WAN link that is slow, distant and lossy.
 #[test]
 fn lines_channels_and_distances_have_changes() {

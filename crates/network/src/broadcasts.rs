@@ -1,0 +1,240 @@
+//! Broadcast traffic of networks: its arrivals, its frames, and the buffers in which it waits for a
+//! DTIM beacon. `broadcast_air`: the same on the air.
+
+use crate::beacon;
+use crate::layout::Layout;
+use netburn_medium::packet::NodeId;
+use netburn_scenario::Plan;
+use netburn_scenario::plan::{BROADCAST_BYTES, RadioRef};
+use netburn_units::{Duration, Instant, Stream, earlier};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Frames that wait for a DTIM beacon (mac80211: `AP_MAX_BC_BUFFER`).
+const BUFFER: usize = 128;
+/// Packets of a network whose recipients are remembered.
+const REMEMBERED: usize = 256;
+
+/// Length of a broadcast packet in bytes.
+pub(crate) const LENGTH: u32 = BROADCAST_BYTES;
+
+/// Counters of a network's broadcast traffic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BroadcastStats {
+    /// Packets from the wire.
+    pub packets: u64,
+    /// Group-addressed frames of the access points to their stations.
+    pub frames: u64,
+    /// Frames of those that waited for a DTIM beacon.
+    pub buffered: u64,
+    /// Frames that a full buffer dropped.
+    pub dropped: u64,
+    /// Receptions, each by one station.
+    pub received: u64,
+    /// Frames that an associated station did not receive, each counted once for each such station.
+    pub lost: u64,
+    /// Sum of the delays of all receptions, from the wire to the station.
+    pub delay: Duration,
+    /// Longest of these delays.
+    pub longest_delay: Duration,
+}
+
+impl BroadcastStats {
+    /// Mean delay of a reception; `None` without one.
+    #[must_use]
+    pub fn mean_delay(&self) -> Option<Duration> {
+        (self.received > 0).then(|| self.delay / self.received)
+    }
+}
+
+/// Broadcast traffic of all networks.
+#[derive(Debug)]
+pub(crate) struct Broadcasts {
+    pub(crate) sources: Vec<Source>,
+    pub(crate) packets: BTreeMap<u32, Broadcast>,
+    next_packet: u32,
+    /// Group-addressed frames on their way, by their `flow`.
+    frames: BTreeMap<u32, GroupFrame>,
+    next_frame: u32,
+    /// Cached time of the next timer.
+    due: Option<Instant>,
+}
+
+/// Broadcast traffic of one network.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// Index in the plan's networks.
+    pub(crate) network: usize,
+    interval: Duration,
+    chance: Stream,
+    next: Instant,
+    dtim: Duration,
+    pub(crate) radios: Vec<Bss>,
+    pub(crate) stats: BroadcastStats,
+}
+
+/// A radio of a network.
+#[derive(Debug)]
+pub(crate) struct Bss {
+    pub(crate) radio: NodeId,
+    pub(crate) ap: usize,
+    /// Packets that wait for a DTIM beacon.
+    waiting: VecDeque<u32>,
+    /// Time of that beacon.
+    beacon: Option<Instant>,
+}
+
+/// A broadcast packet.
+#[derive(Debug)]
+pub(crate) struct Broadcast {
+    pub(crate) source: usize,
+    pub(crate) began: Instant,
+    /// Access points that have it.
+    reached: BTreeSet<usize>,
+}
+
+/// Content of a group-addressed frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GroupFrame {
+    /// A packet to the stations of a radio. `dtim`: after a DTIM beacon.
+    Bss { packet: u32, dtim: bool },
+    /// A packet to the other members of a mesh.
+    Mesh { packet: u32, mesh: usize },
+}
+
+impl Broadcasts {
+    pub(crate) fn new(plan: &Plan, layout: &Layout, begin: Instant) -> Self {
+        let source = |(index, network): (usize, &netburn_scenario::plan::Network)| {
+            let interval = network.broadcast_interval?;
+            let bss = |name: &RadioRef| {
+                let radio = layout.radios.iter().position(|radio| radio.name == *name)?;
+                Some(Bss {
+                    radio: NodeId(radio as u16),
+                    ap: layout.radios[radio].ap,
+                    waiting: VecDeque::new(),
+                    beacon: None,
+                })
+            };
+            let mut source = Source {
+                network: index,
+                interval,
+                chance: plan.seed.stream("broadcast", index as u64),
+                next: begin,
+                dtim: beacon::INTERVAL * u64::from(network.dtim_period),
+                radios: network.radios.iter().filter_map(bss).collect(),
+                stats: BroadcastStats::default(),
+            };
+            source.advance();
+            Some(source)
+        };
+        let mut broadcasts = Broadcasts {
+            sources: plan.networks.iter().enumerate().filter_map(source).collect(),
+            packets: BTreeMap::new(),
+            next_packet: 0,
+            frames: BTreeMap::new(),
+            next_frame: 0,
+            due: None,
+        };
+        broadcasts.schedule();
+        broadcasts
+    }
+
+    pub(crate) fn poll_timeout(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Next packet that arrives by `now`.
+    pub(crate) fn poll_arrival(&mut self, now: Instant) -> Option<u32> {
+        let source = self.sources.iter().position(|source| source.next <= now)?;
+        let at = &mut self.sources[source];
+        let began = at.next;
+        at.advance();
+        at.stats.packets += 1;
+        let packet = self.next_packet;
+        self.next_packet = packet.wrapping_add(1);
+        let reached = BTreeSet::new();
+        self.packets.insert(packet, Broadcast { source, began, reached });
+        if self.packets.len() > REMEMBERED * self.sources.len() {
+            self.packets.pop_first();
+        }
+        self.schedule();
+        Some(packet)
+    }
+
+    /// Marks that an access point has a packet. Returns false if it had it before.
+    pub(crate) fn reach(&mut self, packet: u32, ap: usize) -> bool {
+        self.packets
+            .get_mut(&packet)
+            .is_some_and(|packet| packet.reached.insert(ap))
+    }
+
+    /// Lets a packet wait for the next DTIM beacon of a radio. `phase`: that of its beacons.
+    pub(crate) fn hold(&mut self, now: Instant, source: usize, place: usize, phase: Duration, packet: u32) {
+        let at = &mut self.sources[source];
+        let bss = &mut at.radios[place];
+        at.stats.buffered += 1;
+        bss.waiting.push_back(packet);
+        if bss.waiting.len() > BUFFER {
+            bss.waiting.pop_front();
+            at.stats.dropped += 1;
+        }
+        let beacon = beacon::next(now, phase, at.dtim);
+        bss.beacon.get_or_insert(beacon);
+        self.schedule();
+    }
+
+    /// True if packets wait for the DTIM beacon of a radio.
+    pub(crate) fn is_holding(&self, source: usize, place: usize) -> bool {
+        !self.sources[source].radios[place].waiting.is_empty()
+    }
+
+    /// Next DTIM beacon by `now`: the source and the place of its radio. With `sent`, its packets are
+    /// returned too. Otherwise they wait for the next DTIM beacon.
+    pub(crate) fn poll_dtim(
+        &mut self,
+        now: Instant,
+        sent: impl Fn(NodeId) -> bool,
+    ) -> Option<(usize, usize, Vec<u32>)> {
+        let mut places = self.sources.iter_mut().enumerate();
+        let (source, place, packets) = places.find_map(|(source, at)| {
+            let dtim = at.dtim;
+            at.radios.iter_mut().enumerate().find_map(|(place, bss)| {
+                let beacon = bss.beacon.take_if(|beacon| *beacon <= now)?;
+                if sent(bss.radio) {
+                    return Some((source, place, bss.waiting.drain(..).collect()));
+                }
+                bss.beacon = Some(beacon + dtim);
+                Some((source, place, Vec::new()))
+            })
+        })?;
+        self.schedule();
+        Some((source, place, packets))
+    }
+
+    /// Registers a group-addressed frame. Returns its `flow`.
+    pub(crate) fn register(&mut self, frame: GroupFrame) -> u32 {
+        let flow = self.next_frame;
+        self.next_frame = flow.wrapping_add(1);
+        self.frames.insert(flow, frame);
+        flow
+    }
+
+    /// Content of a group-addressed frame that has ended.
+    pub(crate) fn take(&mut self, flow: u32) -> Option<GroupFrame> {
+        self.frames.remove(&flow)
+    }
+
+    fn schedule(&mut self) {
+        let radios = self.sources.iter().flat_map(|source| &source.radios);
+        let beacon = radios.filter_map(|bss| bss.beacon).min();
+        let next = self.sources.iter().map(|source| source.next).min();
+        self.due = earlier(beacon, next);
+    }
+}
+
+impl Source {
+    /// Draws the time of the next packet: 0 to twice the interval after the last one.
+    fn advance(&mut self) {
+        let gap = self.chance.duration_below(self.interval * 2);
+        self.next += gap.max(Duration::from_nanos(1));
+    }
+}

@@ -1,0 +1,111 @@
+//! Peerings of a mesh on the air: links that fail are closed, and opened again.
+//!
+//! All links are open at the start. A beacon of a neighbour starts the peering of a closed one. Beacons
+//! use no airtime. The frames of the peering contend for the channel.
+
+use crate::beacon;
+use crate::machine::Network;
+use crate::mesh::MeshId;
+use crate::mesh::peering::PeeringAction;
+use crate::mesh_event::MeshEventKind;
+use crate::meshes::MeshFrame;
+use netburn_medium::config::Standard;
+use netburn_medium::packet::NodeId;
+use netburn_units::Instant;
+
+impl<P: std::fmt::Debug + Send + 'static> Network<P> {
+    /// Counts a packet that one member delivered to another, or lost after its last retry. A link on
+    /// which nearly all are lost is closed.
+    pub(crate) fn count_in_mesh(&mut self, now: Instant, from: NodeId, to: NodeId, lost: bool) {
+        for mesh in 0..self.meshes.meshes.len() {
+            let at = &mut self.meshes.meshes[mesh];
+            let (Some(from), Some(to)) = (at.place_of(from), at.place_of(to)) else {
+                continue;
+            };
+            let Some(peer) = at.peers.get_mut(&(from, to)).filter(|peer| peer.is_open()) else {
+                continue;
+            };
+            peer.failures.add(lost);
+            if peer.failures.is_broken() {
+                peer.peering.close(now);
+                self.act_on_peer(now, mesh, (from, to));
+                self.drain_mesh(now, mesh);
+            }
+        }
+    }
+
+    /// Processes the beacons and the timers of peerings that are due.
+    pub(crate) fn handle_peers(&mut self, now: Instant, mesh: usize) {
+        if !self.meshes.meshes[mesh].is_peer_due(now) {
+            return;
+        }
+        let ends: Vec<(usize, usize)> = self.meshes.meshes[mesh].peers.keys().copied().collect();
+        for ends in ends {
+            let at = &mut self.meshes.meshes[mesh];
+            let members = [ends.0, ends.1].map(|member| at.layout.members[member].1);
+            let away = members.iter().any(|node| self.air.is_away(*node));
+            let Some(peer) = at.peers.get_mut(&ends) else { continue };
+            if peer.beacon.take_if(|beacon| *beacon <= now).is_some() && !away {
+                let heard = peer.signal.is_none_or(|signal| beacon::arrives(signal, &mut at.chance));
+                if heard {
+                    peer.peering.open(now);
+                }
+            }
+            peer.peering.handle_timeout(now);
+            self.act_on_peer(now, mesh, ends);
+        }
+        self.meshes.meshes[mesh].schedule_peers(now);
+    }
+
+    /// Processes the frame of a peering that arrived from member `from` at member `to`.
+    pub(crate) fn handle_peering_frame(
+        &mut self,
+        now: Instant,
+        mesh: usize,
+        (from, to): (usize, usize),
+        action: PeeringAction,
+    ) {
+        let ends = (to, from);
+        let Some(peer) = self.meshes.meshes[mesh].peers.get_mut(&ends) else {
+            return;
+        };
+        match action {
+            PeeringAction::Open => peer.peering.handle_open(now),
+            PeeringAction::Confirm => peer.peering.handle_confirm(now),
+            PeeringAction::Close => peer.peering.handle_close(now),
+            PeeringAction::Up | PeeringAction::Down => {}
+        }
+        self.act_on_peer(now, mesh, ends);
+    }
+
+    /// Performs what the peering of member `ends.0` with member `ends.1` wants.
+    fn act_on_peer(&mut self, now: Instant, mesh: usize, ends: (usize, usize)) {
+        loop {
+            let at = &mut self.meshes.meshes[mesh];
+            let action = at.peers.get_mut(&ends).and_then(|peer| peer.peering.poll_action());
+            let Some(action) = action else { break };
+            match action {
+                PeeringAction::Open | PeeringAction::Confirm | PeeringAction::Close => {
+                    let (from, to) = (at.layout.members[ends.0].1, at.layout.members[ends.1].1);
+                    let ht = [from, to]
+                        .iter()
+                        .all(|node| self.radios[node.index()].config.standard >= Standard::N);
+                    let bytes = action.bytes(at.layout.name.len() as u32, ht);
+                    let packet = self.mesh_frame(mesh, MeshFrame::Peering(action), bytes);
+                    self.air.send_frame(now, from, to, packet);
+                }
+                PeeringAction::Up => {
+                    if let Some(peer) = at.peers.get_mut(&ends) {
+                        peer.failures = Default::default();
+                    }
+                    self.meshes.report(now, mesh, ends, MeshEventKind::LinkOpened);
+                }
+                PeeringAction::Down => {
+                    at.nodes[ends.0].handle_link_down(now, MeshId(ends.1 as u16));
+                    self.meshes.report(now, mesh, ends, MeshEventKind::LinkClosed);
+                }
+            }
+        }
+        self.meshes.meshes[mesh].schedule_peers(now);
+    }
+}

@@ -1,0 +1,164 @@
+//! Kits: several access points of one product, declared together.
+//!
+//! A kit is a short notation. Before a document is resolved, each unit becomes an access point, and the kit becomes a
+//! network. Keys that the document itself has for them remain: `[ap.study]` with `queue` changes one unit only.
+
+use crate::decode::{Context, Named, Spanned};
+use crate::enums::KitBackhaul;
+use crate::node::{Entry, Node, Place, Table, Value};
+use crate::places;
+use crate::plan::{Ap, RadioName, RadioRef};
+use crate::section_macro::section;
+use crate::sections::ApSection;
+use netburn_medium::config::Band;
+
+section! {
+    /// A kit of access points with the same settings, such as the units of a mesh kit. Each unit is an access point `[ap.UNIT]`, and the kit is a network `[network.NAME]` over their radios. Keys in these sections override the kit.
+    KitSection(() = ()) {
+        /// Units with their positions: `{ main = "0 m, 0 m", study = "12 m, 0 m" }`. The first one has the wire to the server.
+        units(required): Named<places::Place>;
+        /// Settings of each unit, as in `[ap.NAME]`: its rating or its radios.
+        ap(required): ApSection;
+        /// Backhaul of the other units. `shared`: by the first radio above 2.4 GHz, which also serves stations. `dedicated`: by the last radio, which serves no stations. `wired`: all units have a wire. Over the air, each unit selects the unit over which the path is best.
+        backhaul: KitBackhaul, default "`shared`";
+    }
+}
+
+/// Adds the access points and networks of the kits to a document. `None`: it has no kit, or a kit is invalid, which is
+/// reported.
+pub(crate) fn expand(root: &Node, cx: &mut Context) -> Option<Node> {
+    let node = root.table()?.get("kit")?;
+    let kits: Spanned<Named<KitSection>> = cx.within("kit", |cx| cx.at(node))?;
+    if !cx.problems.is_empty() {
+        return None;
+    }
+    let mut root = root.clone();
+    for (name, kit) in &kits.0 {
+        let settings = node.table()?.get(&name.value)?.table()?.get("ap");
+        let added = settings.and_then(|settings| sections(name, kit, settings, cx));
+        if let (Some(added), Value::Table(top)) = (added, &mut root.value) {
+            merge(top, added);
+        }
+    }
+    cx.problems.is_empty().then_some(root)
+}
+
+/// Adds the entries that a table does not have, also in the tables below it.
+fn merge(table: &mut Table, added: Table) {
+    for entry in added.entries {
+        let found = table.entries.iter_mut().find(|known| known.key == entry.key);
+        match found {
+            None => table.entries.push(entry),
+            Some(found) => {
+                if let (Value::Table(known), Value::Table(added)) = (&mut found.node.value, entry.node.value) {
+                    merge(known, added);
+                }
+            }
+        }
+    }
+}
+
+/// Access points and network of a kit, as sections of a document.
+fn sections(name: &Spanned<String>, kit: &KitSection, settings: &Node, cx: &mut Context) -> Option<Table> {
+    let (Some(units), Some(ap)) = (&kit.units, &kit.ap) else {
+        return None;
+    };
+    if units.0.len() < 2 {
+        let help = "name at least two: `units = { main = \"0 m, 0 m\", study = \"12 m, 0 m\" }`";
+        cx.problem_at(units, "a kit has two or more units", help.to_owned());
+        return None;
+    }
+    // A unit without radios and a rating that can't be decoded are reported as those of an access point.
+    let radios = radios(ap);
+    let choice = kit.backhaul.as_ref().map_or(KitBackhaul::Shared, |at| at.value);
+    let mut fast = radios.iter().copied().filter(|name| name.band != Band::Ghz2_4);
+    let backhaul = match choice {
+        KitBackhaul::Wired => None,
+        KitBackhaul::Shared => fast.next().or(radios.first().copied()),
+        KitBackhaul::Dedicated => {
+            let last = fast.next().and(fast.next_back());
+            if last.is_none() {
+                let help = format!(
+                    "use `backhaul = \"shared\"`, or add `[kit.{}.ap.radio.5g-2]`",
+                    name.value
+                );
+                let message = "a unit has no second radio above 2.4 GHz";
+                cx.problem_at(kit.backhaul.as_ref()?, message, help);
+                return None;
+            }
+            last
+        }
+    };
+    let serves = |radio: &RadioName| choice != KitBackhaul::Dedicated || Some(*radio) != backhaul;
+    let mut aps = Table::default();
+    let mut serving = Vec::new();
+    for (index, (unit, position)) in units.0.iter().enumerate() {
+        let mut section = settings.table()?.clone();
+        section
+            .entries
+            .retain(|entry| !matches!(entry.key.as_str(), "position" | "backhaul"));
+        put(
+            &mut section,
+            "position",
+            &unit.place,
+            text(&position.place, position.0.to_string()),
+        );
+        if let (Some(own), true) = (backhaul, index > 0) {
+            put(
+                &mut section,
+                "backhaul",
+                &unit.place,
+                text(&unit.place, own.to_string()),
+            );
+        }
+        for radio in radios.iter().filter(|radio| serves(radio)) {
+            let (ap, radio) = (unit.value.clone(), *radio);
+            serving.push(text(&unit.place, RadioRef { ap, radio }.to_string()));
+        }
+        put(&mut aps, &unit.value, &unit.place, table(&unit.place, section));
+    }
+    let place = &name.place;
+    let mut network = Table::default();
+    put(
+        &mut network,
+        "radios",
+        place,
+        Node::new(Value::List(serving), place.clone()),
+    );
+    let mut networks = Table::default();
+    put(&mut networks, &name.value, place, table(place, network));
+    let mut added = Table::default();
+    put(&mut added, "ap", place, table(place, aps));
+    put(&mut added, "network", place, table(place, networks));
+    Some(added)
+}
+
+/// Names of the radios that a unit has, in order.
+fn radios(section: &ApSection) -> Vec<RadioName> {
+    let named = section.radio.iter().flat_map(|named| &named.0);
+    let mut names: Vec<RadioName> = named.filter_map(|(name, _)| RadioName::parse(name)).collect();
+    let rated = Ap {
+        rating: section.rating.as_ref().map(|at| at.value),
+        ..Ap::new("")
+    };
+    names.extend(rated.all_radios().unwrap_or_default().into_iter().map(|(name, _)| name));
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn text(place: &Place, text: String) -> Node {
+    Node::new(Value::Text(text), place.clone())
+}
+
+fn table(place: &Place, table: Table) -> Node {
+    Node::new(Value::Table(table), place.clone())
+}
+
+fn put(table: &mut Table, key: &str, place: &Place, node: Node) {
+    table.entries.push(Entry {
+        key: key.to_owned(),
+        place: place.clone(),
+        node,
+    });
+}
