@@ -1,12 +1,13 @@
 //! A scenario's building as plain data: walls, access points, stations with their ways, and the
-//! coverage of the strongest access point. The crate `report` draws it.
+//! coverage of the strongest access point with the powers at the start of the load. The crate `report`
+//! draws it.
 
 use netburn_medium::config::{Band, RadioConfig};
 use netburn_medium::coverage::{Grid, Reception, Transmitter, coverage};
 use netburn_medium::geometry::{Building, BuildingModel, Position, Wall};
-use netburn_medium::way::Way;
+use netburn_medium::way::{Leg, Way};
 use netburn_scenario::Plan;
-use netburn_scenario::plan::{DEFAULT_SPEED, RadioName};
+use netburn_scenario::plan::{DEFAULT_SPEED, RadioName, Setting, StationSetting};
 use netburn_units::Instant;
 use std::collections::BTreeSet;
 
@@ -76,6 +77,25 @@ pub struct PlacedStation {
     pub name: String,
     /// Way; without legs if it stays.
     pub way: Way,
+    /// Timed changes of the scenario that end the way: their times in order, and the new positions. `None`: the station
+    /// has no position from then on.
+    pub changes: Vec<(Instant, Option<Position>)>,
+}
+
+impl PlacedStation {
+    /// Position at a time; `None` if it has none then.
+    #[must_use]
+    pub fn at(&self, now: Instant) -> Option<Position> {
+        let last = self.changes.iter().rev().find(|(time, _)| *time <= now);
+        last.map_or_else(|| Some(self.way.at(now)), |(_, position)| *position)
+    }
+
+    /// Time at which its way ends or a change ends it.
+    #[must_use]
+    pub fn end_of_way(&self) -> Instant {
+        let end = self.way.legs().last().map_or(Instant::ZERO, Leg::end);
+        self.changes.first().map_or(end, |(time, _)| end.min(*time))
+    }
 }
 
 /// Reason for which there is no floor plan.
@@ -126,7 +146,13 @@ impl FloorPlan {
         let placed = plan.stations.iter().enumerate().filter_map(|(station, of)| {
             let way = Way::new(&of.air.path, of.air.speed.unwrap_or(DEFAULT_SPEED))?;
             let name = of.name.clone();
-            Some(PlacedStation { station, name, way })
+            let changes = changes(plan, &of.name);
+            Some(PlacedStation {
+                station,
+                name,
+                way,
+                changes,
+            })
         });
         let model = plan.building.as_ref().map(|building| building.model.clone());
         Ok(Self::arranged(band, &model.unwrap_or_default(), aps, placed.collect()))
@@ -136,7 +162,8 @@ impl FloorPlan {
         let walls = building.walls.iter().flat_map(|wall| [wall.from, wall.to]);
         let ways = stations.iter().flat_map(|station| {
             let legs = station.way.legs().iter().map(|leg| leg.to);
-            std::iter::once(station.way.first()).chain(legs)
+            let changes = station.changes.iter().filter_map(|(_, position)| *position);
+            std::iter::once(station.way.first()).chain(legs).chain(changes)
         });
         let points: Vec<Position> = walls.chain(aps.iter().map(|ap| ap.position)).chain(ways).collect();
         let numbers: BTreeSet<i16> = points.iter().map(|at| at.floor).collect();
@@ -197,18 +224,32 @@ impl FloorPlan {
     #[must_use]
     pub fn position(&self, station: usize, at: Instant) -> Option<Position> {
         let placed = self.stations.iter().find(|placed| placed.station == station)?;
-        Some(placed.way.at(at))
+        placed.at(at)
     }
+}
+
+/// Timed changes that place a station, or that give it a signal instead of a position.
+fn changes(plan: &Plan, station: &str) -> Vec<(Instant, Option<Position>)> {
+    let changes = plan.changes.iter().flat_map(|change| {
+        let time = Instant::ZERO + change.time;
+        change.settings.iter().filter_map(move |setting| match setting {
+            Setting::Station(name, StationSetting::Position(position)) if name == station => {
+                Some((time, Some(*position)))
+            }
+            Setting::Station(name, StationSetting::Quality(_)) if name == station => Some((time, None)),
+            _ => None,
+        })
+    });
+    let mut changes: Vec<_> = changes.collect();
+    changes.sort_by_key(|(time, _)| *time);
+    changes
 }
 
 /// Range of some coordinates with the margin, extended to whole metres.
 fn extent(values: impl Iterator<Item = i64> + Clone) -> (i64, i64) {
     let least = values.clone().min().unwrap_or(0) - MARGIN;
     let most = values.max().unwrap_or(0) + MARGIN;
-    (
-        least.div_euclid(1_000) * 1_000,
-        (most + 999).div_euclid(1_000) * 1_000,
-    )
+    (least.div_euclid(1_000) * 1_000, (most + 999).div_euclid(1_000) * 1_000)
 }
 
 /// Name of a path-loss model.

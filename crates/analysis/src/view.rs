@@ -18,7 +18,7 @@ pub use histogram::Histogram;
 
 use crate::explain::Explanation;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
-use netburn_record::{Clock, Health, Host, LabHealth, RunStatus, Summary};
+use netburn_record::{Clock, Health, Host, LabHealth, LinkChange, RunStatus, Summary};
 use serde::Serialize;
 
 /// One run, or several pooled runs of one scenario.
@@ -227,6 +227,9 @@ pub struct Mark {
     pub run: Option<u32>,
     /// Description of the event.
     pub text: String,
+    /// The event of a Wi-Fi link; `None` for other events.
+    #[serde(skip)]
+    pub change: Option<LinkChange>,
 }
 
 /// The kinds of mark.

@@ -149,7 +149,10 @@ mod tests {
             columns: 1,
             rows: 3,
         };
-        let got: Vec<f64> = coverage(&building, &[sender(0)], &grid).iter().map(|cell| cell.dbm).collect();
+        let got: Vec<f64> = coverage(&building, &[sender(0)], &grid)
+            .iter()
+            .map(|cell| cell.dbm)
+            .collect();
         // Below 1 m: 46.85 dB. 2 m: 6.02 dB more, and a wall of 5 dB.
         for (got, expected) in got.iter().zip([-26.85, -26.85, -37.87]) {
             assert!((got - expected).abs() < 0.06, "{got} for {expected}");

@@ -11,14 +11,11 @@ mod legend;
 mod markers;
 mod scale;
 
-#[cfg(test)]
-mod tests;
-
 use crate::chart::Theme;
 use canvas::Canvas;
-use markers::Markers;
 use netburn_analysis::floor_plan::{Floor, FloorPlan, model_name};
 use netburn_analysis::view::{Mark, Misses};
+use netburn_medium::config::Band;
 use scale::{Frame, Panel};
 
 /// A floor plan, and what happened there.
@@ -49,13 +46,13 @@ const AXIS: f64 = 44.0;
 pub fn svg(drawing: &Drawing<'_>, theme: Theme) -> String {
     let frame = Frame::new(drawing.plan);
     let title = if theme == Theme::File { TITLE } else { 0.0 };
-    let legend = legend::lines(drawing, &frame);
+    let legend = legend::entries(drawing);
     let panels = drawing.plan.floors.len() as f64 * (HEADING + frame.height + AXIS);
     let height = title + panels + legend::height(&legend);
     let mut canvas = Canvas::new(drawing.id, drawing.title, &description(drawing), theme, height);
     let mut top = title;
     for floor in drawing.plan.floors.iter().rev() {
-        panel(&mut canvas, drawing, floor, Panel::new(frame, top + HEADING));
+        panel(&mut canvas, drawing, floor, &Panel::new(frame, top + HEADING));
         top += HEADING + frame.height + AXIS;
     }
     legend::draw(&mut canvas, &legend, top);
@@ -63,20 +60,20 @@ pub fn svg(drawing: &Drawing<'_>, theme: Theme) -> String {
 }
 
 /// One floor.
-fn panel(canvas: &mut Canvas, drawing: &Drawing<'_>, floor: &Floor, panel: Panel) {
+fn panel(canvas: &mut Canvas, drawing: &Drawing<'_>, floor: &Floor, panel: &Panel) {
     let several = drawing.plan.floors.len() > 1;
     let heading = match (several, floor.number) {
         (true, number) => format!("Floor {number}"),
         (false, _) => String::new(),
     };
     canvas.text(scale::LEFT, panel.top - 8.0, "start", canvas.theme().ink(), &heading);
-    coverage::draw(canvas, drawing.plan, floor, &panel);
-    axes(canvas, &panel);
+    coverage::draw(canvas, drawing.plan, floor, panel);
+    axes(canvas, panel);
     for wall in &floor.walls {
         let [from, to] = [wall.from, wall.to].map(|at| panel.point(at));
         canvas.line(from, to, canvas.theme().ink(), 3.0);
     }
-    Markers::new(drawing, floor.number, panel).draw(canvas);
+    markers::draw(canvas, drawing, floor.number, panel);
 }
 
 /// Frame, ticks in metres and scale bar.
@@ -111,17 +108,17 @@ fn axes(canvas: &mut Canvas, panel: &Panel) {
 /// Description for readers who cannot see the picture.
 fn description(drawing: &Drawing<'_>) -> String {
     let plan = drawing.plan;
-    let aps: Vec<String> = plan.aps.iter().map(|ap| format!("{} at {}", ap.name, ap.position)).collect();
+    let aps: Vec<String> = plan
+        .aps
+        .iter()
+        .map(|ap| format!("{} at {}", ap.name, ap.position))
+        .collect();
     let stations = plan.stations.iter().map(|station| match station.way.legs() {
         [] => format!("{} at {}", station.name, station.way.first()),
         [.., last] => format!("{} from {} to {}", station.name, station.way.first(), last.to),
     });
     let stations: Vec<String> = stations.collect();
-    let mut text = format!(
-        "Floor plan. Access points: {}. {}",
-        first(&aps),
-        coverage_note(plan)
-    );
+    let mut text = format!("Floor plan. Access points: {}. {}", first(&aps), coverage_note(plan));
     if !stations.is_empty() {
         text.push_str(&format!(" Stations: {}.", first(&stations)));
     }
@@ -133,10 +130,19 @@ fn description(drawing: &Drawing<'_>) -> String {
 pub fn coverage_note(plan: &FloorPlan) -> String {
     format!(
         "Colours: signal of the strongest access point in {} by {}, without shadowing and fading, in cells of {} m.",
-        legend::band(plan.band),
+        band_name(plan.band),
         model_name(plan.model),
         scale::metres(plan.cell)
     )
+}
+
+/// Frequency of a band.
+const fn band_name(band: Band) -> &'static str {
+    match band {
+        Band::Ghz2_4 => "2.4 GHz",
+        Band::Ghz5 => "5 GHz",
+        Band::Ghz6 => "6 GHz",
+    }
 }
 
 /// The first few items as a list.
@@ -146,3 +152,6 @@ fn first(items: &[String]) -> String {
         more => format!("{}; and {} more", items[..8].join("; "), more - 8),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,7 +56,9 @@ fn the_coverage_is_that_of_the_model() {
     let middle = floor_plan.floors[0].coverage[28 * 96 + 48];
     assert_eq!(floor_plan.aps[middle.transmitter].name, "attic");
     assert!((middle.dbm + 51.17).abs() < 0.06, "{}", middle.dbm);
-    let alone = WALK.replace("attic.5g\"]", "hall.2g\"]").replace("22 m, 0 m\"\n[ap.attic.radio.5g]", "22 m, 0 m\"\n[ap.attic.radio.2g]");
+    let alone = WALK
+        .replace("attic.5g\"]", "hall.2g\"]")
+        .replace("22 m, 0 m\"\n[ap.attic.radio.5g]", "22 m, 0 m\"\n[ap.attic.radio.2g]");
     let alone = alone.replace("channel = 149", "channel = 1");
     let far = FloorPlan::new(&plan(&alone), None).unwrap().floors[0].coverage[28 * 96 + 48];
     assert_eq!(far.transmitter, 0);
@@ -72,6 +74,20 @@ fn positions_are_those_of_the_way() {
     assert_eq!(floor_plan.position(1, seconds(0)), None);
 }
 
+/// A change ends the way after 5 s, and another one the position after 8 s.
+#[test]
+fn changes_end_the_way() {
+    let changed = format!(
+        "{WALK}\n[[at]]\ntime = \"5 s\"\nset = {{ \"station.phone.position\" = \"9 m, 30 m\" }}\n\
+         [[at]]\ntime = \"8 s\"\nset = {{ \"station.phone.signal\" = \"-60 dBm\" }}\n"
+    );
+    let floor_plan = FloorPlan::new(&plan(&changed), None).unwrap();
+    let at = |time| floor_plan.position(0, seconds(time)).map(|at| (at.x, at.y));
+    assert_eq!((at(4), at(5), at(8)), (Some((10_000, 0)), Some((9_000, 30_000)), None));
+    assert_eq!(floor_plan.stations[0].end_of_way(), seconds(5));
+    assert_eq!(floor_plan.north_east.1, 32_000);
+}
+
 #[test]
 fn bands() {
     let plan_of_walk = plan(WALK);
@@ -79,7 +95,10 @@ fn bands() {
     // Only the hall has a radio there.
     assert!(in_2g.floors[0].coverage.iter().all(|cell| cell.transmitter == 0));
     let error = FloorPlan::new(&plan_of_walk, Some(Band::Ghz6)).unwrap_err();
-    assert_eq!(error.to_string(), "no access point has a radio in `6g`; found `2g`, `5g`");
+    assert_eq!(
+        error.to_string(),
+        "no access point has a radio in `6g`; found `2g`, `5g`"
+    );
     let error = FloorPlan::new(&Plan::new("empty"), None).unwrap_err();
     assert_eq!(error.to_string(), "the scenario has no positions");
 }
@@ -90,7 +109,10 @@ fn a_large_building_has_large_cells() {
     let large = WALK.replace("22 m, 0 m\"\n[ap.attic.radio", "9 km, 9 km\"\n[ap.attic.radio");
     let floor_plan = FloorPlan::new(&plan(&large), None).unwrap();
     assert!(floor_plan.columns * floor_plan.rows <= 12_000);
-    assert_eq!(floor_plan.floors[0].coverage.len(), floor_plan.columns * floor_plan.rows);
+    assert_eq!(
+        floor_plan.floors[0].coverage.len(),
+        floor_plan.columns * floor_plan.rows
+    );
 }
 
 /// A way that ends on another floor, and walls on a third one.

@@ -10,7 +10,7 @@ use crate::explain::{Evidence, likely_causes};
 use counts::{AirGathering, StationBuilder};
 use netburn_record::aggregate::{Buckets, Counted};
 use netburn_record::{
-    AirRow, Clock, ConnectionRow, Error, EventKind, EventRow, IntervalRow, LinkRow, Row, Run, RunStatus,
+    AirRow, Clock, ConnectionRow, Detail, Error, EventKind, EventRow, IntervalRow, LinkRow, Row, Run, RunStatus,
 };
 use netburn_scenario::{Environment, Plan};
 use netburn_units::{Duration, Instant};
@@ -291,6 +291,10 @@ impl<'a> ViewBuilder<'a> {
             station: place,
             run,
             text: row.detail.text().into_owned(),
+            change: match &row.detail {
+                Detail::Link(event) => Some(event.change.clone()),
+                _ => None,
+            },
         });
         if self.marks.len() >= 4 * MAX_MARKS {
             self.thin();

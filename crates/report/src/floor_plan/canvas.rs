@@ -93,16 +93,19 @@ impl Canvas {
 
     /// A filled path without a border.
     pub(super) fn fill(&mut self, path: &str, fill: &str, opacity: f64) {
-        let _ = writeln!(self.out, "<path d=\"{path}\" fill=\"{fill}\" fill-opacity=\"{opacity}\"/>");
+        let _ = writeln!(
+            self.out,
+            "<path d=\"{path}\" fill=\"{fill}\" fill-opacity=\"{opacity}\"/>"
+        );
     }
 
-    /// A filled path with a border in the colour of the background, and a description.
+    /// A filled path with a border in the colour of the background, and a description, which may be empty.
     pub(super) fn sign(&mut self, path: &str, fill: &str, description: &str) {
         let border = self.theme.background();
         let _ = writeln!(
             self.out,
-            "<path d=\"{path}\" fill=\"{fill}\" stroke=\"{border}\" stroke-width=\"1.5\"><title>{}</title></path>",
-            escaped(description)
+            "<path d=\"{path}\" fill=\"{fill}\" stroke=\"{border}\" stroke-width=\"1.5\">{}</path>",
+            titled(description)
         );
     }
 
@@ -113,28 +116,21 @@ impl Canvas {
         );
     }
 
-    /// A circle with a border and a description.
+    /// A circle with a border and a description, which may be empty.
     pub(super) fn circle(&mut self, (x, y): (f64, f64), radius: f64, fill: &str, stroke: &str, description: &str) {
         let _ = writeln!(
             self.out,
             "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\" fill=\"{fill}\" stroke=\"{stroke}\" \
-             stroke-width=\"2\"><title>{}</title></circle>",
-            escaped(description)
+             stroke-width=\"2\">{}</circle>",
+            titled(description)
         );
     }
+}
 
-    /// A text in a box, with a description. `x` and `y` are its upper left corner.
-    pub(super) fn boxed(&mut self, [x, y, width, height]: [f64; 4], stroke: &str, text: &str, description: &str) {
-        let (fill, ink) = (self.theme.background(), self.theme.ink());
-        let _ = writeln!(
-            self.out,
-            "<g><title>{}</title><rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"4\" \
-             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"1.5\"/><text x=\"{:.1}\" y=\"{:.1}\" \
-             text-anchor=\"middle\" fill=\"{ink}\">{}</text></g>",
-            escaped(description),
-            x + width / 2.0,
-            y + height / 2.0 + 4.0,
-            escaped(text)
-        );
+/// Title element of a description; empty without one.
+fn titled(description: &str) -> String {
+    if description.is_empty() {
+        return String::new();
     }
+    format!("<title>{}</title>", escaped(description))
 }

@@ -19,6 +19,15 @@ pub(super) fn class(dbm: f64) -> usize {
     CLASSES.iter().position(|limit| dbm >= *limit).unwrap_or(CLASSES.len())
 }
 
+/// Name of a class in the legend.
+pub(super) fn class_name(class: usize) -> String {
+    match (CLASSES.get(class), CLASSES.last()) {
+        (Some(limit), _) => format!("{limit:.0} dBm or more"),
+        (None, Some(last)) => format!("below {last:.0} dBm"),
+        (None, None) => String::new(),
+    }
+}
+
 /// Draws the cells of a floor, one path for each class, and the line between the cells of different
 /// access points.
 pub(super) fn draw(canvas: &mut Canvas, plan: &FloorPlan, floor: &Floor, panel: &Panel) {
@@ -73,19 +82,34 @@ impl Edges<'_> {
 
 /// Edges between cells with different strongest access points.
 fn border(plan: &FloorPlan, floor: &Floor, edges: &Edges<'_>) -> String {
-    let ap = |column: usize, row: usize| floor.coverage.get(row * plan.columns + column).map(|cell| cell.transmitter);
+    let ap = |column: usize, row: usize| {
+        floor
+            .coverage
+            .get(row * plan.columns + column)
+            .map(|cell| cell.transmitter)
+    };
     let mut path = String::new();
     for column in 1..plan.columns {
         let x = edges.x(column);
-        line(&mut path, plan.rows, |row| ap(column - 1, row) != ap(column, row), |path, from, to| {
-            let _ = write!(path, "M{x:.1} {:.1}V{:.1}", edges.y(from), edges.y(to));
-        });
+        line(
+            &mut path,
+            plan.rows,
+            |row| ap(column - 1, row) != ap(column, row),
+            |path, from, to| {
+                let _ = write!(path, "M{x:.1} {:.1}V{:.1}", edges.y(from), edges.y(to));
+            },
+        );
     }
     for row in 1..plan.rows {
         let y = edges.y(row);
-        line(&mut path, plan.columns, |column| ap(column, row - 1) != ap(column, row), |path, from, to| {
-            let _ = write!(path, "M{:.1} {y:.1}H{:.1}", edges.x(from), edges.x(to));
-        });
+        line(
+            &mut path,
+            plan.columns,
+            |column| ap(column, row - 1) != ap(column, row),
+            |path, from, to| {
+                let _ = write!(path, "M{:.1} {y:.1}H{:.1}", edges.x(from), edges.x(to));
+            },
+        );
     }
     path
 }
@@ -129,9 +153,14 @@ mod tests {
     #[test]
     fn neighbouring_edges_are_one_line() {
         let mut path = String::new();
-        line(&mut path, 6, |index| [0, 1, 3, 5].contains(&index), |path, from, to| {
-            let _ = write!(path, "{from}-{to} ");
-        });
+        line(
+            &mut path,
+            6,
+            |index| [0, 1, 3, 5].contains(&index),
+            |path, from, to| {
+                let _ = write!(path, "{from}-{to} ");
+            },
+        );
         assert_eq!(path, "0-2 3-4 5-6 ");
     }
 }

@@ -142,6 +142,9 @@ mod tests {
     fn labels_stay_inside() {
         let mut labels = Labels::new((10.0, 10.0, 100.0, 100.0));
         let area = labels.place((98.0, 12.0), (50.0, 14.0), 4.0);
-        assert!(area.x >= 10.0 && area.x + area.width <= 100.0 && area.y >= 10.0, "{area:?}");
+        assert!(
+            area.x >= 10.0 && area.x + area.width <= 100.0 && area.y >= 10.0,
+            "{area:?}"
+        );
     }
 }

@@ -124,7 +124,10 @@ mod tests {
     fn ticks_are_multiples() {
         assert_eq!(ticks(-7_000, 7_000, 5).collect::<Vec<_>>(), [-5, 0, 5]);
         assert_eq!(ticks(0, 4_000, 2).collect::<Vec<_>>(), [0, 2, 4]);
-        assert_eq!((metres(250), metres(2_000), metres(1_050)), ("0.25".into(), "2".into(), "1.05".into()));
+        assert_eq!(
+            (metres(250), metres(2_000), metres(1_050)),
+            ("0.25".into(), "2".into(), "1.05".into())
+        );
     }
 
     /// 24 m in 760 − 48 − 16 = 696 pixels: 29 for a metre. Ticks of 2 m are 58 pixels, a bar of 5 m is 145.
