@@ -125,7 +125,7 @@ fn description(drawing: &Drawing<'_>) -> String {
     text
 }
 
-/// What the colours are.
+/// Explanation of the colours.
 #[must_use]
 pub fn coverage_note(plan: &FloorPlan) -> String {
     format!(

@@ -33,7 +33,7 @@ impl Sign {
     pub(super) const ALL: [Sign; 5] = [Sign::Scan, Sign::Steering, Sign::Roam, Sign::Reconnect, Sign::Lost];
 
     /// Kind of an event of a link.
-    pub(super) const fn of(change: &LinkChange) -> Self {
+    pub(super) const fn for_change(change: &LinkChange) -> Self {
         match change {
             LinkChange::Roamed { .. } => Sign::Roam,
             LinkChange::Reconnected { .. } => Sign::Reconnect,
@@ -78,7 +78,7 @@ struct Event<'a> {
 fn events<'a>(drawing: &Drawing<'a>) -> impl Iterator<Item = Event<'a>> {
     let plan = drawing.plan;
     drawing.marks.iter().filter_map(move |mark| {
-        let sign = Sign::of(mark.change.as_ref()?);
+        let sign = Sign::for_change(mark.change.as_ref()?);
         let at = Instant::from_nanos((mark.at_s * 1e9).round() as i64);
         let position = plan.position(mark.station?, at)?;
         Some(Event { sign, mark, position })
