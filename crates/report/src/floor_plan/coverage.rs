@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 pub(super) const CLASSES: [f64; 6] = [-50.0, -60.0, -67.0, -70.0, -75.0, -82.0];
 
 /// Opacity of each class: the stronger the signal, the stronger the colour.
-const OPACITY: [f64; 6] = [0.78, 0.62, 0.47, 0.34, 0.22, 0.11];
+const OPACITY: [f64; 6] = [0.52, 0.41, 0.31, 0.22, 0.14, 0.07];
 
 /// Index into the hues.
 const HUE: usize = 0;

@@ -63,6 +63,17 @@ impl Labels {
         self.used.push(area);
     }
 
+    /// Occupies the points of a line.
+    pub(super) fn occupy_line(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let length = (to.0 - from.0).hypot(to.1 - from.1);
+        let steps = (length / 5.0).ceil().clamp(1.0, 400.0) as usize;
+        for step in 0..=steps {
+            let part = step as f64 / steps as f64;
+            let point = (from.0 + part * (to.0 - from.0), from.1 + part * (to.1 - from.1));
+            self.occupy(Area::around(point, 2.0));
+        }
+    }
+
     /// Finds and occupies an area of this size near a point, at least `distance` away from it. Of several it takes the
     /// first one without an overlap, else the one with the least.
     pub(super) fn place(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), distance: f64) -> Area {

@@ -94,9 +94,17 @@ pub(super) fn has(drawing: &Drawing<'_>, sign: Sign) -> bool {
 pub(super) fn draw(canvas: &mut Canvas, drawing: &Drawing<'_>, floor: i16, panel: &Panel) {
     let plan = drawing.plan;
     let mut labels = Labels::new(panel.edges());
+    let walls = plan
+        .floors
+        .iter()
+        .filter(|other| other.number == floor)
+        .flat_map(|other| &other.walls);
+    for wall in walls {
+        labels.occupy_line(panel.point(wall.from), panel.point(wall.to));
+    }
     let mut times = Vec::new();
     for (index, station) in plan.stations.iter().enumerate() {
-        path(canvas, station, hue(index), floor, panel, &mut times);
+        path(canvas, station, hue(index), floor, panel, (&mut times, &mut labels));
     }
     let here = |at: &Position| at.floor == floor;
     for seen in drawing.misses.iter().filter(|seen| here(&seen.position)) {
@@ -108,11 +116,6 @@ pub(super) fn draw(canvas: &mut Canvas, drawing: &Drawing<'_>, floor: i16, panel
     }
     let mut events: Vec<Event<'_>> = events(drawing).filter(|event| here(&event.position)).collect();
     events.sort_by_key(|event| event.sign);
-    for event in &events {
-        let point = panel.point(event.position);
-        self::event(canvas, point, event.sign, &description(drawing, event.mark));
-        labels.occupy(Area::around(point, event.sign.radius()));
-    }
     let aps: Vec<_> = plan.aps.iter().filter(|ap| here(&ap.position)).collect();
     for ap in &aps {
         let point = panel.point(ap.position);
@@ -126,6 +129,11 @@ pub(super) fn draw(canvas: &mut Canvas, drawing: &Drawing<'_>, floor: i16, panel
         let description = format!("Station {} at {}", place.label, place.position);
         station(canvas, point, place.hue, &description);
         labels.occupy(Area::around(point, 6.0));
+    }
+    for event in &events {
+        let point = panel.point(event.position);
+        self::event(canvas, point, event.sign, &description(drawing, event.mark));
+        labels.occupy(Area::around(point, event.sign.radius()));
     }
     for time in &times {
         labels.occupy(Area::around(time.0, 4.0));
@@ -162,9 +170,8 @@ pub(super) fn draw(canvas: &mut Canvas, drawing: &Drawing<'_>, floor: i16, panel
         let colour = event.sign.colour(canvas);
         label(canvas, &mut labels, panel.point(event.position), 10.0, &colour, &text);
     }
-    let faint = canvas.theme().faint();
     for (point, text) in times {
-        label(canvas, &mut labels, point, 6.0, faint, &text);
+        label(canvas, &mut labels, point, 6.0, ink, &text);
     }
 }
 
@@ -204,7 +211,14 @@ const fn hue(station: usize) -> usize {
 type Times = Vec<((f64, f64), String)>;
 
 /// The part of a path on a floor, and the points with their times.
-fn path(canvas: &mut Canvas, station: &PlacedStation, hue: usize, floor: i16, panel: &Panel, times: &mut Times) {
+fn path(
+    canvas: &mut Canvas,
+    station: &PlacedStation,
+    hue: usize,
+    floor: i16,
+    panel: &Panel,
+    (times, labels): (&mut Times, &mut Labels),
+) {
     let end = station.end_of_way();
     let legs = station.way.legs().iter();
     let legs = legs.filter(|leg| leg.from.floor == floor && leg.begin() < end);
@@ -220,6 +234,7 @@ fn path(canvas: &mut Canvas, station: &PlacedStation, hue: usize, floor: i16, pa
         let (from, to) = (panel.point(leg.from), panel.point(to));
         line.push_str(&format!("M{:.1} {:.1}L{:.1} {:.1}", from.0, from.1, to.0, to.1));
         length += distance(from, to);
+        labels.occupy_line(from, to);
         nanos += until.as_nanos() - leg.begin().as_nanos();
     }
     if !line.is_empty() {
