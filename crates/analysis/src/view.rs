@@ -10,13 +10,15 @@
 mod bins;
 mod buffer;
 mod builder;
+mod floor;
 mod histogram;
 
+pub use floor::{FloorView, Misses};
 pub use histogram::Histogram;
 
 use crate::explain::Explanation;
 use netburn_record::summary::{StationSummary, WorkloadSummary};
-use netburn_record::{Clock, Health, Host, LabHealth, RunStatus, Summary};
+use netburn_record::{Clock, Health, Host, LabHealth, LinkChange, RunStatus, Summary};
 use serde::Serialize;
 
 /// One run, or several pooled runs of one scenario.
@@ -58,6 +60,9 @@ pub struct View {
     pub marks: Vec<Mark>,
     /// Number of further events that are not in `marks`.
     pub more_marks: u64,
+    /// The building; `None` without positions, or if no model moved the stations.
+    #[serde(skip)]
+    pub floor: Option<FloorView>,
     /// Likely causes.
     pub explanation: Explanation,
     /// Messages about data that could not be read and is missing.
@@ -222,6 +227,9 @@ pub struct Mark {
     pub run: Option<u32>,
     /// Description of the event.
     pub text: String,
+    /// The event of a Wi-Fi link; `None` for other events.
+    #[serde(skip)]
+    pub change: Option<LinkChange>,
 }
 
 /// The kinds of mark.

@@ -9,8 +9,9 @@
 //! - [`rate`] – rate control, which chooses the MCS of each frame.
 //! - [`phy`] – data rates and PPDU durations.
 //! - [`error`] – frame success probability from the SNR.
-//! - [`signal`] – SNR from power and distance. [`geometry`]: positions and walls. [`fading`]: fast
-//!   fading of stations that move.
+//! - [`signal`] – SNR from power and distance. [`geometry`]: positions and walls. [`way`]: positions
+//!   over time. [`coverage`]: the strongest signal on a grid. [`fading`]: fast fading of stations
+//!   that move.
 //! - [`packet`] – packets of the air, and the nodes that send and receive them.
 //! - [`config`] – settings of radios, links and queues in a scenario.
 //!
@@ -26,6 +27,7 @@
 pub mod aggregation;
 pub mod air;
 pub mod config;
+pub mod coverage;
 pub mod edca;
 pub mod error;
 pub mod fading;
@@ -38,3 +40,4 @@ pub mod queue;
 pub mod rate;
 pub mod rating;
 pub mod signal;
+pub mod way;

@@ -29,7 +29,7 @@ pub(crate) use fleet::{
     RevokeArgs,
 };
 pub(crate) use lab::{CommandArgs, DoctorArgs, LabArgs};
-pub(crate) use run::{Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
+pub(crate) use run::{BandArg, Changes, Check, EnvironmentArg, PlanArgs, RunArgs};
 pub(crate) use scenarios::{ScenariosArgs, ScenariosCommand};
 pub(crate) use serve::{LimitArgs, ServeArgs};
 pub(crate) use sweep::{SweepArgs, SweepFormat};

@@ -1,27 +1,66 @@
 //! Resolves a scenario to a plan: `plan`, `schema`, and the first step of `run`.
 
-use crate::args::{Changes, EnvironmentArg, Format, PlanArgs, SchemaArgs, SchemaName};
+use crate::args::{BandArg, Changes, EnvironmentArg, Format, PlanArgs, SchemaArgs, SchemaName};
 use crate::exit::{CliError, ExitStatus};
 use crate::lab_opening;
+use crate::page;
 use crate::program::program;
 use crate::record::document;
-use crate::terminal::{TerminalStyle, print_stdout, stderr_colour};
+use crate::terminal::{TerminalStyle, eprint_message, print_stdout, stderr_colour};
+use netburn_analysis::floor_plan::{FloorPlan, NoFloorPlan};
 use netburn_lab::Lab;
+use netburn_medium::config::Band;
+use netburn_report::chart::Theme;
+use netburn_report::floor_plan::{Drawing, svg};
 use netburn_report::sanitise::{sanitise, wrap};
 use netburn_runner::{Cancel, Choice, Event, Reason, RunControl, choose, preferred};
 use netburn_scenario::{Document, Environment, Plan, ScenarioError};
+use std::path::Path;
 
 /// `netburn plan SCENARIO`.
 pub(crate) fn plan(args: &PlanArgs) -> Result<ExitStatus, CliError> {
     let scenario = changed(&args.changes)?;
     let environment = args.on.map_or_else(|| preferred(&scenario), environment);
     let (plan, _) = resolved(&scenario, environment)?;
+    if let Some(path) = &args.svg {
+        draw(&plan, args.band.map(band), path)?;
+    }
     let text = match args.format {
         Format::Json => document(&plan.to_json()),
         Format::Text => described(&plan, environment, TerminalStyle::for_stdout().width),
     };
     print_stdout(&text)?;
     Ok(ExitStatus::Success)
+}
+
+/// Draws the floor plan to a file.
+fn draw(plan: &Plan, band: Option<Band>, path: &Path) -> Result<(), CliError> {
+    let floor_plan = FloorPlan::new(plan, band).map_err(|error| {
+        let help = match &error {
+            NoFloorPlan::NoPositions => "set `ap.NAME.position`, such as `position = \"2 m, 0 m\"`",
+            NoFloorPlan::NoRadio { .. } => "set --band to a band of these radios",
+        };
+        CliError::Usage(format!("--svg: {error}\nhelp: {help}"))
+    })?;
+    let drawing = Drawing {
+        id: "floor-plan",
+        title: plan.title.as_deref().unwrap_or(&plan.name),
+        plan: &floor_plan,
+        marks: &[],
+        misses: &[],
+    };
+    let failed = |error: std::io::Error| CliError::Failed(format!("{}: {error}", path.display()));
+    page::whole(path, svg(&drawing, Theme::File).as_bytes()).map_err(failed)?;
+    eprint_message(&format!("written to {}", path.display()));
+    Ok(())
+}
+
+const fn band(band: BandArg) -> Band {
+    match band {
+        BandArg::Ghz2_4 => Band::Ghz2_4,
+        BandArg::Ghz5 => Band::Ghz5,
+        BandArg::Ghz6 => Band::Ghz6,
+    }
 }
 
 /// The plan as text.

@@ -10,6 +10,7 @@
 mod causes;
 mod events;
 mod facts;
+mod floor;
 mod head;
 mod runs;
 mod scenario;
@@ -53,6 +54,7 @@ pub fn report(view: &View) -> String {
         section("latency", "Latency", &of(&["latency-percentiles", "latency-over-time"])),
         section("throughput", "Throughput", &of(&["throughput-over-time"])),
         section("happened", "Events", &events::event_table(view)),
+        section("floor", "Floor plan", &floor::floor(view)),
         section("idle", "Idle and loaded latency", &of(&["idle-and-loaded"])),
         section("player", "Video", &of(&["buffer-over-time"])),
         section(

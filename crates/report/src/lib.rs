@@ -12,6 +12,7 @@
 //! - [`compare`] – comparisons of runs as text, JSON and pages.
 //! - [`environment`] – the sentence about the environment with which every output begins.
 //! - [`charts`](mod@charts): the charts of a run. [`chart`]: one chart as plain data, drawn as SVG, PNG and tables.
+//! - [`floor_plan`] – the building of a scenario with its coverage, and the events of a run in it.
 //! - [`table`] – columns that fit a width. [`style`]: colours. [`sanitise`]: text without control characters.
 
 pub mod before_after;
@@ -20,6 +21,7 @@ pub mod chart;
 pub mod charts;
 pub mod compare;
 pub mod environment;
+pub mod floor_plan;
 pub mod html;
 pub mod live;
 pub mod runs;

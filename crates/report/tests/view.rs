@@ -4,14 +4,14 @@ use netburn_analysis::View;
 use netburn_analysis::explain::Unexplained;
 use netburn_analysis::view::MarkKind;
 use netburn_record::{
-    AirRow, Environment, EventKind, EventRow, Header, IntervalRow, OperationRow, QualityIssue, Recorder, Row, Run,
-    RunStatus, Sink,
+    AirRow, Detail, Environment, EventKind, EventRow, Header, IntervalRow, LinkChange, LinkEvent, OperationRow,
+    QualityIssue, Recorder, Row, Run, RunStatus, Sink,
 };
 use netburn_report::chart::{Chart, Scale, Theme, png, svg, table};
 use netburn_report::charts::charts;
 use netburn_report::compare::{Variant, overlays};
 use netburn_report::html;
-use netburn_scenario::{Plan, Station, StationWorkload};
+use netburn_scenario::{Document, Plan, Station, StationWorkload};
 use netburn_units::{Duration, Instant};
 use netburn_workload::{Config, Operation, Outcome};
 use std::path::Path;
@@ -322,6 +322,67 @@ fn the_table_of_percentiles_matches_the_summary() {
 }
 
 const HOSTILE: &str = "</title></script><img src=x onerror=alert(1)>\"'&\u{202e}\u{0}";
+
+const WALK: &str = r#"
+duration = "10 s"
+[network.home]
+radios = ["hall.5g", "attic.5g"]
+[ap.hall]
+position = "2 m, 0 m"
+[ap.hall.radio.5g]
+channel = 36
+[ap.attic]
+position = "22 m, 0 m"
+[ap.attic.radio.5g]
+channel = 149
+[station.phone]
+joins = "home"
+path = ["2 m, 0 m", "22 m, 0 m"]
+workload = "voip"
+"#;
+
+/// At 1 m/s from 2 m on, the station is at 9.5 m after 7.5 s. An event without typed data is no roam.
+#[test]
+fn the_page_has_the_floor_plan_and_the_roams() {
+    let plan = Document::from_toml("walk.toml", WALK).unwrap().resolve().unwrap();
+    let bench = tempfile::tempdir().unwrap();
+    let header = Header {
+        environment: Environment::Simulate,
+        ..Header::simulated(plan)
+    };
+    let mut recorder = Recorder::create(&bench.path().join("run"), header).unwrap();
+    let mut row = |at, detail| {
+        let row = Row::Event(EventRow {
+            station: Some(0),
+            workload: None,
+            at: ms(at),
+            length: Duration::from_millis(33).as_nanos(),
+            kind: EventKind::Roam,
+            detail,
+        });
+        recorder.put(&row).unwrap();
+    };
+    let change = LinkChange::Roamed {
+        from: Some("hall.5g".into()),
+        to: Some("attic.5g".into()),
+    };
+    let text = "moved".into();
+    row(7_500, Detail::Link(Box::new(LinkEvent { change, text })));
+    row(8_000, "roamed from hall.5g to attic.5g".into());
+    let view = View::from_run(&recorder.finish(&RunStatus::Complete).unwrap());
+    let page = html::report(&view);
+    assert!(page.contains("<h2 id=\"h-floor\">Floor plan</h2>"));
+    let roams = &page[page.find("<caption>Roams</caption>").unwrap()..];
+    let roams = &roams[..roams.find("</table>").unwrap()];
+    assert!(
+        roams.contains("<th scope=\"row\">phone</th><td>7.5 s</td><td>9.5 m, 0 m</td><td>hall.5g</td><td>attic.5g</td><td>33 ms</td>"),
+        "{roams}"
+    );
+    assert_eq!(roams.matches("<tr>").count(), 2, "the head and one roam: {roams}");
+    assert!(page.contains(">roam at 7.5 s, gap 33 ms<"));
+    let without = html::report(&self::view(""));
+    assert!(!without.contains("part-floor") && !without.contains("floor-plan"));
+}
 
 /// Names and texts from elsewhere never become markup, in the page, its scripts or its pictures.
 #[test]

@@ -4,15 +4,16 @@ mod counts;
 
 use super::bins::for_plan;
 use super::buffer::Arrivals;
+use super::floor::FloorBuilder;
 use super::{MAX_MARKS, Mark, MarkKind, StationView, View};
 use crate::explain::{Evidence, likely_causes};
 use counts::{AirGathering, StationBuilder};
 use netburn_record::aggregate::{Buckets, Counted};
 use netburn_record::{
-    AirRow, Clock, ConnectionRow, Error, EventKind, EventRow, IntervalRow, LinkRow, Row, Run, RunStatus,
+    AirRow, Clock, ConnectionRow, Detail, Error, EventKind, EventRow, IntervalRow, LinkRow, Row, Run, RunStatus,
 };
-use netburn_scenario::Plan;
-use netburn_units::Duration;
+use netburn_scenario::{Environment, Plan};
+use netburn_units::{Duration, Instant};
 use netburn_workload::config::BIN;
 use std::path::Path;
 
@@ -40,7 +41,8 @@ impl View {
     #[must_use]
     pub fn from_run(run: &Run) -> Self {
         let plan = &run.header().plan;
-        let mut builder = ViewBuilder::new(plan, Evidence::new(plan, run.header().environment));
+        let environment = run.header().environment;
+        let mut builder = ViewBuilder::new(plan, environment, Evidence::new(plan, environment));
         let folders = run.run_folders();
         if folders.is_empty() {
             builder.run(run, None);
@@ -66,6 +68,8 @@ struct ViewBuilder<'a> {
     /// The runs that were counted.
     runs: u32,
     stations: Vec<StationBuilder>,
+    /// `None` without positions.
+    floor: Option<FloorBuilder>,
     marks: Vec<Mark>,
     more_marks: u64,
     missing: Vec<String>,
@@ -74,7 +78,7 @@ struct ViewBuilder<'a> {
 }
 
 impl<'a> ViewBuilder<'a> {
-    fn new(plan: &'a Plan, evidence: Evidence) -> Self {
+    fn new(plan: &'a Plan, environment: Environment, evidence: Evidence) -> Self {
         let bins = for_plan(plan);
         let stations = plan.stations.iter().zip(evidence.counting().evaluated_by_station());
         let stations = stations
@@ -86,6 +90,7 @@ impl<'a> ViewBuilder<'a> {
             bins,
             runs: 0,
             stations,
+            floor: FloorBuilder::new(plan, environment),
             marks: Vec::new(),
             more_marks: 0,
             missing: Vec::new(),
@@ -153,6 +158,9 @@ impl<'a> ViewBuilder<'a> {
             return;
         };
         let due = station.common(counted.operation.due);
+        if let (Some(floor), Some(limit), true) = (&mut self.floor, counted.limit, counted.evaluated) {
+            floor.operation(counted.station, Instant::from_nanos(due), counted.latency, limit);
+        }
         let workload = &mut station.workloads[workload];
         let binned = workload.over_time.bucket(due);
         match latency {
@@ -283,6 +291,10 @@ impl<'a> ViewBuilder<'a> {
             station: place,
             run,
             text: row.detail.text().into_owned(),
+            change: match &row.detail {
+                Detail::Link(event) => Some(event.change.clone()),
+                _ => None,
+            },
         });
         if self.marks.len() >= 4 * MAX_MARKS {
             self.thin();
@@ -372,6 +384,7 @@ impl<'a> ViewBuilder<'a> {
             stations,
             marks: self.marks,
             more_marks: self.more_marks,
+            floor: self.floor.map(FloorBuilder::finish),
             explanation: likely_causes(&self.evidence, summary, run.health()),
             missing: self.missing,
         }

@@ -57,6 +57,26 @@ pub(crate) struct PlanArgs {
     /// Format of the plan; JSON is a scenario with all defaults filled in
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     pub(crate) format: Format,
+    /// Also draw the floor plan to this file: walls, access points, stations, their paths, and coverage
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Band of the coverage in the floor plan [default: the highest band that has radios]
+    #[arg(long, value_enum, value_name = "BAND", requires = "svg")]
+    pub(crate) band: Option<BandArg>,
+}
+
+/// Band of a radio, by its name in a scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BandArg {
+    /// 2.4 GHz
+    #[value(name = "2g")]
+    Ghz2_4,
+    /// 5 GHz
+    #[value(name = "5g")]
+    Ghz5,
+    /// 6 GHz
+    #[value(name = "6g")]
+    Ghz6,
 }
 
 /// Scenario and its changes.

@@ -112,3 +112,32 @@ fn runs_of_a_set_are_pooled_and_listed() {
         .json();
     assert_eq!(again, summary);
 }
+
+/// Errors of the floor plan, and the file.
+#[test]
+fn plan_draws_the_floor_plan() {
+    let bench = Bench::new();
+    let ended = finish(bench.netburn(["plan", "walk-with-a-call", "--svg", "house.svg"])).expect(0);
+    assert!(ended.out().starts_with("Nothing was run"), "{}", ended.out());
+    assert!(ended.stderr.contains("written to house.svg"), "{}", ended.stderr);
+    let drawn = std::fs::read_to_string(bench.path("house.svg")).unwrap();
+    for part in ["<svg ", ">hall<", ">attic<", ">phone<", ">20 s<", "</svg>"] {
+        assert!(drawn.contains(part), "{part}: {drawn}");
+    }
+    let failed = |args: &[&str]| finish(bench.netburn(args)).expect(2).stderr.clone();
+    let error = failed(&["plan", "four-uses", "--svg", "none.svg"]);
+    assert!(
+        error.contains(
+            "--svg: the scenario has no positions\nhelp: set `ap.NAME.position`, such as `position = \"2 m, 0 m\"`"
+        ),
+        "{error}"
+    );
+    let error = failed(&["plan", "walk-with-a-call", "--svg", "none.svg", "--band", "6g"]);
+    assert!(
+        error.contains(
+            "--svg: no access point has a radio in `6g`; found `5g`\nhelp: set --band to a band of these radios"
+        ),
+        "{error}"
+    );
+    assert!(!bench.path("none.svg").exists());
+}

@@ -1,6 +1,6 @@
 //! Stations that move and roam: the client's state machine on the model's air.
 //!
-//! - [`motion`] – positions over time, shadowing
+//! - [`motion`] – shadowing along the way of a station
 //! - [`policy`] – constants of the client policies
 //! - [`client`] – when a client scans, moves, and gives up
 //! - [`scan`] – the schedule of a scan; [`choose`]: the choice after it

@@ -1,8 +1,9 @@
 //! Signals of a station over time: its position and the shadowing along its way, or signals of the plan.
 
 use netburn_medium::geometry::Position;
+use netburn_medium::way::Way;
 use netburn_scenario::plan::{DEFAULT_SPEED, RadioRef, RadioSignal, StationAir};
-use netburn_units::{Db, Distance, Duration, Instant, Speed, Stream};
+use netburn_units::{Db, Distance, Instant, Stream};
 
 /// Origin of a station's signals over time.
 #[derive(Debug, Clone)]
@@ -16,8 +17,8 @@ pub(crate) enum Motion {
 impl Motion {
     /// Motion of a station; `None`: its signals are fixed. `radios` are the names of its candidates.
     pub(super) fn new<'r>(air: &StationAir, radios: impl Iterator<Item = &'r RadioRef>) -> Option<Self> {
-        if !air.path.is_empty() {
-            return Some(Motion::Way(Way::new(&air.path, air.speed.unwrap_or(DEFAULT_SPEED))));
+        if let Some(way) = Way::new(&air.path, air.speed.unwrap_or(DEFAULT_SPEED)) {
+            return Some(Motion::Way(way));
         }
         let signal_of = |radio: &RadioRef| air.signals.iter().find(|signal| signal.radio == *radio).cloned();
         let signals: Option<Vec<_>> = radios.map(signal_of).collect();
@@ -26,7 +27,7 @@ impl Motion {
 
     /// A station that stands at a position.
     pub(super) fn standing(at: Position) -> Self {
-        Motion::Way(Way::new(&[at], DEFAULT_SPEED))
+        Motion::Way(Way::standing(at))
     }
 
     /// Returns true if the signals change at `now` or later.
@@ -37,73 +38,6 @@ impl Motion {
                 .iter()
                 .any(|signal| signal.points.len() > 1 && now < Instant::ZERO + signal.end()),
         }
-    }
-}
-
-/// A way at a constant speed. It begins at the start of the load and ends at its last position.
-#[derive(Debug, Clone)]
-pub(crate) struct Way {
-    /// Each leg: its begin and end, and the time in ns at which it begins and which it takes.
-    legs: Vec<(Position, Position, u64, u64)>,
-    first: Position,
-    last: Position,
-    speed: Speed,
-}
-
-impl Way {
-    /// A way through these positions, of which there is at least one.
-    pub(super) fn new(positions: &[Position], speed: Speed) -> Self {
-        let (first, last) = (positions[0], positions[positions.len() - 1]);
-        let mut legs = Vec::new();
-        let mut begin = 0;
-        for leg in positions.windows(2) {
-            let millimetres = leg[0].metres_to(leg[1]) * 1_000.0;
-            let nanos = millimetres * 1e9 / speed.as_millimetres_per_second().max(1) as f64;
-            let nanos = libm::round(nanos) as u64;
-            legs.push((leg[0], leg[1], begin, nanos));
-            begin += nanos;
-        }
-        Way {
-            legs,
-            first,
-            last,
-            speed,
-        }
-    }
-
-    /// First position.
-    pub(super) fn first(&self) -> Position {
-        self.first
-    }
-
-    /// Position at `now`.
-    pub(super) fn at(&self, now: Instant) -> Position {
-        let Ok(elapsed) = u64::try_from(now.as_nanos()) else {
-            return self.first;
-        };
-        let leg = self.legs.iter().find(|(.., begin, nanos)| elapsed < begin + nanos);
-        leg.map_or(self.last, |(from, to, begin, nanos)| {
-            from.towards(*to, elapsed.saturating_sub(*begin), *nanos)
-        })
-    }
-
-    /// Distance in metres that it has travelled at `now`.
-    pub(super) fn travelled(&self, now: Instant) -> f64 {
-        let end = self.legs.last().map_or(0, |(.., begin, nanos)| begin + nanos);
-        let elapsed = u64::try_from(now.as_nanos()).unwrap_or(0).min(end);
-        elapsed as f64 / 1e9 * self.speed.as_millimetres_per_second() as f64 / 1_000.0
-    }
-
-    /// Time between two updates of fast fading: a way of 5 mm, a tenth of a wavelength in 6 GHz.
-    pub(super) fn fading_interval(&self) -> Duration {
-        let nanos = 5 * 1_000_000_000 / self.speed.as_millimetres_per_second().max(1);
-        Duration::from_nanos(nanos.clamp(100_000, 100_000_000))
-    }
-
-    /// Returns true if the station moves at `now` or later.
-    pub(crate) fn is_moving(&self, now: Instant) -> bool {
-        let end = self.legs.last().map_or(0, |(.., begin, nanos)| begin + nanos);
-        i64::try_from(end).is_ok_and(|end| now.as_nanos() < end)
     }
 }
 
@@ -168,34 +102,6 @@ mod tests {
 
     fn at(x: i64) -> Position {
         Position { x, y: 0, floor: 0 }
-    }
-
-    fn seconds(seconds: u64) -> Instant {
-        Instant::ZERO + Duration::from_secs(seconds)
-    }
-
-    /// 20 m at 1 m/s, and back 10 m.
-    #[test]
-    fn positions_on_a_way() {
-        let speed = Speed::from_millimetres_per_second(1_000);
-        let way = Way::new(&[at(2_000), at(22_000), at(12_000)], speed);
-        for (time, x) in [
-            (0, 2_000),
-            (5, 7_000),
-            (20, 22_000),
-            (25, 17_000),
-            (30, 12_000),
-            (99, 12_000),
-        ] {
-            assert_eq!(way.at(seconds(time)), at(x), "{time} s");
-        }
-        assert_eq!(way.at(Instant::ZERO - Duration::from_secs(1)), at(2_000));
-        for (time, metres) in [(0, 0.0), (5, 5.0), (25, 25.0), (30, 30.0), (99, 30.0)] {
-            assert!((way.travelled(seconds(time)) - metres).abs() < 1e-9, "{time} s");
-        }
-        assert_eq!(way.fading_interval(), Duration::from_millis(5));
-        assert!(way.is_moving(seconds(29)) && !way.is_moving(seconds(30)));
-        assert!(!Way::new(&[at(1)], speed).is_moving(Instant::ZERO));
     }
 
     /// The autocorrelation after Δ is e^(−Δ/d), and the deviation σ: over 200 km in steps of 2 m.

@@ -5,7 +5,7 @@ mod panels;
 mod paths;
 mod writer;
 
-use super::{Chart, Series, Shape};
+use super::{Chart, HUES, Series, Shape};
 pub use panels::{MAX_PANELS, panels};
 pub(crate) use paths::thin;
 use paths::{band, line, points};
@@ -20,6 +20,64 @@ pub enum Theme {
     Page,
     /// Own colours on white, for a file.
     File,
+}
+
+impl Theme {
+    /// Colour of text and lines.
+    pub(crate) const fn ink(self) -> &'static str {
+        match self {
+            Theme::Page => "var(--ink)",
+            Theme::File => "#1b1f24",
+        }
+    }
+
+    /// Colour behind the drawing.
+    pub(crate) const fn background(self) -> &'static str {
+        match self {
+            Theme::Page => "var(--card)",
+            Theme::File => "#fff",
+        }
+    }
+
+    /// Colour of explanatory text.
+    pub(crate) const fn faint(self) -> &'static str {
+        match self {
+            Theme::Page => "var(--quiet)",
+            Theme::File => "#59636e",
+        }
+    }
+
+    /// Colour of grid lines.
+    pub(crate) const fn grid(self) -> &'static str {
+        match self {
+            Theme::Page => "var(--grid)",
+            Theme::File => "#d5dae0",
+        }
+    }
+
+    /// Colour of a failure.
+    pub(crate) const fn failure(self) -> &'static str {
+        match self {
+            Theme::Page => "var(--fail)",
+            Theme::File => "#a40e26",
+        }
+    }
+
+    /// Font.
+    pub(crate) const fn font(self) -> &'static str {
+        match self {
+            Theme::Page => "inherit",
+            Theme::File => "DejaVu Sans, sans-serif",
+        }
+    }
+
+    /// Colour with this index in [`HUES`], modulo its length.
+    pub(crate) fn hue(self, index: usize) -> String {
+        match self {
+            Theme::Page => format!("var(--h{})", index % HUES.len()),
+            Theme::File => HUES[index % HUES.len()].to_owned(),
+        }
+    }
 }
 
 const WIDTH: f64 = 760.0;

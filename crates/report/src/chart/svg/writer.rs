@@ -21,10 +21,10 @@ impl SvgWriter {
         let mut out = String::new();
         let id = &chart.id;
         // A file has its title in the picture; a page has it above.
-        let (font, height, background) = match theme {
-            Theme::Page => ("inherit", height, String::new()),
+        let font = theme.font();
+        let (height, background) = match theme {
+            Theme::Page => (height, String::new()),
             Theme::File => (
-                "DejaVu Sans, sans-serif",
                 height + HEADING,
                 format!(
                     "<rect width=\"{width}\" height=\"{}\" fill=\"#fff\"/>\n<text x=\"8\" y=\"19\" font-size=\"15\" \
@@ -53,32 +53,10 @@ impl SvgWriter {
         self.out
     }
 
-    fn ink(&self) -> &'static str {
-        match self.theme {
-            Theme::Page => "var(--ink)",
-            Theme::File => "#1b1f24",
-        }
-    }
-
-    fn background(&self) -> &'static str {
-        match self.theme {
-            Theme::Page => "var(--card)",
-            Theme::File => "#fff",
-        }
-    }
-
-    fn faint(&self) -> &'static str {
-        match self.theme {
-            Theme::Page => "var(--quiet)",
-            Theme::File => "#59636e",
-        }
-    }
-
     pub(super) fn colour_index(&self, colour_index: Option<usize>) -> String {
         match (colour_index, self.theme) {
-            (None | Some(usize::MAX), _) => self.faint().to_owned(),
-            (Some(colour_index), Theme::Page) => format!("var(--h{})", colour_index % HUES.len()),
-            (Some(colour_index), Theme::File) => HUES[colour_index % HUES.len()].to_owned(),
+            (None | Some(usize::MAX), _) => self.theme.faint().to_owned(),
+            (Some(colour_index), theme) => theme.hue(colour_index),
         }
     }
 
@@ -92,7 +70,7 @@ impl SvgWriter {
 
     /// An explanatory text.
     pub(super) fn quiet(&mut self, x: f64, y: f64, anchor: &str, text: &str) {
-        self.text(x, y, anchor, self.faint(), text);
+        self.text(x, y, anchor, self.theme.faint(), text);
     }
 
     /// Starts a group of elements that is moved by `x` and `y`.
@@ -107,15 +85,12 @@ impl SvgWriter {
 
     /// A label.
     pub(super) fn word(&mut self, x: f64, y: f64, anchor: &str, text: &str) {
-        self.text(x, y, anchor, self.ink(), text);
+        self.text(x, y, anchor, self.theme.ink(), text);
     }
 
     /// A thin grid line.
     pub(super) fn rule(&mut self, x1: f64, y1: f64, x2: f64, y2: f64) {
-        let grid = match self.theme {
-            Theme::Page => "var(--grid)",
-            Theme::File => "#d5dae0",
-        };
+        let grid = self.theme.grid();
         let _ = writeln!(
             self.out,
             "<path d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\" stroke=\"{grid}\" fill=\"none\"/>"
@@ -167,7 +142,7 @@ impl SvgWriter {
             self.out,
             "<path d=\"M{left:.1} {y:.1}H{right:.1}\" stroke=\"{stroke}\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\" fill=\"none\"/>"
         );
-        let (background, label) = (self.background(), escaped(&level.label));
+        let (background, label) = (self.theme.background(), escaped(&level.label));
         let _ = writeln!(
             self.out,
             "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{stroke}\" stroke=\"{background}\" stroke-width=\"3\" \

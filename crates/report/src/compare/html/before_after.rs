@@ -274,6 +274,7 @@ mod tests {
             stations: views.collect(),
             marks: Vec::new(),
             more_marks: 0,
+            floor: None,
             explanation: Explanation::default(),
             missing: Vec::new(),
         }
