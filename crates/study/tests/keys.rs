@@ -123,7 +123,7 @@ fn drops(grid: &Grid) -> u64 {
     drops
 }
 
-/// Number of moves of a run, the longest or the shortest one in ms, or the begin of the first one in s.
+/// Number of moves of a run, the longest or the shortest one in ms, or the start of the first one in s.
 fn roams(grid: &Grid, metric: &str) -> f64 {
     let plan = &grid.runs().unwrap()[0].plan;
     let mut roams = Vec::new();
