@@ -81,7 +81,7 @@ pub enum Estimator {
 impl Estimator {
     /// Returns the value of these times in ns; `None` if there are none, or too few.
     #[must_use]
-    pub fn of(self, times_ns: &[u64]) -> Option<f64> {
+    pub fn estimate(self, times_ns: &[u64]) -> Option<f64> {
         let mut sorted = times_ns.to_vec();
         sorted.sort_unstable();
         let last = sorted.len().checked_sub(1)?;
@@ -134,7 +134,7 @@ pub struct Rpm {
 /// denominator is zero.
 #[must_use]
 pub fn draft(foreign: &[ForeignProbe], self_ns: &[u64], estimator: Estimator) -> Option<Rpm> {
-    let value = |time: fn(&ForeignProbe) -> u64| estimator.of(&foreign.iter().map(time).collect::<Vec<_>>());
+    let value = |time: fn(&ForeignProbe) -> u64| estimator.estimate(&foreign.iter().map(time).collect::<Vec<_>>());
     let tls: Vec<u64> = foreign
         .iter()
         .filter_map(|probe| Some(probe.tls?.round_trip_ns()))
@@ -142,10 +142,10 @@ pub fn draft(foreign: &[ForeignProbe], self_ns: &[u64], estimator: Estimator) ->
     let (tcp, http) = (value(|probe| probe.tcp_ns)?, value(|probe| probe.http_ns)?);
     let round_trip = match tls.len() {
         0 => (tcp + http) / 2.0,
-        count if count == foreign.len() => (tcp + estimator.of(&tls)? + http) / 3.0,
+        count if count == foreign.len() => (tcp + estimator.estimate(&tls)? + http) / 3.0,
         _ => return None,
     };
-    let (foreign, loaded) = (rate(round_trip)?, rate(estimator.of(self_ns)?)?);
+    let (foreign, loaded) = (rate(round_trip)?, rate(estimator.estimate(self_ns)?)?);
     Some(Rpm {
         foreign,
         loaded,
@@ -178,8 +178,8 @@ pub fn goresponsiveness(foreign: &[ForeignProbe], self_ns: &[u64], estimator: Es
         totals.extend([total; 3]);
     }
     // Division by 3 after the estimation is exact for every estimator, and avoids rounded samples.
-    let third = estimator.of(&totals)? / 3.0;
-    let loaded = estimator.of(self_ns)?;
+    let third = estimator.estimate(&totals)? / 3.0;
+    let loaded = estimator.estimate(self_ns)?;
     Some(Rpm {
         foreign: rate(third)?,
         loaded: rate(loaded)?,
@@ -208,7 +208,7 @@ pub enum Band {
 impl Band {
     /// Returns the class of a score.
     #[must_use]
-    pub fn of(rpm: f64) -> Self {
+    pub fn from_rpm(rpm: f64) -> Self {
         if rpm < 300.0 {
             Band::Poor
         } else if rpm < 1000.0 {

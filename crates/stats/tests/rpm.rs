@@ -87,21 +87,21 @@ fn estimators_of_a_hundred_times() {
         (Estimator::Index(Probability::ONE), 100.0),
         (Estimator::TrimmedMean(Probability::ZERO), 1.0),
     ] {
-        assert_eq!(estimator.of(&times), Some(ms * 1e6), "{estimator:?}");
+        assert_eq!(estimator.estimate(&times), Some(ms * 1e6), "{estimator:?}");
     }
     // ⌊0.95 · 19⌋ = 18 of 19 times: the mean of 1 … 18 is 9.5. ⌊0.05 · 19⌋ = 0: the shortest one is kept.
     let few: Vec<u64> = (1..=19).collect();
-    assert_eq!(BEST.of(&few), Some(9.5));
-    assert_eq!(Estimator::TrimmedMean(GORESPONSIVENESS_KEPT).of(&few), Some(1.0));
+    assert_eq!(BEST.estimate(&few), Some(9.5));
+    assert_eq!(Estimator::TrimmedMean(GORESPONSIVENESS_KEPT).estimate(&few), Some(1.0));
 }
 
 /// A 95th percentile needs 60 times, a median 6.
 #[test]
 fn too_few_times_support_no_percentile() {
     let times = vec![MS; 60];
-    assert_eq!(Estimator::Percentile(P95).of(&times), Some(1e6));
-    assert_eq!(Estimator::Percentile(P95).of(&times[..59]), None);
-    assert_eq!(Estimator::Percentile(P50).of(&times[..5]), None);
+    assert_eq!(Estimator::Percentile(P95).estimate(&times), Some(1e6));
+    assert_eq!(Estimator::Percentile(P95).estimate(&times[..59]), None);
+    assert_eq!(Estimator::Percentile(P50).estimate(&times[..5]), None);
     let foreign = vec![probe(MS, MS, MS); 59];
     assert_eq!(draft(&foreign, &times, Estimator::Percentile(P95)), None);
 }
@@ -141,12 +141,12 @@ fn bands() {
         (5999.9, "good"),
         (6000.0, "excellent"),
     ] {
-        assert_eq!(Band::of(rpm).name(), name, "{rpm}");
+        assert_eq!(Band::from_rpm(rpm).name(), name, "{rpm}");
     }
 }
 
-/// Four values of a and b by turns, a < b: mean (a + b)/2, population standard deviation (b − a)/2. With 95 and 105 the
-/// deviation is 5, exactly 5 % of 100; with 94.9 and 105.1 it is 5.1.
+/// Four values that alternate between a and b, a < b: mean (a + b)/2, population standard deviation (b − a)/2. With 95 and
+/// 105 the deviation is 5, exactly 5 % of 100. With 94.9 and 105.1 it is 5.1.
 #[test]
 fn a_series_is_stable_within_five_percent() {
     let after = |values: &[f64]| {
@@ -208,8 +208,8 @@ proptest! {
     #[test]
     fn keeping_more_times_does_not_reduce_their_mean(times in times(), a in share(), b in share()) {
         let (less, more) = (a.min(b), a.max(b));
-        let less = Estimator::TrimmedMean(less).of(&times).unwrap();
-        let more = Estimator::TrimmedMean(more).of(&times).unwrap();
+        let less = Estimator::TrimmedMean(less).estimate(&times).unwrap();
+        let more = Estimator::TrimmedMean(more).estimate(&times).unwrap();
         prop_assert!(less <= more * (1.0 + 1e-12));
         let (shortest, longest) = (*times.iter().min().unwrap(), *times.iter().max().unwrap());
         prop_assert!(less >= shortest as f64 && more <= longest as f64 * (1.0 + 1e-12));
