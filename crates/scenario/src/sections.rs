@@ -75,7 +75,7 @@ section! {
         shadowing: Ratio => shadowing;
         /// Distance over which the correlation of shadowing falls to 1/e.
         shadowing_distance: Range => shadowing_distance;
-        /// Fast fading of stations on a path. `rayleigh`: without a line of sight. `rician`: with one. All subcarriers fade alike, which is the worst case.
+        /// Fast fading of stations on a path. `rayleigh`: without a line of sight. `rician`: with one. All subcarriers have the same fading, which is the worst case.
         fading: FadingModel => fading;
         /// Power of the line of sight over that of all reflections, for `fading = "rician"`.
         rician_factor: Ratio => rician_factor;
@@ -87,11 +87,11 @@ section! {
     NetworkSection(Network = Network::new("")) {
         /// Radios of the network, each as access point and radio: `c7.5g`.
         radios(required): List<RadioRef> => radios;
-        /// Steering of stations by the access points: the name of a policy (`none`, `usteer`, `dawn`, `load`, `prefer-5ghz`, `probe-suppression`), or a section. All but `none` and `probe-suppression` need `v = true`. Manual steering is a network for each band.
+        /// Steering of stations by the access points: the name of a policy (`none`, `usteer`, `dawn`, `load`, `prefer-5ghz`, `probe-suppression`), or a section. All but `none` and `probe-suppression` need `v = true`. For manual steering, use a network for each band.
         steering: SteeringChoice => steering;
         /// Mean time between two broadcast packets from the wire, such as ARP and mDNS, of 200 bytes each. The times between them are uniform over 0 to twice this value. Each access point sends them at the lowest basic rate, without acknowledgement. While one of its stations dozes, they wait for the DTIM beacon.
         broadcast_interval: SomeTime => broadcast_interval, default "none: no broadcast packets";
-        /// Every how many beacons is a DTIM beacon. Beacons are 102.4 ms apart. It has an effect only with `broadcast_interval`.
+        /// Number of beacon intervals (102.4 ms) from one DTIM beacon to the next. It has an effect only with `broadcast_interval`.
         dtim_period: Whole<1, 255> => dtim_period;
         /// Key management, which decides how many frames a station needs to join: `open`, `psk` (8 frames), `sae` (10), `802.1x` (24, and eight round trips to the RADIUS server).
         security: Security => security;
@@ -99,7 +99,7 @@ section! {
         radius_delay: Span => radius_delay, default "5 ms";
         /// 802.11k: neighbour reports. Roaming stations scan only the channels of this network instead of all channels.
         k: Flag => k;
-        /// 802.11v: BSS transition management. The access points can ask stations to move. `steering` decides when they do.
+        /// 802.11v: BSS transition management. The access points can ask stations to move, by the rules of `steering`.
         v: Flag => v;
         /// 802.11r: fast BSS transition over the air. Roaming stations join with four frames. Needs keys, so not with `security = "open"`.
         r: Flag => r;
@@ -107,7 +107,7 @@ section! {
         r_over_ds: Flag => r_over_ds;
         /// Caching of keys (PMKSA) by the access points: a station that returns to one joins with 8 frames, also with `sae` and `802.1x`.
         key_caching: Flag => key_caching;
-        /// Opportunistic key caching: the access points share the keys, so a station that knows one joins the others with 8 frames.
+        /// Opportunistic key caching: the access points share the keys. A station that has joined one of them joins the others with 8 frames.
         okc: Flag => okc;
     }
 }
@@ -141,17 +141,17 @@ section! {
         forwarding_queue: QueueBytes => forwarding_queue, default wired_queue("`forwarding`");
         /// Position in the building. Stations with a position or a path need it.
         position: Place => position;
-        /// Time between two scans of the access point itself. Each of its radios then leaves its channel. The first scan begins this long after the start of the load.
+        /// Time between two scans of the access point itself. During a scan each of its radios leaves its channel. The first scan begins this long after the start of the load.
         scan_interval: SomeTime => scan_interval, default "none: it does not scan";
-        /// Length of such an absence. Without a warning from the access point, stations send frames in vain and lose some.
+        /// Duration of such an absence. The stations get no notification, so some of their frames are lost.
         scan_away: SomeTime => scan_away, default "100 ms";
-        /// Way to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul. With an own radio, such as `5g`, it selects the other access point: the one with the shortest airtime per bit up to the wire.
+        /// Connection to the server: `wired`, or a radio of another access point, such as `main.5g`. The access point then uses its own radio with the same band and channel for the link. If that radio also serves stations, they share its airtime with the backhaul. With an own radio, such as `5g`, it selects the other access point by itself: the one over which a bit needs the shortest airtime up to the wire.
         backhaul: BackhaulChoice => backhaul, default "wired";
-        /// Received power on a wireless backhaul, the same at both ends.
+        /// Received power on a wireless backhaul, equal at both ends.
         backhaul_signal: Signal, default "from the positions";
         /// Fixed MCS of a wireless backhaul, independent of the signal, counted per stream.
         backhaul_mcs: Whole<0, 13>, default "from the signal";
-        /// Mean forwarding delay of a frame that comes from the air and goes on over the air, with a wireless backhaul. Each delay lies between 6/7 and 8/7 of it.
+        /// Mean forwarding delay of a frame that is received by radio and transmitted by radio, with a wireless backhaul. Each delay is between 6/7 and 8/7 of this value.
         relay_delay: Span => relay_delay;
         /// WAN link of the access point.
         wan: WanSection => wan, default "none: the access point is next to the server's link";
@@ -235,9 +235,9 @@ section! {
         signal(wifi): Signal, changes |value| (StationSetting::Quality(LinkQuality::Signal(value)));
         /// Distance from the access point, from which the signal is computed.
         distance(wifi): Range, changes |value| (StationSetting::Quality(LinkQuality::Distance(value)));
-        /// Position in the building, from which the signal of every radio is computed. A change moves the station there at once, and ends its way on a `path`.
+        /// Position in the building, from which the signal of every radio is computed. A change moves the station there at once, and ends its walk on a `path`.
         position(wifi): Place, changes |value| (StationSetting::Position(value));
-        /// Positions that the station visits in this order, in straight lines. It leaves the first when the load starts, and stays at the last.
+        /// Positions that the station visits in this order, in straight lines. It leaves the first position when the load starts, and stays at the last one.
         path(wifi): List<Place> => air.path;
         /// Speed on the path.
         speed(wifi): Velocity => air.speed, default "1 m/s";

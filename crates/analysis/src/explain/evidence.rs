@@ -72,9 +72,9 @@ pub(super) struct StationEvidence {
     pub(super) from: Sent,
     /// Spans in which one of its operations missed its goal, in ns.
     pub(super) waits: Vec<(i64, i64)>,
-    /// Roams: begin and duration of the interruption, in ns.
+    /// Roams: start and duration of the interruption, in ns.
     pub(super) roams: Vec<(i64, u64)>,
-    /// Scans: begin and duration with the returns, in ns.
+    /// Scans: start and duration with the returns, in ns.
     pub(super) scans: Vec<(i64, u64)>,
     pub(super) link: Link,
     /// True if its rows contain the airtime of networks that are not modelled.
