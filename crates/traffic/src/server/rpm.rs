@@ -106,9 +106,10 @@ impl Endpoints {
                 "invalid host: expected a name or an address, with an optional port",
             );
         };
-        let authority = match origin.tls {
-            true => authority.to_string(),
-            false => format!("{}:{}", authority.host(), self.port),
+        let authority = if origin.tls {
+            authority.to_string()
+        } else {
+            format!("{}:{}", authority.host(), self.port)
         };
         let url = |path| format!("https://{authority}{path}");
         let (small, large, upload) = (url(SMALL), url(LARGE), url(UPLOAD));
